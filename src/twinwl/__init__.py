@@ -1,0 +1,37 @@
+"""Twin Weisfeiler-Lehman: classify, compare, hash and de-duplicate graphs beyond 1-WL.
+
+Names are loaded on first use, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from twinwl.errors import TwinWLError, TwinWLWarning
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.coercion import as_batch
+
+_HOME_OF = {
+    "GraphBatch": "twinwl.graphs.batch",
+    "TwinWLError": "twinwl.errors",
+    "TwinWLWarning": "twinwl.errors",
+    "as_batch": "twinwl.graphs.coercion",
+}
+
+__all__ = ["GraphBatch", "TwinWLError", "TwinWLWarning", "__version__", "as_batch"]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME_OF:
+        value = getattr(importlib.import_module(_HOME_OF[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'twinwl' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Load graph collections by name or from local files."""

@@ -1,0 +1,94 @@
+"""The one family of errors and warnings that twinwl raises on purpose.
+
+Every message names the graph (by its index), the value that is wrong, and what to do about it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import ModuleType
+
+__all__ = [
+    "GraphIndexError",
+    "GraphInputError",
+    "LabelError",
+    "MissingExtraError",
+    "TwinWLError",
+    "TwinWLWarning",
+    "import_extra",
+    "nearest",
+]
+
+
+class TwinWLError(ValueError):
+    """The root of every error that twinwl raises on purpose."""
+
+
+class GraphInputError(TwinWLError):
+    """A graph from outside cannot be taken as it is.
+
+    Attributes
+    ----------
+    graph : int or None
+        Index of the offending graph in the input, where one is to blame.
+    """
+
+    def __init__(self, message: str, graph: int | None = None) -> None:
+        super().__init__(message if graph is None else f"graph {graph}: {message}")
+        self.graph = graph
+
+
+class LabelError(GraphInputError):
+    """A value cannot be a label.
+
+    Attributes
+    ----------
+    position : int or None
+        Place of the value in the sequence that was being encoded.
+    """
+
+    position: int | None = None
+
+
+class GraphIndexError(TwinWLError, IndexError):
+    """A batch was asked for a graph that it does not hold."""
+
+
+class MissingExtraError(TwinWLError, ImportError):
+    """An optional dependency is needed and not installed."""
+
+
+class TwinWLWarning(UserWarning):
+    """Something was changed or left out on the way; the message counts it."""
+
+
+def import_extra(module: str, extra: str | None) -> ModuleType:
+    """Import an optional dependency, or say which command installs it.
+
+    >>> import_extra("math", extra=None).__name__
+    'math'
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        root = module.partition(".")[0]
+        wanted = f"twinwl[{extra}]" if extra else root
+        msg = f"this needs the package {root!r}, which is not installed; run: pip install '{wanted}'"
+        raise MissingExtraError(msg) from error
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Say which known names there are, the likeliest typo's correction first.
+
+    >>> nearest("sise", ["size", "edges"])
+    "did you mean 'size'? Known: 'edges', 'size'"
+    """
+    names = sorted(known)
+    listing = "Known: " + ", ".join(repr(candidate) for candidate in names)
+    close = get_close_matches(str(name), names, n=1)
+    return f"did you mean {close[0]!r}? {listing}" if close else listing

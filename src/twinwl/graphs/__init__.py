@@ -1,0 +1,1 @@
+"""GraphBatch, and everything that turns the outside world into one."""

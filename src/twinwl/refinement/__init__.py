@@ -1,0 +1,1 @@
+"""The twin passing: colours and identities, as arrays in and arrays out."""
