@@ -1,0 +1,54 @@
+# Two commands are enough: `make run` and `make test`. Each creates .venv when it is not there.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+EXTRAS := neural,baselines,chem,dev
+BENCH ?= $(wildcard benchmarks/*.py)
+# `make test TESTS=tests/graphs` runs a part.
+TESTS ?=
+
+# Real data where a shared folder lies beside the project; whoever sets TWINWL_DATA decides otherwise.
+ifeq ($(origin TWINWL_DATA),undefined)
+ifneq ($(wildcard ../shared/data/.),)
+export TWINWL_DATA := $(abspath ../shared/data)
+endif
+endif
+
+.PHONY: help install run test lint bench
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make run      show the paper's worked example"
+	@echo "make test     run the tests (TESTS=path for a part)"
+	@echo "make lint     style, types and layers"
+	@echo "make bench    the measurements in benchmarks/ (BENCH=file for one)"
+	@echo "make install  the environment in $(VENV) only (PYTHON=python3.12 to choose one)"
+
+install: $(INSTALLED)
+
+run: $(INSTALLED)
+	@$(BIN)/twinwl demo
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest -q $(TESTS)
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(INSTALLED)
+	@set -e; for script in $(BENCH); do echo "== $$script"; $(BIN)/python $$script; done
+
+# The stamp makes every later call instant. torch comes first and alone, so that the constraint decides
+# which build is taken before anything else asks for one.
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "twinwl needs Python 3.11 or later; set PYTHON=...")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) (once)"
+	@$(PIP) install -q -c constraints.txt torch==2.13.0
+	@$(PIP) install -q -c constraints.txt -e '.[$(EXTRAS)]'
+	@touch $@
