@@ -106,12 +106,7 @@ def _initial_strings(graphs, initial):
     """``s_0(v)``: the label, or the number of neighbours; ``repr`` tells 1, True, 1.0 and '1' apart."""
     if initial == "label":
         return [[repr(label) for label in graph.labels] for graph in graphs]
-    return [[_degree_string(graph, node) for node in range(graph.n)] for graph in graphs]
-
-
-def _degree_string(graph, node):
-    out = str(len(graph.neighbours[node]))
-    return _joined([out, str(len(graph.predecessors(node)))]) if graph.directed else out
+    return [[str(len(graph.neighbours[node])) for node in range(graph.n)] for graph in graphs]
 
 
 def _strings(graphs, colours_of_graphs, *, edge_labels):

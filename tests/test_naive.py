@@ -169,6 +169,9 @@ def test_conversion_from_a_batch_keeps_everything():
     assert naive.from_batch(arcs) == [naive.from_edges(2, [(1, 0)], directed=True)]
 
 
+@pytest.mark.filterwarnings(
+    "ignore:The hashes produced"
+)  # networkx announces a change that does not matter here
 def test_colours_agree_with_networkx_on_small_graphs():
     # A second opinion: networkx' subtree hashes partition the nodes of a graph as the oracle does.
     for graph in nx.graph_atlas_g()[1:200:7]:

@@ -1,0 +1,1 @@
+"""The ``twinwl`` command, one module a subcommand."""

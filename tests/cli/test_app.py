@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+import twinwl
+from twinwl.cli.app import app
+from twinwl.errors import GraphInputError
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def failing_app(monkeypatch):
+    """The command line with one more subcommand, which meets a bad graph."""
+    monkeypatch.setattr(app, "registered_commands", list(app.registered_commands))
+
+    @app.command("fail")
+    def fail() -> None:
+        raise GraphInputError("edge (0, 7) names node 7,\nwhich does not exist", graph=3)
+
+    return app
+
+
+def test_version_is_the_packages():
+    result = runner.invoke(app, ["--version"])
+    assert result.exit_code == 0
+    assert result.stdout == f"twinwl {twinwl.__version__}\n"
+
+
+def test_help_names_the_subcommands():
+    result = runner.invoke(app, ["--help"])
+    assert result.exit_code == 0
+    assert "demo" in result.stdout
+
+
+def test_help_imports_nothing_heavy():
+    script = (
+        "import sys\n"
+        "from typer.testing import CliRunner\n"
+        "from twinwl.cli.app import app\n"
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
+        "heavy = {'numpy', 'numba', 'scipy', 'sklearn', 'torch', 'networkx', 'igraph'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_error_is_one_line_on_stderr(failing_app):
+    result = runner.invoke(failing_app, ["fail"])
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr == "twinwl: graph 3: edge (0, 7) names node 7, which does not exist\n"
+
+
+def test_debug_shows_the_traceback(failing_app):
+    result = runner.invoke(failing_app, ["--debug", "fail"])
+    assert isinstance(result.exception, GraphInputError)
+
+
+def test_error_that_is_not_ours_is_not_hidden(failing_app):
+    @failing_app.command("crash")
+    def crash() -> None:
+        raise ZeroDivisionError
+
+    assert isinstance(runner.invoke(failing_app, ["crash"]).exception, ZeroDivisionError)
+
+
+def test_wrong_option_exits_with_two():
+    assert runner.invoke(app, ["--no-such-option"]).exit_code == 2
+
+
+def test_every_subcommand_has_a_help_text():
+    for command in app.registered_commands:
+        assert command.callback.__doc__
