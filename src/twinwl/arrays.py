@@ -1,0 +1,17 @@
+"""Short names for the array types that pass between layers."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Float64", "Int32", "Int64", "Ints", "UInt64"]
+
+Int32: TypeAlias = NDArray[np.int32]
+Int64: TypeAlias = NDArray[np.int64]
+Ints: TypeAlias = NDArray[np.signedinteger]
+"""Either width, whichever the values need."""
+UInt64: TypeAlias = NDArray[np.uint64]
+Float64: TypeAlias = NDArray[np.float64]

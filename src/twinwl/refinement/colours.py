@@ -1,0 +1,200 @@
+"""Label passing: 1-WL colours of all nodes of a batch, exactly and fast."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from twinwl.errors import TwinWLError, nearest
+from twinwl.graphs.labels import recode
+from twinwl.refinement.alphabet import Alphabet, Round, RoundTable
+from twinwl.refinement.messages import Messages, messages_of
+from twinwl.refinement.signatures import collect
+from twinwl.refinement.threads import balanced_ranges, run_ranges
+
+if TYPE_CHECKING:
+    from twinwl.arrays import Int32
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.labels import Label
+
+__all__ = ["Colouring", "refine"]
+
+INITIALS = ("label", "degree")
+
+# Keys and sorted items exist for one block of nodes at a time, so memory does not grow with the batch.
+_NODES_A_BLOCK = 1 << 18
+
+
+class Colouring(NamedTuple):
+    """The colours of every node in every round, and the alphabet they come from.
+
+    ``colours`` has shape (n_iter + 1, n_nodes); -1 marks a signature that a frozen alphabet lacks.
+    """
+
+    colours: Int32
+    alphabet: Alphabet
+
+    @property
+    def n_iter(self) -> int:
+        """Number of rounds after round 0."""
+        return len(self.colours) - 1
+
+
+def refine(
+    batch: GraphBatch,
+    n_iter: int | None,
+    *,
+    edge_labels: bool = False,
+    initial: str = "label",
+    alphabet: Alphabet | None = None,
+    extend: bool = False,
+    n_threads: int | None = None,
+) -> Colouring:
+    """Run rounds of 1-WL on all graphs of a batch, with one alphabet.
+
+    Parameters
+    ----------
+    batch
+        The graphs.
+    n_iter
+        Number of rounds; None goes on until the partition of the whole batch is stable.
+    edge_labels
+        Pair each neighbour's colour with the label of the edge, where the batch has edge labels.
+    initial
+        What round 0 looks at: the node's ``"label"`` or its ``"degree"``.
+    alphabet
+        An alphabet to colour with; it decides ``n_iter``, ``edge_labels`` and ``initial``. Signatures it
+        lacks get the colour -1, and so does every signature that contains -1.
+    extend
+        Give signatures that the alphabet lacks colours of their own instead, in a new alphabet; the given
+        one is left as it is.
+    n_threads
+        Threads for the parts that can use them; None asks the machine. The result does not depend on it.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch
+    >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
+    >>> refine(path, 2).colours
+    array([[0, 0, 0],
+           [0, 1, 0],
+           [0, 1, 0]], dtype=int32)
+    """
+    if n_iter is not None and (
+        isinstance(n_iter, bool) or not isinstance(n_iter, int | np.integer) or n_iter < 0
+    ):
+        raise TwinWLError(f"n_iter is {n_iter!r}; it must be a whole number of rounds, 0 or more, or None")
+    if initial not in INITIALS:
+        raise TwinWLError(f"initial is {initial!r}: {nearest(initial, INITIALS)}")
+    if alphabet is None:
+        use_edges = edge_labels and batch.edge_labels is not None
+        alphabet = Alphabet((), () if use_edges else None, initial, batch.directed, ())
+        return _run(batch, n_iter, alphabet, insert=True, n_threads=n_threads)
+    if alphabet.directed != batch.directed:
+        kinds = ("undirected", "directed")
+        raise TwinWLError(
+            f"the alphabet is for {kinds[alphabet.directed]} graphs and these are {kinds[batch.directed]}"
+        )
+    if alphabet.edge_labels is not None and batch.edge_labels is None:
+        raise TwinWLError("the alphabet was built with edge labels and these graphs have none; add them")
+    return _run(batch, alphabet.n_iter, alphabet, insert=extend, n_threads=n_threads)
+
+
+def _run(
+    batch: GraphBatch, n_iter: int | None, alphabet: Alphabet, *, insert: bool, n_threads: int | None
+) -> Colouring:
+    colours, labels = _initial_colours(batch, alphabet, insert=insert)
+    messages, edge_labels = _edge_messages(batch, alphabet, insert=insert)
+    rows = [colours]
+    rounds: list[Round] = []
+    stride = len(labels)
+    while n_iter is None or len(rounds) < n_iter:
+        known = alphabet.rounds[len(rounds)] if alphabet.rounds else None
+        table = RoundTable(stride, messages.n_codes, known)
+        colours = colour_round(messages, rows[-1], table, insert=insert, n_threads=n_threads)
+        # A round only ever splits colours, so as many colours as before means the same partition.
+        if n_iter is None and table.n_colours == stride:
+            break
+        rows.append(colours)
+        rounds.append(table.finished() if insert else known)  # type: ignore[arg-type]
+        stride = table.n_colours
+    result = Alphabet(labels, edge_labels, alphabet.initial, batch.directed, tuple(rounds))
+    return Colouring(np.stack(rows), result if insert else alphabet)
+
+
+def colour_round(
+    messages: Messages,
+    colours: Int32,
+    table: RoundTable,
+    *,
+    insert: bool,
+    n_threads: int | None = None,
+) -> Int32:
+    """Return the colours after one more round, entering new signatures into the table where asked."""
+    n_nodes = len(colours)
+    out = np.empty(n_nodes, np.int32)
+    for first in range(0, n_nodes, _NODES_A_BLOCK):
+        last = min(first + _NODES_A_BLOCK, n_nodes)
+        item_ptr = messages.indptr[first : last + 1]
+        items = np.empty(int(item_ptr[-1] - item_ptr[0]), table.item_dtype)
+        keys = np.empty((last - first, 2), np.uint64)
+
+        def gather(low: int, high: int) -> None:
+            collect(
+                first + low,  # noqa: B023  (called within this turn of the loop)
+                first + high,  # noqa: B023
+                messages.indptr,
+                messages.indices,
+                messages.codes,
+                colours,
+                table.stride,
+                table.bits,
+                table.packed_bits,
+                table.hash_mask,
+                items[int(item_ptr[low] - item_ptr[0]) :],  # noqa: B023
+                keys[low:],  # noqa: B023
+            )
+
+        run_ranges(gather, balanced_ranges(item_ptr, n_threads))
+        table.absorb(keys, colours[first:last], item_ptr, items, out[first:last], insert=insert)
+    return out
+
+
+def _initial_colours(
+    batch: GraphBatch, alphabet: Alphabet, *, insert: bool
+) -> tuple[Int32, tuple[Label, ...]]:
+    """Return the colours of round 0 and what they stand for: only labels that occur."""
+    if alphabet.initial == "degree":
+        degrees = np.diff(batch.indptr)
+        values, inverse = np.unique(degrees, return_inverse=True)
+        codes = inverse.astype(np.int32)
+        here: tuple[Label, ...] = tuple(values.tolist())
+    else:
+        used = np.flatnonzero(np.bincount(batch.node_labels, minlength=len(batch.node_vocabulary)))
+        place = np.full(len(batch.node_vocabulary), -1, np.int32)
+        place[used] = np.arange(len(used), dtype=np.int32)
+        codes = place[batch.node_labels]
+        here = tuple(batch.node_vocabulary[code] for code in used)
+    return _translated(codes, here, alphabet.labels, insert=insert)
+
+
+def _edge_messages(
+    batch: GraphBatch, alphabet: Alphabet, *, insert: bool
+) -> tuple[Messages, tuple[Label, ...] | None]:
+    if alphabet.edge_labels is None or batch.edge_labels is None:
+        return messages_of(batch, None, 1), None
+    codes, labels = _translated(batch.edge_labels, batch.edge_vocabulary, alphabet.edge_labels, insert=insert)
+    return messages_of(batch, codes, max(1, len(labels))), labels
+
+
+def _translated(
+    codes: Int32, here: tuple[Label, ...], known: tuple[Label, ...], *, insert: bool
+) -> tuple[Int32, tuple[Label, ...]]:
+    """Write codes in the alphabet's vocabulary; labels it lacks are appended or, frozen, become -1."""
+    if not known and insert:
+        return codes, here
+    if insert:
+        fresh = recode(np.arange(len(here), dtype=np.int32), here, known) < 0
+        known = known + tuple(label for label, new in zip(here, fresh, strict=True) if new)
+    return recode(codes, here, known), known
