@@ -10,6 +10,8 @@ import numpy as np
 from twinwl.refinement.signatures import PACKED_BITS, absorb, grow_slots, tabulate
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from twinwl.arrays import Int32, Int64, Ints, UInt64
     from twinwl.graphs.labels import Label
 
