@@ -6,6 +6,8 @@ Every message names the graph (by its index), the value that is wrong, and what 
 from __future__ import annotations
 
 import importlib
+import sys
+import warnings
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,7 @@ __all__ = [
     "TwinWLWarning",
     "import_extra",
     "nearest",
+    "warn_caller",
 ]
 
 
@@ -92,3 +95,23 @@ def nearest(name: str, known: Iterable[str]) -> str:
     listing = "Known: " + ", ".join(repr(candidate) for candidate in names)
     close = get_close_matches(str(name), names, n=1)
     return f"did you mean {close[0]!r}? {listing}" if close else listing
+
+
+def warn_caller(message: str) -> None:
+    """Raise a `TwinWLWarning` that points at the caller's own line, however deep inside twinwl it arose.
+
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_caller("merged 2 repeated edges")
+    >>> str(caught[0].message)
+    'merged 2 repeated edges'
+    """
+    package = __name__.partition(".")[0]
+    level = 1
+    while sys._getframe(level).f_globals.get("__name__", "").partition(".")[0] == package:  # noqa: SLF001
+        level += 1
+        try:
+            sys._getframe(level)  # noqa: SLF001
+        except ValueError:  # everything above is twinwl itself
+            break
+    warnings.warn(message, TwinWLWarning, stacklevel=level + 1)

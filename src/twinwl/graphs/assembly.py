@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from twinwl.errors import GraphInputError, TwinWLWarning
+from twinwl.errors import GraphInputError, warn_caller
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,16 +15,18 @@ if TYPE_CHECKING:
 __all__ = ["MAX_NODES", "Adjacency", "assemble", "graph_of_node"]
 
 MAX_NODES = 2**31 - 2  # node numbers are int32
+_SMALL = 32  # up to this many neighbours insertion sort beats anything that allocates
 
 
 class Adjacency(NamedTuple):
-    """The arcs of a batch in CSR form, and what was tidied away on the way."""
+    """The arcs of a batch in CSR form, and what was noticed on the way."""
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
     edge_labels: NDArray[np.int32] | None
     n_loops: int
     n_parallel: int
+    one_way: tuple[int, int] | None
 
 
 def assemble(
@@ -55,6 +56,12 @@ def assemble(
     warn
         Whether to warn about what was dropped or merged.
 
+    Returns
+    -------
+    Adjacency
+        ``n_loops`` and ``n_parallel`` count the arcs dropped and merged. ``one_way`` is the first arc of
+        an undirected batch that was named from one end only, as batch-wide node numbers, or None.
+
     Raises
     ------
     GraphInputError
@@ -63,40 +70,48 @@ def assemble(
     n_nodes = int(graph_ptr[-1])
     if n_nodes > MAX_NODES:
         raise GraphInputError(f"{n_nodes} nodes in one batch; the limit is {MAX_NODES}, so split the batch")
+    has_codes = edge_codes is not None
     codes = np.empty(0, np.int32) if edge_codes is None else np.ascontiguousarray(edge_codes, np.int32)
-    indptr, indices, labels, n_loops, n_parallel, clash = _csr_from_arcs(
+    indptr, entries, entry_codes, n_loops = _bucket(
         n_nodes,
         np.ascontiguousarray(sources, np.int64),
         np.ascontiguousarray(targets, np.int64),
         codes,
-        edge_codes is not None,
+        has_codes,
         directed,
     )
+    indices, n_parallel, clash, one_way = _merge(indptr, entries, entry_codes, has_codes)
     if clash[0] >= 0:
         graph = graph_of_node(graph_ptr, int(clash[0]))
         u, v = clash - graph_ptr[graph]
         raise GraphInputError(f"edge ({u}, {v}) is given twice with different labels; keep one", graph)
     if warn and (n_loops or n_parallel):
-        warnings.warn(
-            f"dropped {n_loops} self-loops and merged {n_parallel} repeated edges",
-            TwinWLWarning,
-            stacklevel=3,
-        )
-    return Adjacency(indptr, indices, labels if edge_codes is not None else None, n_loops, n_parallel)
+        warn_caller(f"dropped {n_loops} self-loops and merged {n_parallel} repeated edges")
+    return Adjacency(
+        indptr,
+        indices,
+        entry_codes[: len(indices)].copy() if has_codes else None,
+        n_loops,
+        n_parallel,
+        None if directed or one_way[0] < 0 else (int(one_way[0]), int(one_way[1])),
+    )
 
 
 def graph_of_node(graph_ptr: NDArray[np.int64], node: int) -> int:
-    """Return the index of the graph that holds a node of the batch."""
+    """Return the index of the graph that holds a node of the batch.
+
+    >>> graph_of_node(np.array([0, 3, 3, 5]), 3)
+    2
+    """
     return int(np.searchsorted(graph_ptr, node, side="right")) - 1
 
 
 @njit(cache=True, nogil=True)
-def _csr_from_arcs(n_nodes, sources, targets, codes, has_codes, directed):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Bucket arcs by source, sort and merge each bucket.
+def _bucket(n_nodes, sources, targets, codes, has_codes, directed):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Enter each arc at its source and, where undirected, its reverse at its target.
 
-    Each undirected edge is entered as two arcs; a bit on each entry remembers whether it was named in
-    this direction, so that naming an edge from both ends is no repetition but naming it twice from one
-    end is.
+    An entry is ``2 * neighbour + reversed``: the bit remembers from which end an edge was named, so that
+    naming it from both ends is no repetition but naming it twice from one end is.
     """
     n_arcs = len(sources)
     n_loops = 0
@@ -111,46 +126,74 @@ def _csr_from_arcs(n_nodes, sources, targets, codes, has_codes, directed):  # ty
     for node in range(n_nodes):
         indptr[node + 1] += indptr[node]
     cursor = indptr[:-1].copy()
-    # An entry is (target, direction bit); sorting brings repetitions together.
     entries = np.empty(indptr[-1], np.int64)
     entry_codes = np.empty(indptr[-1] if has_codes else 0, np.int32)
     for arc in range(n_arcs):
         source, target = sources[arc], targets[arc]
         if source == target:
             continue
-        entries[cursor[source]] = 2 * target
-        if has_codes:
-            entry_codes[cursor[source]] = codes[arc]
-        cursor[source] += 1
-        if not directed:
-            entries[cursor[target]] = 2 * source + 1
+        for end in range(1 if directed else 2):
+            here, there = (target, source) if end else (source, target)
+            entries[cursor[here]] = 2 * there + end
             if has_codes:
-                entry_codes[cursor[target]] = codes[arc]
-            cursor[target] += 1
+                entry_codes[cursor[here]] = codes[arc]
+            cursor[here] += 1
+    return indptr, entries, entry_codes, n_loops
+
+
+@njit(cache=True, nogil=True)
+def _merge(indptr, entries, codes, has_codes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Sort each node's entries and keep one a neighbour; `indptr` and `codes` are rewritten in place."""
     indices = np.empty(len(entries), np.int32)
-    labels = np.empty(len(entry_codes), np.int32)
     clash = np.full(2, -1, np.int64)
+    one_way = np.full(2, -1, np.int64)
     n_parallel = 0
     out = 0
     start = 0
-    for node in range(n_nodes):
+    for node in range(len(indptr) - 1):
         end = indptr[node + 1]
-        bucket = entries[start:end]
-        order = np.argsort(bucket, kind="mergesort") if end - start > 1 else np.zeros(end - start, np.int64)
-        for place in range(end - start):
-            entry = bucket[order[place]]
-            target = entry >> 1
-            if place > 0 and bucket[order[place - 1]] >> 1 == target:
-                if has_codes and entry_codes[start + order[place]] != labels[out - 1]:
+        _sort(entries[start:end], codes[start:end] if has_codes else codes, has_codes)
+        place = start
+        while place < end:
+            first = place
+            target = entries[first] >> 1
+            place += 1
+            while place < end and entries[place] >> 1 == target:
+                if has_codes and codes[place] != codes[first] and clash[0] < 0:
                     clash[0], clash[1] = node, target
                 # Only repetitions in the direction it was named count, or each would count twice.
-                if bucket[order[place - 1]] == entry and entry & 1 == 0:
+                if entries[place] == entries[place - 1] and entries[place] & 1 == 0:
                     n_parallel += 1
-                continue
+                place += 1
+            if entries[place - 1] & 1 == 0 and one_way[0] < 0:  # no entry came from the other end
+                one_way[0], one_way[1] = node, target
             indices[out] = target
             if has_codes:
-                labels[out] = entry_codes[start + order[place]]
+                codes[out] = codes[first]
             out += 1
         start = end
         indptr[node + 1] = out
-    return indptr, indices[:out].copy(), labels[: out if has_codes else 0].copy(), n_loops, n_parallel, clash
+    return indices[:out].copy(), n_parallel, clash, one_way
+
+
+@njit(cache=True, nogil=True)
+def _sort(entries, codes, has_codes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Sort one node's entries, carrying their codes along."""
+    if len(entries) > _SMALL:
+        order = np.argsort(entries, kind="mergesort")
+        entries[:] = entries[order]
+        if has_codes:
+            codes[:] = codes[order]
+        return
+    for place in range(1, len(entries)):
+        entry = entries[place]
+        code = codes[place] if has_codes else 0
+        left = place - 1
+        while left >= 0 and entries[left] > entry:
+            entries[left + 1] = entries[left]
+            if has_codes:
+                codes[left + 1] = codes[left]
+            left -= 1
+        entries[left + 1] = entry
+        if has_codes:
+            codes[left + 1] = code

@@ -7,8 +7,9 @@ kind as well as by value, so that they can be written to a file and hashed the s
 from __future__ import annotations
 
 import math
+import reprlib
 import struct
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -19,15 +20,25 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Label", "encode_labels", "label_token", "normalise_label", "recode"]
+__all__ = ["Coded", "Label", "encode_labels", "label_token", "normalise_label", "recode"]
 
-Label: TypeAlias = "None | bool | int | float | str | bytes | tuple[Label, ...]"
+Label: TypeAlias = "bool | int | float | str | bytes | tuple[Label, ...] | None"
 
-_PLAIN_KINDS = frozenset({type(None), bool, int, str, bytes})
+_PLAIN_KINDS = frozenset({type(None), bool, str, bytes})
+_SIMPLE_KINDS = _PLAIN_KINDS | {int, float}
 _REMEDY = "use None, bool, int, float, str, bytes or tuples of these"
+_MAX_INT_BITS = 4096  # Python refuses to print much longer integers, and tokens are printed
+_MAX_DEPTH = 64  # of tuples in tuples
 
 
-def normalise_label(value: object) -> Label:
+class Coded(NamedTuple):
+    """Labels as dense codes: ``vocabulary[codes[i]]`` is label i."""
+
+    codes: NDArray[np.int32]
+    vocabulary: tuple[Label, ...]
+
+
+def normalise_label(value: object, _depth: int = 0) -> Label:
     """Return a label as plain Python: NumPy scalars become their Python kind and -0.0 becomes 0.0.
 
     >>> normalise_label(-0.0), normalise_label((1, "a"))
@@ -38,25 +49,41 @@ def normalise_label(value: object) -> Label:
     LabelError
         If the value is NaN or of a kind that cannot be a label.
     """
-    kind = type(value)
-    if kind in _PLAIN_KINDS:
+    if type(value) in _PLAIN_KINDS:
         return value  # type: ignore[return-value]
     if isinstance(value, np.generic):
         return normalise_label(_plain(value))
+    if isinstance(value, tuple):
+        if _depth == _MAX_DEPTH:
+            raise LabelError(f"label nests tuples more than {_MAX_DEPTH} deep; flatten it")
+        return tuple(normalise_label(part, _depth + 1) for part in value)
+    return _plain_number_or_text(value)
+
+
+def _plain_number_or_text(value: object) -> Label:
+    """Normalise numbers, and subclasses of str and bytes, to exact Python kinds."""
     if isinstance(value, float):
         if math.isnan(value):
             raise LabelError(f"label {value!r} is not a number, so it equals nothing; replace it")
-        return float(value) + 0.0
-    if isinstance(value, tuple):
-        return tuple(normalise_label(part) for part in value)
-    for base in (bool, int, str, bytes):  # subclasses such as enum members or str subclasses
-        if isinstance(value, base):
-            return base(value)
-    raise LabelError(f"label {value!r} of type {kind.__name__} cannot be a label; {_REMEDY}")
+        return float.__float__(value) + 0.0
+    if isinstance(value, int):
+        number = int.__int__(value)
+        if number.bit_length() > _MAX_INT_BITS:
+            raise LabelError(f"an integer label of {number.bit_length()} bits is too long; use bytes")
+        return number
+    # Enum members and the like print as something else than they hold: take what they hold.
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, bytes):
+        return bytes(memoryview(value))
+    shown, kind = reprlib.repr(value), type(value).__name__
+    raise LabelError(f"label {shown} of type {kind} cannot be a label; {_REMEDY}")
 
 
 def _plain(value: np.generic) -> object:
     """Turn a NumPy scalar into the Python value of its kind."""
+    if value.dtype.kind not in "biufSU":  # a datetime64 would turn into an int unnoticed
+        raise LabelError(f"label {value!r} of type {type(value).__name__} cannot be a label; {_REMEDY}")
     plain = value.item()
     if isinstance(plain, np.generic):  # extended precision has no Python kind of its own
         return float(plain)
@@ -76,50 +103,85 @@ def label_token(label: Label) -> bytes:
         return b"N"
     if isinstance(label, bool):
         return b"B1" if label else b"B0"
-    if isinstance(label, int):
-        return _sized(b"I", b"%d" % label)
     if isinstance(label, float):
         return b"F" + struct.pack("<d", label)
-    if isinstance(label, str):
-        return _sized(b"S", label.encode("utf-8", "surrogatepass"))
-    if isinstance(label, bytes):
-        return _sized(b"Y", label)
-    return _sized(b"T", b"".join(map(label_token, label)))
-
-
-def _sized(kind: bytes, body: bytes) -> bytes:
+    if isinstance(label, int):
+        kind, body = b"I", b"%d" % label
+    elif isinstance(label, str):
+        kind, body = b"S", label.encode("utf-8", "surrogatepass")
+    elif isinstance(label, bytes):
+        kind, body = b"Y", label
+    else:
+        kind, body = b"T", b"".join(map(label_token, label))
     return kind + struct.pack("<Q", len(body)) + body
 
 
-def encode_labels(values: Sequence[object] | NDArray[np.generic]) -> tuple[NDArray[np.int32], tuple[Label, ...]]:
+def encode_labels(values: Sequence[object] | NDArray[np.generic]) -> Coded:
     """Give each distinct label a dense code.
 
     Parameters
     ----------
     values
-        One label a node (or an edge). A one-dimensional NumPy array of integers is encoded without a
-        Python loop.
+        One label a node (or an edge). Arrays of integers, and sequences of a single kind, are encoded
+        without a Python loop.
 
     Returns
     -------
     codes : array of int32, shape (len(values),)
         Index into the vocabulary.
     vocabulary : tuple of labels
-        Sorted by kind, then by token, so it does not depend on the order of the input.
+        Sorted by kind, then by token (integers by value), so it does not depend on the input's order.
 
     Raises
     ------
     LabelError
         Its ``position`` attribute holds the place of the offending value in the input.
 
-    >>> encode_labels(["C", "N", "C"])
-    (array([0, 1, 0], dtype=int32), ('C', 'N'))
+    >>> codes, vocabulary = encode_labels(["C", "N", "C"])
+    >>> codes.tolist(), vocabulary
+    ([0, 1, 0], ('C', 'N'))
     """
-    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
-        distinct, codes = np.unique(values, return_inverse=True)
-        return codes.astype(np.int32), tuple(distinct.tolist())
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        if values.dtype.kind in "iu":
+            return _coded_integers(values)
+        if values.dtype.kind in "bSU":
+            values = values.tolist()
+    # One pass in C settles the usual case, all labels of one simple kind; 1 == True == 1.0 cannot clash
+    # within a kind.
+    kinds = set(map(type, values))
+    if len(kinds) == 1 and kinds <= _SIMPLE_KINDS:
+        try:
+            vocabulary = [normalise_label(label) for label in set(values)]
+        except LabelError:
+            return _coded_one_by_one(values)  # which finds the offender's place
+        vocabulary.sort(key=_sort_key)
+        code_of_label = {label: code for code, label in enumerate(vocabulary)}
+        codes = np.fromiter(map(code_of_label.__getitem__, values), np.int32, len(values))
+        return Coded(codes, tuple(vocabulary))
+    return _coded_one_by_one(values)
+
+
+def _coded_integers(values: NDArray[np.generic]) -> Coded:
+    """Encode an integer array: by table where the values are close together, else by sorting."""
+    if not len(values):
+        return Coded(np.empty(0, np.int32), ())
+    low, high = int(values.min()), int(values.max())
+    if high - low > 4 * len(values) + 1024:
+        distinct, inverse = np.unique(values, return_inverse=True)
+        return Coded(inverse.astype(np.int32), tuple(distinct.tolist()))
+    if values.dtype.kind == "u":  # a uint64 may not fit an int64 before the lowest is taken off
+        offsets = (values - values.dtype.type(low)).astype(np.int64)  # type: ignore[operator]
+    else:
+        offsets = values.astype(np.int64) - low
+    present = np.zeros(high - low + 1, dtype=bool)
+    present[offsets] = True
+    rank = np.cumsum(present, dtype=np.int32) - np.int32(1)
+    return Coded(rank[offsets], tuple(low + offset for offset in np.flatnonzero(present).tolist()))
+
+
+def _coded_one_by_one(values: Sequence[object] | NDArray[np.generic]) -> Coded:
     code_of_key: dict[object, int] = {}
-    vocabulary: list[Label] = []
+    found: list[Label] = []
     codes = np.empty(len(values), dtype=np.int32)
     for position, value in enumerate(values):
         try:
@@ -127,22 +189,16 @@ def encode_labels(values: Sequence[object] | NDArray[np.generic]) -> tuple[NDArr
         except LabelError as error:
             error.position = position
             raise
-        # The kind is part of the key because 1 == True == 1.0; floats and tuples need the full token.
-        kind = type(label)
-        key = (kind, label) if kind in _PLAIN_KINDS else label_token(label)
-        code = code_of_key.setdefault(key, len(vocabulary))
-        if code == len(vocabulary):
-            vocabulary.append(label)
+        # The kind is part of the key because 1 == True == 1.0; tuples need the full token.
+        key = label_token(label) if isinstance(label, tuple) else (type(label), label)
+        code = code_of_key.setdefault(key, len(found))
+        if code == len(found):
+            found.append(label)
         codes[position] = code
-    return _sorted_codes(codes, vocabulary)
-
-
-def _sorted_codes(codes: NDArray[np.int32], vocabulary: list[Label]) -> tuple[NDArray[np.int32], tuple[Label, ...]]:
-    """Renumber codes so that the vocabulary is in canonical order."""
-    order = sorted(range(len(vocabulary)), key=lambda code: _sort_key(vocabulary[code]))
-    rank = np.empty(len(vocabulary), dtype=np.int32)
-    rank[order] = np.arange(len(vocabulary), dtype=np.int32)
-    return rank[codes], tuple(vocabulary[code] for code in order)
+    order = sorted(range(len(found)), key=lambda code: _sort_key(found[code]))
+    rank = np.empty(len(found), dtype=np.int32)
+    rank[order] = np.arange(len(found), dtype=np.int32)
+    return Coded(rank[codes], tuple(found[code] for code in order))
 
 
 def _sort_key(label: Label) -> tuple[str, int, bytes]:
@@ -154,8 +210,8 @@ def _sort_key(label: Label) -> tuple[str, int, bytes]:
 def recode(codes: NDArray[np.int32], old: Iterable[Label], new: Sequence[Label]) -> NDArray[np.int32]:
     """Translate codes from one vocabulary to another; labels the new one lacks become -1.
 
-    >>> recode(np.array([0, 1], dtype=np.int32), ("C", "N"), ("N",))
-    array([-1,  0], dtype=int32)
+    >>> recode(np.array([0, 1], dtype=np.int32), ("C", "N"), ("N",)).tolist()
+    [-1, 0]
     """
     place = {label_token(label): code for code, label in enumerate(new)}
     translation = np.array([place.get(label_token(label), -1) for label in old], dtype=np.int32)

@@ -2,73 +2,114 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from twinwl.errors import GraphInputError
-from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.labels import encode_labels, recode
+from twinwl.errors import GraphIndexError, GraphInputError
+from twinwl.graphs.labels import Coded, encode_labels, recode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import EllipsisType
 
     from numpy.typing import NDArray
 
-    from twinwl.graphs.labels import Label
+    from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["join", "select"]
+__all__ = ["Key", "graph_indices", "join", "select", "select_one"]
+
+Key: TypeAlias = "int | slice | Sequence[int] | NDArray[np.generic] | tuple[Key, EllipsisType]"
+
+_MAX_NODES = 2**31 - 2  # node numbers are int32
+
+
+def graph_indices(key: Key, n_graphs: int) -> int | NDArray[np.int64]:
+    """Turn whatever may stand in square brackets into graph indices, none of them negative.
+
+    >>> graph_indices(-1, 3), graph_indices([True, False, True], 3).tolist()
+    (2, [0, 2])
+    """
+    if isinstance(key, tuple):  # scikit-learn writes X[key, ...]
+        if len(key) != 2 or key[1] is not Ellipsis:  # noqa: PLR2004
+            raise GraphIndexError(f"a batch has one axis, so it cannot be indexed with {key!r}")
+        key = key[0]
+    if isinstance(key, int | np.integer) and not isinstance(key, bool):
+        index = int(key)
+        if not -n_graphs <= index < n_graphs:
+            raise _out_of_range(index, n_graphs)
+        return index + n_graphs if index < 0 else index
+    if isinstance(key, slice):
+        return np.arange(n_graphs, dtype=np.int64)[key]
+    return _index_array(key, n_graphs)
+
+
+def _index_array(key: object, n_graphs: int) -> int | NDArray[np.int64]:
+    try:
+        array = np.asarray(key)
+    except ValueError as error:  # a ragged list
+        raise GraphIndexError(f"a batch cannot be indexed with {key!r} ({error})") from error
+    if array.ndim == 1 and not len(array):
+        array = array.astype(np.int64)
+    if array.ndim == 0 and array.dtype.kind in "iu":
+        return graph_indices(int(array), n_graphs)
+    if array.ndim != 1 or array.dtype.kind not in "iub":
+        raise GraphIndexError(
+            f"a batch is indexed with an integer, a slice, an index array or a mask, not {key!r}"
+        )
+    if array.dtype.kind == "b":
+        if len(array) != n_graphs:
+            raise GraphIndexError(
+                f"a mask of length {len(array)} does not fit {n_graphs} graphs; give one entry a graph"
+            )
+        return np.flatnonzero(array)
+    wrong = (array < -n_graphs) | (array >= n_graphs)
+    if wrong.any():
+        raise _out_of_range(int(array[wrong][0]), n_graphs)
+    indices = array.astype(np.int64)
+    return np.where(indices < 0, indices + n_graphs, indices)
+
+
+def _out_of_range(index: int, n_graphs: int) -> GraphIndexError:
+    return GraphIndexError(
+        f"graph index {index} is out of range: the batch has {n_graphs} graphs, numbered from 0"
+    )
+
+
+def select_one(batch: GraphBatch, graph: int) -> GraphBatch:
+    """Return one graph as a batch; made of slices, since it is called once a graph in loops."""
+    start, stop = batch.graph_ptr[graph : graph + 2].tolist()
+    return _run(batch, start, stop, np.array((0, stop - start), np.int64))
 
 
 def select(batch: GraphBatch, graphs: NDArray[np.int64]) -> GraphBatch:
     """Return the given graphs, in the given order, as a batch with the same vocabularies."""
-    node_lengths = batch.graph_ptr[graphs + 1] - batch.graph_ptr[graphs]
+    starts = batch.graph_ptr[graphs]
+    node_lengths = batch.graph_ptr[graphs + 1] - starts
     graph_ptr = _pointer(node_lengths)
-    if len(graphs) and (np.diff(graphs) == 1).all():  # neighbours in memory: plain slices
-        nodes = slice(int(batch.graph_ptr[graphs[0]]), int(batch.graph_ptr[graphs[-1] + 1]))
-        arcs = slice(int(batch.indptr[nodes.start]), int(batch.indptr[nodes.stop]))
-        indptr = batch.indptr[nodes.start : nodes.stop + 1] - arcs.start
-        indices = batch.indices[arcs] - np.int32(nodes.start)
-        return _part(batch, nodes, arcs, indptr, indices, graph_ptr)
-    node_index = _ranges(batch.graph_ptr[graphs], node_lengths)
-    degrees = batch.indptr[node_index + 1] - batch.indptr[node_index]
-    arc_index = _ranges(batch.indptr[node_index], degrees)
-    moved = np.repeat(graph_ptr[:-1] - batch.graph_ptr[graphs], node_lengths)
-    indices = (batch.indices[arc_index] + np.repeat(moved, degrees)).astype(np.int32)
-    return _part(batch, node_index, arc_index, _pointer(degrees), indices, graph_ptr)
-
-
-def join(batches: Sequence[GraphBatch]) -> GraphBatch:
-    """Concatenate batches whose nodes and edges carry the same kinds of information."""
-    if not batches:
-        raise GraphInputError("there is no batch to join; pass at least one")
-    if len(batches) == 1:
-        return batches[0]
-    first = batches[0]
-    for position, batch in enumerate(batches[1:], start=1):
-        _check_alike(first, batch, position)
-    node_shift = _pointer(np.array([batch.n_nodes for batch in batches]))
-    arc_shift = _pointer(np.array([len(batch.indices) for batch in batches]))
-    node_labels, node_vocabulary = _joined_codes([(b.node_labels, b.node_vocabulary) for b in batches])
-    edge_labels, edge_vocabulary = None, first.edge_vocabulary
-    if first.edge_labels is not None:
-        edge_labels, edge_vocabulary = _joined_codes(
-            [(b.edge_labels, b.edge_vocabulary) for b in batches if b.edge_labels is not None]
+    if graph_ptr[-1] > _MAX_NODES:
+        raise GraphIndexError(
+            f"the selection has {graph_ptr[-1]} nodes, more than a batch can hold ({_MAX_NODES}); take fewer"
         )
-    features = [batch.node_features for batch in batches if batch.node_features is not None]
-    return GraphBatch(
-        indptr=_joined_pointers([b.indptr for b in batches], arc_shift),
-        indices=np.concatenate(
-            [b.indices + np.int32(shift) for b, shift in zip(batches, node_shift[:-1], strict=True)]
-        ),
-        graph_ptr=_joined_pointers([b.graph_ptr for b in batches], node_shift),
-        node_labels=node_labels,
-        node_vocabulary=node_vocabulary,
-        edge_labels=edge_labels,
-        edge_vocabulary=edge_vocabulary,
-        node_features=np.concatenate(features) if features else None,
-        directed=first.directed,
-    )
+    if len(graphs) and (np.diff(graphs) == 1).all():  # neighbours in memory: plain slices
+        return _run(batch, int(starts[0]), int(batch.graph_ptr[graphs[-1] + 1]), graph_ptr)
+    nodes = _ranges(starts, node_lengths)
+    degrees = batch.indptr[nodes + 1] - batch.indptr[nodes]
+    arcs = _ranges(batch.indptr[nodes], degrees)
+    arc_ptr = _pointer(degrees)
+    moved = np.repeat((graph_ptr[:-1] - starts).astype(np.int32), np.diff(arc_ptr[graph_ptr]))
+    return _part(batch, nodes, arcs, arc_ptr, batch.indices[arcs] + moved, graph_ptr)
+
+
+def _run(batch: GraphBatch, start: int, stop: int, graph_ptr: NDArray[np.int64]) -> GraphBatch:
+    """Cut out a run of nodes; arrays that need no renumbering are views."""
+    indptr = batch.indptr[start : stop + 1]
+    first, last = int(indptr[0]), int(indptr[-1])
+    indices = batch.indices[first:last]
+    if start:
+        indptr = indptr - first
+        indices = indices - np.int32(start)
+    return _part(batch, slice(start, stop), slice(first, last), indptr, indices, graph_ptr)
 
 
 def _part(
@@ -79,7 +120,7 @@ def _part(
     indices: NDArray[np.int32],
     graph_ptr: NDArray[np.int64],
 ) -> GraphBatch:
-    return GraphBatch.unchecked(
+    return type(batch).unchecked(
         indptr=indptr,
         indices=indices,
         graph_ptr=graph_ptr,
@@ -89,6 +130,45 @@ def _part(
         edge_vocabulary=batch.edge_vocabulary,
         node_features=None if batch.node_features is None else batch.node_features[nodes],
         directed=batch.directed,
+    )
+
+
+def join(batches: Sequence[GraphBatch]) -> GraphBatch:
+    """Concatenate batches whose nodes and edges carry the same kinds of information."""
+    if not batches:
+        raise GraphInputError("there is no batch to join; pass at least one")
+    if len(batches) == 1:
+        return batches[0]
+    # A batch without nodes says nothing about node labels, one without arcs nothing about edge labels.
+    model = next((batch for batch in batches if batch.n_nodes), batches[0])
+    edge_model = next((batch for batch in batches if len(batch.indices)), model)
+    for position, batch in enumerate(batches):
+        _check_alike(model, edge_model, batch, position)
+    node_shift = _pointer(np.array([batch.n_nodes for batch in batches]))
+    arc_shift = _pointer(np.array([len(batch.indices) for batch in batches]))
+    if node_shift[-1] > _MAX_NODES:
+        raise GraphInputError(
+            f"{node_shift[-1]} nodes in one batch; the limit is {_MAX_NODES}, so join fewer"
+        )
+    node_labels, node_vocabulary = _joined_codes(
+        [Coded(batch.node_labels, batch.node_vocabulary) for batch in batches if batch.n_nodes]
+    )
+    edge_labels, edge_vocabulary = _joined_codes(
+        [Coded(b.edge_labels, b.edge_vocabulary) for b in batches if b.edge_labels is not None]
+    )
+    features = [batch.node_features for batch in batches if batch.node_features is not None and batch.n_nodes]
+    return type(model).unchecked(
+        indptr=_joined_pointers([batch.indptr for batch in batches], arc_shift),
+        indices=np.concatenate(
+            [batch.indices + np.int32(shift) for batch, shift in zip(batches, node_shift[:-1], strict=True)]
+        ),
+        graph_ptr=_joined_pointers([batch.graph_ptr for batch in batches], node_shift),
+        node_labels=node_labels,
+        node_vocabulary=node_vocabulary or model.node_vocabulary,
+        edge_labels=None if edge_model.edge_labels is None else edge_labels,
+        edge_vocabulary=edge_vocabulary,
+        node_features=np.concatenate(features) if features else model.node_features,
+        directed=model.directed,
     )
 
 
@@ -109,26 +189,31 @@ def _joined_pointers(pointers: list[NDArray[np.int64]], shifts: NDArray[np.int64
     return np.concatenate([*moved, shifts[-1:]])
 
 
-def _joined_codes(
-    parts: list[tuple[NDArray[np.int32], tuple[Label, ...]]],
-) -> tuple[NDArray[np.int32], tuple[Label, ...]]:
-    if len({vocabulary for _, vocabulary in parts}) == 1 and len({repr(v) for _, v in parts}) == 1:
-        return np.concatenate([codes for codes, _ in parts]), parts[0][1]
-    _, vocabulary = encode_labels([label for _, labels in parts for label in labels])
-    return np.concatenate([recode(codes, labels, vocabulary) for codes, labels in parts]), vocabulary
+def _joined_codes(parts: list[Coded]) -> Coded:
+    """Bring codes of several vocabularies under one."""
+    if not parts:
+        return Coded(np.empty(0, np.int32), ())
+    # The parts of one batch share its vocabulary; repr tells 1, True and 1.0 apart where == does not.
+    distinct = {id(part.vocabulary): part.vocabulary for part in parts}
+    if len({repr(vocabulary) for vocabulary in distinct.values()}) == 1:
+        return Coded(np.concatenate([part.codes for part in parts]), parts[0].vocabulary)
+    _, vocabulary = encode_labels([label for labels in distinct.values() for label in labels])
+    return Coded(np.concatenate([recode(*part, vocabulary) for part in parts]), vocabulary)
 
 
-def _check_alike(first: GraphBatch, other: GraphBatch, position: int) -> None:
-    differences = {
-        "directed": (first.directed, other.directed),
-        "node labels": (first.has_node_labels, other.has_node_labels),
-        "edge labels": (first.edge_labels is not None, other.edge_labels is not None),
-        "number of node features": (_width(first), _width(other)),
-    }
-    for what, (here, there) in differences.items():
+def _check_alike(model: GraphBatch, edge_model: GraphBatch, other: GraphBatch, position: int) -> None:
+    differences: dict[str, tuple[int, int]] = {"directed": (model.directed, other.directed)}
+    if other.n_nodes:
+        differences |= {
+            "node labels": (model.has_node_labels, other.has_node_labels),
+            "number of node features": (_width(model), _width(other)),
+        }
+    if len(other.indices):
+        differences["edge labels"] = (edge_model.edge_labels is not None, other.edge_labels is not None)
+    for what, (there, here) in differences.items():
         if here != there:
             raise GraphInputError(
-                f"batch {position} differs from batch 0 in {what} ({there} against {here}); "
+                f"batch {position} differs from the batches before it in {what} ({here} against {there}); "
                 "make them alike before joining"
             )
 

@@ -1,0 +1,246 @@
+"""The last step of every constructor: checked parts of graphs in, one GraphBatch out."""
+
+from __future__ import annotations
+
+import itertools
+import reprlib
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+
+import numpy as np
+
+from twinwl.errors import GraphInputError, LabelError
+from twinwl.graphs.assembly import MAX_NODES, assemble, graph_of_node
+from twinwl.graphs.batch import UNLABELLED, GraphBatch
+from twinwl.graphs.labels import Coded, encode_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "aligned",
+    "build",
+    "check_plausible",
+    "coded",
+    "listed",
+    "of_one_kind",
+    "pointer",
+    "stacked_features",
+]
+
+
+class _Directable(Protocol):
+    def is_directed(self) -> bool: ...
+
+
+_Graph = TypeVar("_Graph", bound=_Directable)
+
+_PLAUSIBLE_NODES = 2**24  # a graph this large may well be meant, however few its edges
+
+
+def build(
+    node_counts: NDArray[np.int64],
+    edge_counts: NDArray[np.int64],
+    sources: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    *,
+    nodes: Coded | None = None,
+    edges: Coded | None = None,
+    node_features: NDArray[np.float64] | None = None,
+    directed: bool = False,
+    warn: bool = True,
+    one_way_remedy: str | None = None,
+) -> GraphBatch:
+    """Build a batch from the edges of all graphs, one graph after the other.
+
+    Parameters
+    ----------
+    node_counts, edge_counts : arrays of int64, shape (n_graphs,)
+    sources, targets : arrays of int64, shape (n_edges,)
+        Ends of each edge, numbered from 0 within its graph; checked here against the node counts.
+    nodes, edges
+        Label codes of all nodes and of all edges.
+    node_features : array of float64, shape (n_nodes, n_features), optional
+    directed, warn
+        As in `assemble`.
+    one_way_remedy
+        Where given, each undirected edge must be named from both ends; this says what to do otherwise.
+    """
+    graph_ptr = pointer(node_counts)
+    _check_edges(node_counts, edge_counts, sources, targets)
+    shift = np.repeat(graph_ptr[:-1], edge_counts)
+    adjacency = assemble(
+        graph_ptr,
+        sources + shift,
+        targets + shift,
+        None if edges is None else edges.codes,
+        directed=directed,
+        warn=warn,
+    )
+    if one_way_remedy is not None and adjacency.one_way is not None:
+        graph = graph_of_node(graph_ptr, adjacency.one_way[0])
+        u, v = (end - int(graph_ptr[graph]) for end in adjacency.one_way)
+        raise GraphInputError(f"({u}, {v}) is there but ({v}, {u}) is not; {one_way_remedy}", graph)
+    labelled = nodes is not None and len(nodes.codes) > 0
+    return GraphBatch.unchecked(
+        indptr=adjacency.indptr,
+        indices=adjacency.indices,
+        graph_ptr=graph_ptr,
+        node_labels=nodes.codes if nodes and labelled else np.zeros(int(graph_ptr[-1]), np.int32),
+        node_vocabulary=nodes.vocabulary if nodes and labelled else UNLABELLED,
+        edge_labels=adjacency.edge_labels,
+        edge_vocabulary=() if edges is None else edges.vocabulary,
+        node_features=node_features,
+        directed=directed,
+    )
+
+
+def pointer(lengths: NDArray[np.int64] | Sequence[int]) -> NDArray[np.int64]:
+    """Return where each of some consecutive runs starts, and where the last one ends.
+
+    >>> pointer([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    out = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=out[1:])
+    return out
+
+
+def _check_edges(
+    node_counts: NDArray[np.int64],
+    edge_counts: NDArray[np.int64],
+    sources: NDArray[np.int64],
+    targets: NDArray[np.int64],
+) -> None:
+    bound = np.repeat(node_counts, edge_counts)
+    wrong = (sources < 0) | (sources >= bound) | (targets < 0) | (targets >= bound)
+    if not wrong.any():
+        return
+    edge = int(np.flatnonzero(wrong)[0])
+    graph = graph_of_node(pointer(edge_counts), edge)
+    u, v, count = int(sources[edge]), int(targets[edge]), int(node_counts[graph])
+    node = v if 0 <= u < count else u
+    what = "a negative node number" if node < 0 else f"node {node}, which does not exist"
+    raise GraphInputError(
+        f"edge ({u}, {v}) names {what}: the graph has {count} nodes, numbered from 0; correct the edge, or "
+        "the number of nodes",
+        graph,
+    )
+
+
+def check_plausible(n_nodes: int, size: int, graph: int) -> None:
+    """Refuse a node count that would fill the memory though next to nothing was given for it.
+
+    >>> check_plausible(1_000, 3, graph=0)
+    """
+    if n_nodes > MAX_NODES or (n_nodes > _PLAUSIBLE_NODES and n_nodes > 64 * size):
+        raise GraphInputError(
+            f"it would have {n_nodes} nodes for input of size {size}; number its nodes 0..n-1 without gaps",
+            graph,
+        )
+
+
+def listed(values: Iterable[object], name: str) -> list[object]:
+    """Return one entry a graph as a list, refusing what is plainly a single one."""
+    if isinstance(values, str | bytes | dict) or not hasattr(values, "__iter__"):
+        raise GraphInputError(
+            f"{name} must hold one entry a graph, not {reprlib.repr(values)} of type "
+            f"{type(values).__name__}; wrap a single one in a list"
+        )
+    return list(values)
+
+
+def of_one_kind(graphs: Iterable[_Graph], kind: type[_Graph], library: str) -> list[_Graph]:
+    """Return a library's graphs as a list: all of its type, and all directed or none."""
+    if isinstance(graphs, kind):
+        raise GraphInputError(f"this is one {library} graph, not a list of them; wrap it in a list: [graph]")
+    collected = cast("list[_Graph]", listed(graphs, "graphs"))
+    for position, graph in enumerate(collected):
+        if not isinstance(graph, kind):
+            raise GraphInputError(
+                f"{type(graph).__name__} is not an {library} graph; use the from_… constructor of its kind",
+                position,
+            )
+        if graph.is_directed() != collected[0].is_directed():
+            here, there = ("", "un") if graph.is_directed() else ("un", "")
+            raise GraphInputError(
+                f"it is {here}directed and graph 0 is {there}directed; convert them all to one kind", position
+            )
+    return collected
+
+
+def aligned(values: Iterable[object] | None, n_graphs: int, name: str) -> list[object] | None:
+    """Return one entry a graph, or None where no graph has one; some with and some without is an error."""
+    if values is None:
+        return None
+    entries = listed(values, name)
+    if len(entries) != n_graphs:
+        raise GraphInputError(f"{name} has {len(entries)} entries for {n_graphs} graphs; give one a graph")
+    missing = [graph for graph, value in enumerate(entries) if value is None]
+    if missing and len(missing) == n_graphs:
+        return None
+    if missing:
+        raise GraphInputError(
+            f"no {name} here, while other graphs of the batch have them; give them to all graphs or to none",
+            missing[0],
+        )
+    return entries
+
+
+def coded(parts: Sequence[object] | None, counts: NDArray[np.int64], what: str) -> Coded | None:
+    """Encode per-graph label sequences with one vocabulary for the batch."""
+    if parts is None:
+        return None
+    arrays: list[NDArray[np.generic]] = []
+    sequences: list[Sequence[object]] = []
+    for graph, (part, count) in enumerate(zip(parts, counts.tolist(), strict=True)):
+        if isinstance(part, str | bytes | set | frozenset | dict) or not hasattr(part, "__len__"):
+            raise GraphInputError(
+                f"its {what} labels must be a sequence, not {reprlib.repr(part)}; give a list", graph
+            )
+        if len(part) != count:
+            raise GraphInputError(
+                f"{len(part)} {what} labels for {count} {what}s; give one label a {what}", graph
+            )
+        sequences.append(part)  # type: ignore[arg-type]
+        if isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu":
+            arrays.append(part)
+    try:
+        if sequences and len(arrays) == len(sequences) and len({array.dtype for array in arrays}) == 1:
+            return encode_labels(np.concatenate(arrays))
+        return encode_labels(list(itertools.chain.from_iterable(sequences)))
+    except LabelError as error:
+        position = error.position or 0
+        starts = pointer(counts)
+        graph = graph_of_node(starts, position)
+        raise LabelError(f"{what} {position - starts[graph]}: {error}", graph) from error
+
+
+def stacked_features(parts: Sequence[object], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Stack per-graph feature matrices, refusing what would not stack or holds no number."""
+    stacked: list[NDArray[np.float64]] = []
+    for graph, (part, count) in enumerate(zip(parts, counts.tolist(), strict=True)):
+        try:
+            matrix = np.asarray(part, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise GraphInputError(
+                f"its node features are not numbers ({error}); give a matrix of numbers", graph
+            ) from error
+        if matrix.size == 0 and count == 0:
+            continue
+        if matrix.ndim != 2 or len(matrix) != count:  # noqa: PLR2004
+            raise GraphInputError(
+                f"its node features have shape {matrix.shape}; give one row for each of {count} nodes", graph
+            )
+        if stacked and matrix.shape[1] != stacked[0].shape[1]:
+            raise GraphInputError(
+                f"its nodes have {matrix.shape[1]} features, those before it {stacked[0].shape[1]}; give all "
+                "nodes equally many",
+                graph,
+            )
+        if not np.isfinite(matrix).all():
+            node = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
+            raise GraphInputError(f"node {node} has a feature that is not finite; replace it", graph)
+        stacked.append(matrix)
+    return np.concatenate(stacked) if stacked else np.empty((0, 0))

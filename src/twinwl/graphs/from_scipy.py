@@ -1,0 +1,105 @@
+"""Adjacency matrices, sparse or dense, into a GraphBatch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from twinwl.errors import GraphInputError
+from twinwl.graphs.building import aligned, build, coded, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["from_scipy"]
+
+_BINARISE = "this library takes plain graphs: binarise the matrix, (matrix != 0).astype(int), or threshold it"
+
+
+class _Entries(NamedTuple):
+    """The non-zero places of one matrix."""
+
+    n_nodes: int
+    rows: NDArray[np.integer[Any]]
+    columns: NDArray[np.integer[Any]]
+
+
+def from_scipy(
+    adjacencies: Iterable[sp.sparray | sp.spmatrix | NDArray[np.generic]],
+    node_labels: Iterable[Sequence[object]] | None = None,
+    *,
+    directed: bool = False,
+) -> GraphBatch:
+    """Build a batch from adjacency matrices; see `GraphBatch.from_scipy`."""
+    if sp.issparse(adjacencies) or (isinstance(adjacencies, np.ndarray) and adjacencies.ndim == 2):  # noqa: PLR2004
+        raise GraphInputError("this is one matrix, not a list of them; wrap it in a list: [matrix]")
+    parts = [_entries(matrix, graph) for graph, matrix in enumerate(listed(adjacencies, "adjacencies"))]
+    node_counts = np.array([part.n_nodes for part in parts], dtype=np.int64)
+    return build(
+        node_counts,
+        np.array([len(part.rows) for part in parts], dtype=np.int64),
+        _flat([part.rows for part in parts]),
+        _flat([part.columns for part in parts]),
+        nodes=coded(aligned(node_labels, len(parts), "node_labels"), node_counts, "node"),
+        directed=directed,
+        one_way_remedy="an undirected graph has a symmetric matrix: add the transpose, or pass directed=True",
+    )
+
+
+def _flat(parts: list[NDArray[np.integer[Any]]]) -> NDArray[np.int64]:
+    return np.concatenate(parts, dtype=np.int64) if parts else np.empty(0, np.int64)
+
+
+def _entries(matrix: object, graph: int) -> _Entries:
+    """Read one matrix without changing it: its places that hold a one."""
+    if sp.issparse(matrix):
+        shape = matrix.shape  # type: ignore[attr-defined]
+        _check_square(shape, graph)
+        rows, columns, values = _triples(matrix)
+    else:
+        try:
+            dense = np.asarray(matrix)
+        except ValueError as error:
+            raise GraphInputError(f"it is no matrix ({error}); give equally long rows", graph) from error
+        shape = dense.shape
+        _check_square(shape, graph)
+        if dense.dtype.kind not in "biuf":
+            raise GraphInputError(f"its entries are {dense.dtype}, not numbers; {_BINARISE}", graph)
+        rows, columns = np.nonzero(dense)
+        values = dense[rows, columns]
+    if values.dtype.kind not in "biuf":
+        raise GraphInputError(f"its entries are {values.dtype}, not numbers; {_BINARISE}", graph)
+    filled = values != 0  # a sparse matrix may store zeros, which are no edges
+    if not filled.all():
+        rows, columns, values = rows[filled], columns[filled], values[filled]
+    wrong = np.flatnonzero(values != 1)
+    if len(wrong):
+        place, value = (int(rows[wrong[0]]), int(columns[wrong[0]])), values[wrong[0]]
+        problem = "is not a number" if np.isnan(value) else f"is {value}, a weight"
+        raise GraphInputError(f"entry {place} {problem}; {_BINARISE}", graph)
+    return _Entries(int(shape[0]), rows, columns)
+
+
+def _check_square(shape: tuple[int, ...], graph: int) -> None:
+    if len(shape) != 2 or shape[0] != shape[1]:  # noqa: PLR2004
+        raise GraphInputError(
+            f"its matrix has shape {tuple(shape)}; an adjacency matrix is square. "
+            "An edge list goes into from_edges",
+            graph,
+        )
+
+
+def _triples(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:  # noqa: ANN401
+    """Return rows, columns and values; CSR is read as it stands, which for small graphs is much faster."""
+    if matrix.format == "csr":
+        rows = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
+        n_stored = int(matrix.indptr[-1])
+        return rows, matrix.indices[:n_stored], matrix.data[:n_stored]
+    coo = matrix.tocoo()
+    return coo.row, coo.col, coo.data
