@@ -49,6 +49,6 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "twinwl needs Python 3.11 or later; set PYTHON=...")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) (once)"
-	@$(PIP) install -q -c constraints.txt torch==2.13.0
-	@$(PIP) install -q -c constraints.txt -e '.[$(EXTRAS)]'
+	@$(PIP) install -qq -c constraints.txt torch==2.13.0
+	@$(PIP) install -qq -c constraints.txt -e '.[$(EXTRAS)]'
 	@touch $@
