@@ -1,0 +1,60 @@
+"""Files that are either written as a whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["atomic_write"]
+
+
+@contextlib.contextmanager
+def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a binary file that takes the place of ``path`` only when the block has ended well.
+
+    The bytes go to a temporary file in the same folder, which is flushed to the disk and renamed; whatever
+    goes wrong, ``path`` holds what it held before and the temporary file is gone.
+
+    Parameters
+    ----------
+    path
+        The file to write; its folder must exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with atomic_write(Path(folder, "note.txt")) as stream:
+    ...     _ = stream.write(b"whole")
+    >>> Path(folder, "note.txt").read_bytes()
+    b'whole'
+    """
+    target = Path(path)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        _give_usual_rights(temporary, target)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _give_usual_rights(temporary: Path, target: Path) -> None:
+    """Give the file the rights it would have had without the detour: mkstemp lets only its owner read."""
+    if target.exists():
+        temporary.chmod(target.stat().st_mode & 0o777)
+        return
+    mask = os.umask(0)
+    os.umask(mask)
+    temporary.chmod(0o666 & ~mask)

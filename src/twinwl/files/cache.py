@@ -1,0 +1,131 @@
+"""The content-addressed cache: arrays in the user's cache folder, under the digest of what they came from.
+
+A cache may vanish, be read-only, full or damaged at any time: nothing but speed is lost.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import sys
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.errors import TwinWLError, warn_caller
+from twinwl.files.atomic import atomic_write
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["cache_folder", "file_digest", "read_arrays", "write_arrays"]
+
+_DIGEST_LENGTH = 64
+
+
+def cache_folder() -> Path:
+    """Return the folder for what can be had again: ``TWINWL_CACHE``, else ``twinwl`` in the user's cache.
+
+    The user's cache is ``XDG_CACHE_HOME`` or ``~/.cache``, or what macOS and Windows have in its place.
+
+    >>> cache_folder().is_absolute()
+    True
+    """
+    chosen = os.environ.get("TWINWL_CACHE")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    xdg = os.environ.get("XDG_CACHE_HOME")
+    if xdg and Path(xdg).is_absolute():  # the specification says to pass over relative ones
+        return Path(xdg) / "twinwl"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "twinwl"
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        return Path(local) / "twinwl" / "Cache"
+    return Path.home() / ".cache" / "twinwl"
+
+
+def file_digest(path: str | Path) -> str:
+    """Return the SHA-256 of a file, or of the files of a folder with their names, as 64 hex digits.
+
+    Only the files directly inside a folder count.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as empty:
+    ...     file_digest(empty.name)[:8]
+    'e3b0c442'
+    """
+    path = Path(path)
+    try:
+        if not path.is_dir():
+            return _digest(path)
+        total = hashlib.sha256()
+        for part in sorted(path.iterdir()):
+            if part.is_file():
+                # Both have a length of their own, so no two folders run together.
+                total.update(hashlib.sha256(os.fsencode(part.name)).digest() + bytes.fromhex(_digest(part)))
+        return total.hexdigest()
+    except OSError as error:
+        raise TwinWLError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def read_arrays(key: str) -> dict[str, NDArray[np.generic]] | None:
+    """Return the arrays that were kept under a key, or None where there are none or they are damaged.
+
+    Parameters
+    ----------
+    key
+        A digest of the content and of the version of the form it is kept in, 64 hex digits.
+    """
+    path = _place(key)
+    try:
+        # The zip holds a checksum of each array, so damage is noticed; pickled objects are never read.
+        with np.load(path, allow_pickle=False) as kept:
+            return {name: kept[name] for name in kept.files}
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
+        return None
+
+
+def write_arrays(key: str, arrays: Mapping[str, NDArray[np.generic]]) -> bool:
+    """Keep arrays under a key; warn and go on where that cannot be done.
+
+    Returns
+    -------
+    bool
+        Whether they were kept. A folder that may not be written to is no cause for a warning, a full disk
+        is.
+    """
+    path = _place(key)
+    if any(array.dtype.hasobject for array in arrays.values()):
+        raise TwinWLError("arrays of Python objects cannot be cached; encode them first")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(path) as stream:
+            np.savez(stream, **arrays)  # type: ignore[arg-type]  # (the stub takes them for allow_pickle)
+    except PermissionError:
+        return False
+    except OSError as error:
+        if error.errno == errno.EROFS:
+            return False
+        warn_caller(
+            f"could not write to the cache {str(path.parent)!r} ({error.strerror or error}): the data is "
+            "loaded, but will be parsed again next time; make room there or set TWINWL_CACHE elsewhere"
+        )
+        return False
+    return True
+
+
+def _place(key: str) -> Path:
+    if len(key) != _DIGEST_LENGTH or not set(key) <= set("0123456789abcdef"):
+        raise TwinWLError(f"{key!r} is not a digest of {_DIGEST_LENGTH} hex digits")
+    return cache_folder() / "arrays" / key[:2] / f"{key[2:]}.npz"

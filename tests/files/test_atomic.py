@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from twinwl.files.atomic import atomic_write
+
+
+def test_content_is_there_after_the_block(tmp_path):
+    with atomic_write(tmp_path / "a.bin") as stream:
+        stream.write(b"new")
+        assert not (tmp_path / "a.bin").exists()
+    assert (tmp_path / "a.bin").read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["a.bin"]  # noqa: PTH208  (hidden files count)
+
+
+@pytest.mark.parametrize("failure", [OSError, KeyboardInterrupt])
+def test_failure_leaves_the_old_content_and_nothing_else(tmp_path, failure):
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"old")
+
+    def interrupted():
+        with atomic_write(path) as stream:
+            stream.write(b"half of the new")
+            raise failure
+
+    with pytest.raises(failure):
+        interrupted()
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a.bin"]  # noqa: PTH208
+
+
+def test_rights_are_those_of_an_ordinary_file(tmp_path):
+    (tmp_path / "ordinary").write_bytes(b"")
+    with atomic_write(tmp_path / "atomic"):
+        pass
+    assert (tmp_path / "atomic").stat().st_mode == (tmp_path / "ordinary").stat().st_mode
+
+
+def test_rights_of_the_replaced_file_are_kept(tmp_path):
+    path = tmp_path / "private"
+    path.write_bytes(b"")
+    path.chmod(0o600)
+    with atomic_write(path) as stream:
+        stream.write(b"x")
+    assert path.stat().st_mode & 0o777 == 0o600
