@@ -5,7 +5,7 @@ Each only names its module, so that nothing is imported before it is needed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import scipy.sparse
     import torch_geometric.data
     from numpy.typing import NDArray
+    from rdkit import Chem
 
     from twinwl.graphs.batch import GraphBatch
 
@@ -107,15 +108,28 @@ class Constructors:
         return from_scipy(adjacencies, node_labels, directed=directed)
 
     @classmethod
-    def from_pyg(cls, data_list: Iterable[torch_geometric.data.Data]) -> GraphBatch:
+    def from_pyg(
+        cls, data_list: Iterable[torch_geometric.data.Data], *, directed: bool = False
+    ) -> GraphBatch:
         """Build a batch from PyTorch Geometric ``Data`` objects.
 
-        ``x`` becomes labels where its rows are one-hot or a single integer column, and continuous node
-        features otherwise; ``edge_attr`` likewise becomes edge labels where it is discrete.
+        ``x`` of an integer kind is node labels: the integer of a single column, the place of the one in
+        one-hot rows, else a tuple a row. ``x`` of a floating kind is node labels where every row of every
+        graph is one-hot, and continuous node features otherwise. ``edge_attr`` is edge labels by the same
+        rules; continuous ones are an error, since edges carry no features here.
+
+        ``edge_index`` must hold both arcs of each edge; with ``directed=True`` arcs stay one-way.
+
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> from twinwl import GraphBatch
+        >>> arcs = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+        >>> GraphBatch.from_pyg([Data(x=torch.tensor([[6], [6], [8]]), edge_index=arcs)])
+        GraphBatch(1 graph, 3 nodes, 2 edges, 2 node labels)
         """
         from twinwl.graphs.from_pyg import from_pyg  # noqa: PLC0415
 
-        return from_pyg(data_list)
+        return from_pyg(data_list, directed=directed)
 
     @classmethod
     def from_graph6(cls, strings: Iterable[str | bytes]) -> GraphBatch:
@@ -130,11 +144,34 @@ class Constructors:
         return from_graph6(strings)
 
     @classmethod
-    def from_smiles(cls, smiles: Iterable[str]) -> GraphBatch:
-        """Build a batch from SMILES strings: atoms labelled by element symbol, bonds by bond type."""
+    def from_smiles(cls, smiles: Iterable[str], on_error: Literal["fail", "skip"] = "fail") -> GraphBatch:
+        """Build a batch from SMILES strings: atoms labelled by element symbol, bonds by bond type.
+
+        Hydrogens are atoms only where RDKit makes them so. A string that does not parse raises an error;
+        with ``on_error="skip"`` such strings are left out, with one warning that counts them (to know which,
+        use `twinwl.graphs.from_smiles.parse_smiles` and `from_rdkit`).
+
+        >>> from twinwl import GraphBatch
+        >>> ethanol = GraphBatch.from_smiles(["CCO"])
+        >>> ethanol.labels_of_nodes(), ethanol.edge_vocabulary
+        (['C', 'C', 'O'], ('single',))
+        """
         from twinwl.graphs.from_smiles import from_smiles  # noqa: PLC0415
 
-        return from_smiles(smiles)
+        return from_smiles(smiles, on_error)
+
+    @classmethod
+    def from_rdkit(cls, molecules: Iterable[Chem.Mol]) -> GraphBatch:
+        """Build a batch from RDKit molecules: atoms labelled by element symbol, bonds by bond type.
+
+        >>> from rdkit import Chem
+        >>> from twinwl import GraphBatch
+        >>> GraphBatch.from_rdkit([Chem.MolFromSmiles("c1ccccc1O")])
+        GraphBatch(1 graph, 7 nodes, 7 edges, 2 node labels, 2 edge labels)
+        """
+        from twinwl.graphs.from_smiles import from_rdkit  # noqa: PLC0415
+
+        return from_rdkit(molecules)
 
     @classmethod
     def from_igraph(

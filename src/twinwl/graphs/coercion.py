@@ -1,0 +1,134 @@
+"""as_batch: whatever is plainly a collection of graphs, as a GraphBatch."""
+
+from __future__ import annotations
+
+import reprlib
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from twinwl.errors import GraphInputError
+from twinwl.graphs.batch import GraphBatch, concatenate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["GraphsLike", "as_batch"]
+
+GraphsLike: TypeAlias = "GraphBatch | Iterable[object]"
+
+_ACCEPTED = (
+    "a GraphBatch, or a list of networkx graphs, igraph graphs, PyTorch Geometric Data, RDKit molecules, "
+    "adjacency matrices (SciPy or NumPy), lists of (u, v) edges, or GraphBatches"
+)
+_STRINGS = (
+    "a string may be SMILES or graph6 ('CC' is both), and twinwl does not guess; use "
+    "GraphBatch.from_smiles(strings) or GraphBatch.from_graph6(strings)"
+)
+
+# Each kind by the module and class its objects descend from, as they can only exist once it is imported.
+_CLASS_OF_KIND = {
+    "GraphBatch": ("twinwl.graphs.batch", "GraphBatch"),
+    "networkx graph": ("networkx", "Graph"),
+    "igraph graph": ("igraph", "Graph"),
+    "PyTorch Geometric Data": ("torch_geometric.data.data", "BaseData"),
+    "RDKit molecule": ("rdkit.Chem.rdchem", "Mol"),
+}
+
+
+def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str | None = None) -> GraphBatch:
+    """Return graphs of any kind that needs no guessing as a GraphBatch.
+
+    Parameters
+    ----------
+    graphs
+        A GraphBatch (returned as it is), or any iterable of networkx graphs, igraph graphs, PyTorch
+        Geometric ``Data``, RDKit molecules, adjacency matrices (SciPy, or two-dimensional NumPy arrays),
+        lists of ``(u, v)`` edges, or GraphBatches, which are joined. An empty list gives an empty batch.
+    node_label, edge_label
+        For networkx and igraph: which attributes to read as labels. Without them labels are not read,
+        whatever attributes there are.
+
+    Raises
+    ------
+    GraphInputError
+        For strings (SMILES and graph6 look alike), for a single graph that is not in a list, for a mixture
+        of kinds, and for anything else.
+
+    >>> import networkx as nx
+    >>> as_batch([nx.path_graph(3), nx.cycle_graph(3)])
+    GraphBatch(2 graphs, 6 nodes, 5 edges)
+    >>> as_batch([])
+    GraphBatch(0 graphs, 0 nodes, 0 edges)
+    """
+    if isinstance(graphs, GraphBatch):
+        return graphs
+    collected = _collected(graphs)
+    kinds = [_kind(graph) for graph in collected]
+    for position, kind in enumerate(kinds):
+        if kind is None:
+            shown, name = reprlib.repr(collected[position]), type(collected[position]).__name__
+            raise GraphInputError(
+                f"{shown} of type {name} is no graph twinwl knows; give {_ACCEPTED}", position
+            )
+        if kind == "string":
+            raise GraphInputError(f"{reprlib.repr(collected[position])}: {_STRINGS}", position)
+        if kind != kinds[0]:
+            raise GraphInputError(
+                f"it is of kind {kind!r} and graph 0 of kind {kinds[0]!r}; convert them to one kind", position
+            )
+    kind = kinds[0] if kinds else "edge list"
+    if (node_label is not None or edge_label is not None) and kinds and kind not in _ATTRIBUTED:
+        raise GraphInputError(f"node_label and edge_label name attributes, which kind {kind!r} does not have")
+    return _door(kind or "", node_label, edge_label)(collected)
+
+
+_ATTRIBUTED = {"networkx graph", "igraph graph"}
+
+
+def _collected(graphs: object) -> list[Any]:
+    """Return the graphs as a list, refusing a lone graph kindly."""
+    if isinstance(graphs, str | bytes):
+        raise GraphInputError(f"{reprlib.repr(graphs)} is one string, not a list of graphs; {_STRINGS}")
+    kind = _kind(graphs)
+    lone_matrix = kind == "matrix" and getattr(graphs, "ndim", 2) == 2  # noqa: PLR2004
+    if kind not in {None, "matrix", "edge list"} or lone_matrix:
+        raise GraphInputError(f"this is one {kind}, not a list of them; wrap it in a list: [graph]")
+    scalar = isinstance(graphs, np.ndarray) and graphs.ndim == 0
+    if scalar or isinstance(graphs, dict | set | frozenset) or not isinstance(graphs, Iterable):
+        raise GraphInputError(
+            f"{reprlib.repr(graphs)} of type {type(graphs).__name__} is no list of graphs; give {_ACCEPTED}"
+        )
+    return list(graphs)
+
+
+def _kind(graph: object) -> str | None:
+    """Name the kind of a graph, or return None; nothing is imported to find out."""
+    if isinstance(graph, str | bytes):
+        return "string"
+    for kind, (module, name) in _CLASS_OF_KIND.items():
+        if module in sys.modules and isinstance(graph, getattr(sys.modules[module], name, ())):
+            return kind
+    if isinstance(graph, np.ndarray) and graph.dtype != object:
+        return "matrix"
+    sparse = sys.modules.get("scipy.sparse")
+    if sparse is not None and sparse.issparse(graph):
+        return "matrix"
+    if isinstance(graph, list | tuple):
+        return "edge list"
+    return None
+
+
+def _door(kind: str, node_label: str | None, edge_label: str | None) -> Callable[[Sequence[Any]], GraphBatch]:
+    doors: dict[str, Callable[[Sequence[Any]], GraphBatch]] = {
+        "GraphBatch": concatenate,
+        "networkx graph": lambda graphs: GraphBatch.from_networkx(graphs, node_label, edge_label),
+        "igraph graph": lambda graphs: GraphBatch.from_igraph(graphs, node_label, edge_label),
+        "PyTorch Geometric Data": GraphBatch.from_pyg,
+        "RDKit molecule": GraphBatch.from_rdkit,
+        "matrix": GraphBatch.from_scipy,
+        "edge list": GraphBatch.from_edges,
+    }
+    return doors[kind]

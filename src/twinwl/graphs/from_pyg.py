@@ -1,0 +1,158 @@
+"""PyTorch Geometric ``Data`` objects into a GraphBatch.
+
+They are read by their attributes (``edge_index``, ``x``, ``edge_attr``, ``num_nodes``), so nothing of
+PyTorch is imported here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twinwl.errors import GraphInputError
+from twinwl.graphs.building import aligned, build, coded, listed, stacked_features
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import torch_geometric.data
+    from numpy.typing import NDArray
+
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["from_pyg"]
+
+
+def from_pyg(data_list: Iterable[torch_geometric.data.Data], *, directed: bool = False) -> GraphBatch:
+    """Build a batch from PyTorch Geometric ``Data`` objects; see `GraphBatch.from_pyg`."""
+    if hasattr(data_list, "edge_index"):
+        raise GraphInputError(
+            "this is one Data object, not a list of them; wrap it in a list: [data], or take a Batch apart "
+            "with to_data_list()"
+        )
+    collected = listed(data_list, "data_list")
+    for graph, data in enumerate(collected):
+        if not hasattr(data, "edge_index"):
+            raise GraphInputError(
+                f"{type(data).__name__} has no edge_index; give homogeneous Data objects", graph
+            )
+    arcs = [_arcs(data, graph) for graph, data in enumerate(collected)]
+    arc_counts = np.array([pair.shape[1] for pair in arcs], dtype=np.int64)
+    columns = _columns(collected, "x")
+    node_counts = np.array(
+        [
+            _node_count(data, None if columns is None else columns[graph], graph)
+            for graph, data in enumerate(collected)
+        ],
+        dtype=np.int64,
+    )
+    labels = None if columns is None else _labels(columns)
+    attributes = _edge_columns(collected, arc_counts)
+    edge_labels = None if attributes is None else _labels(attributes)
+    if attributes is not None and edge_labels is None:
+        graph = next((place for place, part in enumerate(attributes) if part.size), 0)
+        raise GraphInputError(
+            "its edge_attr is continuous, and edges carry no features here; drop it (data.edge_attr = None) "
+            "or turn it into integers",
+            graph,
+        )
+    flat = np.concatenate(arcs, axis=1) if arcs else np.empty((2, 0), np.int64)
+    return build(
+        node_counts,
+        arc_counts,
+        flat[0],
+        flat[1],
+        nodes=coded(labels, node_counts, "node"),
+        edges=coded(edge_labels, arc_counts, "edge"),
+        node_features=stacked_features(columns, node_counts) if columns and labels is None else None,
+        directed=directed,
+        one_way_remedy="edge_index of an undirected graph holds both arcs: use to_undirected(), or pass "
+        "directed=True",
+    )
+
+
+def _array(tensor: Any) -> NDArray[Any]:  # noqa: ANN401
+    """Return a tensor as an array, wherever it lives."""
+    for step in ("detach", "cpu", "numpy"):
+        tensor = getattr(tensor, step)() if hasattr(tensor, step) else tensor
+    return np.asarray(tensor)
+
+
+def _arcs(data: object, graph: int) -> NDArray[np.int64]:
+    index = data.edge_index  # type: ignore[attr-defined]
+    if index is None:
+        return np.empty((2, 0), np.int64)
+    array = _array(index)
+    if array.size == 0:
+        return np.empty((2, 0), np.int64)
+    if array.ndim != 2 or array.shape[0] != 2:  # noqa: PLR2004
+        raise GraphInputError(f"its edge_index has shape {array.shape}; it must be (2, n_arcs)", graph)
+    if array.dtype.kind not in "iu":
+        raise GraphInputError(f"its edge_index holds {array.dtype}; it must hold integers", graph)
+    return array.astype(np.int64)
+
+
+def _columns(collected: Sequence[object], name: str) -> list[NDArray[Any]] | None:
+    """Return one matrix a graph of an attribute that all graphs have, or none has."""
+    values = aligned([getattr(data, name, None) for data in collected], len(collected), name)
+    if values is None:
+        return None
+    matrices = []
+    for graph, value in enumerate(values):
+        array = _array(value)
+        if array.dtype.kind not in "biuf" or array.ndim not in {1, 2}:
+            raise GraphInputError(
+                f"its {name} is {array.dtype} of shape {array.shape}; it must be a matrix of numbers", graph
+            )
+        matrices.append(array[:, None] if array.ndim == 1 else array)
+    return matrices
+
+
+def _edge_columns(collected: Sequence[object], arc_counts: NDArray[np.int64]) -> list[NDArray[Any]] | None:
+    """Return ``edge_attr`` of all graphs; one without arcs need not have any."""
+    having = [data for data, count in zip(collected, arc_counts, strict=True) if count]
+    first = next((data.edge_attr for data in having if getattr(data, "edge_attr", None) is not None), None)  # type: ignore[attr-defined]
+    if first is None:
+        return None
+    nothing = _array(first)[:0]
+    return _columns(
+        [
+            data if count or getattr(data, "edge_attr", None) is not None else _WithoutArcs(nothing)
+            for data, count in zip(collected, arc_counts, strict=True)
+        ],
+        "edge_attr",
+    )
+
+
+class _WithoutArcs:
+    """Stands in for a graph without arcs and without ``edge_attr``."""
+
+    def __init__(self, edge_attr: NDArray[Any]) -> None:
+        self.edge_attr = edge_attr
+
+
+def _node_count(data: Any, columns: NDArray[Any] | None, graph: int) -> int:  # noqa: ANN401
+    if columns is not None:
+        return len(columns)
+    count = getattr(data, "num_nodes", None)
+    if count is None:
+        raise GraphInputError("its number of nodes is unknown; set data.num_nodes", graph)
+    return int(count)
+
+
+def _labels(columns: list[NDArray[Any]]) -> list[Any] | None:
+    """Turn attribute matrices into labels, by one rule for all graphs; None where they are continuous."""
+    filled = [matrix for matrix in columns if matrix.size]
+    discrete = all(matrix.dtype.kind in "biu" for matrix in filled)
+    if discrete and all(matrix.shape[1] == 1 for matrix in filled):
+        return [matrix.ravel() for matrix in columns]
+    if len({matrix.shape[1] for matrix in filled}) == 1 and all(map(_is_one_hot, filled)):
+        return [matrix.argmax(axis=1) if matrix.size else np.empty(0, np.int64) for matrix in columns]
+    if discrete:
+        return [list(map(tuple, matrix.tolist())) for matrix in columns]
+    return None
+
+
+def _is_one_hot(matrix: NDArray[Any]) -> bool:
+    return bool(((matrix == 0) | (matrix == 1)).all() and (matrix.sum(axis=1) == 1).all())

@@ -1,0 +1,138 @@
+"""SMILES strings and RDKit molecules into a GraphBatch: atoms labelled by element, bonds by bond type."""
+
+from __future__ import annotations
+
+import itertools
+import reprlib
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+
+from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest, warn_caller
+from twinwl.graphs.building import listed
+from twinwl.graphs.molecules import harvest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rdkit import Chem
+
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["ParsedSmiles", "SmilesFailure", "from_rdkit", "from_smiles", "parse_smiles"]
+
+OnError = Literal["fail", "skip"]
+
+_shown = reprlib.Repr()
+_shown.maxstring = 300  # a SMILES is told from its neighbours late
+_SKIP = 'correct it, drop it, or pass on_error="skip"'
+
+
+class SmilesFailure(NamedTuple):
+    """A SMILES string that could not be read: its place in the input, what stood there, and why."""
+
+    position: int
+    smiles: object
+    reason: str
+
+
+class ParsedSmiles(NamedTuple):
+    """Molecules that could be read, the input index of each, and what could not be read."""
+
+    molecules: list[Chem.Mol]
+    kept: list[int]
+    failures: list[SmilesFailure]
+
+
+def from_smiles(smiles: Iterable[str], on_error: OnError = "fail") -> GraphBatch:
+    """Build a batch from SMILES strings; see `GraphBatch.from_smiles`."""
+    failures: list[SmilesFailure] = []
+    # Molecules are taken apart as they come: all of them at once would fill the memory.
+    batch = harvest(molecule for _, molecule in _parsed(smiles, on_error, failures))
+    _warn_skipped(failures)
+    return batch
+
+
+def parse_smiles(smiles: Iterable[str], on_error: OnError = "fail") -> ParsedSmiles:
+    """Read SMILES strings with RDKit, keeping track of which could be read.
+
+    Parameters
+    ----------
+    smiles
+        One string a molecule.
+    on_error
+        ``"fail"`` raises at the first string that does not parse; ``"skip"`` leaves such strings out, with
+        one warning that counts them.
+
+    >>> molecules, kept, failures = parse_smiles(["CCO", "c1ccccc1"])
+    >>> kept, failures
+    ([0, 1], [])
+    """
+    failures: list[SmilesFailure] = []
+    pairs = list(_parsed(smiles, on_error, failures))
+    _warn_skipped(failures)
+    return ParsedSmiles([molecule for _, molecule in pairs], [index for index, _ in pairs], failures)
+
+
+def from_rdkit(molecules: Iterable[Chem.Mol]) -> GraphBatch:
+    """Build a batch from RDKit molecules; see `GraphBatch.from_rdkit`."""
+    chem = import_extra("rdkit.Chem", "chem")
+    if isinstance(molecules, chem.Mol):
+        raise GraphInputError("this is one molecule, not a list of them; wrap it in a list: [molecule]")
+    collected = listed(molecules, "molecules")
+    for graph, molecule in enumerate(collected):
+        if molecule is None:
+            raise GraphInputError(
+                "it is None: RDKit could not read this molecule; correct it or drop it", graph
+            )
+        if not isinstance(molecule, chem.Mol):
+            raise GraphInputError(f"{type(molecule).__name__} is not an RDKit molecule; convert it", graph)
+    return harvest(cast("list[Chem.Mol]", collected))
+
+
+def _parsed(
+    smiles: Iterable[str], on_error: OnError, failures: list[SmilesFailure]
+) -> Iterator[tuple[int, Chem.Mol]]:
+    """Yield the index and molecule of each string that parses; raise or note down the others."""
+    if on_error not in {"fail", "skip"}:
+        raise TwinWLError(f"on_error is {on_error!r}; {nearest(str(on_error), ['fail', 'skip'])}")
+    chem = import_extra("rdkit.Chem", "chem")
+    base = import_extra("rdkit.rdBase", "chem")
+    strings = enumerate(listed(smiles, "smiles"))
+    while chunk := list(itertools.islice(strings, 1024)):
+        with base.BlockLogs():  # the error raised here says all that RDKit would have logged
+            molecules = [
+                chem.MolFromSmiles(text) if isinstance(text, str) and text.strip() else None
+                for _, text in chunk
+            ]
+            for (index, text), molecule in zip(chunk, molecules, strict=True):
+                if molecule is None:
+                    failures.append(SmilesFailure(index, text, _reason(chem, text)))
+                    if on_error == "fail":
+                        raise GraphInputError(
+                            f"SMILES {_shown.repr(text)} does not parse: {failures[-1].reason}; {_SKIP}",
+                            index,
+                        )
+        yield from (
+            (index, molecule) for (index, _), molecule in zip(chunk, molecules, strict=True) if molecule
+        )
+
+
+def _reason(chem: object, text: object) -> str:
+    """Say why RDKit refused a string: its chemistry where the syntax is right."""
+    if not isinstance(text, str):
+        return f"it is of type {type(text).__name__}, not a string"
+    if not text.strip():
+        return "it is empty"
+    unchecked = chem.MolFromSmiles(text, sanitize=False)  # type: ignore[attr-defined]
+    if unchecked is None:
+        return "it is not valid SMILES"
+    problems = chem.DetectChemistryProblems(unchecked)  # type: ignore[attr-defined]
+    return problems[0].Message().strip() if problems else "RDKit cannot sanitise it"
+
+
+def _warn_skipped(failures: list[SmilesFailure]) -> None:
+    if failures:
+        first = failures[0]
+        warn_caller(
+            f"left out {len(failures)} SMILES that do not parse; the first, at index {first.position}, is "
+            f"{_shown.repr(first.smiles)}: {first.reason}"
+        )
