@@ -1,0 +1,280 @@
+"""The frame of every neural graph classifier: hold-out, training, prediction. Subclasses bring networks."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import asdict
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+
+from twinwl.errors import TwinWLError
+from twinwl.graphs.coercion import as_batch
+from twinwl.learning.determinism import seeded
+from twinwl.learning.history import History
+from twinwl.learning.hold_out import hold_out
+from twinwl.learning.progress import progress_bar
+from twinwl.learning.targets import (
+    check_groups,
+    check_weights,
+    codes_of,
+    encode_targets,
+    weights_of_classes,
+)
+from twinwl.learning.training import Examples, Held, predict_logits, train
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from twinwl.arrays import Float64, Int64
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.coercion import GraphsLike
+
+__all__ = ["NeuralGraphClassifier", "NotFittedNetworkError"]
+
+_SEEDS_BELOW = 2**31 - 1
+
+
+class NotFittedNetworkError(TwinWLError, NotFittedError):
+    """A network was asked to predict before ``fit``; scikit-learn's own error for it as well."""
+
+
+class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the neural classifiers; a subclass says how graphs become examples and what the network is.
+
+    A subclass implements ``_fit_examples(batch)``, which fits encoders and alphabets on the part that is
+    learnt from; ``_examples(batch)``, which encodes other graphs with what was fitted; and
+    ``_build_module(n_classes)``, which is called with torch seeded. Its ``__init__`` sets the parameters
+    named below, each under its own name.
+
+    Parameters
+    ----------
+    max_epochs, batch_size, learning_rate, weight_decay, patience
+        As for `twinwl.learning.training.train`.
+    validation_fraction : float or None
+        Share of the training graphs held out to choose the epoch; None learns from all of them, for
+        ``max_epochs``.
+    class_weight : None, "balanced" or dict
+        Weight of each class in the loss.
+    random_state : None, int, RandomState
+        Decides hold-out, first weights, order of batches and dropout.
+    progress : bool or None
+        Show a bar with live accuracy; None shows it where there is a terminal.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes, sorted.
+    module_ : torch.nn.Module
+        The trained network.
+    history_ : History
+        Curves of the training.
+    """
+
+    max_epochs: int
+    batch_size: int
+    learning_rate: float
+    weight_decay: float
+    patience: int
+    validation_fraction: float | None
+    class_weight: object
+    random_state: object
+    progress: bool | None
+
+    classes_: NDArray[np.generic]
+    module_: torch.nn.Module
+    history_: History
+
+    # ------------------------------------------------------------------ what a subclass brings
+
+    def _fit_examples(self, batch: GraphBatch) -> Examples:
+        """Fit encoders on these graphs, and encode them."""
+        raise NotImplementedError
+
+    def _examples(self, batch: GraphBatch) -> Examples:
+        """Encode graphs with the encoders as they are."""
+        raise NotImplementedError
+
+    def _build_module(self, n_classes: int) -> torch.nn.Module:
+        """Return a fresh network; torch is seeded."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ fit
+
+    def fit(
+        self,
+        X: GraphsLike,
+        y: object,
+        groups: object = None,
+        sample_weight: object = None,
+        validation_data: tuple[GraphsLike, object] | None = None,
+        monitor_data: tuple[GraphsLike, object] | None = None,
+    ) -> NeuralGraphClassifier:
+        """Train on graphs and their classes.
+
+        Parameters
+        ----------
+        X
+            A GraphBatch, or whatever `twinwl.as_batch` takes.
+        y : sequence of shape (n_graphs,)
+            Classes, of any kind that sorts.
+        groups : sequence of shape (n_graphs,), optional
+            Graphs of one group stay on one side of the inner hold-out.
+        sample_weight : sequence of shape (n_graphs,), optional
+            Weight of each graph in the loss, and in the accuracy on the hold-out.
+        validation_data : (graphs, classes), optional
+            Chooses the epoch in place of an inner hold-out; then all of ``X`` is learnt from.
+        monitor_data : (graphs, classes), optional
+            Only watched: ``history_.monitor_accuracy``. A class that ``y`` lacks counts as a mistake.
+        """
+        self._check_parameters()
+        batch = _some_graphs(X, "learn from")
+        classes, codes = encode_targets(y, len(batch))
+        weights = check_weights(sample_weight, len(batch))
+        group_of_graph = check_groups(groups, len(batch))
+        class_weights = weights_of_classes(self.class_weight, classes, codes, weights)
+        split_seed, module_seed, train_seed = _seeds(self.random_state, 3)
+        kept, held = _split(self.validation_fraction, validation_data, codes, split_seed, group_of_graph)
+        self.classes_ = classes
+        # The encoder sees the kept part only: the held-out graphs must look as new graphs will.
+        examples = self._fit_examples(batch if held is None else batch[kept])
+        if held is None:
+            validation = self._held(validation_data, "validation_data")
+        else:
+            validation = Held(self._examples(batch[held]), codes[held], _chosen(weights, held))
+        with seeded(module_seed):
+            module = self._build_module(len(classes))
+        with progress_bar(type(self).__name__, self.max_epochs, show=self.progress) as progress:
+            history = train(
+                module,
+                examples,
+                codes[kept],
+                sample_weight=_chosen(weights, kept),
+                class_weight=class_weights,
+                validation=validation,
+                monitor=self._held(monitor_data, "monitor_data"),
+                max_epochs=self.max_epochs,
+                batch_size=self.batch_size,
+                learning_rate=self.learning_rate,
+                weight_decay=self.weight_decay,
+                patience=self.patience,
+                random_state=train_seed,
+                progress=progress,
+            )
+        self.module_, self.history_ = module, history
+        return self
+
+    def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> Held | None:
+        if data is None:
+            return None
+        try:
+            graphs, y = data
+        except (TypeError, ValueError) as error:
+            raise TwinWLError(f"{name} must be a pair (graphs, classes)") from error
+        batch = _some_graphs(graphs, f"take as {name}")
+        codes = codes_of(y, self.classes_, len(batch))
+        if name == "validation_data" and (codes < 0).any():
+            first = int(np.flatnonzero(codes < 0)[0])
+            raise TwinWLError(
+                f"validation_data: the class of graph {first} is not among those learnt: {self.classes_}"
+            )
+        return Held(self._examples(batch), codes)
+
+    def _check_parameters(self) -> None:
+        for name in ("max_epochs", "batch_size", "patience"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+                raise TwinWLError(f"{name} is {value!r}; it must be a whole number from 1 on")
+        for name, lowest in (("learning_rate", np.nextafter(0.0, 1.0)), ("weight_decay", 0.0)):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Real) or not lowest <= float(value) < np.inf:
+                raise TwinWLError(
+                    f"{name} is {value!r}; it must be a finite number, {'> 0' if lowest else '>= 0'}"
+                )
+
+    # ------------------------------------------------------------------ use
+
+    def decision_function(self, X: GraphsLike) -> NDArray[np.float32]:
+        """Return the logits, shape (n_graphs, n_classes)."""
+        self._check_fitted()
+        return predict_logits(self.module_, self._examples(_some_graphs(X, "predict")))
+
+    def predict_proba(self, X: GraphsLike) -> Float64:
+        """Return the probability of each class, shape (n_graphs, n_classes), in the order of ``classes_``."""
+        logits = self.decision_function(X).astype(np.float64)
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    def predict(self, X: GraphsLike) -> NDArray[np.generic]:
+        """Return the likeliest class of each graph."""
+        return self.classes_[self.decision_function(X).argmax(axis=1)]
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "module_"):
+            _not_fitted(self)
+
+    def __sklearn_tags__(self) -> object:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.requires_fit = True
+        return tags
+
+    # ------------------------------------------------------------------ model files
+
+    def _network_to_state(self) -> dict[str, object]:
+        """Return classes, history and weights for a model file."""
+        self._check_fitted()
+        weights = {name: value.detach().numpy() for name, value in self.module_.state_dict().items()}
+        return {"classes": self.classes_, "history": asdict(self.history_), "weights": weights}
+
+    def _network_from_state(self, state: dict[str, object]) -> None:
+        """Undo `_network_to_state`; encoders must be in place, for they decide the network's shape."""
+        self.classes_ = np.asarray(state["classes"])
+        self.history_ = History(**state["history"])  # type: ignore[arg-type]
+        with seeded(0):
+            self.module_ = self._build_module(len(self.classes_))
+        weights = {name: torch.from_numpy(np.array(value)) for name, value in state["weights"].items()}  # type: ignore[attr-defined]
+        try:
+            self.module_.load_state_dict(weights)
+        except RuntimeError as error:
+            raise TwinWLError(f"the weights do not fit the network they claim to be of: {error}") from error
+        self.module_.eval()
+
+
+def _split(
+    fraction: float | None,
+    validation_data: object,
+    codes: Int64,
+    seed: int,
+    groups: Int64 | None,
+) -> tuple[Int64, Int64 | None]:
+    if validation_data is not None or fraction is None:
+        return np.arange(len(codes)), None
+    return hold_out(codes, fraction, seed, groups)
+
+
+def _some_graphs(X: GraphsLike, purpose: str) -> GraphBatch:
+    batch = as_batch(X)
+    if len(batch) == 0:
+        raise TwinWLError(f"there is no graph to {purpose}; pass at least one")
+    return batch
+
+
+def _chosen(weights: Float64 | None, rows: Int64) -> Float64 | None:
+    return None if weights is None else weights[rows]
+
+
+def _seeds(random_state: object, count: int) -> list[int]:
+    try:
+        random = check_random_state(random_state)
+    except ValueError as error:
+        raise TwinWLError(f"random_state is {random_state!r}; give None, an int or a RandomState") from error
+    return [int(seed) for seed in random.randint(_SEEDS_BELOW, size=count)]
+
+
+def _not_fitted(estimator: object) -> NoReturn:
+    raise NotFittedNetworkError(f"this {type(estimator).__name__} is not fitted yet; call fit first")

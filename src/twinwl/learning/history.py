@@ -1,0 +1,46 @@
+"""What a training run leaves behind, epoch by epoch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = ["History"]
+
+
+@dataclass
+class History:
+    """Curves of one training run; entry i of each list belongs to epoch i, counted from 0.
+
+    Attributes
+    ----------
+    train_loss : list of float
+        Mean loss over the batches of the epoch, weights changing along the way.
+    validation_loss, validation_accuracy : list of float
+        On the held-out part, after the epoch; empty where there is none.
+    monitor_accuracy : list of float
+        On data that is only watched: nothing is ever decided by it. Empty where there is none.
+    best_epoch : int
+        The epoch whose weights were kept; -1 before the first.
+
+    Examples
+    --------
+    >>> history = History(validation_loss=[0.7, 0.5], validation_accuracy=[0.5, 0.5], best_epoch=1)
+    >>> history.n_epochs
+    2
+    """
+
+    train_loss: list[float] = field(default_factory=list)
+    validation_loss: list[float] = field(default_factory=list)
+    validation_accuracy: list[float] = field(default_factory=list)
+    monitor_accuracy: list[float] = field(default_factory=list)
+    best_epoch: int = -1
+
+    @property
+    def n_epochs(self) -> int:
+        """Number of epochs that were run."""
+        return max(len(self.train_loss), len(self.validation_loss))
+
+    @property
+    def best_validation_accuracy(self) -> float:
+        """Accuracy on the held-out part at the epoch that was kept; NaN without a held-out part."""
+        return self.validation_accuracy[self.best_epoch] if self.validation_accuracy else float("nan")

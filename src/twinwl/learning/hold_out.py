@@ -1,0 +1,90 @@
+"""The inner hold-out: which graphs of a training part are kept back to choose the epoch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.errors import TwinWLError
+
+if TYPE_CHECKING:
+    from twinwl.arrays import Int64
+
+__all__ = ["hold_out"]
+
+
+def hold_out(codes: Int64, fraction: float, seed: int, groups: Int64 | None = None) -> tuple[Int64, Int64]:
+    """Split rows into a part to learn from and a part held out, class by class.
+
+    Parameters
+    ----------
+    codes : shape (n,)
+        Class code of each row.
+    fraction
+        Share of rows to hold out, between 0 and 1.
+    seed
+        Seed of the choice.
+    groups : shape (n,), optional
+        Rows of one group stay on one side.
+
+    Returns
+    -------
+    kept, held : arrays of int64, rising
+        Both hold every class, unless a class has a single row (or group): that one is learnt from.
+
+    Examples
+    --------
+    >>> kept, held = hold_out(np.array([0, 0, 0, 0, 1, 1, 1, 1]), 0.25, seed=0)
+    >>> len(kept), len(held)
+    (6, 2)
+    """
+    if not (isinstance(fraction, float | np.floating) and 0 < fraction < 1):
+        raise TwinWLError(f"validation_fraction is {fraction!r}; give a share between 0 and 1, or None")
+    random = np.random.default_rng(seed)
+    held = (
+        _held_rows(codes, fraction, random)
+        if groups is None
+        else _held_groups(codes, fraction, random, groups)
+    )
+    kept_classes = np.bincount(codes[~held], minlength=int(codes.max()) + 1)
+    if not held.any() or not kept_classes.all():
+        raise TwinWLError(
+            f"{len(codes)} graphs are too few to hold {fraction:.0%} of them out and learn every class; "
+            "give more, pass validation_data, or set validation_fraction=None"
+        )
+    return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def _held_rows(codes: Int64, fraction: float, random: np.random.Generator) -> np.ndarray:
+    """Of each class hold out its share, rounded, but one at least and never the last."""
+    held = np.zeros(len(codes), bool)
+    for code in range(int(codes.max()) + 1):
+        rows = random.permutation(np.flatnonzero(codes == code))
+        held[rows[: _share(len(rows), fraction)]] = True
+    return held
+
+
+def _held_groups(codes: Int64, fraction: float, random: np.random.Generator, groups: Int64) -> np.ndarray:
+    """Hold out whole groups: each class in turn until its share is reached, rarest class first."""
+    n_classes = int(codes.max()) + 1
+    rows_of = np.zeros((int(groups.max()) + 1, n_classes), np.int64)
+    np.add.at(rows_of, (groups, codes), 1)
+    total = rows_of.sum(axis=0)
+    held = np.zeros(len(rows_of), bool)
+    count = np.zeros(n_classes, np.int64)
+    order = random.permutation(len(rows_of))
+    for code in np.argsort(total, kind="stable"):
+        wanted = max(1, round(fraction * int(total[code])))
+        for group in order[rows_of[order, code] > 0]:
+            left = total - count - rows_of[group]
+            # The last group of a class is learnt from: a class that was never seen cannot be told.
+            if count[code] >= wanted or held[group] or not left.all():
+                continue
+            held[group] = True
+            count += rows_of[group]
+    return held[groups]
+
+
+def _share(n_rows: int, fraction: float) -> int:
+    return min(max(1, round(fraction * n_rows)), n_rows - 1)

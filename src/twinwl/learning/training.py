@@ -1,0 +1,231 @@
+"""The trainer: cross-entropy, Adam, early stopping on a held-out part, and curves for every epoch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+
+from twinwl.errors import TwinWLError
+from twinwl.learning.determinism import seeded, single_threaded
+from twinwl.learning.history import History
+from twinwl.learning.optimiser import SparseAwareAdam
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from twinwl.arrays import Float64, Int64
+
+__all__ = ["Examples", "Held", "predict_logits", "train"]
+
+
+@runtime_checkable
+class Examples(Protocol):
+    """What a network learns from: one row a graph."""
+
+    def __len__(self) -> int: ...
+
+    def take(self, rows: Int64) -> object:
+        """Return what ``module(...)`` takes for these rows."""
+
+
+class Held(NamedTuple):
+    """Examples with their answers, kept apart from training.
+
+    ``weights`` count each row in the loss and the accuracy; None counts all alike.
+    """
+
+    examples: Examples
+    targets: Int64
+    weights: Float64 | None = None
+
+
+def train(
+    module: torch.nn.Module,
+    examples: Examples,
+    targets: Int64,
+    *,
+    sample_weight: Float64 | None = None,
+    class_weight: Float64 | None = None,
+    validation: tuple[Examples, Int64] | Held | None = None,
+    monitor: tuple[Examples, Int64] | Held | None = None,
+    max_epochs: int = 100,
+    batch_size: int = 32,
+    learning_rate: float = 1e-3,
+    weight_decay: float = 0.0,
+    patience: int = 15,
+    random_state: int = 0,
+    progress: Callable[[History], None] | None = None,
+) -> History:
+    """Train a network in place, and leave it with the weights of its best epoch.
+
+    Parameters
+    ----------
+    module
+        Maps what ``examples.take`` returns to logits of shape (rows, classes).
+    examples, targets
+        The training part; targets are class codes 0, 1, ….
+    sample_weight : array of shape (n,), optional
+        Weight of each row in the loss; only ratios matter.
+    class_weight : array of shape (n_classes,), optional
+        Weight of each class in the loss, multiplied into the row's weight.
+    validation
+        The held-out part. The best epoch has the highest accuracy on it, and of those the lowest loss; after
+        ``patience`` epochs without a better one training stops. Without it the last epoch is kept.
+    monitor
+        Rows whose accuracy is only written down, such as a test fold's for its curve.
+    weight_decay
+        Decoupled from the gradient (AdamW).
+    random_state
+        Seed of batch order and dropout. torch's own generator is left as it was.
+    progress
+        Called with the history after each epoch.
+
+    Returns
+    -------
+    History
+
+    Examples
+    --------
+    >>> class Points:
+    ...     def __init__(self, x):
+    ...         self.x = torch.as_tensor(x, dtype=torch.float32)
+    ...     def __len__(self):
+    ...         return len(self.x)
+    ...     def take(self, rows):
+    ...         return self.x[torch.as_tensor(rows)]
+    >>> x = np.array([[-1.0], [-2.0], [1.0], [2.0]])
+    >>> y = np.array([0, 0, 1, 1])
+    >>> with seeded(0):
+    ...     line = torch.nn.Linear(1, 2)
+    >>> history = train(line, Points(x), y, max_epochs=200, learning_rate=0.1, random_state=0)
+    >>> predict_logits(line, Points(x)).argmax(axis=1).tolist()
+    [0, 0, 1, 1]
+    """
+    weights = _weights_of_rows(targets, sample_weight, class_weight)
+    codes = torch.as_tensor(targets)
+    optimiser = SparseAwareAdam(module, learning_rate, weight_decay)
+    held = None if validation is None else Held(*validation)
+    watched = None if monitor is None else Held(*monitor)
+    history = History()
+    best: dict[str, torch.Tensor] | None = None
+    order_of_rows = np.random.default_rng(random_state)
+    with seeded(random_state), single_threaded():
+        for epoch in range(max_epochs):
+            history.train_loss.append(
+                _run_epoch(module, examples, codes, weights, optimiser, batch_size, order_of_rows)
+            )
+            if watched is not None:
+                history.monitor_accuracy.append(_evaluate(module, watched)[0])
+            if held is None:
+                history.best_epoch = epoch
+            elif _note_validation(module, held, history):
+                history.best_epoch = epoch
+                best = {name: value.detach().clone() for name, value in module.state_dict().items()}
+            if progress is not None:
+                progress(history)
+            if held is not None and epoch - history.best_epoch >= patience:
+                break
+    if best is not None:
+        module.load_state_dict(best)
+    module.eval()
+    return history
+
+
+def predict_logits(
+    module: torch.nn.Module, examples: Examples, batch_size: int = 1024
+) -> NDArray[np.float32]:
+    """Return the network's logits for all rows, shape (n, n_classes), without dropout and gradients."""
+    was_training = module.training
+    module.eval()
+    with torch.no_grad(), single_threaded():
+        parts = [
+            module(examples.take(np.arange(low, min(low + batch_size, len(examples)))))
+            for low in range(0, len(examples), batch_size)
+        ]
+    module.train(was_training)
+    return torch.cat(parts).numpy() if parts else np.empty((0, 0), np.float32)
+
+
+def _weights_of_rows(
+    targets: Int64, sample_weight: Float64 | None, class_weight: Float64 | None
+) -> torch.Tensor | None:
+    """Weights of mean 1, so that a batch's loss is a plain mean and the step size keeps its meaning."""
+    if sample_weight is None and class_weight is None:
+        return None
+    weights = np.ones(len(targets)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    if class_weight is not None:
+        weights = weights * np.asarray(class_weight, np.float64)[targets]
+    mean = weights.mean() if len(weights) else 1.0
+    if not mean > 0:
+        raise TwinWLError("every training graph has weight 0; give some a positive weight")
+    return torch.as_tensor(weights / mean, dtype=torch.float32)
+
+
+def _run_epoch(
+    module: torch.nn.Module,
+    examples: Examples,
+    codes: torch.Tensor,
+    weights: torch.Tensor | None,
+    optimiser: SparseAwareAdam,
+    batch_size: int,
+    order_of_rows: np.random.Generator,
+) -> float:
+    module.train()
+    total = 0.0
+    for rows in _batches(order_of_rows.permutation(len(examples)), batch_size):
+        optimiser.zero_grad()
+        logits = module(examples.take(rows))
+        picked = torch.as_tensor(rows)
+        if weights is None:
+            loss = torch.nn.functional.cross_entropy(logits, codes[picked])
+        else:
+            each = torch.nn.functional.cross_entropy(logits, codes[picked], reduction="none")
+            loss = (each * weights[picked]).mean()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        total += loss.item() * len(rows)
+    optimiser.settle()
+    mean = total / len(examples)
+    if not np.isfinite(mean):
+        raise TwinWLError(
+            f"the training loss became {mean}; lower learning_rate, or look for huge values in the input"
+        )
+    return mean
+
+
+def _batches(order: Int64, batch_size: int) -> Iterator[Int64]:
+    """Cut an order into batches; a last batch of one joins its neighbour, for it has no spread of its own."""
+    low = 0
+    while low < len(order):
+        high = low + batch_size
+        if high + 1 == len(order):
+            high += 1
+        yield order[low:high]
+        low = high
+
+
+def _note_validation(module: torch.nn.Module, held: Held, history: History) -> bool:
+    """Write down how the epoch did on the held-out part, and tell whether it is the best so far."""
+    accuracy, loss = _evaluate(module, held)
+    history.validation_accuracy.append(accuracy)
+    history.validation_loss.append(loss)
+    if history.best_epoch < 0:
+        return True
+    best = history.best_epoch
+    return (accuracy, -loss) > (history.validation_accuracy[best], -history.validation_loss[best])
+
+
+def _evaluate(module: torch.nn.Module, held: Held) -> tuple[float, float]:
+    """Return weighted accuracy and mean loss."""
+    logits = predict_logits(module, held.examples).astype(np.float64)
+    right = logits.argmax(axis=1) == held.targets
+    logits -= logits.max(axis=1, keepdims=True)
+    losses = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(len(logits)), held.targets]
+    return (
+        float(np.average(right, weights=held.weights)),
+        float(np.average(losses, weights=held.weights)),
+    )

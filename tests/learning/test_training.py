@@ -1,0 +1,150 @@
+"""The trainer: what it keeps, when it stops, and that the same call gives the same bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from twinwl.errors import TwinWLError
+from twinwl.learning.determinism import seeded
+from twinwl.learning.training import Held, predict_logits, train
+
+
+class Points:
+    def __init__(self, values):
+        self.values = torch.as_tensor(np.asarray(values), dtype=torch.float32)
+
+    def __len__(self):
+        return len(self.values)
+
+    def take(self, rows):
+        return self.values[torch.as_tensor(rows)]
+
+
+def blobs(seed, n=60):
+    random = np.random.default_rng(seed)
+    targets = np.arange(n) % 2
+    return Points(random.normal(size=(n, 2)) + 1.5 * targets[:, None]), targets
+
+
+def network(seed=0, n_out=2):
+    with seeded(seed):
+        return torch.nn.Sequential(
+            torch.nn.Linear(2, 8), torch.nn.ReLU(), torch.nn.Dropout(0.3), torch.nn.Linear(8, n_out)
+        )
+
+
+def accuracy(module, examples, targets):
+    return (predict_logits(module, examples).argmax(axis=1) == targets).mean()
+
+
+def test_learns_and_writes_a_curve_for_every_epoch():
+    module = network()
+    history = train(module, *blobs(0), validation=blobs(1), monitor=blobs(2), max_epochs=60, patience=60)
+    assert accuracy(module, *blobs(3)) > 0.8
+    curves = (
+        history.train_loss,
+        history.validation_loss,
+        history.validation_accuracy,
+        history.monitor_accuracy,
+    )
+    assert [len(curve) for curve in curves] == [60] * 4
+
+
+def test_best_epoch_is_the_most_accurate_and_of_those_the_least_loss():
+    module = network()
+    history = train(module, *blobs(0), validation=blobs(1), max_epochs=40, patience=40, learning_rate=0.02)
+    ranks = list(zip(history.validation_accuracy, [-loss for loss in history.validation_loss], strict=True))
+    assert ranks[history.best_epoch] == max(ranks)
+    assert history.best_epoch < 39, "the test needs a best epoch that is not the last"
+    assert accuracy(module, *blobs(1)) == history.best_validation_accuracy
+
+
+def test_stops_when_patience_is_spent():
+    history = train(network(), *blobs(0), validation=blobs(1), max_epochs=500, patience=3, learning_rate=0.05)
+    assert history.n_epochs == history.best_epoch + 4
+
+
+def test_without_validation_all_epochs_run_and_the_last_is_kept():
+    history = train(network(), *blobs(0), max_epochs=7)
+    assert (history.n_epochs, history.best_epoch) == (7, 6)
+    assert np.isnan(history.best_validation_accuracy)
+
+
+def test_monitor_changes_nothing():
+    watched, alone = network(), network()
+    train(watched, *blobs(0), validation=blobs(1), monitor=blobs(2), max_epochs=5)
+    train(alone, *blobs(0), validation=blobs(1), max_epochs=5)
+    assert np.array_equal(predict_logits(watched, blobs(3)[0]), predict_logits(alone, blobs(3)[0]))
+
+
+def test_same_seed_gives_the_same_bytes_and_leaves_torch_alone():
+    torch.manual_seed(123)
+    expected = torch.rand(1)
+    threads = torch.get_num_threads()
+    outcomes = []
+    for _ in range(2):
+        torch.manual_seed(123)
+        module = network()
+        train(module, *blobs(0), max_epochs=3, random_state=5)
+        outcomes.append(predict_logits(module, blobs(1)[0]))
+        assert torch.rand(1) == expected
+    assert np.array_equal(*outcomes)
+    assert torch.get_num_threads() == threads
+
+
+def test_other_seed_gives_other_weights():
+    outcomes = []
+    for seed in (0, 1):
+        module = network()
+        train(module, *blobs(0), max_epochs=2, random_state=seed)
+        outcomes.append(predict_logits(module, blobs(1)[0]))
+    assert not np.array_equal(*outcomes)
+
+
+def test_rows_of_weight_zero_teach_nothing():
+    points, targets = blobs(0)
+    wrong = targets.copy()
+    wrong[:20] = 1 - wrong[:20]
+    weights = np.r_[np.zeros(20), np.ones(40)]
+    outcomes = []
+    for answers in (targets, wrong):
+        module = network()
+        train(module, points, answers, sample_weight=weights, max_epochs=3)
+        outcomes.append(predict_logits(module, points))
+    assert np.array_equal(*outcomes)
+
+
+def test_heavier_class_is_predicted_more_often():
+    shares = []
+    for class_weight in ([5.0, 1.0], [1.0, 5.0]):
+        module = network()
+        train(module, *blobs(0), class_weight=np.array(class_weight), max_epochs=40)
+        shares.append(predict_logits(module, blobs(1)[0]).argmax(axis=1).mean())
+    assert shares[0] + 0.2 < shares[1]
+
+
+def test_weights_of_the_held_out_part_decide_the_accuracy():
+    points, targets = blobs(1)
+    only_first = np.zeros(len(targets))
+    only_first[0] = 1.0
+    history = train(network(), *blobs(0), validation=Held(points, targets, only_first), max_epochs=3)
+    assert set(history.validation_accuracy) <= {0.0, 1.0}
+
+
+def test_last_batch_of_one_joins_its_neighbour():
+    module = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+    train(module, *blobs(0, n=33), max_epochs=1, batch_size=32)  # batch normalisation refuses a batch of one
+
+
+def test_all_weights_zero_is_refused():
+    with pytest.raises(TwinWLError, match="weight 0"):
+        train(network(), *blobs(0), sample_weight=np.zeros(60))
+
+
+def test_loss_that_is_no_number_is_an_error():
+    points, targets = blobs(0)
+    points.values[3, 0] = float("inf")
+    with pytest.raises(TwinWLError, match="learning_rate"):
+        train(network(), points, targets, max_epochs=2)
