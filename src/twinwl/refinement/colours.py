@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,11 +15,11 @@ from twinwl.refinement.signatures import collect
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Int32
+    from twinwl.arrays import Int32, Ints
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
 
-__all__ = ["Colouring", "refine"]
+__all__ = ["Colouring", "Scratch", "colour_round", "refine"]
 
 INITIALS = ("label", "degree")
 
@@ -104,50 +105,87 @@ def refine(
 def _run(
     batch: GraphBatch, n_iter: int | None, alphabet: Alphabet, *, insert: bool, n_threads: int | None
 ) -> Colouring:
-    colours, labels = _initial_colours(batch, alphabet, insert=insert)
+    first, labels = _initial_colours(batch, alphabet, insert=insert)
     messages, edge_labels = _edge_messages(batch, alphabet, insert=insert)
-    rows = [colours]
+    colours = np.empty((1 if n_iter is None else n_iter + 1, batch.n_nodes), np.int32)
+    colours[0] = first
     rounds: list[Round] = []
     stride = len(labels)
+    scratch = Scratch(messages)
     while n_iter is None or len(rounds) < n_iter:
         known = alphabet.rounds[len(rounds)] if alphabet.rounds else None
         table = RoundTable(stride, messages.n_codes, known)
-        colours = colour_round(messages, rows[-1], table, insert=insert, n_threads=n_threads)
+        if len(rounds) + 1 == len(colours):
+            colours = np.concatenate([colours, np.empty_like(colours)])
+        before, after = colours[len(rounds)], colours[len(rounds) + 1]
+        colour_round(messages, before, table, after, scratch, insert=insert, n_threads=n_threads)
         # A round only ever splits colours, so as many colours as before means the same partition.
         if n_iter is None and table.n_colours == stride:
             break
-        rows.append(colours)
         rounds.append(table.finished() if insert else known)  # type: ignore[arg-type]
         stride = table.n_colours
     result = Alphabet(labels, edge_labels, alphabet.initial, batch.directed, tuple(rounds))
-    return Colouring(np.stack(rows), result if insert else alphabet)
+    return Colouring(colours[: len(rounds) + 1], result if insert else alphabet)
+
+
+class Scratch:
+    """Room for the keys and sorted items of one block of nodes, used again in every block and round."""
+
+    def __init__(self, messages: Messages) -> None:
+        n_nodes = len(messages.indptr) - 1
+        bounds = [*range(0, n_nodes, _NODES_A_BLOCK), n_nodes]
+        self.blocks = list(pairwise(bounds))
+        most = max(
+            (int(messages.indptr[high] - messages.indptr[low]) for low, high in self.blocks), default=0
+        )
+        self.keys = np.empty((min(n_nodes, _NODES_A_BLOCK), 2), np.uint64)
+        self._items: Ints = np.empty(most, np.int32)
+
+    def items(self, dtype: np.dtype[np.signedinteger]) -> Ints:
+        """Return room for the items of a block, in the width that the round needs."""
+        if self._items.dtype != dtype:
+            self._items = np.empty(len(self._items), dtype)
+        return self._items
 
 
 def colour_round(
     messages: Messages,
-    colours: Int32,
+    before: Int32,
     table: RoundTable,
+    after: Int32,
+    scratch: Scratch,
     *,
     insert: bool,
     n_threads: int | None = None,
-) -> Int32:
-    """Return the colours after one more round, entering new signatures into the table where asked."""
-    n_nodes = len(colours)
-    out = np.empty(n_nodes, np.int32)
-    for first in range(0, n_nodes, _NODES_A_BLOCK):
-        last = min(first + _NODES_A_BLOCK, n_nodes)
+) -> None:
+    """Write the colours after one more round, entering new signatures into the table where asked.
+
+    Parameters
+    ----------
+    messages
+        Who hears from whom.
+    before, after : arrays of int32, shape (n_nodes,)
+        Colours of the round before (in) and of this one (out).
+    table
+        The signatures known so far.
+    scratch
+        Working memory.
+    insert
+        Whether unknown signatures become colours of the table; otherwise they get -1.
+    n_threads
+        Threads for gathering the signatures; looking them up is one thread's work.
+    """
+    items = scratch.items(table.item_dtype)
+    for first, last in scratch.blocks:
         item_ptr = messages.indptr[first : last + 1]
-        items = np.empty(int(item_ptr[-1] - item_ptr[0]), table.item_dtype)
-        keys = np.empty((last - first, 2), np.uint64)
+        keys = scratch.keys[: last - first]
 
         def gather(low: int, high: int) -> None:
             collect(
                 first + low,  # noqa: B023  (called within this turn of the loop)
                 first + high,  # noqa: B023
-                messages.indptr,
-                messages.indices,
-                messages.codes,
-                colours,
+                *messages[:3],
+                before,
                 table.stride,
                 table.bits,
                 table.packed_bits,
@@ -157,8 +195,7 @@ def colour_round(
             )
 
         run_ranges(gather, balanced_ranges(item_ptr, n_threads))
-        table.absorb(keys, colours[first:last], item_ptr, items, out[first:last], insert=insert)
-    return out
+        table.absorb(keys, before[first:last], item_ptr, items, after[first:last], insert=insert)
 
 
 def _initial_colours(

@@ -25,6 +25,7 @@ _WORD_BITS = 64
 # One step of a search misses the cache where the words of a bitset stream through it: measured 4 to 8 times.
 _SEARCH_STEP_IN_WORDS = 6
 _SAMPLED_ROOTS = 8
+_WORDS_ALWAYS_CHEAPER = 4
 _BITSET_WORDS_AT_MOST = 1 << 23  # 64 MiB for each of the two buffers
 _ALONE_FROM = 1 << 14  # a graph of this many nodes is spread over threads by itself
 
@@ -121,7 +122,7 @@ def _popcount(word: np.uint64) -> np.int32:
     return np.int32((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _pass_one_word(
     low: int,
     high: int,
@@ -152,13 +153,13 @@ def _pass_one_word(
 def _pass_words(
     low: int, high: int, indptr: Int64, indices: Int32, n_iter: int, shift: int, out: Int32
 ) -> None:
-    """Identity passing with several words a node; stops copying once nothing grows any more."""
+    """Identity passing with several words a node; only copies once nothing grows any more."""
     n = high - low
     n_words = (n + _WORD_BITS - 1) // _WORD_BITS
-    here = np.zeros((n, n_words), np.uint64)
-    there = np.empty((n, n_words), np.uint64)
+    here = np.zeros(n * n_words, np.uint64)
+    there = np.empty(n * n_words, np.uint64)
     for place in range(n):
-        here[place, place // _WORD_BITS] = np.uint64(1) << np.uint64(place % _WORD_BITS)
+        here[place * n_words + place // _WORD_BITS] = np.uint64(1) << np.uint64(place % _WORD_BITS)
         out[0, low + place - shift] = 1
     growing = True
     for h in range(1, n_iter + 1):
@@ -167,15 +168,16 @@ def _pass_words(
             continue
         growing = False
         for place in range(n):
-            row = there[place]
-            row[:] = here[place]
+            own = place * n_words
+            for word in range(n_words):
+                there[own + word] = here[own + word]
             for arc in range(indptr[low + place], indptr[low + place + 1]):
-                heard = here[indices[arc] - low]
+                other = (indices[arc] - low) * n_words
                 for word in range(n_words):
-                    row[word] |= heard[word]
+                    there[own + word] |= here[other + word]
             size = np.int32(0)
             for word in range(n_words):
-                size += _popcount(row[word])
+                size += _popcount(there[own + word])
             growing |= size != out[h - 1, low + place - shift]
             out[h, low + place - shift] = size
         here, there = there, here
@@ -224,6 +226,8 @@ def _words_are_cheaper(low: int, high: int, indptr: Int64, indices: Int32, n_ite
     """Tell from a sample of balls whether bitsets cost less than searches."""
     n = high - low
     n_words = (n + _WORD_BITS - 1) // _WORD_BITS
+    if n_words <= _WORDS_ALWAYS_CHEAPER:
+        return True
     if n * n_words > _BITSET_WORDS_AT_MOST:
         return False
     scratch = np.empty((n_iter + 1, _SAMPLED_ROOTS), out.dtype)

@@ -68,7 +68,7 @@ def _key_of(
 
 
 @njit(cache=True, nogil=True)
-def collect(
+def collect(  # noqa: C901  (a kernel: one pass, no calls)
     first: int,
     last: int,
     indptr: Int64,
@@ -100,29 +100,38 @@ def collect(
         Out: keys, from the first node of the block on.
     """
     base = indptr[first]
+    plain = len(codes) == 0
     for node in range(first, last):
         start = indptr[node] - base
         stop = indptr[node + 1] - base
+        degree = stop - start
         unseen = colours[node] < 0
-        small = stop - start <= _INSERTION_SORT_UP_TO
         for place in range(start, stop):
             heard = colours[indices[base + place]]
             unseen |= heard < 0
-            item = np.int64(heard)
-            if len(codes):
-                code = codes[base + place]
-                unseen |= code < 0
-                item += code * stride
-            if small:
+            items[place] = heard
+        if not plain:
+            for place in range(start, stop):
+                unseen |= codes[base + place] < 0
+                items[place] += codes[base + place] * stride
+        if degree == 2:  # noqa: PLR2004  (the usual degree of an atom: no loop, no branch)
+            x, y = items[start], items[start + 1]
+            items[start], items[start + 1] = min(x, y), max(x, y)
+        elif degree == 3:  # noqa: PLR2004
+            x, y, z = items[start], items[start + 1], items[start + 2]
+            x, y = min(x, y), max(x, y)
+            y, z = min(y, z), max(y, z)
+            items[start], items[start + 1], items[start + 2] = min(x, y), max(x, y), z
+        elif degree > _INSERTION_SORT_UP_TO:
+            items[start:stop].sort()
+        else:
+            for place in range(start + 1, stop):
+                item = items[place]
                 gap = place
                 while gap > start and items[gap - 1] > item:
                     items[gap] = items[gap - 1]
                     gap -= 1
                 items[gap] = item
-            else:
-                items[place] = item
-        if not small:
-            items[start:stop].sort()
         if unseen:
             keys[node - first, 0] = _UNSEEN
         else:

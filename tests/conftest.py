@@ -1,0 +1,38 @@
+"""Shared fixtures: real data where it is at hand, and one deterministic Hypothesis profile."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "twinwl",
+    derandomize=True,
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("twinwl")
+
+_BESIDE_THE_PROJECT = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def data_folder():
+    """Return the folder with real data sets, or None."""
+    folder = Path(os.environ.get("TWINWL_DATA") or _BESIDE_THE_PROJECT)
+    return folder if folder.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def tu_zip():
+    """Return a function from a TU name to the path of its zip; the test skips where that is not at hand."""
+
+    def find(name):
+        folder = data_folder()
+        path = None if folder is None else folder / f"{name}.zip"
+        if path is None or not path.is_file():
+            pytest.skip(f"{name}.zip is not at hand; set TWINWL_DATA to the folder that holds it")
+        return path
+
+    return find
