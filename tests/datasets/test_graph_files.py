@@ -1,0 +1,344 @@
+from __future__ import annotations
+
+import io
+import json
+from types import SimpleNamespace
+
+import networkx as nx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from twinwl.datasets import line_formats, text_files
+from twinwl.datasets.graph_files import iter_graphs, read_graph, read_graphs
+from twinwl.errors import GraphInputError, TwinWLError
+
+
+def edges_of(batch):
+    """Return the undirected edges of a batch of one."""
+    sources, targets = batch.arcs()
+    return {(int(u), int(v)) for u, v in zip(sources, targets, strict=True) if u < v}
+
+
+def write(path, graph):
+    """Write a networkx graph in the format of the file's ending."""
+    writers = {
+        ".g6": lambda: nx.write_graph6(graph, path, header=False),
+        ".s6": lambda: nx.write_sparse6(graph, path),
+        ".graphml": lambda: nx.write_graphml(graph, path),
+        ".gml": lambda: nx.write_gml(graph, path),
+        ".json": lambda: path.write_text(json.dumps(nx.node_link_data(graph, edges="links"))),
+        ".edgelist": lambda: path.write_text(
+            "\n".join(map(str, graph.nodes)) + "\n" + "\n".join(f"{u} {v}" for u, v in graph.edges)
+        ),
+    }
+    writers[path.suffix]()
+
+
+@pytest.mark.parametrize("ending", [".g6", ".s6", ".graphml", ".gml", ".json", ".edgelist"])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 10**6), size=st.integers(1, 12))
+def test_every_format_gives_back_the_graph_that_was_written(tmp_path, ending, seed, size):
+    graph = nx.gnp_random_graph(size, 0.4, seed=seed)
+    path = tmp_path / f"graph{ending}"
+    write(path, graph)
+    found = read_graph(path)
+    assert found.graphs.n_nodes == size
+    assert edges_of(found.graphs) == {(min(e), max(e)) for e in graph.edges}
+    assert found.names[0].startswith(str(path))
+
+
+def test_digraph6_is_directed(tmp_path):
+    path = tmp_path / "a.d6"
+    path.write_text("&BP_\n")  # 0 -> 2, 1 -> 0
+    assert read_graph(path).graphs.directed
+
+
+def test_literals():
+    ethanol = read_graph("smiles:CCO")
+    assert ethanol.graphs.labels_of_nodes() == ["C", "C", "O"]
+    assert ethanol.smiles == ("CCO",)
+    assert read_graph("smiles:C#N").graphs.n_nodes == 2  # '#' is a bond here
+    assert read_graph("graph6:Bw").graphs.n_edges == 3
+
+
+def test_smiles_file_has_names_and_headers_of_graph6_are_skipped(tmp_path):
+    molecules = tmp_path / "m.smi"
+    molecules.write_text("CCO ethanol\n\nC methane of the bog\nCC\n")
+    assert read_graphs(molecules).names == ("ethanol", "methane of the bog", "CC")
+    assert read_graphs(molecules).smiles == ("CCO", "C", "CC")
+    graphs = tmp_path / "a.g6"
+    graphs.write_text(">>graph6<<Bw\nA_\n")
+    assert [name.rpartition("/")[2] for name in read_graphs(graphs).names] == ["a.g6#0", "a.g6#1"]
+
+
+def test_hash_sign_picks_one_graph_counted_from_0(tmp_path):
+    path = tmp_path / "a.g6"
+    path.write_text("@\nA_\nBw\n")
+    assert read_graph(f"{path}#2").graphs.n_nodes == 3
+    assert read_graph(f"{path}#0").names == (f"{path}#0",)
+    with pytest.raises(GraphInputError, match=r"graph 3 is out of range: .*3 graphs, numbered 0 to 2"):
+        read_graph(f"{path}#3")
+    with pytest.raises(GraphInputError, match=r"holds 3 graphs where one is needed.*#0' to .*#2'"):
+        read_graph(path)
+    with pytest.raises(GraphInputError, match=r"counted from 0, not '-1'"):
+        read_graph(f"{path}#-1")
+
+
+def test_a_hash_sign_in_a_file_name_is_no_index(tmp_path):
+    path = tmp_path / "graph#7"
+    path.mkdir()
+    inner = path / "b#1.g6"
+    inner.write_text("Bw\n")
+    assert read_graph(inner).graphs.n_nodes == 3
+
+
+def test_tu_index(tu_zip):
+    path = tu_zip("MUTAG")
+    found = read_graph(f"{path}#17")
+    assert found.names == (f"{path}#17",)
+    assert len(read_graphs(path).graphs) == 188
+    with pytest.raises(
+        GraphInputError, match="graph 188 is out of range: the file holds 188 graphs, numbered 0 to 187"
+    ):
+        read_graph(f"{path}#188")
+
+
+# ---------------------------------------------------------------------- edge lists
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.edges", "# names\nann bob\nbob eve\nzoe\n"),
+        ("a.txt", "ann,bob\nbob;eve\nzoe"),
+        ("a.edgelist", "ann bob {}\nbob eve {}\nzoe"),
+        ("a.csv", 'source,target\nann,"bob"\nbob,eve\nzoe\n'),
+        ("b.csv", "ann;bob\nbob;eve;\nzoe\n"),
+        ("c.csv", "\ufeffann,bob\r\nbob,eve\r\nzoe\r\n"),
+    ],
+)
+def test_edge_lists_take_names_comments_and_isolated_nodes(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    graph = read_graph(path).graphs
+    assert (graph.n_nodes, edges_of(graph)) == (4, {(0, 1), (1, 2)})
+
+
+def test_edge_labels_that_look_like_integers_are(tmp_path):
+    path = tmp_path / "a.edges"
+    path.write_text("a b 1\nb c x\nc d 01\n")
+    assert set(read_graph(path).graphs.edge_vocabulary) == {1, "x", "01"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a b 1\nc d\n", "line 2: this edge has no label"),
+        ("a b\nc d 1\n", "line 2: this edge has a label"),
+        ("a b c d\n", "line 1: 4 fields"),
+        ("0 1 {'weight': 3}\n", "data=False"),
+        ("# nothing\n", "no edge"),
+    ],
+)
+def test_bad_edge_lists_name_the_line(tmp_path, text, message):
+    path = tmp_path / "a.edges"
+    path.write_text(text)
+    with pytest.raises(GraphInputError, match=message):
+        read_graph(path)
+
+
+# ---------------------------------------------------------------------- labels from attributes
+
+
+@pytest.fixture
+def labelled():
+    graph = nx.Graph()
+    graph.add_node("x", label="C", mass=12)
+    graph.add_node("y", label="O", mass=16)
+    graph.add_edge("x", "y", label="double", order=2)
+    return graph
+
+
+@pytest.mark.parametrize("ending", [".graphml", ".json"])
+def test_label_is_the_default_and_any_attribute_can_be_asked_for(tmp_path, labelled, ending):
+    path = tmp_path / f"a{ending}"
+    write(path, labelled)
+    assert read_graph(path).graphs.labels_of_nodes() == ["C", "O"]
+    assert read_graph(path).graphs.edge_vocabulary == ("double",)
+    chosen = read_graph(path, node_label="mass", edge_label="order").graphs
+    assert chosen.labels_of_nodes() == [12, 16]
+    assert chosen.edge_vocabulary == (2,)
+    with pytest.raises(GraphInputError, match=r"no attribute 'colour'.*label.*mass"):
+        read_graph(path, node_label="colour")
+
+
+@pytest.mark.parametrize("ending", [".graphml", ".json"])
+def test_no_labels_unless_all_nodes_have_one(tmp_path, labelled, ending):
+    labelled.add_edge("y", "z")
+    path = tmp_path / f"a{ending}"
+    write(path, labelled)
+    graph = read_graph(path).graphs
+    assert not graph.has_node_labels
+    assert graph.edge_labels is None
+
+
+def test_in_gml_label_is_a_name_unless_asked_for(tmp_path):
+    path = tmp_path / "a.gml"
+    path.write_text('graph [ node [ id 0 label "C" ] node [ id 1 label "C" ] edge [ source 0 target 1 ] ]')
+    assert not read_graph(path).graphs.has_node_labels
+    assert read_graph(path, node_label="label").graphs.labels_of_nodes() == ["C", "C"]
+
+
+def test_json_takes_links_and_edges_and_arrays_of_graphs(tmp_path):
+    path = tmp_path / "a.json"
+    graphs = [nx.node_link_data(nx.path_graph(n), edges=key) for n, key in ((2, "links"), (3, "edges"))]
+    path.write_text(json.dumps(graphs))
+    assert read_graphs(path).graphs.nodes_per_graph.tolist() == [2, 3]
+    assert read_graph(f"{path}#1").graphs.n_edges == 2
+
+
+def test_json_tells_ids_of_different_kinds_apart(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(
+        '{"nodes": [{"id": 1}, {"id": "1"}, {"id": [0, 1]}], "links": [{"source": 1, "target": [0, 1]}]}'
+    )
+    assert edges_of(read_graph(path).graphs) == {(0, 2)}
+
+
+def test_several_graphs_in_one_graphml(tmp_path):
+    path = tmp_path / "a.graphml"
+    path.write_text(
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+        '<graph id="G" edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph>'
+        '<graph id="H" edgedefault="undirected"><node id="a"/></graph></graphml>'
+    )
+    assert read_graphs(path).graphs.nodes_per_graph.tolist() == [2, 1]
+
+
+# ---------------------------------------------------------------------- bad input
+
+DOCTYPE = '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><graphml>&b;</graphml>'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.graphml", DOCTYPE.encode(), "document type or entities"),
+        (
+            "a.graphml",
+            b'<?xml version="1.0" encoding="cp037"?>' + DOCTYPE[21:].encode("cp037"),
+            "a.graphml: ",
+        ),
+        ("a.graphml", DOCTYPE.encode("utf-16"), "binary file"),
+        ("a.graphml", b"<graphml><graph><node", "not valid XML.*cut off"),
+        ("a.graphml", b"<html></html>", "not valid GraphML"),
+        ("a.gml", b"graph [ node [ id 0 ", "not valid GML"),
+        ("a.gml", b"graph [ node [ label 3 ] ]", "not valid GML"),
+        ("a.json", b'{"nodes": [', "line 1: not valid JSON.*cut off"),
+        ("a.json", b"[" * 100_000, "nested too deeply"),
+        ("a.json", b"3", "not a number"),
+        ("a.json", b"[]", "no graph"),
+        ("a.json", b'{"nodes": [{"id": 1}]}', 'no list under "edges"'),
+        ("a.json", b'{"nodes": [{"id": 1}, {"id": 1}], "edges": []}', "two nodes have the id 1"),
+        ("a.json", b'{"nodes": [{}], "edges": []}', 'has no "id"'),
+        ("a.json", b'{"nodes": [{"id": 1}], "edges": [{"source": 1, "target": 2}]}', "names node 2"),
+        ("a.json", b'{"nodes": [{"id": 1, "label": {"a": 1}}], "edges": []}', "a.json.*cannot be a label"),
+        ("a.g6", b"Bw\nD\n", r"line 2 \('D'\).*cut off"),
+        ("a.g6", b"Bw\n\xff\xfe\n", "line 2: not UTF-8"),
+        ("a.g6", b"", "no graph in it"),
+        ("a.smi", b"C\nC1CC oops\n", r"line 2 \('C1CC'\)"),
+        ("a.edges", b"", "empty"),
+        ("a.edges", b"   \n", "empty"),
+        ("a.txt", b"PK\x03\x04\0\0", "binary file"),
+        ("a.txt", b"a b\nc \xe4\n", "line 2: not UTF-8"),
+        ("a.zip", b"PK\x03\x04 no zip", "a.zip"),
+    ],
+)
+def test_a_bad_file_is_a_clear_error(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(TwinWLError, match=message):
+        read_graphs(path)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("nowhere.g6", "cannot read 'nowhere.g6': no such file"),
+        ("a.xyz", r"unknown format '.xyz'. Known: graph6 \(.g6 .s6 .d6\).*GraphML.*TU data set"),
+        ("graph", "without an ending"),
+        ("smile:CCO", "did you mean 'smiles:CCO'"),
+        ("smiles:", "nothing follows"),
+        ("smiles:C1CC", "smiles:C1CC"),
+        ("graph6:D", "graph6:D"),
+    ],
+)
+def test_a_bad_spec_is_a_clear_error(spec, message):
+    with pytest.raises(GraphInputError, match=message):
+        read_graphs(spec)
+
+
+def test_a_file_too_large_to_parse_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "a.edges"
+    path.write_text("a b\n" * 100)
+    monkeypatch.setattr(text_files, "MAX_BYTES", 50)
+    with pytest.raises(GraphInputError, match="too large"):
+        read_graph(path)
+
+
+def test_an_endless_line_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "a.g6"
+    path.write_text("?" * 100)
+    monkeypatch.setattr(text_files, "MAX_LINE", 50)
+    with pytest.raises(GraphInputError, match="line 1: longer"):
+        read_graph(path)
+
+
+# ---------------------------------------------------------------------- streams
+
+
+def test_blocks_hold_at_most_block_graphs(tmp_path):
+    path = tmp_path / "a.g6"
+    path.write_text("A_\n" * 10)
+    assert [len(part.graphs) for part in iter_graphs(path, block=4)] == [4, 4, 2]
+    with pytest.raises(GraphInputError, match="block is 0"):
+        list(iter_graphs(path, block=0))
+
+
+def test_only_one_block_is_read_ahead(monkeypatch):
+    taken = []
+
+    def endless(_):
+        for number in range(10**9):
+            taken.append(number)
+            yield number + 1, "A_"
+
+    monkeypatch.setattr(line_formats, "numbered_lines", endless)
+    blocks = iter_graphs("a.g6", block=100)
+    next(blocks)
+    assert len(taken) == 100
+
+
+def test_invalid_lines_are_left_out_only_when_asked(tmp_path):
+    path = tmp_path / "a.smi"
+    path.write_text("C\nnonsense(\nCC\nC1C\n")
+    found = read_graphs(path, skip_invalid=True)
+    assert found.names == ("C", "CC")
+    assert found.skipped == (2, 4)
+    with pytest.raises(GraphInputError, match="line 2"):
+        read_graphs(path)
+
+
+def test_a_file_without_one_valid_line_is_an_error(tmp_path):
+    path = tmp_path / "a.smi"
+    path.write_text("nonsense(\n")
+    with pytest.raises(GraphInputError, match="no line of it"):
+        read_graphs(path, skip_invalid=True)
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"Bw\nA_\n")))
+    assert read_graphs("-").names == ("stdin#0", "stdin#1")
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"CCO drink\n")))
+    assert read_graphs("smiles:-").names == ("drink",)
