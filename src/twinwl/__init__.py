@@ -14,15 +14,17 @@ if TYPE_CHECKING:
     from twinwl.errors import TwinWLError, TwinWLWarning
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import as_batch
+    from twinwl.stwin.vectorizer import STwinVectorizer
 
 _HOME_OF = {
     "GraphBatch": "twinwl.graphs.batch",
+    "STwinVectorizer": "twinwl.stwin.vectorizer",
     "TwinWLError": "twinwl.errors",
     "TwinWLWarning": "twinwl.errors",
     "as_batch": "twinwl.graphs.coercion",
 }
 
-__all__ = ["GraphBatch", "TwinWLError", "TwinWLWarning", "__version__", "as_batch"]
+__all__ = ["GraphBatch", "STwinVectorizer", "TwinWLError", "TwinWLWarning", "__version__", "as_batch"]
 
 
 def __getattr__(name: str) -> object:

@@ -137,7 +137,9 @@ class RoundTable:
             self._sig_items: Ints = np.empty(0, item_dtype(stride, n_codes))
         else:
             same = known.restrided(stride, n_codes)
-            self._sig_ptr, self._sig_items = same.sig_ptr, same.sig_items
+            # Kernels are compiled for writable arrays, which those of a memory-mapped model are not.
+            self._sig_ptr = np.require(same.sig_ptr, requirements="W")
+            self._sig_items = np.require(same.sig_items, requirements="W")
         self._colour_keys = np.empty((self.n_colours, 2), np.uint64)
         self._slots = np.zeros(_table_length(self.n_colours), np.uint64)
         if self.n_colours:

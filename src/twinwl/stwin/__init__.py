@@ -1,0 +1,1 @@
+"""STwin: features, kernels, classifiers and their explanation."""

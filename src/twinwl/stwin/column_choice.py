@@ -1,0 +1,112 @@
+"""Which columns to keep: those that occur in enough graphs, and no more than asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from twinwl.errors import TwinWLError
+
+if TYPE_CHECKING:
+    from twinwl.arrays import Float64, Int32, Int64, Ints
+
+__all__ = ["check_column", "choose_columns", "keep_columns"]
+
+
+def choose_columns(
+    matrix: sparse.csr_matrix, min_df: int | float = 1, max_features: int | None = None
+) -> Int64 | None:
+    """Return the columns to keep, rising; None where all are.
+
+    Parameters
+    ----------
+    matrix : shape (n_graphs, n_columns)
+        Every column occurs in at least one graph.
+    min_df
+        Fewest graphs a column must occur in; a float is a share of the graphs.
+    max_features
+        Most columns to keep: the most frequent ones, the earlier one of equals.
+
+    >>> choose_columns(sparse.csr_matrix([[1.0, 2.0], [0.0, 3.0]]), min_df=2)
+    array([1])
+    """
+    fewest = _fewest_graphs(min_df, matrix.shape[0])
+    _check_max_features(max_features)
+    n_columns = matrix.shape[1]
+    if fewest <= 1 and (max_features is None or max_features >= n_columns):
+        return None
+    graphs_with_column = np.bincount(matrix.indices, minlength=n_columns)
+    kept = np.flatnonzero(graphs_with_column >= fewest)
+    if n_columns and not len(kept):
+        raise TwinWLError(
+            f"no column occurs in {fewest} of {matrix.shape[0]} graphs; lower min_df, which is {min_df!r}"
+        )
+    if max_features is not None and len(kept) > max_features:
+        by_frequency = np.argsort(-graphs_with_column[kept], kind="stable")
+        kept = np.sort(kept[by_frequency[:max_features]])
+    return kept
+
+
+def keep_columns(matrix: sparse.csr_matrix, columns: Int64 | None) -> sparse.csr_matrix:
+    """Return the matrix with only these columns (rising), or itself where ``columns`` is None.
+
+    >>> keep_columns(sparse.csr_matrix([[1.0, 2.0], [0.0, 3.0]]), np.array([1])).toarray()
+    array([[2.],
+           [3.]])
+    """
+    if columns is None:
+        return matrix
+    place = np.full(matrix.shape[1], -1, np.int32)
+    place[columns] = np.arange(len(columns), dtype=np.int32)
+    data, indices, indptr = _kept(matrix.data, matrix.indices, matrix.indptr, place)
+    smaller = sparse.csr_matrix((data, indices, indptr), shape=(matrix.shape[0], len(columns)), copy=False)
+    smaller.has_canonical_format = True
+    return smaller
+
+
+def check_column(column: object, n_columns: int) -> None:
+    """Refuse what is not the number of a column."""
+    if isinstance(column, bool) or not isinstance(column, int | np.integer) or not 0 <= column < n_columns:
+        raise TwinWLError(f"column is {column!r}; it must be a whole number in 0..{n_columns - 1}")
+
+
+def _fewest_graphs(min_df: object, n_graphs: int) -> int:
+    if isinstance(min_df, int | np.integer) and not isinstance(min_df, bool) and min_df >= 1:
+        return int(min_df)
+    if isinstance(min_df, float | np.floating) and 0 <= min_df <= 1:
+        # The share is rounded away from what a float cannot hold: 0.1 of 30 graphs is 3, not 4.
+        return max(1, int(np.ceil(float(min_df) * n_graphs - 1e-9)))
+    raise TwinWLError(
+        f"min_df is {min_df!r}; give a number of graphs (an int from 1 on) or a share (0.0..1.0)"
+    )
+
+
+def _check_max_features(max_features: object) -> None:
+    if max_features is None:
+        return
+    if isinstance(max_features, bool) or not isinstance(max_features, int | np.integer) or max_features < 1:
+        raise TwinWLError(f"max_features is {max_features!r}; give a whole number from 1 on, or None")
+
+
+@njit(cache=True, nogil=True)
+def _kept(data: Float64, indices: Ints, indptr: Ints, place: Int32) -> tuple[Float64, Int32, Ints]:
+    """Copy the entries whose column has a place."""
+    new_indptr = np.zeros_like(indptr)
+    for row in range(len(indptr) - 1):
+        n_kept = 0
+        for entry in range(indptr[row], indptr[row + 1]):
+            n_kept += place[indices[entry]] >= 0
+        new_indptr[row + 1] = new_indptr[row] + n_kept
+    new_data = np.empty(new_indptr[-1], data.dtype)
+    new_indices = np.empty(new_indptr[-1], np.int32)
+    end = 0
+    for entry in range(len(indices)):
+        column = place[indices[entry]]
+        if column >= 0:
+            new_data[end] = data[entry]
+            new_indices[end] = column
+            end += 1
+    return new_data, new_indices, new_indptr

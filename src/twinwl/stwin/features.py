@@ -1,0 +1,172 @@
+"""STwin features: equations (2) and (3) as one sparse matrix, a row a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from twinwl.errors import TwinWLError, nearest
+from twinwl.refinement.colours import refine
+from twinwl.refinement.histograms import colour_histograms
+from twinwl.refinement.identities import rooted_sizes
+from twinwl.stwin.twins import pair_with_sizes
+
+if TYPE_CHECKING:
+    from twinwl.arrays import Float64, Int32, Int64, Ints
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.refinement.alphabet import Alphabet, Round
+
+__all__ = ["KINDS", "Encoding", "FeatureSpace", "stwin_features"]
+
+KINDS = ("count", "size", "joint")
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSpace:
+    """What the columns of a feature matrix stand for; enough to encode new graphs alike.
+
+    Attributes
+    ----------
+    kind : str
+        ``"count"``, ``"size"`` or ``"joint"``.
+    alphabet : Alphabet
+        The colours of each round.
+    twins : tuple of Round, or None
+        For ``"joint"``: the (colour, rooted size) pairs of rounds 0, 1, …; a column each.
+    """
+
+    kind: str
+    alphabet: Alphabet
+    twins: tuple[Round, ...] | None = None
+
+    @property
+    def columns_per_round(self) -> list[int]:
+        """Number of columns of each round, round 0 first."""
+        if self.twins is None:
+            return self.alphabet.n_colours
+        return [part.n_colours for part in self.twins]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of all rounds."""
+        return sum(self.columns_per_round)
+
+    def locate(self, column: int) -> tuple[int, int, int | None]:
+        """Return a column's round, colour and, for ``"joint"``, rooted size."""
+        for h, width in enumerate(self.columns_per_round):
+            if column < width:
+                if self.twins is None:
+                    return h, column, None
+                colour, size = self.twins[h].sig_items[2 * column : 2 * column + 2].tolist()
+                return h, colour, size
+            column -= width
+        raise TwinWLError(f"there is no such column; they are 0..{self.n_columns - 1}")
+
+    def names(self) -> list[str]:
+        """Return a name for each column: ``h2:c17``, for ``"joint"`` ``h2:c17:s5``."""
+        if self.twins is None:
+            return [f"h{h}:c{colour}" for h, n in enumerate(self.columns_per_round) for colour in range(n)]
+        return [
+            f"h{h}:c{colour}:s{size}"
+            for h, part in enumerate(self.twins)
+            for colour, size in part.sig_items.reshape(-1, 2).tolist()
+        ]
+
+
+class Encoding(NamedTuple):
+    """Feature matrix of a batch, what its columns stand for, and what each node was counted under.
+
+    ``column_of_node`` has shape (n_iter + 1, n_nodes): the node's place among its round's columns, -1 where
+    the space lacks it.
+    """
+
+    matrix: sparse.csr_matrix
+    space: FeatureSpace
+    column_of_node: Int32
+
+    @property
+    def unseen_per_round(self) -> Int64:
+        """Number of nodes left out of the matrix, by round."""
+        return np.count_nonzero(self.column_of_node < 0, axis=1).astype(np.int64)
+
+
+def stwin_features(
+    batch: GraphBatch,
+    n_iter: int | None = 3,
+    kind: str = "size",
+    *,
+    edge_labels: bool = False,
+    initial: str = "label",
+    space: FeatureSpace | None = None,
+    extend: bool = False,
+    n_threads: int | None = None,
+) -> Encoding:
+    """Encode graphs as sparse rows, columns ordered by round, then colour.
+
+    Parameters
+    ----------
+    batch
+        The graphs.
+    n_iter
+        Number of rounds; None goes on until the partition of the whole batch is stable.
+    kind
+        ``"count"``: nodes of each colour, plain WL. ``"size"``: the sum of their rooted sizes, equation (3).
+        ``"joint"``: nodes of each (colour, rooted size), equation (2).
+    edge_labels, initial
+        As for `twinwl.refinement.colours.refine`.
+    space
+        Encode in this space, which then decides all of the above; what it lacks is left out.
+    extend
+        Give what the space lacks columns of its own instead, behind those of its round, in a new space.
+    n_threads
+        Threads for the parts that can use them. The result does not depend on it.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch
+    >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
+    >>> stwin_features(path, 1, "size").matrix.toarray()
+    array([[3., 4., 3.]])
+    >>> stwin_features(path, 1, "joint").space.names()
+    ['h0:c0:s1', 'h1:c0:s2', 'h1:c1:s3']
+    """
+    if space is not None:
+        kind = space.kind
+    elif kind not in KINDS:
+        raise TwinWLError(f"features is {kind!r}: {nearest(str(kind), KINDS)}")
+    colouring = refine(
+        batch,
+        n_iter,
+        edge_labels=edge_labels,
+        initial=initial,
+        alphabet=None if space is None else space.alphabet,
+        extend=extend,
+        n_threads=n_threads,
+    )
+    columns, twins = colouring.colours, None
+    if kind == "joint":
+        sizes = rooted_sizes(batch, colouring.n_iter, n_threads)
+        known = None if space is None else space.twins
+        columns, twins = pair_with_sizes(columns, sizes, known, insert=known is None or extend)
+    grown = FeatureSpace(kind, colouring.alphabet, twins) if space is None or extend else space
+    data, indices, indptr = colour_histograms(
+        batch, columns, grown.columns_per_round, weigh_by_size=kind == "size", n_threads=n_threads
+    )
+    return Encoding(_csr(data, indices, indptr, (len(batch), grown.n_columns)), grown, columns)
+
+
+def _csr(data: Float64, indices: Ints, indptr: Int64, shape: tuple[int, int]) -> sparse.csr_matrix:
+    """Wrap arrays that are right by construction, without SciPy's checks and copies."""
+    # One index type throughout: SciPy would otherwise copy the larger array to match.
+    fits = max(shape[1], int(indptr[-1])) <= np.iinfo(np.int32).max
+    kind = np.int32 if fits else np.int64
+    matrix = sparse.csr_matrix(shape)
+    matrix.data = data
+    matrix.indices = indices.astype(kind, copy=False)
+    matrix.indptr = indptr.astype(kind, copy=False)
+    matrix.has_sorted_indices = True
+    matrix.has_canonical_format = True
+    return matrix

@@ -1,0 +1,156 @@
+"""Feature spaces as plain JSON values and arrays, for model files; whatever is read back is checked first.
+
+Kernels index arrays without looking, so a file that was tampered with must not get past this page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.errors import TwinWLError, nearest
+from twinwl.refinement.alphabet import Alphabet, Round
+from twinwl.refinement.colours import INITIALS
+from twinwl.stwin.features import KINDS, FeatureSpace
+from twinwl.stwin.label_state import label_from_json, label_to_json
+from twinwl.stwin.twins import STRIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from twinwl.arrays import Int64, Ints
+    from twinwl.graphs.labels import Label
+
+__all__ = [
+    "alphabet_from_state",
+    "alphabet_to_state",
+    "columns_from_state",
+    "space_from_state",
+    "space_to_state",
+]
+
+
+def space_to_state(space: FeatureSpace) -> dict[str, object]:
+    """Return JSON values and arrays that `space_from_state` turns into the same space."""
+    state = {"kind": space.kind, **alphabet_to_state(space.alphabet)}
+    for h, pairs in enumerate(space.twins or ()):
+        state[f"twins_{h}"] = pairs.sig_items
+    return state
+
+
+def space_from_state(state: Mapping[str, object]) -> FeatureSpace:
+    """Rebuild a space.
+
+    Raises
+    ------
+    TwinWLError
+        If anything in the state is missing or does not fit.
+    """
+    kind = _one_of(state, "kind", KINDS)
+    alphabet = alphabet_from_state(state)
+    twins = None
+    if kind == "joint":
+        widths = alphabet.n_colours
+        twins = tuple(_pairs(_array(state, f"twins_{h}"), width) for h, width in enumerate(widths))
+    return FeatureSpace(kind, alphabet, twins)
+
+
+def alphabet_to_state(alphabet: Alphabet) -> dict[str, object]:
+    """Return JSON values and arrays that `alphabet_from_state` turns into the same alphabet."""
+    edge_labels = alphabet.edge_labels
+    state: dict[str, object] = {
+        "labels": [label_to_json(label) for label in alphabet.labels],
+        "edge_labels": None if edge_labels is None else [label_to_json(label) for label in edge_labels],
+        "initial": alphabet.initial,
+        "directed": alphabet.directed,
+        "n_iter": alphabet.n_iter,
+    }
+    for h, part in enumerate(alphabet.rounds, start=1):
+        state[f"sig_ptr_{h}"] = part.sig_ptr
+        state[f"sig_items_{h}"] = part.sig_items
+    return state
+
+
+def alphabet_from_state(state: Mapping[str, object]) -> Alphabet:
+    """Rebuild an alphabet.
+
+    Raises
+    ------
+    TwinWLError
+        If anything in the state is missing or does not fit.
+    """
+    labels = _labels(state, "labels")
+    edge_labels = None if _entry(state, "edge_labels") is None else _labels(state, "edge_labels")
+    directed, n_iter = _entry(state, "directed"), _entry(state, "n_iter")
+    if (
+        not isinstance(directed, bool)
+        or not isinstance(n_iter, int)
+        or isinstance(n_iter, bool)
+        or n_iter < 0
+    ):
+        raise TwinWLError("the model's alphabet does not say its rounds or whether it is directed")
+    n_codes = (1 if edge_labels is None else max(1, len(edge_labels))) * (2 if directed else 1)
+    rounds: list[Round] = []
+    stride = len(labels)
+    for h in range(1, n_iter + 1):
+        part = Round(_array(state, f"sig_ptr_{h}"), _array(state, f"sig_items_{h}"), stride, n_codes)
+        _check_round(part, h)
+        rounds.append(part)
+        stride = part.n_colours
+    return Alphabet(labels, edge_labels, _one_of(state, "initial", INITIALS), directed, tuple(rounds))
+
+
+def columns_from_state(state: Mapping[str, object], n_columns: int) -> Int64 | None:
+    """Read which columns were kept; None where all were."""
+    if "columns" not in state:
+        return None
+    columns = _array(state, "columns").astype(np.int64)
+    if len(columns) and (columns[0] < 0 or columns[-1] >= n_columns or (np.diff(columns) <= 0).any()):
+        raise TwinWLError("the model's column numbers do not fit its alphabet; the file is damaged")
+    return columns
+
+
+def _check_round(part: Round, h: int) -> None:
+    ptr, items = part.sig_ptr, part.sig_items
+    sound = len(ptr) > 0 and ptr[0] == 0 and ptr[-1] == len(items) and bool((np.diff(ptr) >= 1).all())
+    if sound and len(items):
+        owns = items[ptr[:-1]]
+        sound = items.min() >= 0 and items.max() < part.stride * part.n_codes and owns.max() < part.stride
+    if not sound:
+        raise TwinWLError(
+            f"the signatures of round {h} in the model do not fit together; the file is damaged"
+        )
+
+
+def _pairs(items: Ints, n_colours: int) -> Round:
+    if len(items) % 2 or (len(items) and (items.min() < 0 or items[::2].max() >= n_colours)):
+        raise TwinWLError("the model's colour and size pairs do not fit its alphabet; the file is damaged")
+    return Round(np.arange(0, len(items) + 1, 2, dtype=np.int64), items.astype(np.int32), STRIDE)
+
+
+def _entry(state: Mapping[str, object], key: str) -> object:
+    if key not in state:
+        raise TwinWLError(f"the model lacks {key!r}; the file is damaged")
+    return state[key]
+
+
+def _array(state: Mapping[str, object], key: str) -> Ints:
+    value = _entry(state, key)
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind != "i":
+        raise TwinWLError(f"{key!r} in the model is not a row of integers; the file is damaged")
+    return value
+
+
+def _one_of(state: Mapping[str, object], key: str, known: tuple[str, ...]) -> str:
+    value = _entry(state, key)
+    if value not in known:
+        raise TwinWLError(f"{key} in the model is {value!r}: {nearest(str(value), known)}")
+    return str(value)
+
+
+def _labels(state: Mapping[str, object], key: str) -> tuple[Label, ...]:
+    value = _entry(state, key)
+    if not isinstance(value, list):
+        raise TwinWLError(f"{key!r} in the model is not a list; the file is damaged")
+    return tuple(label_from_json(label) for label in value)

@@ -1,0 +1,184 @@
+"""STwinVectorizer: graphs in, sparse STwin features out, as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from twinwl.errors import warn_caller
+from twinwl.stwin.column_choice import check_column, choose_columns, keep_columns
+from twinwl.stwin.features import FeatureSpace, stwin_features
+from twinwl.stwin.fitting import check_fitted, graphs_of
+from twinwl.stwin.space_state import columns_from_state, space_from_state, space_to_state
+from twinwl.stwin.trees import RootedTree, tree_of_colour
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy import sparse
+
+    from twinwl.arrays import Float64, Int64
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.coercion import GraphsLike
+    from twinwl.stwin.features import Encoding
+
+__all__ = ["STwinVectorizer"]
+
+
+class STwinVectorizer(TransformerMixin, BaseEstimator):
+    """Turn graphs into sparse STwin features.
+
+    Parameters
+    ----------
+    n_iter : int or None, default=3
+        Number of rounds of twin passing; None goes on until the training graphs' colours are stable.
+    features : {"count", "size", "joint"}, default="size"
+        ``"count"``: how many nodes have each colour (plain WL). ``"size"``: the sum of their rooted sizes,
+        equation (3). ``"joint"``: how many nodes have each (colour, rooted size), equation (2). Only
+        ``"joint"`` is never weaker than ``"count"``: sums of sizes can, rarely, cancel where counts differ.
+    edge_labels : bool, default=False
+        Let edge labels take part, where the graphs have them.
+    initial : {"label", "degree"}, default="label"
+        What round 0 looks at.
+    min_df : int or float, default=1
+        Drop columns that occur in fewer training graphs than this (a share of them, where a float).
+    max_features : int or None, default=None
+        Keep this many columns at most: those that occur in most training graphs, the earlier one of equals.
+
+    Attributes
+    ----------
+    space_ : FeatureSpace
+        Alphabet and columns before any were dropped.
+    columns_ : array of int64, or None
+        The columns of ``space_`` that are kept; None where all are.
+    n_features_out_ : int
+    unseen_rates_ : array of float64, shape (n_iter + 1,)
+        By round, the share of nodes in the last call of ``fit`` or ``transform`` whose colour (for
+        ``"joint"``: colour and size) no training graph has; they are left out of the features.
+    unseen_rate_ : float
+        Mean of ``unseen_rates_``: 1.0 where not even a label was seen in training.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch, STwinVectorizer
+    >>> path, triangle = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
+    >>> vectorizer = STwinVectorizer(n_iter=1)
+    >>> vectorizer.fit_transform(GraphBatch.from_edges([path, triangle])).toarray()
+    array([[3., 4., 3.],
+           [3., 0., 9.]])
+    >>> vectorizer.get_feature_names_out().tolist()
+    ['h0:c0', 'h1:c0', 'h1:c1']
+    >>> print(vectorizer.explain_column(2))
+    •
+    └─ 2 × •
+    """
+
+    space_: FeatureSpace
+    columns_: Int64 | None
+    n_features_out_: int
+    unseen_rates_: Float64
+    unseen_rate_: float
+
+    def __init__(
+        self,
+        n_iter: int | None = 3,
+        features: str = "size",
+        edge_labels: bool = False,
+        initial: str = "label",
+        min_df: int | float = 1,
+        max_features: int | None = None,
+    ) -> None:
+        self.n_iter = n_iter
+        self.features = features
+        self.edge_labels = edge_labels
+        self.initial = initial
+        self.min_df = min_df
+        self.max_features = max_features
+
+    def fit(self, X: GraphsLike, y: object = None) -> STwinVectorizer:  # noqa: ARG002
+        """Learn alphabet and columns; ``y`` is ignored."""
+        self._learn(X)
+        return self
+
+    def fit_transform(self, X: GraphsLike, y: object = None) -> sparse.csr_matrix:  # noqa: ARG002
+        """Do ``fit(X).transform(X)`` without doing the work twice; the same to the bit."""
+        return keep_columns(self._learn(X).matrix, self.columns_)
+
+    def transform(self, X: GraphsLike) -> sparse.csr_matrix:
+        """Encode graphs with the alphabet of the training graphs.
+
+        Nodes with a colour that no training graph has are left out; ``unseen_rate_`` tells how many.
+
+        Returns
+        -------
+        csr_matrix of float64, shape (n_graphs, n_features_out_)
+        """
+        check_fitted(self, "space_")
+        batch = graphs_of(X, "transform")
+        encoding = stwin_features(batch, space=self.space_)
+        self._note_unseen(batch, encoding)
+        return keep_columns(encoding.matrix, self.columns_)
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
+        """Name each column by round and colour, ``h2:c17``; for ``"joint"`` by size too, ``h2:c17:s5``."""
+        check_fitted(self, "space_")
+        names = np.array(self.space_.names(), dtype=object)
+        return names if self.columns_ is None else names[self.columns_]
+
+    def explain_column(self, column: int) -> RootedTree:
+        """Return the rooted tree that a column counts: what its nodes see within their round's steps."""
+        check_fitted(self, "space_")
+        h, colour, size = self.space_.locate(self._column_of_space(column))
+        return tree_of_colour(self.space_.alphabet, h, colour, size)
+
+    def _column_of_space(self, column: int) -> int:
+        check_column(column, self.n_features_out_)
+        return int(column if self.columns_ is None else self.columns_[column])
+
+    def _learn(self, X: GraphsLike) -> Encoding:
+        batch = graphs_of(X, "fit")
+        encoding = stwin_features(
+            batch, self.n_iter, self.features, edge_labels=self.edge_labels, initial=self.initial
+        )
+        self.columns_ = choose_columns(encoding.matrix, self.min_df, self.max_features)
+        self.space_ = encoding.space
+        self.n_features_out_ = encoding.space.n_columns if self.columns_ is None else len(self.columns_)
+        self.unseen_rates_ = np.zeros(len(encoding.column_of_node))
+        self.unseen_rate_ = 0.0
+        return encoding
+
+    def _note_unseen(self, batch: GraphBatch, encoding: Encoding) -> None:
+        self.unseen_rates_ = encoding.unseen_per_round / max(1, batch.n_nodes)
+        self.unseen_rate_ = float(self.unseen_rates_.mean())
+        if self.unseen_rates_[0] == 0:
+            return
+        unseen_before = np.concatenate([[0], np.cumsum(encoding.column_of_node[0] < 0)])
+        unseen_per_graph = np.diff(unseen_before[batch.graph_ptr])
+        strange = int(np.count_nonzero((unseen_per_graph == batch.nodes_per_graph) & (unseen_per_graph > 0)))
+        if strange:
+            warn_caller(
+                f"{strange} of {len(batch)} graphs carry only labels that no training graph has, "
+                "so all their features are zero; check that the labels mean the same"
+            )
+
+    def __sklearn_tags__(self) -> object:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.requires_fit = True
+        return tags
+
+    def _to_state(self) -> dict[str, object]:
+        check_fitted(self, "space_")
+        kept = {} if self.columns_ is None else {"columns": self.columns_}
+        return {**space_to_state(self.space_), **kept}
+
+    @classmethod
+    def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> STwinVectorizer:
+        self = cls(**params)  # type: ignore[arg-type]
+        self.space_ = space_from_state(state)
+        self.columns_ = columns_from_state(state, self.space_.n_columns)
+        self.n_features_out_ = self.space_.n_columns if self.columns_ is None else len(self.columns_)
+        self.unseen_rates_ = np.zeros(len(self.space_.columns_per_round))
+        self.unseen_rate_ = 0.0
+        return self
