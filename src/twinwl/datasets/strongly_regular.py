@@ -143,7 +143,5 @@ def _switched(matrix: NDArray[np.bool_], chosen: NDArray[np.bool_]) -> NDArray[n
 
 def _up_to_isomorphism(matrices: list[NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
     batch = GraphBatch.from_edges([np.argwhere(np.triu(matrix)) for matrix in matrices])
-    first = {
-        form: matrix for form, matrix in zip(certificates(batch, range(len(batch))), matrices, strict=True)
-    }
-    return list(first.values())
+    of_form = dict(zip(certificates(batch, range(len(batch))), matrices, strict=True))
+    return list(of_form.values())
