@@ -6,6 +6,7 @@ Every message names the graph (by its index), the value that is wrong, and what 
 from __future__ import annotations
 
 import importlib
+import reprlib
 import sys
 import warnings
 from difflib import get_close_matches
@@ -24,6 +25,7 @@ __all__ = [
     "TwinWLWarning",
     "import_extra",
     "nearest",
+    "shown",
     "warn_caller",
 ]
 
@@ -95,6 +97,26 @@ def nearest(name: str, known: Iterable[str]) -> str:
     listing = "Known: " + ", ".join(repr(candidate) for candidate in names)
     close = get_close_matches(str(name), names, n=1)
     return f"did you mean {close[0]!r}? {listing}" if close else listing
+
+
+class _Shortener(reprlib.Repr):
+    """Shortens what goes into a message, and survives integers that Python refuses to print."""
+
+    def repr_int(self, x: int, level: int) -> str:  # noqa: ARG002
+        return f"<an integer of {x.bit_length()} bits>" if x.bit_length() > 256 else repr(x)  # noqa: PLR2004
+
+
+_shortener = _Shortener()
+_shortener.maxstring = _shortener.maxother = 100
+
+
+def shown(value: object) -> str:
+    """Return a value as it may stand in a message: like `repr`, but never long and never failing.
+
+    >>> shown("CC"), shown(10**5000)
+    ("'CC'", '<an integer of 16610 bits>')
+    """
+    return _shortener.repr(value)
 
 
 def warn_caller(message: str) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import reprlib
 from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 import numpy as np
 
-from twinwl.errors import GraphInputError, LabelError
+from twinwl.errors import GraphInputError, LabelError, shown
 from twinwl.graphs.assembly import MAX_NODES, assemble, graph_of_node
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.labels import Coded, encode_labels
@@ -145,7 +144,7 @@ def listed(values: Iterable[object], name: str) -> list[object]:
     """Return one entry a graph as a list, refusing what is plainly a single one."""
     if isinstance(values, str | bytes | dict) or not hasattr(values, "__iter__"):
         raise GraphInputError(
-            f"{name} must hold one entry a graph, not {reprlib.repr(values)} of type "
+            f"{name} must hold one entry a graph, not {shown(values)} of type "
             f"{type(values).__name__}; wrap a single one in a list"
         )
     return list(values)
@@ -197,7 +196,7 @@ def coded(parts: Sequence[object] | None, counts: NDArray[np.int64], what: str) 
     for graph, (part, count) in enumerate(zip(parts, counts.tolist(), strict=True)):
         if isinstance(part, str | bytes | set | frozenset | dict) or not hasattr(part, "__len__"):
             raise GraphInputError(
-                f"its {what} labels must be a sequence, not {reprlib.repr(part)}; give a list", graph
+                f"its {what} labels must be a sequence, not {shown(part)}; give a list", graph
             )
         if len(part) != count:
             raise GraphInputError(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import reprlib
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from twinwl.errors import GraphInputError
+from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.batch import GraphBatch, concatenate
 
 if TYPE_CHECKING:
@@ -69,12 +68,12 @@ def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str 
     kinds = [_kind(graph) for graph in collected]
     for position, kind in enumerate(kinds):
         if kind is None:
-            shown, name = reprlib.repr(collected[position]), type(collected[position]).__name__
+            value, name = shown(collected[position]), type(collected[position]).__name__
             raise GraphInputError(
-                f"{shown} of type {name} is no graph twinwl knows; give {_ACCEPTED}", position
+                f"{value} of type {name} is no graph twinwl knows; give {_ACCEPTED}", position
             )
         if kind == "string":
-            raise GraphInputError(f"{reprlib.repr(collected[position])}: {_STRINGS}", position)
+            raise GraphInputError(f"{shown(collected[position])}: {_STRINGS}", position)
         if kind != kinds[0]:
             raise GraphInputError(
                 f"it is of kind {kind!r} and graph 0 of kind {kinds[0]!r}; convert them to one kind", position
@@ -91,7 +90,7 @@ _ATTRIBUTED = {"networkx graph", "igraph graph"}
 def _collected(graphs: object) -> list[Any]:
     """Return the graphs as a list, refusing a lone graph kindly."""
     if isinstance(graphs, str | bytes):
-        raise GraphInputError(f"{reprlib.repr(graphs)} is one string, not a list of graphs; {_STRINGS}")
+        raise GraphInputError(f"{shown(graphs)} is one string, not a list of graphs; {_STRINGS}")
     kind = _kind(graphs)
     lone_matrix = kind == "matrix" and getattr(graphs, "ndim", 2) == 2  # noqa: PLR2004
     if kind not in {None, "matrix", "edge list"} or lone_matrix:
@@ -99,7 +98,7 @@ def _collected(graphs: object) -> list[Any]:
     scalar = isinstance(graphs, np.ndarray) and graphs.ndim == 0
     if scalar or isinstance(graphs, dict | set | frozenset) or not isinstance(graphs, Iterable):
         raise GraphInputError(
-            f"{reprlib.repr(graphs)} of type {type(graphs).__name__} is no list of graphs; give {_ACCEPTED}"
+            f"{shown(graphs)} of type {type(graphs).__name__} is no list of graphs; give {_ACCEPTED}"
         )
     return list(graphs)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import reprlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twinwl.errors import GraphInputError
+from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.assembly import MAX_NODES
 from twinwl.graphs.building import aligned, build, check_plausible, coded, listed, pointer, stacked_features
 
@@ -81,7 +80,7 @@ def flat_edges(lists: Sequence[object]) -> tuple[NDArray[np.int64], NDArray[np.i
 def _edge_array(graph: int, edge_list: object) -> NDArray[np.int64]:
     """Return one graph's edges as an integer array of shape (n_edges, 2)."""
     if isinstance(edge_list, str | bytes) or not hasattr(edge_list, "__iter__"):
-        raise GraphInputError(f"{reprlib.repr(edge_list)} is not a list of edges; {_PAIR}", graph)
+        raise GraphInputError(f"{shown(edge_list)} is not a list of edges; {_PAIR}", graph)
     try:
         array = np.asarray(edge_list if isinstance(edge_list, np.ndarray) else list(edge_list))
     except (TypeError, ValueError, OverflowError) as error:
@@ -90,7 +89,7 @@ def _edge_array(graph: int, edge_list: object) -> NDArray[np.int64]:
         return np.empty((0, 2), np.int64)
     if array.ndim == 1 and array.dtype.kind in "iu":
         raise GraphInputError(
-            f"{reprlib.repr(edge_list)} is not a list of edges; {_PAIR}, in one list a graph: wrap the edges "
+            f"{shown(edge_list)} is not a list of edges; {_PAIR}, in one list a graph: wrap the edges "
             "of a single graph in a list",
             graph,
         )
@@ -98,9 +97,7 @@ def _edge_array(graph: int, edge_list: object) -> NDArray[np.int64]:
         raise GraphInputError(f"its edge list has shape {array.shape}, not (n_edges, 2); {_PAIR}", graph)
     if array.dtype.kind not in "iu" or (array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max):
         wrong = next(edge for edge in array.tolist() if not all(map(_is_node, edge)))
-        raise GraphInputError(
-            f"edge {reprlib.repr(tuple(wrong))} is not a pair of node numbers; {_PAIR}", graph
-        )
+        raise GraphInputError(f"edge {shown(tuple(wrong))} is not a pair of node numbers; {_PAIR}", graph)
     return array.astype(np.int64)
 
 
@@ -123,7 +120,7 @@ def _node_counts(
                 or not 0 <= count <= MAX_NODES
             ):
                 raise GraphInputError(
-                    f"num_nodes is {count!r}; it must be a whole number from 0 to {MAX_NODES}", graph
+                    f"num_nodes is {shown(count)}; it must be a whole number from 0 to {MAX_NODES}", graph
                 )
         return np.array(declared, dtype=np.int64)
     if per_node is not None:

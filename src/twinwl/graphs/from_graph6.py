@@ -6,12 +6,11 @@ columns; digraph6: all of it by rows) or a list of edges (sparse6), six bits in 
 
 from __future__ import annotations
 
-import reprlib
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.errors import GraphInputError
+from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.building import build, check_plausible, listed, pointer
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def _raw(text: object, graph: int) -> bytes:
     if isinstance(text, bytes):
         return text.rstrip(b"\r\n")
     if not isinstance(text, str):
-        raise GraphInputError(f"{reprlib.repr(text)} is no string; give one str or bytes a graph", graph)
+        raise GraphInputError(f"{shown(text)} is no string; give one str or bytes a graph", graph)
     try:
         return text.rstrip("\r\n").encode("ascii")
     except UnicodeEncodeError as error:
@@ -118,7 +117,7 @@ def _check_length(parsed: _Parsed, text: object, graph: int) -> None:
 
 
 def _garbage(text: object, problem: str, graph: int) -> GraphInputError:
-    return GraphInputError(f"cannot read {reprlib.repr(text)} ({problem}); {_REMEDY}", graph)
+    return GraphInputError(f"cannot read {shown(text)} ({problem}); {_REMEDY}", graph)
 
 
 def _matrix_edges(

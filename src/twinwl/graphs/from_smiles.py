@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import reprlib
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
-from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest, warn_caller
+from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest, shown, warn_caller
 from twinwl.graphs.building import listed
 from twinwl.graphs.molecules import harvest
 
@@ -21,8 +20,6 @@ __all__ = ["ParsedSmiles", "SmilesFailure", "from_rdkit", "from_smiles", "parse_
 
 OnError = Literal["fail", "skip"]
 
-_shown = reprlib.Repr()
-_shown.maxstring = 300  # a SMILES is told from its neighbours late
 _SKIP = 'correct it, drop it, or pass on_error="skip"'
 
 
@@ -108,7 +105,7 @@ def _parsed(
                     failures.append(SmilesFailure(index, text, _reason(chem, text)))
                     if on_error == "fail":
                         raise GraphInputError(
-                            f"SMILES {_shown.repr(text)} does not parse: {failures[-1].reason}; {_SKIP}",
+                            f"SMILES {shown(text)} does not parse: {failures[-1].reason}; {_SKIP}",
                             index,
                         )
         yield from (
@@ -134,5 +131,5 @@ def _warn_skipped(failures: list[SmilesFailure]) -> None:
         first = failures[0]
         warn_caller(
             f"left out {len(failures)} SMILES that do not parse; the first, at index {first.position}, is "
-            f"{_shown.repr(first.smiles)}: {first.reason}"
+            f"{shown(first.smiles)}: {first.reason}"
         )

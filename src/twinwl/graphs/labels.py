@@ -7,13 +7,12 @@ kind as well as by value, so that they can be written to a file and hashed the s
 from __future__ import annotations
 
 import math
-import reprlib
 import struct
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from twinwl.errors import LabelError
+from twinwl.errors import LabelError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -76,8 +75,8 @@ def _plain_number_or_text(value: object) -> Label:
         return str.__str__(value)
     if isinstance(value, bytes):
         return bytes(memoryview(value))
-    shown, kind = reprlib.repr(value), type(value).__name__
-    raise LabelError(f"label {shown} of type {kind} cannot be a label; {_REMEDY}")
+    kind = type(value).__name__
+    raise LabelError(f"label {shown(value)} of type {kind} cannot be a label; {_REMEDY}")
 
 
 def _plain(value: np.generic) -> object:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from twinwl.errors import GraphIndexError, GraphInputError
+from twinwl.errors import GraphIndexError, GraphInputError, shown
 from twinwl.graphs.labels import Coded, encode_labels, recode
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def graph_indices(key: Key, n_graphs: int) -> int | NDArray[np.int64]:
     """
     if isinstance(key, tuple):  # scikit-learn writes X[key, ...]
         if len(key) != 2 or key[1] is not Ellipsis:  # noqa: PLR2004
-            raise GraphIndexError(f"a batch has one axis, so it cannot be indexed with {key!r}")
+            raise GraphIndexError(f"a batch has one axis, so it cannot be indexed with {shown(key)}")
         key = key[0]
     if isinstance(key, int | np.integer) and not isinstance(key, bool):
         index = int(key)
@@ -48,14 +48,14 @@ def _index_array(key: object, n_graphs: int) -> int | NDArray[np.int64]:
     try:
         array = np.asarray(key)
     except ValueError as error:  # a ragged list
-        raise GraphIndexError(f"a batch cannot be indexed with {key!r} ({error})") from error
+        raise GraphIndexError(f"a batch cannot be indexed with {shown(key)} ({error})") from error
     if array.ndim == 1 and not len(array):
         array = array.astype(np.int64)
     if array.ndim == 0 and array.dtype.kind in "iu":
         return graph_indices(int(array), n_graphs)
     if array.ndim != 1 or array.dtype.kind not in "iub":
         raise GraphIndexError(
-            f"a batch is indexed with an integer, a slice, an index array or a mask, not {key!r}"
+            f"a batch is indexed with an integer, a slice, an index array or a mask, not {shown(key)}"
         )
     if array.dtype.kind == "b":
         if len(array) != n_graphs:

@@ -49,7 +49,6 @@ def validate(batch: GraphBatch) -> None:
     if len(batch.indptr) != n_nodes + 1:
         raise GraphInputError(f"indptr is for {len(batch.indptr) - 1} nodes, node_labels for {n_nodes}")
     _check_codes("node_labels", batch.node_labels, len(batch.node_vocabulary))
-    _check_arcs(batch)
     if batch.edge_labels is not None:
         if len(batch.edge_labels) != n_arcs:
             raise GraphInputError(f"{len(batch.edge_labels)} edge labels for {n_arcs} arcs")
@@ -58,6 +57,7 @@ def validate(batch: GraphBatch) -> None:
         raise GraphInputError(
             f"node_features has shape {batch.node_features.shape}; give one row for each of {n_nodes} nodes"
         )
+    _check_arcs(batch)
 
 
 def _check_pointer(name: str, pointer: NDArray[np.int64], end: int) -> None:
@@ -105,7 +105,7 @@ def _check_symmetry(batch: GraphBatch, sources: NDArray[np.int64]) -> None:
     # Sorted by (target, source), the arcs of a symmetric structure read as if sorted by (source, target).
     order = np.argsort(batch.indices, kind="stable")
     wrong = (sources[order] != batch.indices) | (batch.indices[order] != sources)
-    if batch.edge_labels is not None and len(batch.edge_labels) == len(order):
+    if batch.edge_labels is not None:
         wrong |= batch.edge_labels[order] != batch.edge_labels
     if wrong.any():
         arc = int(np.flatnonzero(wrong)[0])
