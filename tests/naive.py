@@ -10,6 +10,7 @@ travels against the arcs, so that ``t_h(v)`` is what v can reach in at most h st
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -118,26 +119,19 @@ def _strings(graphs, colours_of_graphs, *, edge_labels):
 
 
 def _string(graph, node, colour, *, edge_labels):
-    sides = [[((node, other), other) for other in graph.neighbours[node]]]
+    arcs = [[(node, other) for other in graph.neighbours[node]]]
+    others = [graph.neighbours[node]]
     if graph.directed:
-        sides.append([((other, node), other) for other in graph.predecessors(node)])
-    if UNSEEN in [colour[node]] + [colour[other] for side in sides for _, other in side]:
+        others.append(graph.predecessors(node))
+        arcs.append([(other, node) for other in others[1]])
+    multisets = [[colour[other] for other in side] for side in others]
+    if UNSEEN in [colour[node], *itertools.chain(*multisets)]:
         return None
-    return _joined([str(colour[node]), *(_sorted_side(graph, side, colour, edge_labels) for side in sides)])
-
-
-def _sorted_side(graph, side, colour, edge_labels):
-    """One multiset of neighbours as a string, each with its edge's label where that is asked for."""
     if edge_labels and graph.edge_labels is not None:
-        multiset = [_joined([str(colour[other]), repr(graph.edge_labels[arc])]) for arc, other in side]
-    else:
-        multiset = [str(colour[other]) for _, other in side]
-    return _joined(sorted(multiset))
-
-
-def _joined(parts):
-    """Join strings so that nothing runs together: each is preceded by its length."""
-    return "".join(f"{len(part)}:{part}" for part in parts)
+        labels = [[repr(graph.edge_labels[arc]) for arc in side] for side in arcs]
+        multisets = [list(zip(*pair, strict=True)) for pair in zip(multisets, labels, strict=True)]
+    # Python writes lists with separators and quotes, so nothing runs together: "2|[0, 1, 1]".
+    return "|".join([str(colour[node]), *(str(sorted(multiset)) for multiset in multisets)])
 
 
 def _compress(strings_of_graphs, alphabet):
