@@ -20,11 +20,11 @@ from twinwl.refinement.mixing import blended
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from twinwl.arrays import Int64, Ints, UInt64
+    from twinwl.arrays import Int32, Int64, Ints, UInt64
     from twinwl.graphs.labels import Label
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = ["content_keys", "fold_keys", "label_keys"]
+__all__ = ["content_keys", "fold_keys", "keys_of_hearing", "label_keys", "message_keys"]
 
 # Digits of the golden ratio, e and pi: one salt for each place a key is used in.
 _HEARD = np.uint64(0x9E3779B97F4A7C15)
@@ -44,7 +44,7 @@ def content_keys(alphabet: Alphabet) -> list[UInt64]:
     True
     """
     keys = [label_keys(alphabet.labels, b"twl1 " + alphabet.initial.encode())]
-    codes = _message_keys(alphabet)
+    codes = message_keys(alphabet.edge_labels, directed=alphabet.directed)
     for part in alphabet.rounds:
         out = np.empty((part.n_colours, 2), np.uint64)
         _keys_of_signatures(part.sig_ptr, part.sig_items, part.stride, codes, keys[-1], out)
@@ -60,12 +60,12 @@ def label_keys(labels: Iterable[Label], purpose: bytes) -> UInt64:
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64).reshape(-1, 2)
 
 
-def _message_keys(alphabet: Alphabet) -> UInt64:
+def message_keys(edge_labels: tuple[Label, ...] | None, *, directed: bool) -> UInt64:
     """Return a key for each kind of message: the edge label and, where directed, the direction."""
-    edge_labels: tuple[Label, ...] = (None,) if alphabet.edge_labels is None else alphabet.edge_labels
-    kinds: list[Label] = list(edge_labels)
-    if alphabet.directed:
-        kinds = [(label, side) for label in edge_labels for side in ("out", "in")]
+    labels: tuple[Label, ...] = (None,) if edge_labels is None else edge_labels
+    kinds: list[Label] = list(labels)
+    if directed:
+        kinds = [(label, side) for label in labels for side in ("out", "in")]
     return label_keys(kinds, b"twl1 message")
 
 
@@ -84,6 +84,54 @@ def _keys_of_signatures(
             a += x
             b += y
         out[colour, 0], out[colour, 1] = blended(a, b, _WHOLE + np.uint64(stop - start))
+
+
+@njit(cache=True, nogil=True)
+def keys_of_hearing(
+    first: int,
+    last: int,
+    indptr: Int64,
+    indices: Int32,
+    message_codes: Int32,
+    codes: UInt64,
+    keys: UInt64,
+    out: UInt64,
+) -> None:
+    """Write the keys of the next round for nodes ``first..last``, who hear only from one another.
+
+    The same arithmetic as for signatures, with nodes in the place of colours.
+
+    Parameters
+    ----------
+    indptr, indices, message_codes
+        Messages; ``message_codes`` is empty where all are alike.
+    codes : array of uint64, shape (n_codes, 2)
+        Keys of the kinds of messages.
+    keys, out : arrays of uint64, shape (n_nodes, 2)
+        Keys of this round and, out, of the next.
+    """
+    alike = len(message_codes) == 0
+    # Where all messages are alike a node says the same to all who hear it, so it is worked out once.
+    said = np.empty((last - first if alike else 0, 2), np.uint64)
+    if alike:
+        for node in range(first, last):
+            said[node - first, 0], said[node - first, 1] = blended(
+                keys[node, 0] ^ codes[0, 0], keys[node, 1] + codes[0, 1], _HEARD
+            )
+    for node in range(first, last):
+        start, stop = indptr[node], indptr[node + 1]
+        a, b = blended(keys[node, 0], keys[node, 1], _OWN)
+        for place in range(start, stop):
+            heard = indices[place]
+            if alike:
+                a += said[heard - first, 0]
+                b += said[heard - first, 1]
+            else:
+                code = message_codes[place]
+                x, y = blended(keys[heard, 0] ^ codes[code, 0], keys[heard, 1] + codes[code, 1], _HEARD)
+                a += x
+                b += y
+        out[node, 0], out[node, 1] = blended(a, b, _WHOLE + np.uint64(stop - start + 1))
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,173 @@
+"""The Twin-WL test of two graphs: whether it tells them apart, in which round, and by what."""
+
+from __future__ import annotations
+
+from itertools import count, repeat
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.errors import TwinWLError
+from twinwl.graphs.batch import concatenate
+from twinwl.isomorphism.bare import bare
+from twinwl.isomorphism.one_graph import one_graph
+from twinwl.isomorphism.readouts import RoundReader, resolve
+from twinwl.isomorphism.values import class_numbers, readable
+from twinwl.isomorphism.verdict import Comparison, Witness
+from twinwl.refinement.colours import refine
+from twinwl.refinement.identities import rooted_sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from twinwl.arrays import Int32
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.isomorphism.readouts import Readout, ReadoutChoice
+    from twinwl.isomorphism.values import Values
+
+__all__ = ["compare"]
+
+# Rounds are computed a few at a time: most graphs part early, and what is never looked at costs nothing.
+_FIRST_ROUNDS = 3
+
+
+def compare(g: object, h: object, readout: ReadoutChoice = "size", n_iter: int | None = None) -> Comparison:
+    """Run the Twin-WL test on two graphs.
+
+    In each round the multisets of (colour, readout of the rooted subgraph) of both graphs are compared. A
+    difference proves that the graphs are not isomorphic; agreement proves nothing, except with the readout
+    ``"canonical"`` on undirected graphs. Labels of nodes and edges take part where the graphs have them.
+
+    Parameters
+    ----------
+    g, h
+        Two graphs: batches of one, or single graphs of any kind that `twinwl.as_batch` takes in a list.
+    readout
+        Weakest first: ``"size"``, ``"edges"``, ``"degrees"``, ``"wl"``, ``"rooted-wl"``, ``"rooted-fwl2"`` or
+        ``"canonical"``. Or a function of a `RootedSubgraph` that returns something hashable, or a list of
+        these.
+    n_iter
+        Number of rounds at most. None goes on until the colours of both graphs together are stable and no
+        rooted subgraph grows any more, after which no round can differ.
+
+    Returns
+    -------
+    Comparison
+        ``.distinguished``, ``.iteration``, ``.by``, ``.witness``, and a readable ``str()``.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> hexagon, triangles = nx.cycle_graph(6), nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3))
+    >>> result = compare(hexagon, triangles)
+    >>> result.distinguished, result.iteration, result.by
+    (True, 2, 'twin')
+    >>> print(result)
+    Different: told apart in round 2 by identities (readout 'size'); the colours alone agree there.
+    Colour 0 with size 5: in the first graph 6 nodes (0, 1, 2, 3, 4, 5), in the second none.
+    """
+    readouts = resolve(readout)
+    if n_iter is not None and (
+        isinstance(n_iter, bool) or not isinstance(n_iter, int | np.integer) or n_iter < 0
+    ):
+        raise TwinWLError(f"n_iter is {n_iter!r}; it must be a whole number of rounds, 0 or more, or None")
+    pair = _paired(one_graph(g, "the first graph"), one_graph(h, "the second graph"))
+    return _run(pair, readouts, n_iter)
+
+
+def _paired(g: GraphBatch, h: GraphBatch) -> GraphBatch:
+    """Join two graphs into one batch with one vocabulary, or say in what they cannot be compared."""
+    if g.directed != h.directed:
+        kinds = ("undirected", "directed")
+        raise TwinWLError(
+            f"the first graph is {kinds[g.directed]} and the second {kinds[h.directed]}; "
+            "build both with the same directed=…"
+        )
+    for what, first, second in (
+        ("node labels", g.has_node_labels, h.has_node_labels),
+        ("edge labels", g.edge_labels is not None, h.edge_labels is not None),
+    ):
+        if first != second:
+            names = ("first", "second") if first else ("second", "first")
+            raise TwinWLError(
+                f"the {names[0]} graph has {what} and the {names[1]} has none; give both labels, or neither"
+            )
+    return concatenate([bare(g), bare(h)])
+
+
+def _run(pair: GraphBatch, readouts: tuple[Readout, ...], n_iter: int | None) -> Comparison:
+    """Go through the rounds until one differs or none can."""
+    names = tuple(readout.name for readout in readouts)
+    reader = RoundReader(pair, readouts)
+    colour_rows, size_rows = _colour_rows(pair), _size_rows(pair)
+    colours_before = sizes_before = np.empty(0, np.int32)
+    last = 0
+    for h in count() if n_iter is None else range(n_iter + 1):
+        colours = next(colour_rows)
+        witness = _difference(pair, h, colours, ())
+        if witness:
+            return Comparison("labels", witness, names, h, directed=pair.directed)
+        sizes = next(size_rows)
+        # A round that changes neither colours nor identities is followed by rounds just like it.
+        if h and np.array_equal(colours, colours_before) and np.array_equal(sizes, sizes_before):
+            return Comparison(None, None, names, last, directed=pair.directed)
+        witness = _difference(pair, h, colours, reader.read(sizes))
+        if witness:
+            return Comparison("twin", witness, names, h, directed=pair.directed)
+        colours_before, sizes_before, last = colours, sizes, h
+    return Comparison(None, None, names, last, complete=False, directed=pair.directed)
+
+
+def _difference(pair: GraphBatch, h: int, colours: Int32, values: tuple[Values, ...]) -> Witness | None:
+    """Return a witness where the multisets of (colour, values) of the two graphs differ."""
+    boundary = int(pair.graph_ptr[1])
+    numbers = colours.astype(np.int64)
+    for part in values:
+        classes = class_numbers(part)
+        numbers = numbers * (int(classes.max(initial=0)) + 1) + classes
+        if len(values) > 1:  # so that no product of many readouts overflows
+            numbers = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+    if np.array_equal(np.sort(numbers[:boundary]), np.sort(numbers[boundary:])):
+        return None
+    distinct, inverse = np.unique(numbers, return_inverse=True)
+    first, second = (
+        np.bincount(part, minlength=len(distinct)) for part in (inverse[:boundary], inverse[boundary:])
+    )
+    carrier = int(np.flatnonzero((first != second)[inverse])[0])
+    alike = np.flatnonzero(inverse == inverse[carrier])
+    shown = tuple(readable(part, carrier) for part in values)
+    return Witness(
+        iteration=h,
+        colour=int(colours[carrier]),
+        label=pair.node_vocabulary[pair.node_labels[carrier]],
+        value=(shown if len(shown) > 1 else shown[0]) if shown else None,
+        counts=(int(first[inverse[carrier]]), int(second[inverse[carrier]])),
+        nodes=(
+            tuple(alike[alike < boundary].tolist()),
+            tuple((alike[alike >= boundary] - boundary).tolist()),
+        ),
+    )
+
+
+def _colour_rows(pair: GraphBatch) -> Iterator[Int32]:
+    """Yield the colours of round 0, 1, … without end."""
+    rows = refine(pair, 0, edge_labels=True).colours
+    yield rows[0]
+    reach = _FIRST_ROUNDS
+    done = 1
+    while True:
+        rows = refine(pair, reach, edge_labels=True).colours
+        for h in range(done, len(rows)):
+            if rows[h].max(initial=0) == rows[h - 1].max(initial=0):  # stable: the same colours for ever
+                yield from repeat(rows[h])
+            yield rows[h]
+        done, reach = len(rows), 2 * reach
+
+
+def _size_rows(pair: GraphBatch) -> Iterator[Int32]:
+    """Yield the rooted sizes of round 0, 1, … without end."""
+    reach, done = _FIRST_ROUNDS, 0
+    while True:
+        rows = rooted_sizes(pair, reach)
+        yield from rows[done:]
+        done, reach = len(rows), 2 * reach

@@ -1,0 +1,171 @@
+"""Groups of isomorphic graphs, labels included, among few graphs or a stream of millions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.errors import GraphInputError
+from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.coercion import as_batch
+from twinwl.isomorphism.canonical import certificates
+from twinwl.isomorphism.hashing import graph_keys
+from twinwl.isomorphism.readouts import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from twinwl.arrays import Int64
+    from twinwl.graphs.coercion import GraphsLike
+    from twinwl.isomorphism.hashing import Rounds
+    from twinwl.isomorphism.readouts import ReadoutChoice
+
+__all__ = ["Deduplication", "deduplicate"]
+
+# A stream is taken so many graphs at a time.
+_GRAPHS_A_BLOCK = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class Deduplication:
+    """Which graphs are the same.
+
+    Attributes
+    ----------
+    labels : array of int64, shape (n_graphs,)
+        Group of each graph; groups are numbered by their first graph.
+    exact : bool
+        Whether groups hold isomorphic graphs, or only graphs of equal hash.
+
+    Examples
+    --------
+    >>> import twinwl as tw
+    >>> result = tw.deduplicate([[(0, 1), (1, 2)], [(0, 1)], [(0, 2), (0, 1)]])
+    >>> result
+    Deduplication(3 graphs, 2 groups)
+    >>> result.labels.tolist(), result.representatives.tolist()
+    ([0, 1, 0], [0, 1])
+    >>> [group.tolist() for group in result.groups]
+    [[0, 2], [1]]
+    """
+
+    labels: Int64
+    exact: bool = True
+
+    @property
+    def representatives(self) -> Int64:
+        """Index of the first graph of each group, shape (n_groups,)."""
+        return np.unique(self.labels, return_index=True)[1].astype(np.int64)
+
+    @property
+    def groups(self) -> list[Int64]:
+        """Indices of the graphs of each group, in order."""
+        order = np.argsort(self.labels, kind="stable")
+        cuts = np.cumsum(np.bincount(self.labels))[:-1]
+        return np.split(order, cuts) if len(order) else []
+
+    def __len__(self) -> int:
+        return int(self.labels.max(initial=-1)) + 1
+
+    def __repr__(self) -> str:
+        return f"Deduplication({len(self.labels):,} graphs, {len(self):,} groups)"
+
+
+def deduplicate(
+    graphs: GraphsLike, exact: bool = True, *, n_iter: Rounds = 3, readout: ReadoutChoice = "size"
+) -> Deduplication:
+    """Find groups of isomorphic graphs; labels of nodes and edges are respected.
+
+    Graphs are put into buckets by hash. Inside a bucket coloured canonical forms decide, so that the answer
+    is exact; a graph that is alone in its bucket needs none.
+
+    Parameters
+    ----------
+    graphs
+        A batch or anything `twinwl.as_batch` takes; or an iterator of graphs or batches, which is read in
+        blocks and never held as a whole. Of each graph of an iterator only a digest of 128 bits is kept: of
+        its canonical form, which is then computed for every graph, or with ``exact=False`` its hash.
+    exact
+        Whether to compare canonical forms. Otherwise graphs of equal hash are one group: fast, and wrong only
+        for graphs that the Twin-WL test does not tell apart.
+    n_iter, readout
+        As in `twinwl.graph_hashes`.
+
+    Returns
+    -------
+    Deduplication
+        ``.groups``, ``.representatives``, ``.labels``.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> deduplicate(nx.path_graph(n % 5) for n in range(1000))
+    Deduplication(1,000 graphs, 5 groups)
+    """
+    readouts = resolve(readout)
+
+    def hashes(batch: GraphBatch) -> list[bytes]:
+        data = graph_keys(batch, n_iter, readouts).tobytes()
+        return [data[start : start + 16] for start in range(0, len(data), 16)]
+
+    number_of_key: dict[bytes, int] = {}
+    if not isinstance(graphs, Iterator):
+        batch = as_batch(graphs)
+        keys = hashes(batch)
+        labels = _numbered(_resolved(batch, keys) if exact else keys, number_of_key)
+        return Deduplication(labels, exact)
+    parts = [
+        _numbered(_form_digests(block) if exact else hashes(block), number_of_key)
+        for block in _blocks(graphs)
+    ]
+    return Deduplication(np.concatenate(parts) if parts else np.empty(0, np.int64), exact)
+
+
+def _resolved(batch: GraphBatch, keys: list[bytes]) -> list[bytes]:
+    """Append the canonical form to the keys that several graphs share."""
+    times = Counter(keys)
+    shared = [graph for graph, key in enumerate(keys) if times[key] > 1]
+    resolved = list(keys)
+    for graph, form in zip(shared, certificates(batch, shared), strict=True):
+        resolved[graph] += form
+    return resolved
+
+
+def _form_digests(batch: GraphBatch) -> list[bytes]:
+    forms = certificates(batch, range(len(batch)))
+    return [blake2b(form, digest_size=16, person=b"twl1 form").digest() for form in forms]
+
+
+def _numbered(keys: list[bytes], number_of_key: dict[bytes, int]) -> Int64:
+    return np.array([number_of_key.setdefault(key, len(number_of_key)) for key in keys], np.int64)
+
+
+def _blocks(stream: Iterator[object]) -> Iterator[GraphBatch]:
+    """Gather a stream of graphs or batches into batches of moderate size."""
+    pending: list[object] = []
+    held = taken = 0
+    for item in stream:
+        pending.append(item)
+        held += len(item) if isinstance(item, GraphBatch) else 1
+        if held >= _GRAPHS_A_BLOCK:
+            yield _gathered(pending, taken)
+            taken += held
+            pending, held = [], 0
+    if pending:
+        yield _gathered(pending, taken)
+
+
+def _gathered(pending: Iterable[object], taken: int) -> GraphBatch:
+    """Return a batch; an error counts graphs from the start of the stream."""
+    try:
+        return as_batch(pending)
+    except GraphInputError as error:
+        if error.graph is None:
+            raise
+        message = str(error).removeprefix(f"graph {error.graph}: ")
+        raise GraphInputError(message, taken + error.graph) from error

@@ -1,0 +1,168 @@
+"""Readouts: what turns a rooted subgraph into a value that compares across graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from twinwl.errors import TwinWLError, nearest
+from twinwl.isomorphism.canonical import canonical
+from twinwl.isomorphism.counting import degrees, edges, size
+from twinwl.isomorphism.inner_colours import rooted_wl, wl
+from twinwl.isomorphism.inner_pairs import rooted_fwl2
+from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph
+from twinwl.isomorphism.values import UnstableValueError, Values, joined, replaced, stable_keys
+
+if TYPE_CHECKING:
+    from twinwl.arrays import Int32, UInt64
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = [
+    "READOUTS",
+    "Readout",
+    "ReadoutChoice",
+    "ReadoutError",
+    "ReadoutFunction",
+    "RoundReader",
+    "keys_of_values",
+    "resolve",
+]
+
+ReadoutFunction: TypeAlias = Callable[[RootedSubgraph], Hashable]
+ReadoutChoice: TypeAlias = "str | ReadoutFunction | Sequence[str | ReadoutFunction]"
+
+# Weakest first: each value decides the values of all readouts before it.
+READOUTS: dict[str, Callable[[RootedBlock], Values]] = {
+    "size": size,
+    "edges": edges,
+    "degrees": degrees,
+    "wl": wl,
+    "rooted-wl": rooted_wl,
+    "rooted-fwl2": rooted_fwl2,
+    "canonical": canonical,
+}
+
+
+class ReadoutError(TwinWLError):
+    """A readout function failed on a rooted subgraph, or gave a value that cannot be used.
+
+    Attributes
+    ----------
+    graph : int
+        Index of the graph.
+    root : int
+        The node of that graph the subgraph is rooted at.
+    """
+
+    def __init__(self, message: str, graph: int, root: int) -> None:
+        super().__init__(f"graph {graph}, root {root}: {message}")
+        self.graph = graph
+        self.root = root
+
+
+@dataclass(frozen=True)
+class Readout:
+    """One readout, ready to be run on blocks of rooted subgraphs."""
+
+    name: str
+    on_block: Callable[[RootedBlock], Values]
+
+
+def resolve(choice: ReadoutChoice) -> tuple[Readout, ...]:
+    """Turn what a user may ask for into readouts: a name, a function, or a list of these.
+
+    >>> [readout.name for readout in resolve(["size", "rooted-wl"])]
+    ['size', 'rooted-wl']
+    """
+    if isinstance(choice, str):
+        if choice not in READOUTS:
+            raise TwinWLError(f"there is no readout {choice!r}; {nearest(choice, READOUTS)}, or any function")
+        return (Readout(choice, READOUTS[choice]),)
+    if callable(choice):
+        name = getattr(choice, "__name__", type(choice).__name__)
+        return (Readout(name, lambda block: _on_each(choice, name, block)),)
+    if isinstance(choice, Sequence) and choice:
+        return tuple(readout for part in choice for readout in resolve(part))
+    raise TwinWLError(
+        f"readout is {choice!r}; give a name, a function of a rooted subgraph, or a list of these"
+    )
+
+
+class RoundReader:
+    """Reads out the rooted subgraphs of all nodes, round after round.
+
+    A rooted subgraph that did not grow is the one of the round before, so only those that grew are read out.
+
+    Parameters
+    ----------
+    batch
+        The graphs.
+    readouts
+        What to compute.
+    """
+
+    def __init__(self, batch: GraphBatch, readouts: tuple[Readout, ...]) -> None:
+        self._source = Neighbourhoods(batch)
+        self._readouts = readouts
+        self._only_sizes = all(readout.on_block is size for readout in readouts)
+        self._round = 0
+        self._sizes = np.zeros(batch.n_nodes, np.int32)
+        self._held: tuple[Values, ...] = ()
+
+    def read(self, size_of_node: Int32) -> tuple[Values, ...]:
+        """Return the values of each readout in the next round, given its rooted sizes, shape (n_nodes,)."""
+        if self._only_sizes:  # they are already here
+            return (size_of_node.astype(np.int64)[:, None],) * len(self._readouts)
+        grown = np.flatnonzero(size_of_node != self._sizes)
+        if not self._held or len(grown):
+            parts = [
+                [readout.on_block(block) for readout in self._readouts]
+                for block in self._source.blocks(grown, self._round, size_of_node[grown])
+            ]
+            fresh = [joined([part[place] for part in parts]) for place in range(len(self._readouts))]
+            if self._held:
+                fresh = [replaced(old, grown, new) for old, new in zip(self._held, fresh, strict=True)]
+            self._held = tuple(fresh)
+        self._sizes = size_of_node
+        self._round += 1
+        return self._held
+
+
+def keys_of_values(values: Values, batch: GraphBatch) -> UInt64:
+    """Return keys of values, shape (n_nodes, 2), or say at which root a value has no stable form."""
+    try:
+        return stable_keys(values)
+    except UnstableValueError as error:
+        graph, root = _whereabouts(batch, error.place)
+        raise ReadoutError(f"a readout's value cannot be hashed: {error}", graph, root) from error
+
+
+def _on_each(function: ReadoutFunction, name: str, block: RootedBlock) -> list[Hashable]:
+    """Call a user's function on each subgraph; whatever goes wrong is told with its root."""
+    values: list[Hashable] = []
+    for node, subgraph in zip(block.roots.tolist(), block.subgraphs(), strict=True):
+        try:
+            value = function(subgraph)
+        except Exception as error:
+            place = _whereabouts(block.source.batch, node)
+            message = f"the readout {name!r} raised {type(error).__name__}: {error}"
+            raise ReadoutError(message, *place) from error
+        try:
+            hash(value)
+        except TypeError as error:
+            place = _whereabouts(block.source.batch, node)
+            message = (
+                f"the readout {name!r} returned {value!r}, which is not hashable; return a tuple or a number"
+            )
+            raise ReadoutError(message, *place) from error
+        values.append(value)
+    return values
+
+
+def _whereabouts(batch: GraphBatch, node: int) -> tuple[int, int]:
+    """Return the graph that holds a node of the batch, and the node's number there."""
+    graph = int(np.searchsorted(batch.graph_ptr, node, side="right")) - 1
+    return graph, int(node - batch.graph_ptr[graph])

@@ -1,0 +1,207 @@
+"""Rooted subgraphs as readouts see them: in blocks for kernels, one by one for a user's function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.refinement.content_keys import label_keys
+from twinwl.refinement.messages import Messages, messages_of
+from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import networkx as nx
+
+    from twinwl.arrays import Int32, Int64, UInt64
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.labels import Label
+
+__all__ = ["Neighbourhoods", "RootedBlock", "RootedSubgraph"]
+
+# A block of rooted subgraphs holds about this many nodes and arcs together: some tens of megabytes.
+_BLOCK_ENTRIES = 1 << 21
+
+
+@dataclass(frozen=True)
+class RootedSubgraph:
+    """The subgraph induced by the nodes within h steps of a root; what a readout function is given.
+
+    Nodes carry the numbers they have in their graph. A readout must not look at the numbers themselves, or
+    it would tell a graph from its own relabelled copy.
+
+    Attributes
+    ----------
+    root : int
+    nodes : tuple of int
+        In ascending order, the root among them.
+    distances : tuple of int
+        Steps from the root to each of ``nodes``.
+    labels : tuple of labels
+        Label of each of ``nodes``; None where there are none.
+    edges : tuple of (int, int)
+        Each undirected edge once, the lower number first; arcs as they are where ``directed``.
+    edge_labels : tuple of labels, or None
+        Label of each of ``edges``.
+    directed : bool
+
+    Examples
+    --------
+    >>> import twinwl as tw
+    >>> bull = tw.GraphBatch.from_edges([[(0, 1), (1, 2), (2, 0), (1, 3), (2, 4)]])
+    >>> square_free = lambda rooted: sum(d == 1 for d in rooted.distances)
+    >>> tw.compare(bull, bull, readout=square_free).distinguished
+    False
+    """
+
+    root: int
+    nodes: tuple[int, ...]
+    distances: tuple[int, ...]
+    labels: tuple[Label, ...]
+    edges: tuple[tuple[int, int], ...]
+    edge_labels: tuple[Label, ...] | None = None
+    directed: bool = False
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def to_networkx(self) -> nx.Graph:
+        """Return a networkx graph whose nodes know ``label``, ``distance`` and whether they are the ``root``.
+
+        Edges carry a ``label`` where there are edge labels.
+        """
+        import networkx as nx  # noqa: PLC0415  (slow to load and rarely needed)
+
+        graph = nx.DiGraph() if self.directed else nx.Graph()
+        for node, label, distance in zip(self.nodes, self.labels, self.distances, strict=True):
+            graph.add_node(node, label=label, distance=distance, root=node == self.root)
+        if self.edge_labels is None:
+            graph.add_edges_from(self.edges)
+        else:
+            for (u, v), label in zip(self.edges, self.edge_labels, strict=True):
+                graph.add_edge(u, v, label=label)
+        return graph
+
+
+class Neighbourhoods:
+    """Hands out the rooted subgraphs of a batch, in blocks of bounded memory.
+
+    Parameters
+    ----------
+    batch
+        The graphs; edge labels take part where there are any.
+    """
+
+    def __init__(self, batch: GraphBatch) -> None:
+        self.batch = batch
+
+    @cached_property
+    def label_keys(self) -> UInt64:
+        """Keys of the node vocabulary, shape (n_labels, 2)."""
+        return label_keys(self.batch.node_vocabulary, b"twl1 inner label")
+
+    @cached_property
+    def code_keys(self) -> UInt64:
+        """Keys of the kinds of messages: edge label and, where directed, which end of the arc speaks."""
+        edge_vocabulary = self.batch.edge_vocabulary if self.batch.edge_labels is not None else (None,)
+        ends: tuple[str, ...] = ("head", "tail") if self.batch.directed else ("edge",)
+        return label_keys([(label, end) for label in edge_vocabulary for end in ends], b"twl1 inner code")
+
+    def blocks(self, roots: Int64, hops: int, size_of_root: Int32) -> Iterator[RootedBlock]:
+        """Yield the subgraphs of the given roots, in order."""
+        if len(roots) * (self.batch.n_nodes + len(self.batch.indices)) <= _BLOCK_ENTRIES:
+            if len(roots):
+                yield RootedBlock(self, roots, hops, size_of_root)
+            return
+        arcs_before_graph = self.batch.indptr[self.batch.graph_ptr]
+        graph = np.searchsorted(self.batch.graph_ptr, roots, side="right") - 1
+        sizes = size_of_root.astype(np.int64)
+        at_most = np.minimum(sizes * sizes, np.diff(arcs_before_graph)[graph])
+        block = np.cumsum(sizes + at_most) // _BLOCK_ENTRIES
+        cuts = [0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(roots)]
+        for low, high in pairwise(cuts):
+            if low < high:
+                yield RootedBlock(self, roots[low:high], hops, size_of_root[low:high])
+
+
+class RootedBlock:
+    """Some rooted subgraphs of one depth; they are cut out when a readout first looks inside.
+
+    Attributes
+    ----------
+    roots : array of int64, shape (n_roots,)
+        Nodes of the batch.
+    sizes : array of int32, shape (n_roots,)
+        Rooted sizes.
+    """
+
+    def __init__(self, source: Neighbourhoods, roots: Int64, hops: int, sizes: Int32) -> None:
+        self.source = source
+        self.roots = roots
+        self.hops = hops
+        self.sizes = sizes
+
+    def __len__(self) -> int:
+        return len(self.roots)
+
+    @cached_property
+    def cut(self) -> RootedSubgraphs:
+        """The subgraphs as one CSR structure."""
+        return rooted_subgraphs(self.source.batch, self.hops, self.roots)
+
+    @property
+    def root(self) -> Int32:
+        """Place of each root among the nodes of ``graphs``, shape (n_roots,)."""
+        return self.cut.root
+
+    @cached_property
+    def graphs(self) -> GraphBatch:
+        """The subgraphs as a batch, one graph a root."""
+        return self.cut.as_batch(self.source.batch)
+
+    @cached_property
+    def messages(self) -> Messages:
+        """Who hears from whom inside the subgraphs, coded as `Neighbourhoods.code_keys` counts."""
+        return messages_of(self.graphs, self.graphs.edge_labels, max(1, len(self.graphs.edge_vocabulary)))
+
+    @property
+    def label_keys(self) -> UInt64:
+        """Keys of the node labels, shape (n_union_nodes, 2)."""
+        return self.source.label_keys[self.graphs.node_labels]
+
+    @property
+    def code_keys(self) -> UInt64:
+        """Keys of the kinds of messages."""
+        return self.source.code_keys
+
+    def subgraphs(self) -> Iterator[RootedSubgraph]:
+        """Yield the subgraphs one by one, as a user's function wants them."""
+        cut, batch = self.cut, self.graphs
+        first_of_graph = self.source.batch.graph_ptr
+        graph = np.searchsorted(first_of_graph, self.roots, side="right") - 1
+        number = cut.node - np.repeat(first_of_graph[graph], np.diff(cut.subgraph_ptr))
+        sources, targets = batch.arcs()
+        keep = np.flatnonzero((sources < targets) | batch.directed)
+        edge_ptr = np.searchsorted(keep, batch.indptr[cut.subgraph_ptr])
+        heads, tails = number[sources[keep]], number[targets[keep]]
+        labels = batch.labels_of_nodes()
+        codes = None if batch.edge_labels is None else batch.edge_labels[keep]
+        for index, place in enumerate(cut.root):
+            nodes = slice(int(cut.subgraph_ptr[index]), int(cut.subgraph_ptr[index + 1]))
+            edges = slice(int(edge_ptr[index]), int(edge_ptr[index + 1]))
+            yield RootedSubgraph(
+                root=int(number[place]),
+                nodes=tuple(number[nodes].tolist()),
+                distances=tuple(cut.distance[nodes].tolist()),
+                labels=tuple(labels[nodes]),
+                edges=tuple(zip(heads[edges].tolist(), tails[edges].tolist(), strict=True)),
+                edge_labels=None
+                if codes is None
+                else tuple(batch.edge_vocabulary[code] for code in codes[edges]),
+                directed=batch.directed,
+            )

@@ -1,0 +1,131 @@
+"""What a comparison says: the verdict and its witness, in numbers and in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from twinwl.graphs.labels import Label
+
+__all__ = ["Comparison", "Witness"]
+
+_NODES_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A colour, with a value of the readout where that was needed, that the two graphs hold unequally often.
+
+    Attributes
+    ----------
+    iteration : int
+        The round h.
+    colour : int
+        Number of the colour ``l_h``, among those of both graphs in that round.
+    label : label
+        The label of the nodes that carry the colour.
+    value : hashable or None
+        What the readout gives for their rooted subgraphs: counts as they are, anything larger as 32
+        hexadecimal digits, several readouts as a tuple. None where the colours alone differ.
+    counts : (int, int)
+        How many nodes carry it in the first and in the second graph.
+    nodes : (tuple of int, tuple of int)
+        Which ones, numbered within their graph.
+    """
+
+    iteration: int
+    colour: int
+    label: Label
+    value: Hashable | None
+    counts: tuple[int, int]
+    nodes: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The outcome of the Twin-WL test on two graphs.
+
+    Attributes
+    ----------
+    by : "labels", "twin" or None
+        What differs in the first round that differs: already the colours of 1-WL, or only the colours
+        together with identities. (1-WL alone may still tell the graphs apart in a later round.)
+    witness : Witness or None
+    readout : tuple of str
+        Names of the readouts.
+    iterations_run : int
+        The last round that was looked at.
+    complete : bool
+        Whether more rounds could not change the verdict; False only where ``n_iter`` cut the test short.
+    directed : bool
+        Whether the graphs are directed.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import twinwl as tw
+    >>> print(tw.compare(nx.path_graph(3), nx.star_graph(2)))
+    Not told apart by the readout 'size' in any round (0 to 2): the graphs may be isomorphic.
+    """
+
+    by: Literal["labels", "twin"] | None
+    witness: Witness | None
+    readout: tuple[str, ...]
+    iterations_run: int
+    complete: bool = True
+    directed: bool = False
+
+    @property
+    def distinguished(self) -> bool:
+        """Whether the graphs were told apart; then they are not isomorphic."""
+        return self.witness is not None
+
+    @property
+    def iteration(self) -> int | None:
+        """The first round in which they differ, or None."""
+        return None if self.witness is None else self.witness.iteration
+
+    def __str__(self) -> str:
+        if self.witness is None:
+            return self._agreement()
+        means = "by colours alone, as 1-WL does"
+        if self.by == "twin":
+            means = f"by identities ({self._readouts()}); the colours alone agree there"
+        return f"Different: told apart in round {self.iteration} {means}.\n{self._evidence(self.witness)}"
+
+    def _agreement(self) -> str:
+        if not self.complete:
+            return (
+                f"Not told apart up to round {self.iterations_run} by the {self._readouts()}; "
+                "more rounds might differ."
+            )
+        # On undirected graphs the rooted subgraphs end up as whole components, and their forms are exact.
+        exact = "canonical" in self.readout and not self.directed
+        meaning = "the graphs are isomorphic" if exact else "the graphs may be isomorphic"
+        return (
+            f"Not told apart by the {self._readouts()} in any round (0 to {self.iterations_run}): {meaning}."
+        )
+
+    def _readouts(self) -> str:
+        names = ", ".join(repr(name) for name in self.readout)
+        return f"readout {names}" if len(self.readout) == 1 else f"readouts {names}"
+
+    def _evidence(self, witness: Witness) -> str:
+        what = f"Colour {witness.colour}"
+        if witness.iteration == 0 and witness.label is not None:
+            what = f"Label {witness.label!r}"
+        if self.by == "twin":
+            what += f" with {', '.join(self.readout)} {witness.value}"
+        first, second = map(_carriers, witness.counts, witness.nodes)
+        return f"{what}: in the first graph {first}, in the second {second}."
+
+
+def _carriers(number: int, nodes: tuple[int, ...]) -> str:
+    """Say how many nodes carry a witness, and which."""
+    if not number:
+        return "none"
+    shown = ", ".join(map(str, nodes[:_NODES_SHOWN])) + (", …" if number > _NODES_SHOWN else "")
+    return f"{number} node{'s' if number > 1 else ''} ({shown})"

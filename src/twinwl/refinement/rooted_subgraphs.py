@@ -1,0 +1,220 @@
+"""Rooted subgraphs: what each identity set ``t_h(v)`` induces, cut out of a batch as arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from twinwl.errors import TwinWLError
+from twinwl.graphs.assembly import MAX_NODES
+from twinwl.graphs.batch import GraphBatch
+
+if TYPE_CHECKING:
+    from twinwl.arrays import Int32, Int64
+
+__all__ = ["RootedSubgraphs", "diameters", "rooted_subgraphs"]
+
+
+class RootedSubgraphs(NamedTuple):
+    """The disjoint union of rooted subgraphs, in CSR form.
+
+    Inside a subgraph nodes keep the order they have in the batch, so its neighbour lists are sorted.
+
+    Attributes
+    ----------
+    subgraph_ptr : array of int64, shape (n_roots + 1,)
+        Node range of each subgraph.
+    root : array of int32, shape (n_roots,)
+        Place of each root among the nodes of the union.
+    node : array of int32, shape (n_union_nodes,)
+        The batch's node that each node of the union is a copy of.
+    distance : array of int32, shape (n_union_nodes,)
+        Steps from the root.
+    indptr : array of int64, shape (n_union_nodes + 1,)
+    indices : array of int32, shape (n_union_arcs,)
+        Neighbours, numbered within the union.
+    arc : array of int64, shape (n_union_arcs,)
+        The batch's arc that each arc of the union is a copy of.
+    """
+
+    subgraph_ptr: Int64
+    root: Int32
+    node: Int32
+    distance: Int32
+    indptr: Int64
+    indices: Int32
+    arc: Int64
+
+    def as_batch(self, batch: GraphBatch) -> GraphBatch:
+        """Return the subgraphs as a batch of their own, one graph a root.
+
+        Parameters
+        ----------
+        batch
+            The batch they were cut out of: labels and features come from there.
+        """
+        return GraphBatch.unchecked(
+            indptr=self.indptr,
+            indices=self.indices,
+            graph_ptr=self.subgraph_ptr,
+            node_labels=batch.node_labels[self.node],
+            node_vocabulary=batch.node_vocabulary,
+            edge_labels=None if batch.edge_labels is None else batch.edge_labels[self.arc],
+            edge_vocabulary=batch.edge_vocabulary,
+            node_features=None if batch.node_features is None else batch.node_features[self.node],
+            directed=batch.directed,
+        )
+
+
+def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -> RootedSubgraphs:
+    """Cut out the subgraph induced by the nodes within ``hops`` steps of each root.
+
+    In a directed batch steps follow the arcs. The subgraph is the *induced* one: it holds the edges
+    between two nodes that are both ``hops`` steps away, which the identity tree never walks.
+
+    Parameters
+    ----------
+    batch
+        The graphs.
+    hops
+        The h of ``G_v^h``.
+    roots : array of int64, shape (n_roots,), optional
+        Nodes of the batch; all of them by default.
+
+    >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]])
+    >>> cut = rooted_subgraphs(batch, 1)
+    >>> cut.subgraph_ptr.tolist(), cut.node.tolist()
+    ([0, 2, 5, 8, 10], [0, 1, 0, 1, 2, 1, 2, 3, 2, 3])
+    """
+    if hops < 0:
+        raise TwinWLError(f"hops is {hops}; a rooted subgraph needs 0 hops or more")
+    chosen = np.arange(batch.n_nodes, dtype=np.int64) if roots is None else np.asarray(roots, np.int64)
+    subgraph_ptr, arc_ptr = _counted(batch.indptr, batch.indices, chosen, hops)
+    if subgraph_ptr[-1] > MAX_NODES:
+        raise TwinWLError(
+            f"the rooted subgraphs of {len(chosen)} nodes hold {subgraph_ptr[-1]} nodes together, more than "
+            f"{MAX_NODES}; pass fewer roots at a time or lower hops"
+        )
+    return RootedSubgraphs(
+        subgraph_ptr, *_cut(batch.indptr, batch.indices, chosen, hops, subgraph_ptr, arc_ptr)
+    )
+
+
+def diameters(batch: GraphBatch) -> Int64:
+    """Return the largest finite distance in each graph: the round after which no identity set grows.
+
+    For an undirected graph that is the largest diameter of its components. Shape (n_graphs,).
+
+    >>> diameters(GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (2, 3)], []])).tolist()
+    [2, 1, 0]
+    """
+    return _largest_distances(batch.indptr, batch.indices, batch.graph_ptr)
+
+
+@njit(cache=True, nogil=True)
+def _ball(
+    indptr: Int64, indices: Int32, root: int, hops: int, members: Int32, distance_of_node: Int32
+) -> int:
+    """Write the nodes within ``hops`` steps to ``members``, in order of distance; return their number.
+
+    ``distance_of_node`` must be -1 everywhere and is left filled for the members.
+    """
+    members[0] = root
+    distance_of_node[root] = 0
+    n_members = 1
+    cursor = 0
+    while cursor < n_members:
+        node = members[cursor]
+        cursor += 1
+        step = distance_of_node[node] + 1
+        if step > hops:
+            break
+        for arc in range(indptr[node], indptr[node + 1]):
+            other = indices[arc]
+            if distance_of_node[other] < 0:
+                distance_of_node[other] = step
+                members[n_members] = other
+                n_members += 1
+    return n_members
+
+
+@njit(cache=True, nogil=True)
+def _counted(indptr: Int64, indices: Int32, roots: Int64, hops: int) -> tuple[Int64, Int64]:
+    """Return running totals of nodes and of arcs inside each root's subgraph."""
+    n_nodes = len(indptr) - 1
+    members = np.empty(n_nodes, np.int32)
+    distance_of_node = np.full(n_nodes, -1, np.int32)
+    node_ptr = np.zeros(len(roots) + 1, np.int64)
+    arc_ptr = np.zeros(len(roots) + 1, np.int64)
+    for index in range(len(roots)):
+        n_members = _ball(indptr, indices, roots[index], hops, members, distance_of_node)
+        n_arcs = 0
+        for place in range(n_members):
+            node = members[place]
+            if distance_of_node[node] < hops:
+                n_arcs += indptr[node + 1] - indptr[node]
+            else:
+                for arc in range(indptr[node], indptr[node + 1]):
+                    n_arcs += distance_of_node[indices[arc]] >= 0
+        for place in range(n_members):
+            distance_of_node[members[place]] = -1
+        node_ptr[index + 1] = node_ptr[index] + n_members
+        arc_ptr[index + 1] = arc_ptr[index] + n_arcs
+    return node_ptr, arc_ptr
+
+
+@njit(cache=True, nogil=True)
+def _cut(
+    indptr: Int64, indices: Int32, roots: Int64, hops: int, node_ptr: Int64, arc_ptr: Int64
+) -> tuple[Int32, Int32, Int32, Int64, Int32, Int64]:
+    n_nodes = len(indptr) - 1
+    members = np.empty(n_nodes, np.int32)
+    distance_of_node = np.full(n_nodes, -1, np.int32)
+    place_of_node = np.empty(n_nodes, np.int32)
+    root = np.empty(len(roots), np.int32)
+    node_of_place = np.empty(node_ptr[-1], np.int32)
+    distance = np.empty(node_ptr[-1], np.int32)
+    cut_indptr = np.zeros(node_ptr[-1] + 1, np.int64)
+    cut_indices = np.empty(arc_ptr[-1], np.int32)
+    cut_arc = np.empty(arc_ptr[-1], np.int64)
+    written = 0
+    for index in range(len(roots)):
+        n_members = _ball(indptr, indices, roots[index], hops, members, distance_of_node)
+        start = node_ptr[index]
+        members[:n_members].sort()
+        for place in range(n_members):
+            node = members[place]
+            place_of_node[node] = start + place
+            node_of_place[start + place] = node
+            distance[start + place] = distance_of_node[node]
+        root[index] = place_of_node[roots[index]]
+        for place in range(n_members):
+            node = members[place]
+            for arc in range(indptr[node], indptr[node + 1]):
+                other = indices[arc]
+                if distance_of_node[other] >= 0:
+                    cut_indices[written] = place_of_node[other]
+                    cut_arc[written] = arc
+                    written += 1
+            cut_indptr[start + place + 1] = written
+        for place in range(n_members):
+            distance_of_node[members[place]] = -1
+    return root, node_of_place, distance, cut_indptr, cut_indices, cut_arc
+
+
+@njit(cache=True, nogil=True)
+def _largest_distances(indptr: Int64, indices: Int32, graph_ptr: Int64) -> Int64:
+    n_nodes = len(indptr) - 1
+    members = np.empty(n_nodes, np.int32)
+    distance_of_node = np.full(n_nodes, -1, np.int32)
+    largest = np.zeros(len(graph_ptr) - 1, np.int64)
+    for graph in range(len(graph_ptr) - 1):
+        for root in range(graph_ptr[graph], graph_ptr[graph + 1]):
+            n_members = _ball(indptr, indices, root, n_nodes, members, distance_of_node)
+            # Breadth-first search meets nodes in order of distance, so the last one is the farthest.
+            largest[graph] = max(largest[graph], distance_of_node[members[n_members - 1]])
+            for place in range(n_members):
+                distance_of_node[members[place]] = -1
+    return largest
