@@ -14,17 +14,43 @@ if TYPE_CHECKING:
     from twinwl.errors import TwinWLError, TwinWLWarning
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import as_batch
+    from twinwl.isomorphism.comparison import compare
+    from twinwl.isomorphism.deduplication import Deduplication, deduplicate
+    from twinwl.isomorphism.hashing import graph_hash, graph_hashes
+    from twinwl.isomorphism.verdict import Comparison
+    from twinwl.stwin.kernel import TwinKernel
     from twinwl.stwin.vectorizer import STwinVectorizer
 
 _HOME_OF = {
+    "Comparison": "twinwl.isomorphism.verdict",
+    "Deduplication": "twinwl.isomorphism.deduplication",
     "GraphBatch": "twinwl.graphs.batch",
     "STwinVectorizer": "twinwl.stwin.vectorizer",
+    "TwinKernel": "twinwl.stwin.kernel",
     "TwinWLError": "twinwl.errors",
     "TwinWLWarning": "twinwl.errors",
     "as_batch": "twinwl.graphs.coercion",
+    "compare": "twinwl.isomorphism.comparison",
+    "deduplicate": "twinwl.isomorphism.deduplication",
+    "graph_hash": "twinwl.isomorphism.hashing",
+    "graph_hashes": "twinwl.isomorphism.hashing",
 }
 
-__all__ = ["GraphBatch", "STwinVectorizer", "TwinWLError", "TwinWLWarning", "__version__", "as_batch"]
+__all__ = [
+    "Comparison",
+    "Deduplication",
+    "GraphBatch",
+    "STwinVectorizer",
+    "TwinKernel",
+    "TwinWLError",
+    "TwinWLWarning",
+    "__version__",
+    "as_batch",
+    "compare",
+    "deduplicate",
+    "graph_hash",
+    "graph_hashes",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 
 from twinwl.errors import TwinWLError, nearest
 from twinwl.refinement.alphabet import Alphabet, Round
@@ -109,6 +110,31 @@ def columns_from_state(state: Mapping[str, object], n_columns: int) -> Int64 | N
     if len(columns) and (columns[0] < 0 or columns[-1] >= n_columns or (np.diff(columns) <= 0).any()):
         raise TwinWLError("the model's column numbers do not fit its alphabet; the file is damaged")
     return columns
+
+
+def matrix_to_state(matrix: sparse.csr_matrix) -> dict[str, object]:
+    """Return the arrays of a feature matrix."""
+    return {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
+
+
+def matrix_from_state(state: Mapping[str, object], n_columns: int) -> sparse.csr_matrix:
+    """Rebuild a feature matrix.
+
+    Raises
+    ------
+    TwinWLError
+        If an entry has no column, or the arrays do not fit together.
+    """
+    data, indices, indptr = _entry(state, "data"), _array(state, "indices"), _array(state, "indptr")
+    if not isinstance(data, np.ndarray) or data.dtype != np.float64 or data.shape != indices.shape:
+        raise TwinWLError("the model's features are not a row of numbers each; the file is damaged")
+    sound = len(indptr) > 0 and indptr[0] == 0 and indptr[-1] == len(indices)
+    sound = sound and bool((np.diff(indptr) >= 0).all())
+    if not sound or (len(indices) and (indices.min() < 0 or indices.max() >= n_columns)):
+        raise TwinWLError("the model's features do not fit its alphabet; the file is damaged")
+    matrix: sparse.csr_matrix = sparse.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
+    matrix.sort_indices()
+    return matrix
 
 
 def _check_round(part: Round, h: int) -> None:

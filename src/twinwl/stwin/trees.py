@@ -44,7 +44,7 @@ class Branch:
     def __str__(self) -> str:
         arrow = {"": "", "to": "→ ", "from": "← "}[self.direction]
         edge = "" if self.edge_label is None else f"[{shown(self.edge_label)}] "
-        times = "" if self.count == 1 else f"{self.count} × "  # noqa: RUF001
+        times = "" if self.count == 1 else f"{self.count} × "
         return f"{times}{arrow}{edge}{shown(self.tree.label)}"
 
 

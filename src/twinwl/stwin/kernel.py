@@ -1,0 +1,191 @@
+"""TwinKernel: similarities of graphs through their STwin features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from twinwl.errors import TwinWLError
+from twinwl.stwin.extended import encode_in_full
+from twinwl.stwin.features import FeatureSpace, stwin_features
+from twinwl.stwin.fitting import check_fitted, graphs_of
+from twinwl.stwin.kernel_products import RightHandSide
+from twinwl.stwin.similarity import check_base, own_sums, similarities_from_sums, sums_of_pairs
+from twinwl.stwin.space_state import matrix_from_state, matrix_to_state, space_from_state, space_to_state
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+    from scipy import sparse
+
+    from twinwl.arrays import Float64
+    from twinwl.graphs.coercion import GraphsLike
+
+__all__ = ["TwinKernel"]
+
+
+class TwinKernel(TransformerMixin, BaseEstimator):
+    """Kernel matrices between graphs, from their STwin features.
+
+    Parameters
+    ----------
+    n_iter : int or None, default=3
+        Number of rounds of twin passing; None goes on until the training graphs' colours are stable.
+    features : {"count", "size", "joint"}, default="size"
+        As for `STwinVectorizer`. ``"count"`` gives the Weisfeiler-Lehman kernels.
+    base : {"linear", "minmax", "intersection"}, default="linear"
+        ``"linear"``: the inner product. ``"intersection"``: the sum of minima, the optimal assignment.
+        ``"minmax"``: the sum of minima over the sum of maxima, Tanimoto on counts.
+    normalize : bool, default=True
+        Divide by the geometric mean of both graphs' similarity with themselves, so that the diagonal is 1.
+        ``"minmax"`` has that property anyway. A graph without nodes is similar to nothing, itself included.
+    edge_labels : bool, default=False
+    initial : {"label", "degree"}, default="label"
+
+    Attributes
+    ----------
+    space_ : FeatureSpace
+    matrix_ : csr_matrix, shape (n_training_graphs, n_columns)
+        Features of the training graphs.
+    own_sums_ : array of float64, shape (n_training_graphs,)
+        Each training graph's sum with itself, before any division.
+
+    Notes
+    -----
+    A new graph may hold colours that no training graph has. They add nothing to its similarity with a
+    training graph but do count in its similarity with itself, as if all graphs had been encoded together.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch, TwinKernel
+    >>> path, triangle = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
+    >>> kernel = TwinKernel(n_iter=1, features="count", normalize=False)
+    >>> kernel.fit_transform(GraphBatch.from_edges([path, triangle]))
+    array([[14., 12.],
+           [12., 18.]])
+    """
+
+    space_: FeatureSpace
+    matrix_: sparse.csr_matrix
+    own_sums_: Float64
+
+    def __init__(
+        self,
+        n_iter: int | None = 3,
+        features: str = "size",
+        base: str = "linear",
+        normalize: bool = True,
+        edge_labels: bool = False,
+        initial: str = "label",
+    ) -> None:
+        self.n_iter = n_iter
+        self.features = features
+        self.base = base
+        self.normalize = normalize
+        self.edge_labels = edge_labels
+        self.initial = initial
+
+    def fit(self, X: GraphsLike, y: object = None) -> TwinKernel:  # noqa: ARG002
+        """Encode the training graphs; ``y`` is ignored."""
+        check_base(self.base)
+        encoding = stwin_features(
+            graphs_of(X, "fit"),
+            self.n_iter,
+            self.features,
+            edge_labels=self.edge_labels,
+            initial=self.initial,
+        )
+        self.space_, self.matrix_ = encoding.space, encoding.matrix
+        self.own_sums_ = own_sums(self.matrix_, self.base)
+        return self
+
+    def fit_transform(self, X: GraphsLike, y: object = None) -> Float64:
+        """Return the kernel matrix of the training graphs, shape (n_graphs, n_graphs)."""
+        self.fit(X, y)
+        return self._similarities(self.matrix_, self.own_sums_)
+
+    def transform(self, X: GraphsLike) -> Float64:
+        """Return similarities with the training graphs, shape (n_graphs, n_training_graphs)."""
+        return self._similarities(*self._encode(X))
+
+    def blocks(self, X: GraphsLike | None = None, block_size: int = 1024) -> Iterator[tuple[slice, Float64]]:
+        """Yield the rows of ``transform(X)`` a block at a time, so that it never exists as a whole.
+
+        Parameters
+        ----------
+        X
+            The graphs; None means the training graphs.
+        block_size
+            Most rows of a block.
+
+        Yields
+        ------
+        rows : slice
+            Which graphs.
+        similarities : array of float64, shape (n_rows, n_training_graphs)
+        """
+        if isinstance(block_size, bool) or not isinstance(block_size, int | np.integer) or block_size < 1:
+            raise TwinWLError(f"block_size is {block_size!r}; give a whole number of rows from 1 on")
+        matrix, own = self._encode(X)
+        right = RightHandSide(self.matrix_)
+        for first in range(0, len(own), block_size):
+            rows = slice(first, min(first + block_size, len(own)))
+            yield rows, self._similarities(matrix[rows], own[rows], right)
+
+    def diagonal(self, X: GraphsLike | None = None) -> Float64:
+        """Return each graph's similarity with itself, without building a matrix.
+
+        Parameters
+        ----------
+        X
+            The graphs; None means the training graphs.
+
+        Returns
+        -------
+        array of float64, shape (n_graphs,)
+            What the diagonal of ``fit_transform(X)`` would be: ones where normalised.
+        """
+        _, own = self._encode(X)
+        if self.base == "minmax" or self.normalize:
+            return (own > 0).astype(np.float64)
+        return own.copy()
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
+        """Name each column after its training graph: ``graph0``, ``graph1``, …."""
+        check_fitted(self, "space_")
+        return np.array([f"graph{i}" for i in range(len(self.own_sums_))], dtype=object)
+
+    def _encode(self, X: GraphsLike | None) -> tuple[sparse.csr_matrix, Float64]:
+        """Return the features that the training graphs know, and sums that count all of them."""
+        check_fitted(self, "space_")
+        if X is None:
+            return self.matrix_, self.own_sums_
+        known, full = encode_in_full(graphs_of(X, "transform"), self.space_)
+        return known, own_sums(full, self.base)
+
+    def _similarities(
+        self, matrix: sparse.csr_matrix, own: Float64, right: RightHandSide | None = None
+    ) -> Float64:
+        sums = sums_of_pairs(matrix, right or RightHandSide(self.matrix_), self.base)
+        return similarities_from_sums(sums, own, self.own_sums_, self.base, normalize=self.normalize)
+
+    def __sklearn_tags__(self) -> object:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _to_state(self) -> dict[str, object]:
+        check_fitted(self, "space_")
+        return {**space_to_state(self.space_), **matrix_to_state(self.matrix_)}
+
+    @classmethod
+    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> TwinKernel:
+        self = cls(**params)  # type: ignore[arg-type]
+        check_base(self.base)
+        self.space_ = space_from_state(state)
+        self.matrix_ = matrix_from_state(state, self.space_.n_columns)
+        self.own_sums_ = own_sums(self.matrix_, self.base)
+        return self

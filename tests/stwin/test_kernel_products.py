@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+
+from twinwl.stwin import kernel_products
+from twinwl.stwin.kernel_products import RightHandSide
+
+
+@pytest.mark.parametrize("frequent", [0.0, 0.3, 2.0])
+@given(data=st.data())
+def test_lists_and_dense_vectors_give_the_same_sums(frequent, data):
+    n_columns = data.draw(st.integers(0, 6))
+    values = st.sampled_from([0.0, 0.0, 1.0, 2.0, 7.0])
+    left = data.draw(hnp.arrays(float, (data.draw(st.integers(1, 5)), n_columns), elements=values))
+    right = data.draw(hnp.arrays(float, (data.draw(st.integers(1, 20)), n_columns), elements=values))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel_products, "_FREQUENT", frequent)
+        side = RightHandSide(sparse.csr_matrix(right))
+        minima = side.sums_of_minima(sparse.csr_matrix(left))
+        products = side.sums_of_products(sparse.csr_matrix(left))
+    assert np.array_equal(minima, np.minimum(left[:, None], right[None]).sum(axis=2))
+    assert np.array_equal(products, left @ right.T)
+
+
+def test_sums_are_added_where_asked():
+    x = sparse.csr_matrix([[1.0, 2.0]])
+    out = np.array([[10.0]])
+    assert RightHandSide(x).sums_of_minima(x, out) is out
+    assert out.tolist() == [[13.0]]
+
+
+def test_threads_do_not_change_a_byte():
+    x = sparse.random(500, 300, 0.1, format="csr", random_state=np.random.default_rng(0))
+    x.data = np.ceil(x.data * 9)
+    side = RightHandSide(x)
+    assert np.array_equal(side.sums_of_minima(x, n_threads=1), side.sums_of_minima(x, n_threads=3))
