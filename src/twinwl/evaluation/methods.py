@@ -1,0 +1,153 @@
+"""What can be evaluated: methods by name, by import path, or as an estimator in hand."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, TypeAlias
+
+from sklearn.base import BaseEstimator, clone
+
+from twinwl.errors import MissingExtraError, TwinWLError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["METHODS", "Config", "Grid", "Method", "register", "resolve"]
+
+Config: TypeAlias = "dict[str, object]"
+Grid: TypeAlias = "Mapping[str, Sequence[object]]"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to classify graphs, as the store knows it.
+
+    Attributes
+    ----------
+    name : str
+        What results are filed under.
+    home : str
+        ``"module:Class"`` of the estimator.
+    fixed : dict
+        Parameters that make the method what it is.
+    grids : dict
+        Named grids of hyperparameters; each maps a parameter to its values. ``"compact"`` is what two cores
+        can afford, ``"paper"`` what the paper searched.
+    version : int
+        Raised whenever results may change; results of another version are not reused.
+    estimator : object, optional
+        An estimator in hand, in place of ``home``.
+    """
+
+    name: str
+    home: str = ""
+    fixed: Config = field(default_factory=dict)
+    grids: Mapping[str, Grid] = field(default_factory=dict)
+    version: int = 1
+    estimator: BaseEstimator | None = None
+
+    def configs(self, grid: str | Grid | None = None) -> list[Config]:
+        """Return the configurations of a grid, in order; without one there is a single, empty one."""
+        if grid is None:
+            return [{}]
+        if isinstance(grid, str):
+            if self.grids and grid not in self.grids:
+                raise TwinWLError(f"grid is {grid!r}: {nearest(grid, self.grids)}")
+            grid = self.grids.get(grid, {})
+        for name, values in grid.items():
+            if isinstance(values, str) or not hasattr(values, "__iter__") or not list(values):
+                raise TwinWLError(f"grid: {name!r} needs a list of values, not {values!r}")
+        return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+    def build(self, config: Config, seed: int) -> BaseEstimator:
+        """Return a fresh estimator of this method with a configuration and a seed."""
+        estimator = _loaded(self.home)() if self.estimator is None else clone(self.estimator)
+        parameters = {**self.fixed, **config}
+        known = estimator.get_params()
+        unknown = [name for name in parameters if name not in known]
+        if unknown:
+            raise TwinWLError(f"{self.name} has no parameter {unknown[0]!r}: {nearest(unknown[0], known)}")
+        seeds = {name: seed for name in known if name.rpartition("__")[2] == "random_state"}
+        return estimator.set_params(**{**seeds, **parameters})
+
+
+METHODS: dict[str, Method] = {}
+
+
+def register(
+    name: str,
+    home: str,
+    *,
+    fixed: Config | None = None,
+    grids: Mapping[str, Grid] | None = None,
+    version: int = 1,
+) -> Method:
+    """Add a method by name: one line in the table below, or in a user's own code.
+
+    >>> _ = register("mine", "sklearn.dummy:DummyClassifier")
+    >>> METHODS.pop("mine").home
+    'sklearn.dummy:DummyClassifier'
+    """
+    METHODS[name] = Method(name, home, fixed or {}, grids or {}, version)
+    return METHODS[name]
+
+
+_ROUNDS: dict[str, Grid] = {"compact": {"n_iter": [2, 3]}, "paper": {"n_iter": [2, 3, 4, 5]}}
+_LAYERS: dict[str, Grid] = {
+    "compact": {"layers": [3], "hops": ["growing", 3]},
+    "paper": {"layers": [2, 3, 4, 5], "hops": ["growing", 2, 3, 4, 5]},
+}
+_STWIN = "twinwl.stwin.classifier:STwinClassifier"
+_SVC = "twinwl.stwin.svc:STwinSVC"
+register("stwin", _STWIN, grids=_ROUNDS)
+register("stwin-joint", _STWIN, fixed={"features": "joint"}, grids=_ROUNDS)
+register("wl", _STWIN, fixed={"features": "count"}, grids=_ROUNDS)
+register("stwin-svc", _SVC)
+register("wl-svc", _SVC, fixed={"features": "count"})
+register("ntwin", "twinwl.ntwin.classifier:NTwinClassifier", grids=_LAYERS)
+
+
+def resolve(method: object) -> Method:
+    """Turn a name, an import path ``"module:Class"``, an estimator or its class into a Method.
+
+    >>> resolve("stwin").home
+    'twinwl.stwin.classifier:STwinClassifier'
+    """
+    if isinstance(method, Method):
+        return method
+    if isinstance(method, str):
+        if method in METHODS:
+            return METHODS[method]
+        if ":" not in method:
+            raise TwinWLError(
+                f"method is {method!r}: {nearest(method, METHODS)}. An import path is written 'module:Class'"
+            )
+        return _in_hand(_loaded(method)(), method)
+    if inspect.isclass(method):
+        return _in_hand(method(), f"{method.__module__}:{method.__qualname__}")
+    return _in_hand(method, f"{type(method).__module__}:{type(method).__qualname__}")
+
+
+def _in_hand(estimator: object, home: str) -> Method:
+    """File an estimator under its class and those parameters that differ from the defaults."""
+    if not (hasattr(estimator, "get_params") and hasattr(estimator, "fit") and hasattr(estimator, "predict")):
+        raise TwinWLError(
+            f"{estimator!r} cannot be evaluated: it needs fit, predict and get_params, as scikit-learn's have"
+        )
+    described = json.dumps(estimator.get_params(deep=True), sort_keys=True, default=repr)
+    return Method(f"{home} {described}", home, estimator=estimator)
+
+
+def _loaded(path: str) -> Callable[[], BaseEstimator]:
+    module, _, name = path.partition(":")
+    try:
+        loaded = getattr(importlib.import_module(module), name)
+    except MissingExtraError:
+        raise
+    except (ImportError, AttributeError) as error:
+        raise TwinWLError(f"cannot import {path!r} ({error}); write it as 'module:Class'") from error
+    return loaded

@@ -1,0 +1,81 @@
+"""Scores by name: what a fold is judged by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn import metrics
+
+from twinwl.errors import TwinWLError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from twinwl.arrays import Float64
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["METRICS", "check_metrics", "scores_of"]
+
+
+def _of_labels(score: Callable[..., float]) -> Callable[..., float]:
+    return lambda y, predicted, _probability, _classes: float(score(y, predicted))
+
+
+def _roc_auc(
+    y: NDArray[np.generic], _predicted: object, probability: Float64, classes: NDArray[np.generic]
+) -> float:
+    if len(classes) == 2:  # noqa: PLR2004
+        return float(metrics.roc_auc_score(y == classes[1], probability[:, 1]))
+    return float(metrics.roc_auc_score(y, probability, multi_class="ovr", labels=classes))
+
+
+def _average_precision(
+    y: NDArray[np.generic], _predicted: object, probability: Float64, classes: NDArray[np.generic]
+) -> float:
+    if len(classes) == 2:  # noqa: PLR2004
+        return float(metrics.average_precision_score(y == classes[1], probability[:, 1]))
+    return float(metrics.average_precision_score(y[:, None] == classes, probability))
+
+
+METRICS: dict[str, Callable[..., float]] = {
+    "accuracy": _of_labels(metrics.accuracy_score),
+    "balanced-accuracy": _of_labels(metrics.balanced_accuracy_score),
+    "roc-auc": _roc_auc,
+    "average-precision": _average_precision,
+}
+_NEED_PROBABILITY = {"roc-auc", "average-precision"}
+
+
+def check_metrics(names: Sequence[str]) -> None:
+    """Refuse an unknown metric, with the nearest known one."""
+    for name in names:
+        if name not in METRICS:
+            raise TwinWLError(f"metric is {name!r}: {nearest(name, METRICS)}")
+
+
+def scores_of(
+    estimator: object, graphs: GraphBatch, y: NDArray[np.generic], names: Sequence[str]
+) -> tuple[dict[str, float], NDArray[np.bool_]]:
+    """Return each score of a fitted estimator, and for each graph whether it was right.
+
+    A ranking score that is not defined, because a fold lacks a class, is left out.
+    """
+    predicted = np.asarray(estimator.predict(graphs))  # type: ignore[attr-defined]
+    probability = None
+    if _NEED_PROBABILITY & set(names):
+        if not hasattr(estimator, "predict_proba"):
+            asked = ", ".join(sorted(_NEED_PROBABILITY & set(names)))
+            raise TwinWLError(
+                f"{asked}: {type(estimator).__name__} has no predict_proba; ask for other metrics"
+            )
+        probability = estimator.predict_proba(graphs)
+    classes = getattr(estimator, "classes_", np.unique(y))
+    scores = {}
+    for name in names:
+        if name in _NEED_PROBABILITY and len(np.unique(y)) < len(classes):
+            continue
+        scores[name] = METRICS[name](y, predicted, probability, classes)
+    return scores, predicted == y

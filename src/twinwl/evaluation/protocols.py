@@ -1,0 +1,167 @@
+"""Three readings of the same training curves: one honest figure and two that flatter.
+
+Every result names its protocol. ``fair`` lets the inner hold-out pick configuration and epoch and looks at
+the test fold once. The other two pick by test accuracy; they are shown because published figures often are
+of that kind, and they are marked as optimistic. After early stopping a curve's last value carries on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.errors import TwinWLError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from twinwl.arrays import Float64
+    from twinwl.evaluation.store import Row
+
+__all__ = ["OPTIMISTIC", "PROTOCOLS", "Summary", "check_protocol", "summarise"]
+
+PROTOCOLS = ("fair", "best-epoch", "best-fold-epoch")
+OPTIMISTIC = frozenset({"best-epoch", "best-fold-epoch"})
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean and standard deviation over folds of one method on one data set, under one protocol.
+
+    Attributes
+    ----------
+    protocol : str
+    metric : str
+    fold_scores : tuple of float
+        One score a fold, ordered by seed, then fold.
+    configs : tuple of dict
+        The configuration each of these scores comes from.
+    """
+
+    protocol: str
+    metric: str
+    fold_scores: tuple[float, ...]
+    configs: tuple[dict[str, object], ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean over folds."""
+        return float(np.mean(self.fold_scores))
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over folds."""
+        return float(np.std(self.fold_scores))
+
+    @property
+    def optimistic(self) -> bool:
+        """Whether the protocol peeked at the test folds."""
+        return self.protocol in OPTIMISTIC
+
+    def __str__(self) -> str:
+        mark = ", optimistic" if self.optimistic else ""
+        return f"{100 * self.mean:.2f} ± {100 * self.std:.2f} ({self.metric}, {self.protocol}{mark})"
+
+
+def check_protocol(protocol: str) -> None:
+    """Refuse an unknown protocol, with the nearest known one."""
+    if protocol not in PROTOCOLS:
+        raise TwinWLError(f"protocol is {protocol!r}: {nearest(protocol, PROTOCOLS)}")
+
+
+def summarise(rows: Sequence[Row], protocol: str, metric: str = "accuracy") -> Summary | None:
+    """Read one method's rows on one data set under a protocol.
+
+    Parameters
+    ----------
+    rows
+        Stored results: every configuration on every fold. Folds that lack a configuration are refused.
+    protocol
+        ``"fair"``, ``"best-epoch"`` or ``"best-fold-epoch"``.
+    metric
+        Name of the score; the optimistic protocols know accuracy alone.
+
+    Returns
+    -------
+    Summary or None
+        None where an optimistic protocol meets a method without epochs.
+    """
+    check_protocol(protocol)
+    if not rows:
+        raise TwinWLError("there are no results to summarise; run the evaluation first")
+    by_fold = _by_fold(rows)
+    if protocol == "fair":
+        return _fair(by_fold, metric)
+    if metric != "accuracy" or any(not row["curves"] for row in rows):
+        return None
+    return _by_test(by_fold, protocol)
+
+
+def _by_fold(rows: Sequence[Row]) -> dict[tuple[int, int], list[Row]]:
+    """Group rows by (seed, fold), each group in the order in which configurations first appear."""
+    order: dict[str, int] = {}
+    groups: dict[tuple[int, int], dict[str, Row]] = defaultdict(dict)
+    for row in rows:
+        config = json.dumps(row["config"], sort_keys=True)
+        order.setdefault(config, len(order))
+        groups[row["seed"], row["fold"]][config] = row
+    for (seed, fold), group in groups.items():
+        if len(group) != len(order):
+            raise TwinWLError(
+                f"fold {fold} of seed {seed} has {len(group)} of {len(order)} configurations; "
+                "finish the evaluation before summarising it"
+            )
+    return {key: [groups[key][config] for config in order] for key in sorted(groups)}
+
+
+def _fair(by_fold: dict[tuple[int, int], list[Row]], metric: str) -> Summary:
+    """Pick the configuration by the inner hold-out; of equals the one that comes first in the grid."""
+    scores, configs = [], []
+    for group in by_fold.values():
+        best = group[0] if len(group) == 1 else max(group, key=_on_hold_out)
+        if metric not in best["scores"]:
+            raise TwinWLError(f"the results hold no {metric!r}; evaluate with it among the metrics")
+        scores.append(best["scores"][metric])
+        configs.append(best["config"])
+    return Summary("fair", metric, tuple(scores), tuple(configs))
+
+
+def _on_hold_out(row: Row) -> float:
+    score = row["validation_score"]
+    if score is None:
+        raise TwinWLError(
+            "several configurations, but no hold-out score to choose by; evaluate them together"
+        )
+    return score
+
+
+def _by_test(by_fold: dict[tuple[int, int], list[Row]], protocol: str) -> Summary:
+    """Pick configuration and epoch by test accuracy: over all folds at once, or fold by fold."""
+    best: Summary | None = None
+    for place in range(len(next(iter(by_fold.values())))):
+        rows = [group[place] for group in by_fold.values()]
+        curves = _carried_on([row["curves"]["test"] for row in rows])
+        if protocol == "best-epoch":
+            scores = curves[:, int(curves.mean(axis=0).argmax())]
+        else:
+            scores = curves.max(axis=1)
+        candidate = Summary(
+            protocol,
+            "accuracy",
+            tuple(scores.tolist()),
+            tuple(row["config"] for row in rows),
+        )
+        if best is None or candidate.mean > best.mean:
+            best = candidate
+    assert best is not None  # noqa: S101  (there is at least one configuration)
+    return best
+
+
+def _carried_on(curves: list[list[float]]) -> Float64:
+    """Stack curves of different lengths; where one stopped early its last value goes on."""
+    longest = max(len(curve) for curve in curves)
+    return np.array([curve + curve[-1:] * (longest - len(curve)) for curve in curves])

@@ -1,0 +1,115 @@
+"""Is one method better than another, or was it the folds? A paired comparison over the same folds."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import stats
+
+from twinwl.errors import TwinWLError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["PairedComparison", "compare_scores"]
+
+_CONVENTIONAL = 0.05
+
+
+@dataclass(frozen=True)
+class PairedComparison:
+    """What the folds say about two methods.
+
+    Attributes
+    ----------
+    names : (str, str)
+    difference : float
+        Mean of first minus second.
+    t_p_value : float
+        Corrected resampled t-test: folds share training graphs, so their scores are not independent, and a
+        plain t-test would see differences that are not there.
+    wilcoxon_p_value : float
+        Signed-rank test on the same pairs; it knows nothing of the overlap.
+    effect_size : float
+        Mean difference in units of its standard deviation over folds.
+    n_folds : int
+    """
+
+    names: tuple[str, str]
+    difference: float
+    t_p_value: float
+    wilcoxon_p_value: float
+    effect_size: float
+    n_folds: int
+
+    @property
+    def significant(self) -> bool:
+        """Whether the corrected test passes the conventional 5 %."""
+        return self.t_p_value < _CONVENTIONAL
+
+    def __str__(self) -> str:
+        first, second = self.names
+        points = abs(100 * self.difference)
+        figures = f"corrected t-test p = {self.t_p_value:.3f}, Wilcoxon p = {self.wilcoxon_p_value:.3f}, "
+        figures += f"effect size {self.effect_size:+.2f}, {self.n_folds} folds"
+        if self.difference == 0:
+            return f"{first} and {second} score the same on average ({figures})."
+        better, worse = (first, second) if self.difference > 0 else (second, first)
+        if self.significant:
+            return f"{better} beats {worse} by {points:.2f} points, more than chance explains ({figures})."
+        return f"{better} is {points:.2f} points ahead of {worse}, which may well be chance ({figures})."
+
+
+def compare_scores(
+    first: Sequence[float],
+    second: Sequence[float],
+    names: tuple[str, str] = ("the first", "the second"),
+    *,
+    test_share: float | None = None,
+) -> PairedComparison:
+    """Compare two methods by their scores on the same folds.
+
+    Parameters
+    ----------
+    first, second
+        One score a fold, in the same order.
+    names
+        What to call them.
+    test_share
+        Size of a test part in units of its training part; 1/9 for ten folds, and the default takes the
+        number of scores as the number of folds.
+
+    Examples
+    --------
+    >>> print(compare_scores([0.9, 0.8, 0.85], [0.9, 0.8, 0.85], ("a", "b")))  # doctest: +ELLIPSIS
+    a and b score the same on average (corrected t-test p = 1.000, Wilcoxon p = 1.000, effect ... 3 folds).
+    """
+    x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    n = len(x)
+    if x.shape != y.shape or x.ndim != 1 or n < 2:  # noqa: PLR2004
+        raise TwinWLError(
+            f"need two equally long lists of at least 2 fold scores, not {x.shape} and {y.shape}"
+        )
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise TwinWLError("a fold score is not a finite number; both methods need a score on every fold")
+    difference = x - y
+    mean, spread = float(difference.mean()), float(difference.std(ddof=1))
+    if np.ptp(difference) == 0:  # the same difference everywhere: no spread to test against
+        certain = 1.0 if mean == 0 else 0.0
+        effect = float(np.copysign(np.inf, mean)) if mean else 0.0
+        return PairedComparison(names, mean, certain, _wilcoxon(difference), effect, n)
+    share = 1 / (n - 1) if test_share is None else test_share
+    statistic = mean / (spread * np.sqrt(1 / n + share))
+    p_value = float(2 * stats.t.sf(abs(statistic), df=n - 1))
+    return PairedComparison(names, mean, p_value, _wilcoxon(difference), mean / spread, n)
+
+
+def _wilcoxon(difference: np.ndarray) -> float:
+    if not difference.any():
+        return 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # ties make it approximate; that is fine for a second opinion
+        return float(stats.wilcoxon(difference).pvalue)

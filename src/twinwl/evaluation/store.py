@@ -1,0 +1,181 @@
+"""The result store: JSON lines, one a finished fold, that survive kills and neighbours.
+
+A line is appended under a lock in one write and flushed to the disk. A process that is killed in the middle
+leaves at worst one broken last line, which the next reader sets aside and the next writer does not run into.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+from twinwl.errors import TwinWLError, TwinWLWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+try:
+    from fcntl import LOCK_EX, LOCK_UN, flock
+except ImportError:  # no such lock outside POSIX; appending is still one write
+
+    def flock(_descriptor: int, _operation: int) -> None:  # type: ignore[misc]
+        """Do without."""
+
+    LOCK_EX = LOCK_UN = 0  # type: ignore[misc]
+
+__all__ = ["FORMAT", "ResultStore", "Row", "row_key"]
+
+FORMAT = 1
+_KEY_FIELDS = ("dataset", "digest", "method", "version", "config", "splits", "seed", "fold")
+
+
+class Row(TypedDict, total=False):
+    """One finished fold of one configuration; the first fields, up to ``fold``, say what was run."""
+
+    format: int
+    dataset: str
+    digest: str
+    method: str
+    version: int
+    config: dict[str, object]
+    splits: str
+    seed: int
+    fold: int
+    scores: dict[str, float]
+    metrics: list[str]
+    validation_score: float | None
+    curves: dict[str, list[float]]
+    epochs: int
+    best_epoch: int
+    n_test: int
+    n_leaked: int
+    seconds: float
+    peak_memory: int
+    versions: dict[str, str]
+
+
+def row_key(row: Row) -> str:
+    """Return what a result is filed under: equal for the same work, whatever came out of it."""
+    return json.dumps([row.get(name) for name in _KEY_FIELDS], sort_keys=True)
+
+
+class ResultStore:
+    """A file of results, one JSON object a line.
+
+    Parameters
+    ----------
+    path
+        The file; it is created by the first `append`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> store = ResultStore(Path(tempfile.mkdtemp(), "results.jsonl"))
+    >>> store.append({"dataset": "TWINS", "digest": "", "method": "m", "version": 1, "config": {},
+    ...               "splits": "seeded", "seed": 0, "fold": 0, "scores": {"accuracy": 1.0}})
+    >>> [row["scores"] for row in store.rows()]
+    [{'accuracy': 1.0}]
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    @property
+    def side_file(self) -> Path:
+        """Where broken lines are kept."""
+        return self.path.with_name(self.path.name + ".broken")
+
+    def rows(self) -> list[Row]:
+        """Return all results, the newest where one was written twice.
+
+        Broken lines are reported with their numbers in one warning and copied to `side_file`; the store
+        itself is left as it is. A line of a newer format is an error: this version might misread it.
+        """
+        if not self.path.exists():
+            return []
+        found: dict[str, Row] = {}
+        broken: list[tuple[int, bytes]] = []
+        for number, line in enumerate(self.path.read_bytes().split(b"\n"), start=1):
+            if not line.strip():
+                continue
+            row = _parsed(line)
+            if row is None:
+                broken.append((number, line))
+                continue
+            if row["format"] > FORMAT:
+                raise TwinWLError(
+                    f"{self.path}, line {number}: written in format {row['format']}, this version knows "
+                    f"{FORMAT}; use the newer twinwl or another store"
+                )
+            found[row_key(row)] = row
+        if broken:
+            self._set_aside(broken)
+        return list(found.values())
+
+    def append(self, row: Row) -> None:
+        """Add one result as a whole line, safe beside other processes and against being killed."""
+        line = json.dumps({"format": FORMAT, **row}, sort_keys=True, allow_nan=False).encode() + b"\n"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("ab+") as stream, _locked(stream.fileno()):
+                end = stream.seek(0, os.SEEK_END)
+                if end:
+                    stream.seek(end - 1)
+                    # A killed writer may have left half a line: start a new one behind it.
+                    line = line if stream.read(1) == b"\n" else b"\n" + line
+                _write_whole(stream.fileno(), line, end)
+        except OSError as error:
+            raise TwinWLError(
+                f"cannot write to the store {self.path} ({error.strerror or error}); what it held is intact. "
+                "Free some space or choose another --store, and run again: finished folds are not repeated"
+            ) from error
+
+    def _set_aside(self, broken: list[tuple[int, bytes]]) -> None:
+        numbers = ", ".join(str(number) for number, _ in broken)
+        with contextlib.suppress(OSError):  # the report matters more than the copy
+            kept = self.side_file.read_bytes().split(b"\n") if self.side_file.exists() else []
+            fresh = [line for _, line in broken if line not in kept]
+            with self.side_file.open("ab") as stream:
+                stream.writelines(line + b"\n" for line in fresh)
+        warnings.warn(
+            f"{self.path}: skipped broken lines {numbers} ({len(broken)} in all); "
+            f"copies are in {self.side_file.name}",
+            TwinWLWarning,
+            stacklevel=3,
+        )
+
+
+def _parsed(line: bytes) -> Row | None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    complete = isinstance(row, dict) and isinstance(row.get("format"), int)
+    return row if complete and (row["format"] > FORMAT or all(name in row for name in _KEY_FIELDS)) else None
+
+
+def _write_whole(descriptor: int, line: bytes, end: int) -> None:
+    """Write a line or nothing: a full disk must not leave half a result."""
+    try:
+        written = os.write(descriptor, line)
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, end)
+        raise
+    if written != len(line):
+        os.ftruncate(descriptor, end)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@contextlib.contextmanager
+def _locked(descriptor: int) -> Iterator[None]:
+    flock(descriptor, LOCK_EX)
+    try:
+        yield
+    finally:
+        flock(descriptor, LOCK_UN)
