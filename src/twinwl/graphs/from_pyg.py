@@ -6,6 +6,7 @@ PyTorch is imported here.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,9 @@ __all__ = ["from_pyg"]
 
 def from_pyg(data_list: Iterable[torch_geometric.data.Data], *, directed: bool = False) -> GraphBatch:
     """Build a batch from PyTorch Geometric ``Data`` objects; see `GraphBatch.from_pyg`."""
-    if hasattr(data_list, "edge_index"):
+    library = sys.modules.get("torch_geometric.data")
+    data_set = library is not None and isinstance(data_list, library.Dataset)
+    if hasattr(data_list, "edge_index") and not data_set:  # PyG's data sets show the fields of their graphs
         raise GraphInputError(
             "this is one Data object, not a list of them; wrap it in a list: [data], or take a Batch apart "
             "with to_data_list()"

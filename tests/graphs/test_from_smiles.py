@@ -1,0 +1,100 @@
+import pytest
+
+from tests.batch_equality import assert_same_graphs, edge_dict
+from twinwl import GraphBatch, TwinWLError, TwinWLWarning
+from twinwl.errors import GraphInputError
+from twinwl.graphs.from_smiles import parse_smiles
+
+Chem = pytest.importorskip("rdkit.Chem", reason="RDKit is not installed")
+
+SMILES = ["CCO", "c1ccccc1C#N", "C", "[Na+].[Cl-]", "OC(=O)c1ccccc1OC(C)=O", "[H][H]", "*C"]
+
+
+@pytest.mark.parametrize("smiles", SMILES)
+def test_atoms_and_bonds_are_those_of_rdkit(smiles):
+    molecule = Chem.MolFromSmiles(smiles)
+    batch = GraphBatch.from_smiles([smiles])
+    assert batch.labels_of_nodes() == [atom.GetSymbol() for atom in molecule.GetAtoms()]
+    expected = {}
+    for bond in molecule.GetBonds():
+        u, v = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
+        expected[u, v] = expected[v, u] = bond.GetBondType().name.lower()
+    assert edge_dict(batch) == expected
+
+
+def test_labels_are_words():
+    batch = GraphBatch.from_smiles(["C=C", "C#C", "c1ccccc1", "CCl"])
+    assert set(batch.edge_vocabulary) == {"single", "double", "triple", "aromatic"}
+    assert set(batch.node_vocabulary) == {"C", "Cl"}
+
+
+def test_a_batch_equals_its_molecules_one_by_one():
+    batch = GraphBatch.from_smiles(SMILES)
+    for graph, smiles in zip(batch, SMILES, strict=True):
+        assert_same_graphs(graph, GraphBatch.from_smiles([smiles]))
+
+
+def test_hydrogens_are_atoms_only_where_explicit():
+    assert GraphBatch.from_smiles(["C"]).n_nodes == 1
+    assert GraphBatch.from_rdkit([Chem.AddHs(Chem.MolFromSmiles("C"))]).n_nodes == 5
+
+
+def test_no_molecules_make_an_empty_batch():
+    assert len(GraphBatch.from_smiles([])) == len(GraphBatch.from_rdkit([])) == 0
+
+
+BAD = {
+    "syntax": ("C(C", "'C\\(C' does not parse: it is not valid SMILES"),
+    "valence": ("C(C)(C)(C)(C)C", "Explicit valence for atom # 0 C, 5"),
+    "ring": ("c1cc1", "kekulize"),
+    "empty": ("", "it is empty"),
+    "blank": ("  ", "it is empty"),
+    "missing value": (float("nan"), "nan does not parse: it is of type float"),
+    "None": (None, "of type NoneType"),
+    "bytes": (b"CC", "of type bytes"),
+}
+
+
+@pytest.mark.parametrize(("smiles", "message"), BAD.values(), ids=BAD.keys())
+def test_smiles_that_does_not_parse_is_refused_by_its_index(smiles, message, capfd):
+    with pytest.raises(GraphInputError, match=message) as caught:
+        GraphBatch.from_smiles(["CC", smiles])
+    assert caught.value.graph == 1
+    assert 'on_error="skip"' in str(caught.value)
+    assert capfd.readouterr().err == ""
+
+
+def test_skipping_counts_once_and_keeps_track(capfd):
+    strings = ["CC", "xx", "O", "", "N"]
+    with pytest.warns(TwinWLWarning, match="left out 2 SMILES.*at index 1, is 'xx'") as caught:
+        batch = GraphBatch.from_smiles(strings, on_error="skip")
+    assert len(caught) == 1
+    assert_same_graphs(batch, GraphBatch.from_smiles(["CC", "O", "N"]))
+    with pytest.warns(TwinWLWarning, match="left out 2"):
+        molecules, kept, failures = parse_smiles(strings, on_error="skip")
+    assert kept == [0, 2, 4]
+    assert [(failure.position, failure.smiles) for failure in failures] == [(1, "xx"), (3, "")]
+    assert_same_graphs(GraphBatch.from_rdkit(molecules), batch)
+    assert capfd.readouterr().err == ""
+
+
+def test_unknown_way_of_handling_errors_is_refused():
+    with pytest.raises(TwinWLError, match="did you mean 'skip'"):
+        GraphBatch.from_smiles(["CC"], on_error="skipp")
+
+
+def test_lone_string_is_told_to_be_wrapped():
+    with pytest.raises(GraphInputError, match="wrap a single one in a list"):
+        GraphBatch.from_smiles("CC")
+
+
+@pytest.mark.parametrize(("value", "message"), [(None, "it is None"), ("CC", "str is not an RDKit molecule")])
+def test_what_is_no_molecule_is_refused_by_its_index(value, message):
+    with pytest.raises(GraphInputError, match=message) as caught:
+        GraphBatch.from_rdkit([Chem.MolFromSmiles("C"), value])
+    assert caught.value.graph == 1
+
+
+def test_lone_molecule_is_told_to_be_wrapped():
+    with pytest.raises(GraphInputError, match="wrap it in a list"):
+        GraphBatch.from_rdkit(Chem.MolFromSmiles("C"))
