@@ -63,7 +63,7 @@ def refine(
     edge_labels
         Pair each neighbour's colour with the label of the edge, where the batch has edge labels.
     initial
-        What round 0 looks at: the node's ``"label"`` or its ``"degree"``.
+        What round 0 looks at: the node's ``"label"`` or its ``"degree"`` (out-degree where directed).
     alphabet
         An alphabet to colour with; it decides ``n_iter``, ``edge_labels`` and ``initial``. Signatures it
         lacks get the colour -1, and so does every signature that contains -1.
