@@ -1,0 +1,40 @@
+"""Small pieces of sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["counted", "enumerated", "facts_of"]
+
+
+def counted(number: int, noun: str) -> str:
+    """Count something.
+
+    >>> counted(1, "node"), counted(1200, "edge")
+    ('1 node', '1,200 edges')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def enumerated(parts: Sequence[str], word: str = "and") -> str:
+    """List things as a sentence does.
+
+    >>> enumerated(["9", "10", "12"], "or")
+    '9, 10 or 12'
+    """
+    return f"{', '.join(parts[:-1])} {word} {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def facts_of(graph: GraphBatch) -> str:
+    """Say how large a graph is.
+
+    >>> from twinwl.graphs.batch import GraphBatch
+    >>> facts_of(GraphBatch.from_edges([[(0, 1), (1, 2)]]))
+    '3 nodes, 2 edges'
+    """
+    return f"{counted(graph.n_nodes, 'node')}, {counted(graph.n_edges, 'arc' if graph.directed else 'edge')}"
