@@ -210,7 +210,8 @@ def test_several_graphs_in_one_graphml(tmp_path):
     path = tmp_path / "a.graphml"
     path.write_text(
         '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
-        '<graph id="G" edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph>'
+        '<graph id="G" edgedefault="undirected"><node id="a"/><node id="b"/>'
+        '<edge source="a" target="b"/></graph>'
         '<graph id="H" edgedefault="undirected"><node id="a"/></graph></graphml>'
     )
     assert read_graphs(path).graphs.nodes_per_graph.tolist() == [2, 1]

@@ -21,6 +21,9 @@ __all__ = ["app", "main"]
 # In the order of the help page. A new subcommand is its module and one line here.
 _SUBCOMMANDS = [
     "demo",
+    "compare",
+    "hashing",
+    "dedup",
 ]
 
 _EXIT_CODE = 2  # as for a wrong option: what was asked for cannot be done

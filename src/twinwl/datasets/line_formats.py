@@ -119,4 +119,5 @@ def _parsed(format_name: str, lines: list[Line]) -> NamedGraphs:
 
 def _bare(error: GraphInputError) -> str:
     """Return the message without the index within the block, which means nothing to the reader."""
-    return str(error).removeprefix(f"graph {error.graph}: ")
+    message = str(error).removeprefix(f"graph {error.graph}: ")
+    return message.replace('pass on_error="skip"', "skip invalid lines")

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from twinwl.cli.app import app
+
+runner = CliRunner()
+
+
+def run(*arguments, **options):
+    return runner.invoke(app, ["dedup", *map(str, arguments)], **options)
+
+
+@pytest.fixture
+def molecules(tmp_path):
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    path = tmp_path / "m.smi"
+    path.write_text("CCO ethanol\nOCC ethanol again\nC methane\nC(O)C a third\n")
+    return path
+
+
+def test_summary_counts_and_names_the_largest_groups(molecules):
+    result = run(molecules)
+    assert result.exit_code == 0
+    assert "4 graphs, 2 distinct, 2 duplicates (50.0 %)" in result.stdout
+    assert "ethanol, ethanol again, a third" in result.stdout
+
+
+def test_no_duplicates(tmp_path):
+    path = tmp_path / "a.g6"
+    path.write_text("Bw\nA_\n")
+    result = run(path)
+    assert "2 graphs, 2 distinct, no duplicates" in result.stdout
+    assert "Largest" not in result.stdout
+
+
+def test_json(molecules):
+    found = json.loads(run(molecules, "--json").stdout)
+    assert found == {
+        "graphs": 4,
+        "distinct": 2,
+        "exact": True,
+        "skipped_lines": [],
+        "representatives": [0, 2],
+        "labels": [0, 0, 1, 0],
+    }
+
+
+def test_csv_output(molecules, tmp_path):
+    path = tmp_path / "groups.csv"
+    assert run(molecules, "-o", path).exit_code == 0
+    rows = list(csv.DictReader(path.open(encoding="utf-8")))
+    assert [row["group"] for row in rows] == ["0", "0", "1", "0"]
+    assert rows[3] == {"graph": "3", "name": "a third", "group": "0", "representative": "0"}
+
+
+def test_one_line_of_each_group_is_copied(molecules, tmp_path):
+    path = tmp_path / "unique.smi"
+    molecules.write_text("broken(\n" + molecules.read_text() + "\nworse)\nN ammonia\n")
+    result = run(molecules, "-o", path, "--skip-invalid")
+    assert result.exit_code == 0
+    assert path.read_text() == "CCO ethanol\nC methane\nN ammonia\n"
+    assert "left out 2 lines that could not be read: 1, 7" in result.stdout
+
+
+def test_invalid_lines_are_an_error_unless_skipped(molecules):
+    molecules.write_text("C\nbroken(\n")
+    result = run(molecules)
+    assert result.exit_code == 2
+    assert "line 2" in result.stderr
+
+
+def test_hash_only_says_so(tmp_path):
+    path = tmp_path / "a.g6"
+    path.write_text("Bw\nBw\n")
+    result = run(path, "--no-exact")
+    assert "2 graphs, 1 distinct" in result.stdout
+    assert "By hash only" in result.stdout
+
+
+def test_exact_tells_apart_what_the_hash_cannot(tmp_path):
+    nx = pytest.importorskip("networkx")
+    path = tmp_path / "srg.g6"
+    rook = nx.line_graph(nx.complete_bipartite_graph(4, 4))
+    steps = ((0, 1), (1, 0), (1, 1))
+    shrikhande = nx.Graph(
+        ((i, j), ((i + a) % 4, (j + b) % 4)) for i in range(4) for j in range(4) for a, b in steps
+    )
+    path.write_bytes(b"".join(nx.to_graph6_bytes(graph, header=False) for graph in (rook, shrikhande)))
+    assert "2 distinct" in run(path).stdout
+    assert "1 distinct" in run(path, "--no-exact").stdout
+
+
+def test_standard_input():
+    result = run("-", input="Bw\nA_\nBw\n")
+    assert "3 graphs, 2 distinct" in result.stdout
+    assert "stdin#0, stdin#2" in result.stdout
+
+
+def test_tu_zip(tu_zip):
+    found = json.loads(run(tu_zip("MUTAG"), "--json").stdout)
+    assert (found["graphs"], found["distinct"]) == (188, 188)  # bond types tell all of them apart
+
+
+@pytest.mark.parametrize("output", ["x.g6", "x", "nowhere/x.csv"])
+def test_an_impossible_output_is_refused_before_the_work(molecules, tmp_path, output):
+    result = run(molecules, "-o", tmp_path / output)
+    assert result.exit_code == 2
+    assert "cannot write" in result.stderr
