@@ -150,16 +150,23 @@ def _on_each(function: ReadoutFunction, name: str, block: RootedBlock) -> list[H
             place = _whereabouts(block.source.batch, node)
             message = f"the readout {name!r} raised {type(error).__name__}: {error}"
             raise ReadoutError(message, *place) from error
-        try:
-            hash(value)
-        except TypeError as error:
+        complaint = _complaint(value)
+        if complaint:
             place = _whereabouts(block.source.batch, node)
-            message = (
-                f"the readout {name!r} returned {value!r}, which is not hashable; return a tuple or a number"
-            )
-            raise ReadoutError(message, *place) from error
+            raise ReadoutError(f"the readout {name!r} returned {value!r}, {complaint}", *place)
         values.append(value)
     return values
+
+
+def _complaint(value: object) -> str:
+    """Say why a value cannot be counted, if it cannot."""
+    try:
+        hash(value)
+    except TypeError:
+        return "which is not hashable; return a number, a string or a tuple of these"
+    if value != value:  # noqa: PLR0124  (so NaN is told from all else)
+        return "which does not even equal itself; return something else for it"
+    return ""
 
 
 def _whereabouts(batch: GraphBatch, node: int) -> tuple[int, int]:

@@ -32,8 +32,8 @@ def node_keys(batch: GraphBatch, n_threads: int | None = None) -> Iterator[UInt6
     >>> [len(np.unique(keys, axis=0)) for keys, _ in zip(rounds, range(3))]
     [1, 2, 2]
     """
-    edge_labels = None if batch.edge_labels is None else batch.edge_vocabulary
-    codes = message_keys(edge_labels, directed=batch.directed)
+    # A batch without edges has an empty vocabulary, and hears nothing.
+    codes = message_keys(batch.edge_vocabulary or None, directed=batch.directed)
     messages = messages_of(batch, batch.edge_labels, len(batch.edge_vocabulary))
     graph_ptr = batch.graph_ptr
     ranges = balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads)
