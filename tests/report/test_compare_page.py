@@ -142,3 +142,14 @@ def test_writing_is_all_or_nothing(tmp_path, ladder_and_triangles):
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(TwinWLError, match="cannot write"):
         write_compare_page(tmp_path / "nowhere" / "page.html", first, second, comparison)
+
+
+def test_where_there_are_many_colours_those_that_differ_come_first():
+    first, second = (
+        NamedGraphs(GraphBatch.from_networkx([nx.gnp_random_graph(40, 0.1, seed=seed)]), ("g",))
+        for seed in (1, 2)
+    )
+    for found in data_of(page_of(first, second))["rounds"][1:]:
+        assert len(found["rows"]) > 10
+        differing = [row["differs"] for row in found["rows"]]
+        assert differing == sorted(differing, reverse=True)

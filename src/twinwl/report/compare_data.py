@@ -24,6 +24,7 @@ __all__ = ["LARGEST_DRAWN", "page_data", "script_safe_json", "shown_label", "sid
 
 LARGEST_DRAWN = 400
 _MOST_ROWS = 400
+_ROWS_AT_A_GLANCE = 10
 _LONGEST_LABEL = 120
 _BONDS = {"single": "\u2013", "double": "=", "triple": "≡", "aromatic": ":"}
 
@@ -142,7 +143,7 @@ def _around(pair: GraphBatch, first: int, end: int) -> list[Json]:
 def _round(pair: GraphBatch, found: Round, text: tuple[str, str], *, drawn: bool) -> dict[str, Json]:
     node_of_colour = {int(colour): node for node, colour in reversed(list(enumerate(found.colours.tolist())))}
     rows = found.rows
-    if len(rows) > _MOST_ROWS:  # what differs is what the reader came for
+    if len(rows) > _ROWS_AT_A_GLANCE:  # what differs is what the reader came for
         rows = sorted(rows, key=lambda row: (not row.differs, row.slot))[:_MOST_ROWS]
     return {
         "difference": found.difference,
