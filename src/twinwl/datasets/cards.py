@@ -1,0 +1,203 @@
+"""Cards: what is known of a data set beforehand, checked against what was loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from twinwl.errors import TwinWLError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["CARDS", "Card", "CardError", "ClassValue", "check_card", "measure"]
+
+ClassValue: TypeAlias = "int | float | str"
+
+
+class CardError(TwinWLError):
+    """What was loaded is not what the card of the data set says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """The figures of a data set; None where a figure is not known beforehand.
+
+    Attributes
+    ----------
+    name, about : str
+        What the set is called, and one line of what its graphs and classes are.
+    n_graphs, n_nodes, n_edges, n_classes : int or None
+    classes : tuple of (class, number of its graphs), or None
+        Sorted by class.
+    n_node_labels, n_edge_labels : int or None
+        How many different labels occur; 0 where there are none.
+    n_isolated : int or None
+        Nodes without an edge.
+
+    >>> CARDS["MUTAG"].n_graphs, CARDS["MUTAG"].classes
+    (188, ((-1, 63), (1, 125)))
+    """
+
+    name: str
+    about: str = ""
+    n_graphs: int | None = None
+    n_nodes: int | None = None
+    n_edges: int | None = None
+    n_classes: int | None = None
+    classes: tuple[tuple[ClassValue, int], ...] | None = None
+    n_node_labels: int | None = None
+    n_edge_labels: int | None = None
+    n_isolated: int | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the card as plain values, for JSON; classes become strings.
+
+        >>> Card("X", n_graphs=2).as_dict()["n_graphs"]
+        2
+        """
+        plain: dict[str, object] = {name: getattr(self, name) for name in ("name", "about", *_FIGURES)}
+        if self.classes is not None:
+            plain["classes"] = {str(value): count for value, count in self.classes}
+        return plain
+
+
+_FIGURES = {
+    "n_graphs": "graphs",
+    "n_nodes": "nodes",
+    "n_edges": "edges",
+    "n_classes": "classes",
+    "classes": "graphs by class",
+    "n_node_labels": "node labels",
+    "n_edge_labels": "edge labels",
+    "n_isolated": "isolated nodes",
+}
+
+
+def measure(name: str, graphs: GraphBatch, y: NDArray[np.generic], about: str = "") -> Card:
+    """Write the card of a data set from its graphs and classes.
+
+    >>> from twinwl.graphs.batch import GraphBatch
+    >>> measure("tiny", GraphBatch.from_edges([[(0, 1)], []], num_nodes=[2, 1]), np.array([1, 0])).n_isolated
+    1
+    """
+    classes, counts = np.unique(y, return_counts=True)
+    edge_codes = graphs.edge_labels
+    return Card(
+        name,
+        about,
+        n_graphs=len(graphs),
+        n_nodes=graphs.n_nodes,
+        n_edges=graphs.n_edges,
+        n_classes=len(classes),
+        classes=tuple(zip(classes.tolist(), counts.tolist(), strict=True)),
+        n_node_labels=len(np.unique(graphs.node_labels)) if graphs.has_node_labels else 0,
+        n_edge_labels=0 if edge_codes is None else len(np.unique(edge_codes)),
+        n_isolated=int((np.diff(graphs.indptr) == 0).sum()),
+    )
+
+
+def check_card(card: Card, found: Card, where: str) -> Card:
+    """Return the card with every figure filled in, or say in what the loaded data differ from it.
+
+    Parameters
+    ----------
+    card
+        What is known beforehand.
+    found
+        What was measured.
+    where
+        The file the data came from.
+
+    Raises
+    ------
+    CardError
+        Showing both sides of every figure that differs.
+
+    >>> check_card(Card("X", n_graphs=2), Card("X", n_graphs=2, n_nodes=9), "X.zip").n_nodes
+    9
+    """
+    differences = []
+    for name, title in _FIGURES.items():
+        expected, measured = getattr(card, name), getattr(found, name)
+        if expected is not None and expected != measured:
+            differences.append(f"{title}: {_shown(expected)} on the card, {_shown(measured)} in the file")
+    if differences:
+        raise CardError(
+            f"{where} is not the data set {card.name} as it is known: {'; '.join(differences)}. Get it anew, "
+            "or give its path instead of its name if it is meant to differ"
+        )
+    figures = {name: getattr(found, name) for name in _FIGURES}
+    return Card(card.name, card.about or found.about, **figures)
+
+
+def _shown(figure: object) -> str:
+    if isinstance(figure, tuple):
+        return ", ".join(f"{value}: {count:,}" for value, count in figure)
+    return f"{figure:,}"
+
+
+def _known(
+    name: str,
+    about: str,
+    n_graphs: int,
+    n_nodes: int | None = None,
+    n_edges: int | None = None,
+    counts: dict[int, int] | None = None,
+    n_classes: int | None = None,
+    labels: tuple[int, int, int] | tuple[None, None, None] = (None, None, None),
+) -> Card:
+    """Write a card; ``labels`` are the numbers of node labels, edge labels and isolated nodes."""
+    classes = None if counts is None else tuple(sorted(counts.items()))
+    n_classes = n_classes if counts is None else len(counts)
+    return Card(name, about, n_graphs, n_nodes, n_edges, n_classes, classes, *labels)
+
+
+# Where only graphs and classes are given, they are all that is certain without the file.
+CARDS: dict[str, Card] = {
+    card.name: card
+    for card in [
+        _known(
+            "MUTAG", "nitro compounds: mutagenic or not",
+            188, 3371, 3721, {-1: 63, 1: 125}, labels=(7, 4, 0),
+        ),
+        _known(
+            "PTC_MR", "compounds: carcinogenic in male rats or not",
+            344, 4915, 5054, {-1: 192, 1: 152}, labels=(18, 4, 0),
+        ),
+        _known(
+            "Mutagenicity", "compounds: mutagenic (0) or not (1)",
+            4337, 131_488, 133_447, {0: 2401, 1: 1936}, labels=(14, 3, 2401),
+        ),
+        _known(
+            "NCI1", "compounds: active against lung cancer cells or not",
+            4110, 122_747, 132_753, {0: 2053, 1: 2057}, labels=(37, 0, 428),
+        ),
+        _known(
+            "NCI109", "compounds: active against ovarian cancer cells or not",
+            4127, 122_494, 132_604, {0: 2048, 1: 2079}, labels=(38, 0, 474),
+        ),
+        _known(
+            "DD", "proteins as graphs of amino acids: enzyme or not",
+            1178, 334_925, 843_046, {1: 691, 2: 487}, labels=(82, 0, 0),
+        ),
+        _known(
+            "IMDB-BINARY", "ego networks of actors: action or romance",
+            1000, 19_773, 96_531, {0: 500, 1: 500}, labels=(0, 0, 0),
+        ),
+        _known(
+            "EXP", "pairs of formulas that 1-WL cannot tell apart: satisfiable (1) or not (0)",
+            1200, 53_336, 66_130, {0: 600, 1: 600}, labels=(2, 0, 0),
+        ),
+        _known("CEXP", "EXP with half of its pairs changed so that 1-WL parts them", 1200, n_classes=2),
+        _known("PROTEINS", "proteins as graphs of structure elements: enzyme or not", 1113, n_classes=2),
+        _known("ENZYMES", "enzymes: which of the six top classes", 600, n_classes=6),
+        _known("IMDB-MULTI", "ego networks of actors: comedy, romance or science fiction", 1500, n_classes=3),
+        _known("REDDIT-BINARY", "threads: question and answer, or discussion", 2000, n_classes=2),
+        _known("COLLAB", "ego networks of researchers: which field of physics", 5000, n_classes=3),
+    ]
+}  # fmt: skip

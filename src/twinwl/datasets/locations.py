@@ -1,0 +1,74 @@
+"""Where data sets lie on this machine: the user's own folder first, then what was downloaded before."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from twinwl.errors import TwinWLError
+from twinwl.files.cache import cache_folder
+
+__all__ = ["data_folders", "downloads_folder", "find", "names_at_hand"]
+
+_EXP_NAMES = {"EXP", "CEXP"}
+
+
+def downloads_folder() -> Path:
+    """Return the folder that downloads go to.
+
+    >>> downloads_folder().name
+    'downloads'
+    """
+    return cache_folder() / "downloads"
+
+
+def data_folders(data_dir: str | Path | None = None) -> list[Path]:
+    """Return the folders to look in: the given one, else that of ``TWINWL_DATA``; then that of downloads.
+
+    >>> data_folders(".")[0]
+    PosixPath('.')
+    """
+    chosen = data_dir if data_dir is not None else os.environ.get("TWINWL_DATA")
+    if not chosen:
+        return [downloads_folder()]
+    folder = Path(chosen).expanduser()
+    if not folder.is_dir():
+        said_by = "TWINWL_DATA" if data_dir is None else "the data folder"
+        raise TwinWLError(f"{said_by} is {str(folder)!r}, which is no folder; create it or name another")
+    return [folder, downloads_folder()]
+
+
+def find(name: str, data_dir: str | Path | None = None) -> Path | None:
+    """Return the file or folder that holds a data set, or None where it is not at hand.
+
+    A set lies in ``NAME.zip``, in a folder ``NAME``, in ``NAME.csv`` (molecules), or, for EXP and CEXP, in
+    ``NAME/GRAPHSAT.txt`` or ``NAME/raw/GRAPHSAT.txt`` as in their authors' repository.
+
+    >>> find("no such set") is None
+    True
+    """
+    for folder in data_folders(data_dir):
+        archive = folder / f"{name}.zip"
+        if archive.is_file():
+            return archive
+        unpacked = folder / name
+        if any(unpacked.glob(f"{name}_A.txt")) or any(unpacked.glob(f"*/{name}_A.txt")):
+            return unpacked
+        if name in _EXP_NAMES:
+            for text in (unpacked / "raw" / "GRAPHSAT.txt", unpacked / "GRAPHSAT.txt"):
+                if text.is_file():
+                    return text
+    return None
+
+
+def names_at_hand(data_dir: str | Path | None = None) -> list[str]:
+    """Return the names of all zips and unpacked sets in the data folders, known or not.
+
+    >>> isinstance(names_at_hand(), list)
+    True
+    """
+    names: set[str] = set()
+    for folder in data_folders(data_dir):
+        names |= {path.stem for path in folder.glob("*.zip")}
+        names |= {path.name.removesuffix("_A.txt") for path in folder.glob("*/*_A.txt")}
+    return sorted(names)
