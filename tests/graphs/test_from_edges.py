@@ -162,3 +162,29 @@ def test_what_is_no_list_of_graphs_is_refused(edge_lists):
 def test_edges_of_a_single_graph_are_told_to_be_wrapped():
     with pytest.raises(GraphInputError, match="wrap the edges of a single graph in a list"):
         GraphBatch.from_edges([(0, 1), (1, 2)])
+
+
+def test_a_bool_is_no_node_number():
+    with pytest.raises(TwinWLError, match=r"graph 1: edge \(0, True\)"):
+        GraphBatch.from_edges([[(0, 1)], [(0, True)]])
+
+
+def test_an_implausible_graph_is_refused_beside_a_larger_plausible_one():
+    large = np.zeros((600_000, 2), dtype=np.int64)
+    large[:, 1] = 20_000_000
+    with pytest.raises(TwinWLError, match=r"graph 1: it would have 19000001 nodes"):
+        GraphBatch.from_edges([large, [(0, 19_000_000)]])
+
+
+def test_complex_features_are_refused():
+    with pytest.raises(TwinWLError, match="graph 0: its node features are complex"):
+        GraphBatch.from_edges([[(0, 1)]], node_features=[np.array([[1j], [2]])])
+
+
+def test_more_than_memory_holds_is_said_so(monkeypatch):
+    def exhausted(*_args, **_options):
+        raise MemoryError
+
+    monkeypatch.setattr("twinwl.graphs.building.assemble", exhausted)
+    with pytest.raises(TwinWLError, match="do not fit in memory"):
+        GraphBatch.from_edges([[(0, 1)]])

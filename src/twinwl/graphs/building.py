@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "PLAUSIBLE_NODES",
     "aligned",
     "build",
     "check_plausible",
@@ -35,7 +36,7 @@ class _Directable(Protocol):
 
 _Graph = TypeVar("_Graph", bound=_Directable)
 
-_PLAUSIBLE_NODES = 2**24  # a graph this large may well be meant, however few its edges
+PLAUSIBLE_NODES = 2**24  # a graph this large may well be meant, however few its edges
 
 
 def build(
@@ -69,14 +70,19 @@ def build(
     graph_ptr = pointer(node_counts)
     _check_edges(node_counts, edge_counts, sources, targets)
     shift = np.repeat(graph_ptr[:-1], edge_counts)
-    adjacency = assemble(
-        graph_ptr,
-        sources + shift,
-        targets + shift,
-        None if edges is None else edges.codes,
-        directed=directed,
-        warn=warn,
-    )
+    try:
+        adjacency = assemble(
+            graph_ptr,
+            sources + shift,
+            targets + shift,
+            None if edges is None else edges.codes,
+            directed=directed,
+            warn=warn,
+        )
+    except MemoryError as error:
+        raise GraphInputError(
+            f"{graph_ptr[-1]} nodes and {len(sources)} edges do not fit in memory; split the batch"
+        ) from error
     if one_way_remedy is not None and adjacency.one_way is not None:
         graph = graph_of_node(graph_ptr, adjacency.one_way[0])
         u, v = (end - int(graph_ptr[graph]) for end in adjacency.one_way)
@@ -133,7 +139,7 @@ def check_plausible(n_nodes: int, size: int, graph: int) -> None:
 
     >>> check_plausible(1_000, 3, graph=0)
     """
-    if n_nodes > MAX_NODES or (n_nodes > _PLAUSIBLE_NODES and n_nodes > 64 * size):
+    if n_nodes > MAX_NODES or (n_nodes > PLAUSIBLE_NODES and n_nodes > 64 * size):
         raise GraphInputError(
             f"it would have {n_nodes} nodes for input of size {size}; number its nodes 0..n-1 without gaps",
             graph,
@@ -220,6 +226,8 @@ def stacked_features(parts: Sequence[object], counts: NDArray[np.int64]) -> NDAr
     """Stack per-graph feature matrices, refusing what would not stack or holds no number."""
     stacked: list[NDArray[np.float64]] = []
     for graph, (part, count) in enumerate(zip(parts, counts.tolist(), strict=True)):
+        if np.iscomplexobj(part):  # type: ignore[arg-type]  # anything may come from outside
+            raise GraphInputError("its node features are complex numbers; give real ones", graph)
         try:
             matrix = np.asarray(part, dtype=np.float64)
         except (TypeError, ValueError) as error:

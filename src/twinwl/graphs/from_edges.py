@@ -9,7 +9,16 @@ import numpy as np
 
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.assembly import MAX_NODES
-from twinwl.graphs.building import aligned, build, check_plausible, coded, listed, pointer, stacked_features
+from twinwl.graphs.building import (
+    PLAUSIBLE_NODES,
+    aligned,
+    build,
+    check_plausible,
+    coded,
+    listed,
+    pointer,
+    stacked_features,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -82,7 +91,9 @@ def _edge_array(graph: int, edge_list: object) -> NDArray[np.int64]:
     if isinstance(edge_list, str | bytes) or not hasattr(edge_list, "__iter__"):
         raise GraphInputError(f"{shown(edge_list)} is not a list of edges; {_PAIR}", graph)
     try:
-        array = np.asarray(edge_list if isinstance(edge_list, np.ndarray) else list(edge_list))
+        array = np.asarray(
+            edge_list if isinstance(edge_list, np.ndarray) else _without_bools(graph, edge_list)
+        )
     except (TypeError, ValueError, OverflowError) as error:
         raise GraphInputError(f"cannot read its edge list ({error}); {_PAIR}", graph) from error
     if not len(array):
@@ -99,6 +110,15 @@ def _edge_array(graph: int, edge_list: object) -> NDArray[np.int64]:
         wrong = next(edge for edge in array.tolist() if not all(map(_is_node, edge)))
         raise GraphInputError(f"edge {shown(tuple(wrong))} is not a pair of node numbers; {_PAIR}", graph)
     return array.astype(np.int64)
+
+
+def _without_bools(graph: int, edge_list: Iterable[object]) -> list[object]:
+    """Return the edges as a list; NumPy would take True for node 1."""
+    edges = list(edge_list)
+    for edge in edges:
+        if isinstance(edge, tuple | list) and any(isinstance(end, bool) for end in edge):
+            raise GraphInputError(f"edge {shown(edge)} is not a pair of node numbers; {_PAIR}", graph)
+    return edges
 
 
 def _is_node(end: object) -> bool:
@@ -131,6 +151,6 @@ def _node_counts(
     if filled.any():
         largest = np.maximum.reduceat(edges.max(axis=1), starts[filled])
         counts[filled] = np.maximum(largest + 1, 0)
-        graph = int(np.argmax(counts))
-        check_plausible(int(counts[graph]), int(edge_counts[graph]), graph)
+        for graph in np.flatnonzero(counts > PLAUSIBLE_NODES).tolist():
+            check_plausible(int(counts[graph]), int(edge_counts[graph]), graph)
     return counts
