@@ -1,0 +1,1 @@
+"""NTwin-GNN: rooted subgraphs, their colour quotient, the neural model and its classifier."""

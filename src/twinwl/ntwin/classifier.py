@@ -1,0 +1,216 @@
+"""NTwinClassifier: the NTwin-GNN as a scikit-learn classifier of graphs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from twinwl.errors import TwinWLError, nearest
+from twinwl.graphs.coercion import as_batch
+from twinwl.learning.classifier import NeuralGraphClassifier
+from twinwl.ntwin.encoder import NTwinEncoder
+from twinwl.ntwin.explanation import explain_graph
+from twinwl.ntwin.fitted_inputs import FittedInputs
+from twinwl.ntwin.input_state import inputs_from_state, inputs_to_state
+from twinwl.ntwin.network import NTwinNetwork
+from twinwl.ntwin.settings import check_root_mark, hops_of_layers
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.coercion import GraphsLike
+    from twinwl.ntwin.examples import LiteralExamples, QuotientExamples
+    from twinwl.ntwin.settings import Hops, RootMark
+    from twinwl.stwin.explanation import Explanation
+
+__all__ = ["NTwinClassifier"]
+
+_UNKNOWN = ("zero", "error")
+
+
+class NTwinClassifier(NeuralGraphClassifier):
+    """Classify graphs with NTwin-GNN: colours of the whole graph, and a GIN inside every rooted subgraph.
+
+    Labelled graphs run on the colour quotient, which gives the same numbers as the network on every rooted
+    subgraph at a fraction of the rows. Graphs with continuous features run literally.
+
+    Parameters
+    ----------
+    layers : int, default=3
+        Number of layers, each with its own depth of the GIN.
+    hops : "growing" or int, default="growing"
+        Radius of the rooted subgraphs: k in layer k, or the same in all layers.
+    hidden : int, default=64
+        Width of the GIN's states and of the classifier's hidden layer.
+    root_mark : {"none", "root", "distance"}, default="none"
+        Whether nodes know that they are the root, or how far they are from it. None is the paper's.
+    random_state : None, int or RandomState
+        Decides hold-out, first weights, order of batches and dropout.
+    subtree : {"auto", "wl", "gin"}, default="auto"
+        The subtree encoder: histograms of colours, or a GIN on the whole graph. ``"auto"`` takes the GIN
+        where there are continuous features.
+    edge_labels : bool, default=False
+        Let edge labels take part in both encoders, where the graphs have them.
+    dropout : float, default=0.5
+        Share of the classifier's hidden units left out in training.
+    normalise : bool, default=True
+        Normalise the pooled sums over the graphs of a batch.
+    min_df : int, default=2
+        Leave out colours of fewer training graphs than this from the histograms.
+    unknown : {"zero", "error"}, default="zero"
+        What to do at prediction with labels that no training graph has: zeros and one warning, or an error.
+    max_memory : int or None
+        Bytes that the quotient may need; None allows half of the machine's memory.
+    max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, progress
+        As for every neural classifier here: see `twinwl.learning.classifier.NeuralGraphClassifier`.
+
+    Attributes
+    ----------
+    classes_ : array
+    history_ : History
+        Curves of the training.
+    module_ : NTwinNetwork
+    inputs_ : FittedInputs
+        Labels, scales and histograms, as the training graphs had them.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch, NTwinClassifier
+    >>> path, triangle = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
+    >>> graphs = GraphBatch.from_edges([path, triangle] * 10)
+    >>> model = NTwinClassifier(layers=2, random_state=0, max_epochs=20, progress=False)
+    >>> model.fit(graphs, ["path", "triangle"] * 10).predict(graphs[:2]).tolist()
+    ['path', 'triangle']
+    """
+
+    inputs_: FittedInputs
+    module_: NTwinNetwork
+
+    def __init__(
+        self,
+        layers: int = 3,
+        hops: Hops = "growing",
+        hidden: int = 64,
+        root_mark: RootMark = "none",
+        random_state: object = None,
+        *,
+        subtree: str = "auto",
+        edge_labels: bool = False,
+        dropout: float = 0.5,
+        normalise: bool = True,
+        min_df: int = 2,
+        unknown: str = "zero",
+        max_memory: int | None = None,
+        max_epochs: int = 100,
+        batch_size: int = 32,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.0,
+        patience: int = 15,
+        validation_fraction: float | None = 0.1,
+        class_weight: object = None,
+        progress: bool | None = None,
+    ) -> None:
+        self.layers = layers
+        self.hops = hops
+        self.hidden = hidden
+        self.root_mark = root_mark
+        self.random_state = random_state
+        self.subtree = subtree
+        self.edge_labels = edge_labels
+        self.dropout = dropout
+        self.normalise = normalise
+        self.min_df = min_df
+        self.unknown = unknown
+        self.max_memory = max_memory
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.class_weight = class_weight
+        self.progress = progress
+
+    def decision_function(self, X: GraphsLike) -> NDArray[np.float32]:
+        """Return the logits, shape (n_graphs, n_classes)."""
+        self._check_fitted()
+        batch = as_batch(X)
+        self.inputs_.check_labels(batch, self.unknown)
+        return super().decision_function(batch)
+
+    def explain(self, graph: GraphsLike, n_columns: int = 10) -> Explanation:
+        """Return each node's share of the decision about one graph, and the colours that matter most.
+
+        Parameters
+        ----------
+        graph
+            A batch of one, or a list with one graph.
+        n_columns
+            How many colours to list.
+
+        Examples
+        --------
+        >>> from twinwl import GraphBatch, NTwinClassifier
+        >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]] * 10)
+        >>> model = NTwinClassifier(layers=1, random_state=0, max_epochs=5, progress=False)
+        >>> model.fit(graphs, [0, 1] * 10).explain(graphs[0]).node_shares.shape
+        (3,)
+        """
+        self._check_fitted()
+        batch = as_batch(graph)
+        examples = self._examples(batch)
+        return explain_graph(
+            self.module_, batch, examples, self.inputs_.histograms, self.classes_, n_columns=n_columns
+        )
+
+    # ------------------------------------------------------------------ what the frame asks for
+
+    def _fit_examples(self, batch: GraphBatch) -> QuotientExamples | LiteralExamples:
+        self.inputs_ = FittedInputs.fitted(
+            batch, self.layers, subtree=self.subtree, edge_labels=self.edge_labels, min_df=self.min_df
+        )
+        return self._examples(batch)
+
+    def _examples(self, batch: GraphBatch) -> QuotientExamples | LiteralExamples:
+        return self.inputs_.examples(batch, self.layers, self.hops, self.root_mark, self.max_memory)
+
+    def _build_module(self, n_classes: int) -> NTwinNetwork:
+        inputs = self.inputs_
+        encoder = NTwinEncoder(
+            inputs.n_features,
+            self.layers,
+            self.hops,
+            self.hidden,
+            self.root_mark,
+            n_edge_labels=0 if inputs.edge_labels is None else max(1, len(inputs.edge_labels)),
+            directed=inputs.directed,
+            subtree="gin" if inputs.subtree == "gin" else "none",
+        )
+        return NTwinNetwork(
+            encoder,
+            n_classes,
+            n_histogram_columns=inputs.n_histogram_columns,
+            hidden=self.hidden,
+            dropout=self.dropout,
+            normalise=self.normalise,
+        )
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        hops_of_layers(self.hops, self.layers)
+        check_root_mark(self.root_mark)
+        if self.unknown not in _UNKNOWN:
+            raise TwinWLError(f"unknown is {self.unknown!r}: {nearest(str(self.unknown), _UNKNOWN)}")
+        if not isinstance(self.dropout, int | float) or not 0 <= self.dropout < 1:
+            raise TwinWLError(f"dropout is {self.dropout!r}; it must be a number from 0 to below 1")
+
+    def _to_state(self) -> dict[str, object]:
+        return {"inputs": inputs_to_state(self.inputs_), **self._network_to_state()}
+
+    @classmethod
+    def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> NTwinClassifier:
+        self = cls(**params)  # type: ignore[arg-type]
+        self.inputs_ = inputs_from_state(state["inputs"])  # type: ignore[arg-type]
+        self._network_from_state(state)
+        return self

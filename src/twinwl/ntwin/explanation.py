@@ -1,0 +1,189 @@
+"""Explanation of an NTwin-GNN: gradient times state, mapped from colours back to nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from twinwl.errors import TwinWLError
+from twinwl.ntwin.blocks import without_features
+from twinwl.ntwin.encoder import TwinSlices
+from twinwl.ntwin.examples import QuotientExamples
+from twinwl.ntwin.quotient import pair_colours
+from twinwl.ntwin.uncompressed import GraphData
+from twinwl.ntwin.whole_graphs import whole_quotient
+from twinwl.refinement.colours import refine
+from twinwl.stwin.explanation import ColumnShare, Explanation
+from twinwl.stwin.trees import tree_of_colour
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from twinwl.arrays import Float64
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.learning.sparse import SparseRows
+    from twinwl.ntwin.encoder import NTwinEncoder
+    from twinwl.ntwin.examples import LiteralExamples
+    from twinwl.ntwin.gin import GIN
+    from twinwl.ntwin.network import NTwinInput, NTwinNetwork
+    from twinwl.ntwin.quotient import Quotient
+    from twinwl.ntwin.slicing import QuotientSlice
+    from twinwl.ntwin.subtree import SubtreeHistograms
+
+__all__ = ["explain_graph"]
+
+_METHOD = "gradient × state of each node in each rooted subgraph, gradient × count of each colour"
+_LITERAL = "gradient × input of each node, gradient × count of each colour"
+
+
+def explain_graph(
+    network: NTwinNetwork,
+    graph: GraphBatch,
+    examples: QuotientExamples | LiteralExamples,
+    histograms: SubtreeHistograms | None,
+    classes: NDArray[np.generic],
+    *,
+    n_columns: int = 10,
+) -> Explanation:
+    """Explain what a network says about one graph.
+
+    The representation is a sum: of the states of every node in every rooted subgraph, and of one-hot colours.
+    So the gradient of the decision, times a state, is that state's share to first order; a node's share is
+    the sum over all rooted subgraphs that it lies in, and of its own colours.
+
+    Parameters
+    ----------
+    network
+        A trained network.
+    graph
+        A batch of one.
+    examples
+        The same graph, as the network takes it.
+    histograms
+        The subtree encoder, where it is one of histograms.
+    classes
+        Names of the logits.
+    n_columns
+        How many colours of the histograms to list.
+    """
+    if len(graph) != 1:
+        raise TwinWLError(f"these are {len(graph)} graphs; explain one at a time, graphs[i]")
+    if isinstance(n_columns, bool) or not isinstance(n_columns, int | np.integer) or n_columns < 0:
+        raise TwinWLError(f"n_columns is {n_columns!r}; give a whole number, 0 or more")
+    network.eval()
+    taken = examples.take(np.zeros(1, np.int64))
+    inputs = _with_gradient(taken)
+    sums = network.encoder(inputs.graphs)
+    units = network.hidden_units(sums, inputs.histograms)
+    logits = network.second(units.relu())[0]
+    first, second = logits.argsort(descending=True)[:2].tolist()
+    decision = logits[first] - logits[second]
+    wanted = [sums, units]
+    if isinstance(inputs.graphs, GraphData):
+        wanted.append(inputs.graphs.x)
+    gradients = torch.autograd.grad(decision, wanted)
+    if isinstance(inputs.graphs, GraphData):
+        shares = (inputs.graphs.x.detach() * gradients[2]).sum(dim=1).double().numpy()
+    elif isinstance(examples, QuotientExamples):
+        shares = _state_shares(network.encoder, graph, examples, inputs.graphs, gradients[0][0])
+    columns: tuple[ColumnShare, ...] = ()
+    if histograms is not None and network.wide is not None and taken.histograms is not None:
+        of_columns = (network.wide.weight.detach() @ gradients[1][0]).double().numpy()
+        columns = _column_shares(graph, histograms, taken.histograms, of_columns, shares, n_columns)
+    return Explanation(
+        graph=graph,
+        prediction=_plain(classes[first]),
+        against=_plain(classes[second]),
+        decision=float(decision.detach()),
+        intercept=float(decision.detach()) - float(shares.sum()),
+        node_shares=shares,
+        columns=columns,
+        method=_METHOD if isinstance(examples, QuotientExamples) else _LITERAL,
+    )
+
+
+def _with_gradient(taken: NTwinInput) -> NTwinInput:
+    if not isinstance(taken.graphs, GraphData):
+        return taken
+    return taken._replace(graphs=taken.graphs._replace(x=taken.graphs.x.clone().requires_grad_()))
+
+
+def _state_shares(
+    encoder: NTwinEncoder,
+    graph: GraphBatch,
+    examples: QuotientExamples,
+    slices: QuotientSlice | TwinSlices,
+    gradient: torch.Tensor,
+) -> Float64:
+    """Return each node's share by its states, summed over layers and over the subgraphs it lies in."""
+    plain = without_features(graph)
+    layers = len(encoder.hops)
+    parts = gradient.reshape(-1, encoder.hidden)
+    shares = np.zeros(graph.n_nodes)
+    rooted = slices.rooted if isinstance(slices, TwinSlices) else slices
+    if isinstance(slices, TwinSlices) and encoder.subtree is not None and examples.whole is not None:
+        whole = examples.whole.quotient
+        _, colours = whole_quotient(plain, layers, edge_labels=whole.edge_labels is not None)
+        of_layers = _colour_shares(encoder.subtree, slices.whole, whole, encoder.n_features, parts[:layers])
+        for layer, of_colour in enumerate(of_layers, start=1):
+            shares += of_colour[colours[layer]]
+    quotient = examples.rooted.quotient
+    of_layers = _colour_shares(encoder.rooted, rooted, quotient, encoder.n_features, parts[-layers:])
+    for layer, of_colour in enumerate(of_layers, start=1):
+        cut, colour_of_pair = pair_colours(plain, quotient, layer)
+        shares += np.bincount(cut.node, of_colour[colour_of_pair], minlength=graph.n_nodes)
+    return shares
+
+
+def _colour_shares(
+    gin: GIN, rows_of_graph: QuotientSlice, quotient: Quotient, n_labels: int, gradients: torch.Tensor
+) -> list[Float64]:
+    """Return what one occurrence of each colour adds to the decision, layer by layer."""
+    shares: list[Float64] = []
+    with torch.no_grad():
+        steps = gin.rectified_rows(rows_of_graph, n_labels)
+        for (layer, rows, rectified), gradient, pool in zip(steps, gradients, quotient.pools, strict=True):
+            of_row = (layer.second(rectified) @ gradient).double().numpy()
+            of_colour = np.zeros(quotient.n_colours[len(shares) + 1])
+            of_colour[pool.colours] = of_row[rows.pooled]
+            shares.append(of_colour)
+    return shares
+
+
+def _column_shares(
+    graph: GraphBatch,
+    histograms: SubtreeHistograms,
+    row: SparseRows,
+    gradients: Float64,
+    shares: Float64,
+    n_columns: int,
+) -> tuple[ColumnShare, ...]:
+    """Add the histograms' part to the nodes' shares, and return the weightiest columns."""
+    alphabet = histograms.alphabet
+    contributions = np.zeros(histograms.n_columns)
+    contributions[row.indices] = gradients[row.indices] * row.values
+    first_of_layer = np.concatenate([[0], np.cumsum(alphabet.n_colours)])
+    place = np.full(first_of_layer[-1], -1)
+    place[histograms.columns] = np.arange(histograms.n_columns)
+    colours, _ = refine(without_features(graph), None, alphabet=alphabet)
+    for layer, colour_of_node in enumerate(colours):
+        seen = np.flatnonzero(colour_of_node >= 0)
+        column = place[first_of_layer[layer] + colour_of_node[seen]]
+        seen, column = seen[column >= 0], column[column >= 0]
+        n_nodes = np.bincount(column, minlength=histograms.n_columns)
+        shares[seen] += contributions[column] / n_nodes[column]
+    listed = []
+    for entry in np.argsort(-np.abs(contributions[row.indices]), kind="stable")[:n_columns].tolist():
+        number = int(histograms.columns[row.indices[entry]])
+        layer = int(np.searchsorted(first_of_layer, number, side="right")) - 1
+        colour = number - int(first_of_layer[layer])
+        share = float(contributions[row.indices[entry]])
+        tree = tree_of_colour(alphabet, layer, colour, None)
+        listed.append(ColumnShare(f"h{layer}:c{colour}", share, float(row.values[entry]), tree))
+    return tuple(listed)
+
+
+def _plain(label: object) -> object:
+    return label.item() if isinstance(label, np.generic) else label

@@ -1,0 +1,154 @@
+"""What an NTwin-GNN learns about its inputs before any weight: labels, scales, histograms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.errors import TwinWLError, nearest, warn_caller
+from twinwl.graphs.labels import recode
+from twinwl.learning.sparse import SparseExamples
+from twinwl.ntwin.blocks import without_features
+from twinwl.ntwin.examples import LiteralExamples, QuotientExamples
+from twinwl.ntwin.quotient import build_quotient
+from twinwl.ntwin.slicing import QuotientSlicer
+from twinwl.ntwin.subtree import SubtreeHistograms
+from twinwl.ntwin.whole_graphs import whole_quotient
+
+if TYPE_CHECKING:
+    from twinwl.arrays import Float64
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.labels import Label
+    from twinwl.ntwin.settings import Hops, RootMark
+
+__all__ = ["SUBTREES", "FittedInputs"]
+
+SUBTREES = ("auto", "wl", "gin")
+
+
+@dataclass(frozen=True, eq=False)
+class FittedInputs:
+    """How graphs become inputs of a network; fitted on the graphs it learns from, then frozen.
+
+    Attributes
+    ----------
+    labels : tuple of labels
+        The node labels that were there; any other is a row of zeros.
+    edge_labels : tuple of labels, or None
+        The edge labels, where they take part.
+    directed : bool
+    subtree : str
+        ``"wl"`` or ``"gin"``.
+    centre, scale : arrays of float64, shape (n_continuous,)
+        Mean and standard deviation of each continuous feature.
+    histograms : SubtreeHistograms or None
+        The subtree encoder, where it is ``"wl"``.
+    """
+
+    labels: tuple[Label, ...]
+    edge_labels: tuple[Label, ...] | None
+    directed: bool
+    subtree: str
+    centre: Float64
+    scale: Float64
+    histograms: SubtreeHistograms | None
+
+    @classmethod
+    def fitted(
+        cls, batch: GraphBatch, layers: int, *, subtree: str, edge_labels: bool, min_df: int
+    ) -> FittedInputs:
+        """Look at the graphs to learn from."""
+        if subtree not in SUBTREES:
+            raise TwinWLError(f"subtree is {subtree!r}: {nearest(str(subtree), SUBTREES)}")
+        features = np.empty((0, 0)) if batch.node_features is None else batch.node_features
+        if subtree == "auto":
+            subtree = "gin" if features.shape[1] else "wl"
+        used = np.flatnonzero(np.bincount(batch.node_labels, minlength=len(batch.node_vocabulary)))
+        scale = features.std(axis=0) if len(features) else np.ones(features.shape[1])
+        return cls(
+            labels=tuple(batch.node_vocabulary[code] for code in used.tolist()),
+            edge_labels=batch.edge_vocabulary if edge_labels and batch.edge_labels is not None else None,
+            directed=batch.directed,
+            subtree=subtree,
+            centre=features.mean(axis=0) if len(features) else np.zeros(features.shape[1]),
+            scale=np.where(scale > 0, scale, 1.0),  # a constant column says nothing, and must not divide by 0
+            histograms=SubtreeHistograms.fitted(
+                without_features(batch), layers, edge_labels=edge_labels, min_df=min_df
+            )
+            if subtree == "wl"
+            else None,
+        )
+
+    @property
+    def n_features(self) -> int:
+        """Width of a node's input."""
+        return len(self.labels) + len(self.centre)
+
+    @property
+    def n_histogram_columns(self) -> int:
+        """Width of the histograms; 0 without them."""
+        return 0 if self.histograms is None else self.histograms.n_columns
+
+    def examples(
+        self, batch: GraphBatch, layers: int, hops: Hops, root_mark: RootMark, max_memory: int | None
+    ) -> QuotientExamples | LiteralExamples:
+        """Turn graphs into examples, on the quotient unless there are continuous features."""
+        self.check(batch)
+        plain = without_features(batch)
+        rows = None if self.histograms is None else SparseExamples(self.histograms.rows(plain))
+        if len(self.centre):
+            return LiteralExamples(batch, self.labels, self.edge_labels, self.centre, self.scale, rows)
+        use_edges = self.edge_labels is not None
+        quotient = build_quotient(
+            plain, layers, hops, root_mark=root_mark, edge_labels=use_edges, max_memory=max_memory
+        )
+        whole = None
+        if self.subtree == "gin":
+            of_graphs, _ = whole_quotient(plain, layers, edge_labels=use_edges)
+            whole = QuotientSlicer(of_graphs, self.labels, self.edge_labels)
+        return QuotientExamples(QuotientSlicer(quotient, self.labels, self.edge_labels), whole, rows)
+
+    def check(self, batch: GraphBatch) -> None:
+        """Refuse graphs of another kind than those of the training."""
+        kinds = ("undirected", "directed")
+        if batch.directed != self.directed:
+            raise TwinWLError(
+                f"the network has learnt {kinds[self.directed]} graphs and these are {kinds[batch.directed]}"
+            )
+        width = 0 if batch.node_features is None else batch.node_features.shape[1]
+        if width != len(self.centre) and batch.n_nodes:
+            raise TwinWLError(
+                f"the nodes have {width} continuous features and the network has learnt {len(self.centre)}; "
+                "give it the same columns"
+            )
+        if self.edge_labels is not None and batch.edge_labels is None and len(batch.indices):
+            raise TwinWLError("the network has learnt edge labels and these graphs have none; add them")
+
+    def check_labels(self, batch: GraphBatch, unknown: str) -> None:
+        """Warn of labels that no training graph has, or refuse them where ``unknown`` is ``"error"``."""
+        fresh = recode(batch.node_labels, batch.node_vocabulary, self.labels) < 0
+        n_nodes = int(np.count_nonzero(fresh))
+        if n_nodes:
+            node = int(np.flatnonzero(fresh)[0])
+            graph = int(np.searchsorted(batch.graph_ptr, node, side="right")) - 1
+            label = batch.node_vocabulary[batch.node_labels[node]]
+            _tell(
+                f"{n_nodes} of {batch.n_nodes} nodes",
+                f"node label (first: {label!r} in graph {graph})",
+                unknown,
+            )
+        if self.edge_labels is not None and batch.edge_labels is not None:
+            n_arcs = int(
+                np.count_nonzero(recode(batch.edge_labels, batch.edge_vocabulary, self.edge_labels) < 0)
+            )
+            if n_arcs:
+                _tell(f"{n_arcs} of {len(batch.indices)} arcs", "edge label", unknown)
+
+
+def _tell(where: str, what: str, unknown: str) -> None:
+    message = f"{where} carry a {what} that no training graph has"
+    if unknown == "error":
+        raise TwinWLError(f"{message}; leave those graphs out, or use unknown='zero'")
+    warn_caller(f"{message}; they enter as zeros, so check that the labels mean the same")

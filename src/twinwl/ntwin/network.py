@@ -1,0 +1,92 @@
+"""The whole NTwin-GNN: encoder, normalisation of the pooled sums, and the classifier of the paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch.nn import functional
+
+from twinwl.learning.sparse import SparseLinear
+
+if TYPE_CHECKING:
+    from twinwl.learning.sparse import SparseRows
+    from twinwl.ntwin.encoder import NTwinEncoder, TwinSlices
+    from twinwl.ntwin.slicing import QuotientSlice
+    from twinwl.ntwin.uncompressed import GraphData
+
+__all__ = ["NTwinInput", "NTwinNetwork", "PooledSumNorm"]
+
+
+class NTwinInput(NamedTuple):
+    """Some graphs, as `NTwinNetwork` takes them.
+
+    ``graphs`` is what the encoder takes; ``histograms`` are the rows of the subtree encoder, or None.
+    """
+
+    graphs: QuotientSlice | TwinSlices | GraphData
+    histograms: SparseRows | None = None
+
+
+class PooledSumNorm(torch.nn.BatchNorm1d):
+    """Batch normalisation over graphs; a single graph, which has no spread, is scaled as at prediction."""
+
+    def forward(self, sums: torch.Tensor) -> torch.Tensor:
+        """Normalise each column."""
+        if self.training and len(sums) > 1:
+            return super().forward(sums)
+        return functional.batch_norm(
+            sums, self.running_mean, self.running_var, self.weight, self.bias, training=False, eps=self.eps
+        )
+
+
+class NTwinNetwork(torch.nn.Module):
+    """Encoder and two-layer classifier.
+
+    Parameters
+    ----------
+    encoder
+        Gives the pooled sums.
+    n_classes
+        Number of logits.
+    n_histogram_columns
+        Width of the subtree histograms; 0 where there are none. They enter the classifier's first layer by a
+        sparse product.
+    hidden
+        Width of the classifier's hidden layer.
+    dropout
+        Share of hidden units left out in training.
+    normalise
+        Normalise the pooled sums over the graphs of a batch; they grow with the square of a graph.
+    """
+
+    def __init__(
+        self,
+        encoder: NTwinEncoder,
+        n_classes: int,
+        *,
+        n_histogram_columns: int = 0,
+        hidden: int = 64,
+        dropout: float = 0.5,
+        normalise: bool = True,
+    ) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.norm = PooledSumNorm(encoder.n_outputs) if normalise else torch.nn.Identity()
+        self.first = torch.nn.Linear(encoder.n_outputs, hidden)
+        self.wide = SparseLinear(n_histogram_columns, hidden) if n_histogram_columns else None
+        self.dropout = torch.nn.Dropout(dropout)
+        self.second = torch.nn.Linear(hidden, n_classes)
+
+    def forward(self, graphs: NTwinInput) -> torch.Tensor:
+        """Return logits, shape (n_graphs, n_classes)."""
+        units = self.hidden_units(self.encoder(graphs.graphs), graphs.histograms)
+        logits: torch.Tensor = self.second(self.dropout(units.relu()))
+        return logits
+
+    def hidden_units(self, sums: torch.Tensor, histograms: SparseRows | None) -> torch.Tensor:
+        """Return the classifier's hidden units before the rectifier, from the two encoders' output."""
+        units: torch.Tensor = self.first(self.norm(sums))
+        if self.wide is not None and histograms is not None:
+            units = units + self.wide(histograms)
+        return units

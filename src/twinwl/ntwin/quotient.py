@@ -1,0 +1,277 @@
+"""The colour quotient: one row a colour instead of one a (root, node) pair.
+
+The state of a node inside a rooted subgraph after j layers depends only on its depth-j 1-WL colour inside
+that subgraph. So the disjoint union of all rooted subgraphs is refined, and the encoder runs on colours:
+``x_j = MLP_j(A_j x_{j-1})`` and ``R_k = P_k x_k``. The same function, to rounding, with far fewer rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.errors import TwinWLError
+from twinwl.graphs.labels import recode
+from twinwl.ntwin.blocks import check_memory, root_blocks, without_features
+from twinwl.ntwin.pools import Pool, PoolBuilder
+from twinwl.ntwin.settings import Hops, RootMark, hops_of_layers, n_marks
+from twinwl.ntwin.statistics import QuotientStatistics
+from twinwl.refinement.alphabet import Round, RoundTable
+from twinwl.refinement.colours import Scratch, colour_round
+from twinwl.refinement.messages import messages_of
+from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from twinwl.arrays import Int32
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.labels import Label
+    from twinwl.refinement.messages import Messages
+
+__all__ = ["Quotient", "build_quotient", "pair_colours"]
+
+
+@dataclass(frozen=True, eq=False)
+class Quotient:
+    """The matrices ``A_j`` and ``P_k`` of a batch of graphs.
+
+    Attributes
+    ----------
+    labels : tuple of labels
+        What the nodes carry. A colour of layer 0 is ``label * n_marks + mark``.
+    edge_labels : tuple of labels, or None
+        Where edge labels take part.
+    root_mark : str
+    hops : tuple of int
+        Radius of the rooted subgraphs of each layer.
+    directed : bool
+        In directed graphs a node hears from both ends of its arcs, told apart by the message's code
+        ``2 * edge label + end``.
+    rounds : tuple of Round
+        ``A_1, …, A_K``: for each colour its own colour one layer before, then what it hears.
+    pools : tuple of Pool
+        ``P_1, …, P_K``: how often each colour occurs in each graph.
+    n_pairs : tuple of int
+        Number of (root, node) pairs of each layer.
+
+    Examples
+    --------
+    >>> from twinwl.datasets.worked_example import worked_example
+    >>> quotient = build_quotient(worked_example(), layers=2, hops="growing")
+    >>> quotient.n_colours, quotient.n_pairs
+    ([2, 8, 8], (40, 60))
+    """
+
+    labels: tuple[Label, ...]
+    edge_labels: tuple[Label, ...] | None
+    root_mark: RootMark
+    hops: tuple[int, ...]
+    directed: bool
+    rounds: tuple[Round, ...]
+    pools: tuple[Pool, ...]
+    n_pairs: tuple[int, ...]
+
+    def __len__(self) -> int:
+        """Return the number of graphs."""
+        return len(self.pools[0].indptr) - 1
+
+    @property
+    def n_marks(self) -> int:
+        """Number of different marks of a node."""
+        return n_marks(self.root_mark, self.hops)
+
+    @property
+    def n_codes(self) -> int:
+        """Number of kinds of messages."""
+        return _n_codes(self.edge_labels, self.directed)
+
+    @property
+    def coded(self) -> bool:
+        """Whether messages are told apart by a code."""
+        return self.edge_labels is not None or self.directed
+
+    @property
+    def n_colours(self) -> list[int]:
+        """Number of colours of each layer, layer 0 first."""
+        return [len(self.labels) * self.n_marks, *(part.n_colours for part in self.rounds)]
+
+    def statistics(self) -> QuotientStatistics:
+        """Return how much the quotient saves.
+
+        >>> from twinwl.datasets.worked_example import worked_example
+        >>> print(build_quotient(worked_example(), layers=2).statistics())
+        layer  hops  pairs  colours  compression
+            1     1     40        8          5.0
+            2     2     60        8          7.5
+        """
+        return QuotientStatistics(self.hops, self.n_pairs, tuple(self.n_colours[1:]))
+
+    def extended(self, batch: GraphBatch, *, max_memory: int | None = None) -> Quotient:
+        """Return the quotient of other graphs that keeps every colour of this one and adds new ones behind.
+
+        This one is left as it is, and rows computed for it stay good.
+        """
+        _check_alike(self, batch)
+        return _built(without_features(batch), replace(self, pools=(), n_pairs=()), max_memory)
+
+
+def build_quotient(
+    batch: GraphBatch,
+    layers: int,
+    hops: Hops = "growing",
+    *,
+    root_mark: RootMark = "none",
+    edge_labels: bool = False,
+    max_memory: int | None = None,
+) -> Quotient:
+    """Build the quotient of a batch.
+
+    Parameters
+    ----------
+    batch
+        The graphs; continuous features are not looked at.
+    layers
+        Depth of the network. More layers than a graph has rounds change nothing but the cost.
+    hops
+        ``"growing"`` for k hops in layer k, or one number for all layers.
+    root_mark
+        ``"none"`` (the paper), ``"root"`` to tell the root from the other nodes, ``"distance"`` to tell nodes
+        by their distance from the root.
+    edge_labels
+        Tell messages apart by edge label, where the batch has any.
+    max_memory
+        Bytes that the rooted subgraphs may need; None allows half of the machine's memory.
+    """
+    radii = hops_of_layers(hops, layers)
+    n_marks(root_mark, radii)
+    empty = Quotient(
+        labels=(),
+        edge_labels=() if edge_labels and batch.edge_labels is not None else None,
+        root_mark=root_mark,
+        hops=radii,
+        directed=batch.directed,
+        rounds=(),
+        pools=(),
+        n_pairs=(),
+    )
+    return _built(without_features(batch), empty, max_memory)
+
+
+def pair_colours(batch: GraphBatch, quotient: Quotient, layer: int) -> tuple[RootedSubgraphs, Int32]:
+    """Return the rooted subgraphs of a layer, all at once, and each of their nodes' colour in that layer.
+
+    For looking into a few graphs; the colours are those of the quotient, which must know all of them.
+    """
+    plain = without_features(batch)
+    maker = _Maker(plain, quotient)
+    cut = rooted_subgraphs(plain, quotient.hops[layer - 1])
+    return cut, list(maker.rounds_of(cut, layer, insert=False))[-1]
+
+
+def _built(batch: GraphBatch, known: Quotient, max_memory: int | None) -> Quotient:
+    pairs = check_memory(batch, known.hops, max_memory)
+    maker = _Maker(batch, known)
+    layers = len(known.hops)
+    builders = [PoolBuilder(batch.graph_ptr) for _ in known.hops]
+    # Layers that look equally far share their subgraphs: they are cut once and read off at several depths.
+    for radius in sorted(set(known.hops)):
+        deepest = max(layer for layer in range(1, layers + 1) if known.hops[layer - 1] == radius)
+        for low, high in root_blocks(batch, radius):
+            cut = rooted_subgraphs(batch, radius, np.arange(low, high, dtype=np.int64))
+            for layer, colours in enumerate(maker.rounds_of(cut, deepest, insert=True), start=1):
+                if known.hops[layer - 1] == radius:
+                    builders[layer - 1].add(low, cut.subgraph_ptr, colours)
+    n_before = [len(maker.labels) * known.n_marks, *(table.n_colours for table in maker.tables)]
+    rounds = [
+        table.finished().restrided(max(1, before), maker.n_codes)
+        for table, before in zip(maker.tables, n_before, strict=False)
+    ]
+    return replace(
+        known,
+        labels=maker.labels,
+        edge_labels=maker.edge_labels,
+        rounds=tuple(rounds),
+        pools=tuple(builder.finished() for builder in builders),
+        n_pairs=tuple(int(pairs[radius]) for radius in known.hops),
+    )
+
+
+class _Maker:
+    """Refines unions of rooted subgraphs, block after block, with one growing table a layer."""
+
+    def __init__(self, batch: GraphBatch, known: Quotient) -> None:
+        self.batch = batch
+        self.root_mark = known.root_mark
+        self.n_marks = known.n_marks
+        self.labels, self.label_codes = _joined(known.labels, batch.node_vocabulary, batch.node_labels)
+        self.edge_labels: tuple[Label, ...] | None = None
+        self.edge_codes: Int32 | None = None
+        if known.edge_labels is not None and batch.edge_labels is not None:
+            self.edge_labels, self.edge_codes = _joined(
+                known.edge_labels, batch.edge_vocabulary, batch.edge_labels
+            )
+        self.n_codes = _n_codes(self.edge_labels, batch.directed)
+        stride = len(self.labels) * self.n_marks
+        self.tables: list[RoundTable] = []
+        for layer in range(len(known.hops)):
+            before = known.rounds[layer] if known.rounds else None
+            self.tables.append(RoundTable(_roomy(stride), self.n_codes, before))
+            stride = self.tables[-1].n_colours
+
+    def rounds_of(self, cut: RootedSubgraphs, deepest: int, *, insert: bool) -> Iterator[Int32]:
+        """Yield the colours of the nodes of a union in layers 1, 2, …, ``deepest``."""
+        messages = self._messages(cut)
+        scratch = Scratch(messages)
+        colours = self.label_codes[cut.node] * np.int32(self.n_marks)
+        if self.root_mark == "root":
+            colours += cut.distance > 0
+        elif self.root_mark == "distance":
+            colours += cut.distance
+        n_before = len(self.labels) * self.n_marks
+        for layer in range(deepest):
+            table = self.tables[layer]
+            if table.stride < n_before:
+                # Blocks pass all layers one after the other, so the layer before may have grown meanwhile.
+                table = RoundTable(_roomy(n_before), self.n_codes, table.finished())
+                self.tables[layer] = table
+            after = np.empty_like(colours)
+            colour_round(messages, colours, table, after, scratch, insert=insert)
+            colours, n_before = after, table.n_colours
+            yield colours
+
+    def _messages(self, cut: RootedSubgraphs) -> Messages:
+        codes = None if self.edge_codes is None else self.edge_codes[cut.arc]
+        return messages_of(cut.as_batch(self.batch), codes, max(1, len(self.edge_labels or ())))
+
+
+def _roomy(n_colours: int) -> int:
+    """Leave room for colours to come, at the price of at most one bit a digit in packed signatures."""
+    return 1 << max(4, n_colours.bit_length())
+
+
+def _n_codes(edge_labels: tuple[Label, ...] | None, directed: bool) -> int:
+    return max(1, len(edge_labels or ())) * (2 if directed else 1)
+
+
+def _joined(
+    known: tuple[Label, ...], here: tuple[Label, ...], codes: Int32
+) -> tuple[tuple[Label, ...], Int32]:
+    """Return a vocabulary that goes on from the known one, and the codes written in it."""
+    if not known:
+        return here, codes
+    missing = recode(np.arange(len(here), dtype=np.int32), here, known) < 0
+    joined = known + tuple(label for label, new in zip(here, missing, strict=True) if new)
+    return joined, recode(codes, here, joined)
+
+
+def _check_alike(quotient: Quotient, batch: GraphBatch) -> None:
+    if quotient.directed != batch.directed:
+        kinds = ("undirected", "directed")
+        raise TwinWLError(
+            f"the quotient is of {kinds[quotient.directed]} graphs and these are {kinds[batch.directed]}"
+        )
+    if quotient.edge_labels is not None and batch.edge_labels is None and len(batch.indices):
+        raise TwinWLError("the quotient was built with edge labels and these graphs have none; add them")

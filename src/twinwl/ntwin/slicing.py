@@ -1,0 +1,236 @@
+"""A mini-batch of the quotient: only the rows of its own graphs, from the pooling matrices downwards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from twinwl.graphs.labels import recode
+
+if TYPE_CHECKING:
+    from twinwl.arrays import Int32, Int64, Ints
+    from twinwl.graphs.labels import Label
+    from twinwl.ntwin.quotient import Quotient
+
+__all__ = ["LayerSlice", "QuotientSlice", "QuotientSlicer"]
+
+_NONE = np.zeros(1, np.int64)
+_NO_ROWS = np.empty(0, np.int32)
+
+
+class LayerSlice(NamedTuple):
+    """One layer of a mini-batch, in local row numbers.
+
+    Attributes
+    ----------
+    hear_ptr, heard
+        ``A_j`` as CSR with ones: which rows of the layer before each row adds up, itself included. Where
+        messages have codes, the code of a message stands beside it as row ``n_below + code``: its embedding
+        is appended below the rows.
+    n_below : int
+        Number of rows of the layer before.
+    pool_ptr, pooled, counts
+        ``P_j`` as CSR, one row a graph.
+    """
+
+    hear_ptr: Int64
+    heard: Int32
+    n_below: int
+    pool_ptr: Int64
+    pooled: Int32
+    counts: Int32
+
+    @property
+    def n_rows(self) -> int:
+        """Number of colours of this layer that the mini-batch needs."""
+        return len(self.hear_ptr) - 1
+
+    def n_pairs(self) -> Int64:
+        """Return the number of (root, node) pairs of each graph."""
+        before = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
+        return before[self.pool_ptr[1:]] - before[self.pool_ptr[:-1]]
+
+
+class QuotientSlice(NamedTuple):
+    """What the encoder needs of a quotient for some graphs.
+
+    Attributes
+    ----------
+    label, mark : arrays of int64
+        What the rows of layer 0 stand for; a label of -1 is one that the network does not know.
+    codes : array of int64, shape (n_codes,)
+        The network's number of each kind of message; -1 for none. Empty where all messages are alike.
+    layers : tuple of LayerSlice
+        Layers 1, 2, …
+    """
+
+    label: Int64
+    mark: Int64
+    codes: Int64
+    layers: tuple[LayerSlice, ...]
+
+    @property
+    def n_graphs(self) -> int:
+        """Number of graphs."""
+        return len(self.layers[0].pool_ptr) - 1
+
+
+class QuotientSlicer:
+    """Cuts mini-batches out of a quotient; what a batch costs does not depend on the size of the quotient.
+
+    Parameters
+    ----------
+    quotient
+        The quotient of all graphs.
+    labels, edge_labels : tuples of labels, optional
+        What the network knows, in its order; the quotient's own by default.
+
+    Examples
+    --------
+    >>> from twinwl.datasets.worked_example import worked_example
+    >>> from twinwl.ntwin.quotient import build_quotient
+    >>> slicer = QuotientSlicer(build_quotient(worked_example(), layers=2))
+    >>> [layer.n_rows for layer in slicer.take(np.array([1])).layers]
+    [4, 4]
+    """
+
+    def __init__(
+        self,
+        quotient: Quotient,
+        labels: tuple[Label, ...] | None = None,
+        edge_labels: tuple[Label, ...] | None = None,
+    ) -> None:
+        self.quotient = quotient
+        self.known_labels = _places(quotient.labels, labels)
+        self.known_codes = _codes(quotient, edge_labels)
+        # Where a colour lies among the rows of the mini-batch; -1 between two calls.
+        self._places = [np.full(n, -1, np.int32) for n in quotient.n_colours]
+        self._members = [np.empty(n, np.int32) for n in quotient.n_colours]
+
+    def __len__(self) -> int:
+        """Return the number of graphs."""
+        return len(self.quotient)
+
+    def take(self, rows: Int64) -> QuotientSlice:
+        """Return the part of the quotient that these graphs need."""
+        rows = np.asarray(rows, np.int64)
+        quotient = self.quotient
+        layers: list[LayerSlice] = []
+        top = len(quotient.rounds)
+        pooled, n_members = self._pooled(top, rows)
+        for layer in range(top, 0, -1):
+            part, members = quotient.rounds[layer - 1], self._members[layer][:n_members]
+            # What is pooled below comes first: a message's code is numbered behind all rows below.
+            pooled_below, n_below = self._pooled(layer - 1, rows)
+            hear_ptr, heard, n_below = _take_round(
+                part.sig_ptr,
+                part.sig_items,
+                part.stride,
+                quotient.coded,
+                members,
+                self._places[layer - 1],
+                self._members[layer - 1],
+                n_below,
+            )
+            self._places[layer][members] = -1
+            layers.append(LayerSlice(hear_ptr, heard, n_below, *pooled))
+            pooled, n_members = pooled_below, n_below
+        bottom = self._members[0][:n_members].astype(np.int64)
+        self._places[0][bottom] = -1
+        label, mark = np.divmod(bottom, quotient.n_marks)
+        return QuotientSlice(self.known_labels[label], mark, self.known_codes, tuple(reversed(layers)))
+
+    def _pooled(self, layer: int, rows: Int64) -> tuple[tuple[Int64, Int32, Int32], int]:
+        """Slice ``P`` of a layer, whose colours become its first members; layer 0 is not pooled."""
+        if layer == 0:
+            return (_NONE, _NO_ROWS, _NO_ROWS), 0
+        *pooled, n_members = _take_pool(
+            *self.quotient.pools[layer - 1], rows, self._places[layer], self._members[layer]
+        )
+        return tuple(pooled), n_members
+
+
+def _places(here: tuple[Label, ...], known: tuple[Label, ...] | None) -> Int64:
+    numbers = np.arange(len(here), dtype=np.int32)
+    return (numbers if known is None else recode(numbers, here, known)).astype(np.int64)
+
+
+def _codes(quotient: Quotient, known: tuple[Label, ...] | None) -> Int64:
+    """Translate codes of messages: ``edge label``, or ``2 * edge label + end`` in directed graphs."""
+    if not quotient.coded:
+        return np.empty(0, np.int64)
+    places = _places(quotient.edge_labels, known) if quotient.edge_labels else np.zeros(1, np.int64)
+    if not quotient.directed:
+        return places
+    return np.stack([np.where(places < 0, -1, 2 * places + end) for end in (0, 1)], axis=1).ravel()
+
+
+@njit(cache=True, nogil=True)
+def _take_pool(
+    indptr: Int64,
+    colours: Int32,
+    counts: Int32,
+    rows: Int64,
+    place: Int32,
+    members: Int32,
+) -> tuple[Int64, Int32, Int32, int]:
+    """Slice a pooling matrix; colours met for the first time join the members."""
+    n_members = 0
+    out_ptr = np.zeros(len(rows) + 1, np.int64)
+    for index in range(len(rows)):
+        out_ptr[index + 1] = out_ptr[index] + indptr[rows[index] + 1] - indptr[rows[index]]
+    out_rows = np.empty(out_ptr[-1], np.int32)
+    out_counts = np.empty(out_ptr[-1], np.int32)
+    written = 0
+    for graph in rows:
+        for entry in range(indptr[graph], indptr[graph + 1]):
+            colour = colours[entry]
+            if place[colour] < 0:
+                place[colour] = n_members
+                members[n_members] = colour
+                n_members += 1
+            out_rows[written] = place[colour]
+            out_counts[written] = counts[entry]
+            written += 1
+    return out_ptr, out_rows, out_counts, n_members
+
+
+@njit(cache=True, nogil=True)
+def _take_round(
+    sig_ptr: Int64,
+    sig_items: Ints,
+    stride: int,
+    coded: bool,
+    members: Int32,
+    place_below: Int32,
+    members_below: Int32,
+    n_below: int,
+) -> tuple[Int64, Int32, int]:
+    """Slice the signatures of the members; the colours they hear join the members of the layer below."""
+    n = len(members)
+    out_ptr = np.zeros(n + 1, np.int64)
+    for row in range(n):
+        length = sig_ptr[members[row] + 1] - sig_ptr[members[row]]
+        out_ptr[row + 1] = out_ptr[row] + (2 * length - 1 if coded else length)
+    out = np.empty(out_ptr[-1], np.int32)
+    for row in range(n):
+        start = sig_ptr[members[row]]
+        length = sig_ptr[members[row] + 1] - start
+        for offset in range(length):
+            colour = sig_items[start + offset]
+            if coded and offset:
+                colour %= stride
+            if place_below[colour] < 0:
+                place_below[colour] = n_below
+                members_below[n_below] = colour
+                n_below += 1
+            out[out_ptr[row] + offset] = place_below[colour]
+    if coded:  # only now is the number of rows below known
+        for row in range(n):
+            start = sig_ptr[members[row]]
+            length = sig_ptr[members[row] + 1] - start
+            for offset in range(1, length):
+                out[out_ptr[row] + length + offset - 1] = n_below + sig_items[start + offset] // stride
+    return out_ptr, out, n_below

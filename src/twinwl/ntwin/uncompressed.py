@@ -1,0 +1,202 @@
+"""The encoder without the quotient: any network may read the rooted subgraphs, as the paper promises.
+
+Slower and larger than the quotient, and its oracle: here every (root, node) pair has a state of its own. It
+is also what runs where nodes carry continuous features, which give no two nodes a common colour.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+import torch
+
+from twinwl.errors import TwinWLError
+from twinwl.graphs.batch import GraphBatch
+from twinwl.ntwin.blocks import root_blocks
+from twinwl.ntwin.settings import RootMark, check_root_mark
+from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Each of a block's nodes and arcs has states of its own in every layer: some tens of megabytes.
+_BLOCK_ENTRIES = 1 << 17
+
+__all__ = ["GraphData", "PyGData", "RootedSubgraphEncoder", "as_graph_data", "messages"]
+
+
+class PyGData(Protocol):
+    """What is looked at in a ``torch_geometric.data.Data`` or ``Batch``."""
+
+    x: torch.Tensor
+    edge_index: torch.Tensor
+    edge_attr: torch.Tensor | None
+    batch: torch.Tensor | None
+
+
+class GraphData(NamedTuple):
+    """Graphs as tensors, in the names of PyG; `as_graph_data` makes it from a ``Data`` or ``Batch``.
+
+    Attributes
+    ----------
+    x : tensor, shape (n_nodes, n_features)
+    edge_index : tensor of int64, shape (2, n_arcs)
+        Both arcs of an undirected edge.
+    edge_attr : tensor of int64, shape (n_arcs,), or None
+        Code of each arc's label.
+    batch : tensor of int64, shape (n_nodes,)
+        Graph of each node, ascending.
+    n_graphs : int
+    """
+
+    x: torch.Tensor
+    edge_index: torch.Tensor
+    edge_attr: torch.Tensor | None
+    batch: torch.Tensor
+    n_graphs: int
+
+
+class RootedSubgraphEncoder(torch.nn.Module):
+    """Reads the rooted subgraphs of every node with networks of your own, and sums over the nodes.
+
+    Parameters
+    ----------
+    readouts
+        One network for each entry of ``hops``, called as ``readout(x, edge_index, batch)``, with the edges'
+        codes as a fourth argument where there are any. It is given the disjoint union of rooted subgraphs,
+        ``batch`` telling which subgraph a node is in, and returns one row a subgraph.
+    hops
+        Radius of the rooted subgraphs that each readout is given.
+    root_mark
+        ``"root"`` appends a one-hot mark of the root to ``x``, ``"distance"`` one of the distance from it.
+    directed
+        Edges are arcs: subgraphs are cut along them, and messages pass both ways, with the codes
+        ``2 * code`` from the head and ``2 * code + 1`` from the tail.
+
+    Examples
+    --------
+    >>> class Size(torch.nn.Module):
+    ...     def forward(self, x, edge_index, batch):
+    ...         return torch.bincount(batch)[:, None].float()
+    >>> path = GraphData(
+    ...     torch.ones(3, 1), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), None, torch.zeros(3, dtype=int), 1
+    ... )
+    >>> RootedSubgraphEncoder([Size(), Size()], hops=[1, 2])(path)
+    tensor([[7., 9.]])
+    """
+
+    def __init__(
+        self,
+        readouts: Sequence[torch.nn.Module],
+        hops: Sequence[int],
+        root_mark: RootMark = "none",
+        *,
+        directed: bool = False,
+    ) -> None:
+        super().__init__()
+        check_root_mark(root_mark)
+        if len(readouts) != len(hops):
+            raise TwinWLError(
+                f"there are {len(readouts)} readouts for {len(hops)} numbers of hops; give as many"
+            )
+        self.readouts = torch.nn.ModuleList(readouts)
+        self.hops = tuple(hops)
+        self.root_mark = root_mark
+        self.directed = directed
+
+    def forward(self, data: GraphData | PyGData) -> torch.Tensor:
+        """Return the readouts' sums over the roots of each graph, side by side: (n_graphs, total width)."""
+        graphs = as_graph_data(data)
+        arcs = _sorted_arcs(graphs, directed=self.directed)
+        parts = [
+            self._pooled(graphs, arcs, readout, radius)
+            for readout, radius in zip(self.readouts, self.hops, strict=True)
+        ]
+        return torch.cat(parts, dim=1)
+
+    def _pooled(self, graphs: GraphData, arcs: _Arcs, readout: torch.nn.Module, radius: int) -> torch.Tensor:
+        """Sum a readout over the roots of each graph, in blocks of roots: a sum does not mind."""
+        total: torch.Tensor | None = None
+        for low, high in root_blocks(arcs.batch, radius, _BLOCK_ENTRIES) or [(0, 0)]:
+            cut = rooted_subgraphs(arcs.batch, radius, np.arange(low, high))
+            node = torch.from_numpy(cut.node.astype(np.int64))
+            x = torch.cat([graphs.x[node], self._marks(cut.distance).to(graphs.x.dtype)], dim=1)
+            source = np.repeat(np.arange(len(cut.node)), np.diff(cut.indptr))
+            edges = torch.from_numpy(np.stack([source, cut.indices.astype(np.int64)]))
+            codes = None
+            if graphs.edge_attr is not None:
+                codes = graphs.edge_attr[arcs.order[torch.from_numpy(cut.arc)]]
+            edges, codes = messages(edges, codes, directed=self.directed)
+            subgraph = torch.from_numpy(np.repeat(np.arange(len(cut.root)), np.diff(cut.subgraph_ptr)))
+            rows = readout(x, edges, subgraph) if codes is None else readout(x, edges, subgraph, codes)
+            start = rows.new_zeros(graphs.n_graphs, rows.shape[1]) if total is None else total
+            total = start.index_add(0, graphs.batch[low:high], rows)
+        assert total is not None  # noqa: S101  (there is always a block, if an empty one)
+        return total
+
+    def _marks(self, distance: np.ndarray) -> torch.Tensor:
+        if self.root_mark == "none":
+            return torch.empty(len(distance), 0)
+        mark = np.minimum(distance, 1) if self.root_mark == "root" else distance
+        n_marks = 2 if self.root_mark == "root" else max(self.hops) + 1
+        return torch.nn.functional.one_hot(torch.from_numpy(mark.astype(np.int64)), n_marks)
+
+
+def as_graph_data(data: GraphData | PyGData) -> GraphData:
+    """Take what the encoders need from a PyG ``Data`` or ``Batch``."""
+    if isinstance(data, GraphData):
+        return data
+    x, edge_index = getattr(data, "x", None), getattr(data, "edge_index", None)
+    if x is None or edge_index is None:
+        raise TwinWLError(
+            f"a {type(data).__name__} without x or edge_index; give each node a row of features in x"
+        )
+    edge_attr, batch = getattr(data, "edge_attr", None), getattr(data, "batch", None)
+    if edge_attr is not None:
+        # TU sets come with one-hot edge labels.
+        edge_attr = edge_attr.argmax(dim=1) if edge_attr.dim() > 1 else edge_attr.long()
+    n_graphs = int(getattr(data, "num_graphs", 1)) if batch is not None else 1
+    if batch is None:
+        batch = torch.zeros(len(x), dtype=torch.int64)
+    return GraphData(x, edge_index, edge_attr, batch, n_graphs)
+
+
+class _Arcs(NamedTuple):
+    batch: GraphBatch
+    order: torch.Tensor
+    """Place in ``edge_index`` of each arc of the batch."""
+
+
+def _sorted_arcs(graphs: GraphData, *, directed: bool) -> _Arcs:
+    source, target = graphs.edge_index.numpy()
+    n_nodes = len(graphs.x)
+    order = np.lexsort((target, source))
+    indptr = np.zeros(n_nodes + 1, np.int64)
+    np.cumsum(np.bincount(source, minlength=n_nodes), out=indptr[1:])
+    graph_ptr = np.zeros(graphs.n_graphs + 1, np.int64)
+    np.cumsum(np.bincount(graphs.batch.numpy(), minlength=graphs.n_graphs), out=graph_ptr[1:])
+    batch = GraphBatch.unchecked(
+        indptr=indptr,
+        indices=target[order].astype(np.int32),
+        graph_ptr=graph_ptr,
+        node_labels=np.zeros(n_nodes, np.int32),
+        node_vocabulary=(None,),
+        edge_labels=None,
+        edge_vocabulary=(),
+        node_features=None,
+        directed=directed,
+    )
+    return _Arcs(batch, torch.from_numpy(order))
+
+
+def messages(
+    edges: torch.Tensor, codes: torch.Tensor | None, *, directed: bool
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Return who speaks to whom; in directed graphs both ends of an arc hear each other, told apart."""
+    if not directed:
+        return edges, codes
+    labels = edges.new_zeros(edges.shape[1]) if codes is None else codes
+    from_tail = torch.where(labels < 0, -1, 2 * labels + 1)
+    from_head = torch.where(labels < 0, -1, 2 * labels)
+    return torch.cat([edges, edges.flip(0)], dim=1), torch.cat([from_tail, from_head])
