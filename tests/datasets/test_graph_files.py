@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-import io
 import json
-from types import SimpleNamespace
 
 import networkx as nx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from twinwl.datasets import line_formats, text_files
-from twinwl.datasets.graph_files import iter_graphs, read_graph, read_graphs
+from twinwl.datasets import text_files
+from twinwl.datasets.graph_files import read_graph, read_graphs
 from twinwl.errors import GraphInputError, TwinWLError
 
 
@@ -104,53 +102,6 @@ def test_tu_index(tu_zip):
         read_graph(f"{path}#188")
 
 
-# ---------------------------------------------------------------------- edge lists
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("a.edges", "# names\nann bob\nbob eve\nzoe\n"),
-        ("a.txt", "ann,bob\nbob;eve\nzoe"),
-        ("a.edgelist", "ann bob {}\nbob eve {}\nzoe"),
-        ("a.csv", 'source,target\nann,"bob"\nbob,eve\nzoe\n'),
-        ("b.csv", "ann;bob\nbob;eve;\nzoe\n"),
-        ("c.csv", "\ufeffann,bob\r\nbob,eve\r\nzoe\r\n"),
-    ],
-)
-def test_edge_lists_take_names_comments_and_isolated_nodes(tmp_path, name, text):
-    path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
-    graph = read_graph(path).graphs
-    assert (graph.n_nodes, edges_of(graph)) == (4, {(0, 1), (1, 2)})
-
-
-def test_edge_labels_that_look_like_integers_are(tmp_path):
-    path = tmp_path / "a.edges"
-    path.write_text("a b 1\nb c x\nc d 01\n")
-    assert set(read_graph(path).graphs.edge_vocabulary) == {1, "x", "01"}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a b 1\nc d\n", "line 2: this edge has no label"),
-        ("a b\nc d 1\n", "line 2: this edge has a label"),
-        ("a b c d\n", "line 1: 4 fields"),
-        ("0 1 {'weight': 3}\n", "data=False"),
-        ("# nothing\n", "no edge"),
-    ],
-)
-def test_bad_edge_lists_name_the_line(tmp_path, text, message):
-    path = tmp_path / "a.edges"
-    path.write_text(text)
-    with pytest.raises(GraphInputError, match=message):
-        read_graph(path)
-
-
-# ---------------------------------------------------------------------- labels from attributes
-
-
 @pytest.fixture
 def labelled():
     graph = nx.Graph()
@@ -216,8 +167,6 @@ def test_several_graphs_in_one_graphml(tmp_path):
     )
     assert read_graphs(path).graphs.nodes_per_graph.tolist() == [2, 1]
 
-
-# ---------------------------------------------------------------------- bad input
 
 DOCTYPE = '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><graphml>&b;</graphml>'
 
@@ -294,52 +243,3 @@ def test_an_endless_line_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(text_files, "MAX_LINE", 50)
     with pytest.raises(GraphInputError, match="line 1: longer"):
         read_graph(path)
-
-
-# ---------------------------------------------------------------------- streams
-
-
-def test_blocks_hold_at_most_block_graphs(tmp_path):
-    path = tmp_path / "a.g6"
-    path.write_text("A_\n" * 10)
-    assert [len(part.graphs) for part in iter_graphs(path, block=4)] == [4, 4, 2]
-    with pytest.raises(GraphInputError, match="block is 0"):
-        list(iter_graphs(path, block=0))
-
-
-def test_only_one_block_is_read_ahead(monkeypatch):
-    taken = []
-
-    def endless(_):
-        for number in range(10**9):
-            taken.append(number)
-            yield number + 1, "A_"
-
-    monkeypatch.setattr(line_formats, "numbered_lines", endless)
-    blocks = iter_graphs("a.g6", block=100)
-    next(blocks)
-    assert len(taken) == 100
-
-
-def test_invalid_lines_are_left_out_only_when_asked(tmp_path):
-    path = tmp_path / "a.smi"
-    path.write_text("C\nnonsense(\nCC\nC1C\n")
-    found = read_graphs(path, skip_invalid=True)
-    assert found.names == ("C", "CC")
-    assert found.skipped == (2, 4)
-    with pytest.raises(GraphInputError, match="line 2"):
-        read_graphs(path)
-
-
-def test_a_file_without_one_valid_line_is_an_error(tmp_path):
-    path = tmp_path / "a.smi"
-    path.write_text("nonsense(\n")
-    with pytest.raises(GraphInputError, match="no line of it"):
-        read_graphs(path, skip_invalid=True)
-
-
-def test_standard_input(monkeypatch):
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"Bw\nA_\n")))
-    assert read_graphs("-").names == ("stdin#0", "stdin#1")
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"CCO drink\n")))
-    assert read_graphs("smiles:-").names == ("drink",)
