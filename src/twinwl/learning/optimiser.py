@@ -94,6 +94,7 @@ class _LazyRows:
         self._values = weight.detach().numpy()
         self._mean = np.zeros_like(self._values)
         self._square = np.zeros_like(self._values)
+        self._seen = np.zeros(len(self._values), np.bool_)
         self._steps = 0
 
     def step(self, learning_rate: float, weight_decay: float) -> None:
@@ -101,10 +102,12 @@ class _LazyRows:
         if grad is None:
             return
         self._steps += 1
-        grad = grad.coalesce()
+        # autograd drops the mark that the rows are distinct, and coalescing costs more than the step itself.
+        if not _distinct(grad._indices()[0].numpy(), self._seen):  # noqa: SLF001
+            grad = grad.coalesce()
         _move_rows(
-            grad.indices()[0].numpy(),
-            grad.values().numpy(),
+            grad._indices()[0].numpy(),  # noqa: SLF001
+            grad._values().numpy(),  # noqa: SLF001
             self._values,
             self._mean,
             self._square,
@@ -114,7 +117,20 @@ class _LazyRows:
         )
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(cache=True, nogil=True)
+def _distinct(rows: Int64, seen: NDArray[np.bool_]) -> bool:
+    """Tell whether no row is named twice; ``seen`` is all False before and after."""
+    distinct = True
+    for row in rows:
+        distinct &= not seen[row]
+        seen[row] = True
+    for row in rows:
+        seen[row] = False
+    return distinct
+
+
+# NumPy's division, which never raises, is what lets the loop over units be vectorised.
+@njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
 def _move_rows(
     rows: Int64,
     grads: NDArray[np.float32],
@@ -126,14 +142,12 @@ def _move_rows(
     keep: np.float32,
 ) -> None:
     """Adam's step for the rows given, each named once."""
-    one = np.float32(1)
     beta1, beta2, epsilon = np.float32(_BETA1), np.float32(_BETA2), np.float32(_EPSILON)
+    rest1, rest2 = np.float32(1 - _BETA1), np.float32(1 - _BETA2)
     for place in range(len(rows)):
-        row = rows[place]
-        for unit in range(values.shape[1]):
-            grad = grads[place, unit]
-            m = beta1 * mean[row, unit] + (one - beta1) * grad
-            v = beta2 * square[row, unit] + (one - beta2) * grad * grad
-            mean[row, unit] = m
-            square[row, unit] = v
-            values[row, unit] = values[row, unit] * keep - step_size * m / (np.sqrt(v) * correction + epsilon)
+        grad, value = grads[place], values[rows[place]]
+        m, v = mean[rows[place]], square[rows[place]]
+        for unit in range(len(grad)):
+            m[unit] = beta1 * m[unit] + rest1 * grad[unit]
+            v[unit] = beta2 * v[unit] + rest2 * grad[unit] * grad[unit]
+            value[unit] = value[unit] * keep - step_size * m[unit] / (np.sqrt(v[unit]) * correction + epsilon)
