@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.datasets.registry import load_dataset
     from twinwl.errors import TwinWLError, TwinWLWarning
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import as_batch
@@ -18,13 +20,20 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.deduplication import Deduplication, deduplicate
     from twinwl.isomorphism.hashing import graph_hash, graph_hashes
     from twinwl.isomorphism.verdict import Comparison
+    from twinwl.ntwin.classifier import NTwinClassifier
+    from twinwl.ntwin.encoder import NTwinEncoder
     from twinwl.stwin.kernel import TwinKernel
+    from twinwl.stwin.svc import STwinSVC
     from twinwl.stwin.vectorizer import STwinVectorizer
 
 _HOME_OF = {
     "Comparison": "twinwl.isomorphism.verdict",
+    "Dataset": "twinwl.datasets.dataset",
     "Deduplication": "twinwl.isomorphism.deduplication",
     "GraphBatch": "twinwl.graphs.batch",
+    "NTwinClassifier": "twinwl.ntwin.classifier",
+    "NTwinEncoder": "twinwl.ntwin.encoder",
+    "STwinSVC": "twinwl.stwin.svc",
     "STwinVectorizer": "twinwl.stwin.vectorizer",
     "TwinKernel": "twinwl.stwin.kernel",
     "TwinWLError": "twinwl.errors",
@@ -34,12 +43,17 @@ _HOME_OF = {
     "deduplicate": "twinwl.isomorphism.deduplication",
     "graph_hash": "twinwl.isomorphism.hashing",
     "graph_hashes": "twinwl.isomorphism.hashing",
+    "load_dataset": "twinwl.datasets.registry",
 }
 
 __all__ = [
     "Comparison",
+    "Dataset",
     "Deduplication",
     "GraphBatch",
+    "NTwinClassifier",
+    "NTwinEncoder",
+    "STwinSVC",
     "STwinVectorizer",
     "TwinKernel",
     "TwinWLError",
@@ -50,6 +64,7 @@ __all__ = [
     "deduplicate",
     "graph_hash",
     "graph_hashes",
+    "load_dataset",
 ]
 
 

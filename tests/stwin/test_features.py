@@ -1,3 +1,5 @@
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -5,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests import naive
 from twinwl import GraphBatch, TwinWLError
+from twinwl.datasets.tu import read_tu
 from twinwl.datasets.worked_example import worked_example
 from twinwl.stwin.features import KINDS, stwin_features
 
@@ -126,3 +129,28 @@ def test_threads_do_not_change_a_byte():
     two = stwin_features(batch, 3, "joint", n_threads=2).matrix
     assert np.array_equal(one.indices, two.indices)
     assert np.array_equal(one.data, two.data)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "MUTAG",
+        "PTC_MR",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("NCI1", "NCI109", "Mutagenicity")),
+    ],
+)
+def test_features_equal_the_oracle_on_real_data(name, tu_zip):
+    batch = read_tu(tu_zip(name)).graphs
+    joint = naive.features(naive.from_batch(batch), 3, "joint")
+    for kind in KINDS:
+        encoding = stwin_features(batch, 3, kind)
+        # Both number colours by first occurrence, except that ours follow the vocabulary in round 0.
+        colour_at_first = list(dict.fromkeys(encoding.column_of_node[0].tolist()))
+        located = [encoding.space.locate(column) for column in range(encoding.space.n_columns)]
+        for row, vector in zip(encoding.matrix, joint, strict=True):
+            expected = Counter()
+            for (h, colour, size), count in vector.items():
+                key = h, colour if h else colour_at_first[colour], size if kind == "joint" else None
+                expected[key] += count * (size if kind == "size" else 1)
+            entries = zip(row.indices.tolist(), row.data.tolist(), strict=True)
+            assert {located[column]: value for column, value in entries} == expected

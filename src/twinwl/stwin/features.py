@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -64,6 +64,11 @@ class FeatureSpace:
                 return h, colour, size
             column -= width
         raise TwinWLError(f"there is no such column; they are 0..{self.n_columns - 1}")
+
+    def first_rounds(self, n_iter: int) -> FeatureSpace:
+        """Return the space of the first rounds alone: the columns before those of round ``n_iter + 1``."""
+        alphabet = replace(self.alphabet, rounds=self.alphabet.rounds[:n_iter])
+        return FeatureSpace(self.kind, alphabet, None if self.twins is None else self.twins[: n_iter + 1])
 
     def names(self) -> list[str]:
         """Return a name for each column: ``h2:c17``, for ``"joint"`` ``h2:c17:s5``."""

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from twinwl.errors import TwinWLError
 from twinwl.graphs.labels import Label, normalise_label
 
-__all__ = ["label_from_json", "label_to_json"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["classes_from_state", "classes_to_state", "label_from_json", "label_to_json"]
 
 
 def label_to_json(label: Label) -> list[object]:  # noqa: PLR0911  (one a kind)
@@ -63,3 +72,32 @@ def _read(value: object) -> Label:  # noqa: PLR0911  (one a kind)
         case ["tuple", list(parts)]:
             return tuple(_read(part) for part in parts)
     raise ValueError(value)
+
+
+def classes_to_state(classes: NDArray[np.generic]) -> dict[str, object]:
+    """Return the classes of a classifier with the type of the array that holds them."""
+    labels = [label_to_json(normalise_label(label)) for label in classes]
+    return {"classes": labels, "classes_dtype": classes.dtype.str}
+
+
+def classes_from_state(state: Mapping[str, object]) -> NDArray[np.generic]:
+    """Undo `classes_to_state`.
+
+    >>> classes_from_state(classes_to_state(np.array(["no", "yes"])))
+    array(['no', 'yes'], dtype='<U3')
+
+    Raises
+    ------
+    TwinWLError
+        If there are fewer than two, or the type cannot hold them.
+    """
+    values, dtype = state.get("classes"), state.get("classes_dtype")
+    if not isinstance(values, list) or len(values) < 2 or not isinstance(dtype, str):  # noqa: PLR2004
+        raise TwinWLError("the model does not name its classes; the file is damaged")
+    labels = [label_from_json(value) for value in values]
+    try:
+        classes = np.empty(len(labels), np.dtype(dtype))
+        classes[:] = labels
+    except (TypeError, ValueError) as error:
+        raise TwinWLError(f"the model's classes are no array of {dtype!r}; the file is damaged") from error
+    return classes

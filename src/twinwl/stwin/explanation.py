@@ -1,0 +1,228 @@
+"""Explanation: each node's share of a decision, and the columns that matter most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.errors import TwinWLError
+from twinwl.refinement.identities import rooted_sizes
+from twinwl.stwin.features import stwin_features
+from twinwl.stwin.trees import RootedTree, shown, tree_of_colour
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from twinwl.arrays import Float64, Int64
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.stwin.features import Encoding, FeatureSpace
+
+__all__ = ["ColumnShare", "Explanation", "check_single", "explanation_of", "node_shares"]
+
+_NODES_LISTED = 10
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnShare:
+    """A column's share of a decision.
+
+    Attributes
+    ----------
+    name : str
+        As the vectorizer names it, ``h2:c17``.
+    share : float
+        What it adds to the decision; positive speaks for the predicted class.
+    value : float
+        The graph's value in this column.
+    tree : RootedTree
+        What the nodes counted here see around them.
+    """
+
+    name: str
+    share: float
+    value: float
+    tree: RootedTree
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why a model says what it says about one graph.
+
+    Attributes
+    ----------
+    graph : GraphBatch
+        The graph, a batch of one.
+    prediction, against : class labels
+        The predicted class, and the class it was weighed against.
+    decision : float
+        How far the model leans towards the prediction; what the shares explain.
+    intercept : float
+        The part of the decision that depends on no node.
+    node_shares : array of float64, shape (n_nodes,)
+        What each node adds to the decision as the root of the trees that are counted: a column's share is
+        split among the nodes of its colour, by their rooted sizes where the features are sums of those.
+    columns : tuple of ColumnShare
+        The weightiest columns, by absolute share.
+    method : str
+        How the shares were found, in words.
+    """
+
+    graph: GraphBatch
+    prediction: object
+    against: object
+    decision: float
+    intercept: float
+    node_shares: Float64
+    columns: tuple[ColumnShare, ...]
+    method: str
+
+    def __str__(self) -> str:
+        labels = self.graph.labels_of_nodes()
+        order = np.argsort(-np.abs(self.node_shares), kind="stable")[:_NODES_LISTED].tolist()
+        decision = f"decision {self.decision:+.3f}, of which {self.intercept:+.3f} without looking"
+        lines = [
+            f"{self.prediction} rather than {self.against}: {decision} ({self.method})",
+            "nodes:",
+            *(f"  {self.node_shares[node]:+.3f}  node {node} ({shown(labels[node])})" for node in order),
+            "columns:",
+        ]
+        for column in self.columns:
+            lines.append(f"  {column.share:+.3f}  {column.name} = {column.value:g}")
+            lines += [f"          {line}" for line in str(column.tree).splitlines()]
+        return "\n".join(lines)
+
+    def draw(self, target: str | Path | Axes, molecule: object = None) -> None:
+        """Draw the graph with its nodes shaded: red speaks for the prediction, blue against.
+
+        Parameters
+        ----------
+        target
+            A file to write (its ending says the format: .png, .svg, .pdf), or matplotlib axes to draw on.
+        molecule
+            SMILES or RDKit molecule to draw the way chemists do, atoms in the order of the graph's nodes.
+        """
+        from twinwl.stwin.drawing import draw_explanation  # noqa: PLC0415  (matplotlib, only when needed)
+
+        draw_explanation(self, target, molecule)
+
+
+def explanation_of(
+    graph: GraphBatch,
+    space: FeatureSpace,
+    contributions: Float64,
+    *,
+    columns: Int64 | None = None,
+    prediction: object,
+    against: object,
+    intercept: float,
+    method: str,
+    n_columns: int = 10,
+) -> Explanation:
+    """Put an explanation together from what each column adds to the decision.
+
+    Parameters
+    ----------
+    graph
+        A batch of one.
+    space
+        What the columns stand for.
+    contributions : array of float64, shape (n_columns,)
+        What each column adds to the decision.
+    columns : array of int64, optional
+        The columns of the space that the contributions are for; None means all of them.
+    prediction, against, intercept, method
+        As for `Explanation`.
+    n_columns
+        How many columns to list.
+    """
+    check_single(graph)
+    if isinstance(n_columns, bool) or not isinstance(n_columns, int | np.integer) or n_columns < 0:
+        raise TwinWLError(f"n_columns is {n_columns!r}; give a whole number, 0 or more")
+    if columns is not None:
+        everywhere = np.zeros(space.n_columns)
+        everywhere[columns] = contributions
+        contributions = everywhere
+    encoding = stwin_features(graph, space=space)
+    row = encoding.matrix[0]
+    by_weight = np.argsort(-np.abs(contributions[row.indices]), kind="stable")
+    by_weight = by_weight[contributions[row.indices[by_weight]] != 0][:n_columns]
+    return Explanation(
+        graph=graph,
+        prediction=_plain(prediction),
+        against=_plain(against),
+        decision=float(contributions[row.indices].sum() + intercept),
+        intercept=float(intercept),
+        node_shares=_spread(graph, encoding, contributions),
+        columns=tuple(
+            _column_share(space, int(row.indices[entry]), contributions, float(row.data[entry]))
+            for entry in by_weight
+        ),
+        method=method,
+    )
+
+
+def node_shares(graph: GraphBatch, space: FeatureSpace, contributions: Float64) -> Float64:
+    """Split what each column adds to a decision among the nodes that it counts.
+
+    A node gets the part of a column that it makes up: one of so many nodes, or its rooted size of their sum.
+    Nothing is lost: the shares sum to the contributions of the columns that the graph has.
+
+    Parameters
+    ----------
+    graph
+        A batch of one.
+    space
+        What the columns stand for.
+    contributions : array of float64, shape (space.n_columns,)
+
+    Returns
+    -------
+    array of float64, shape (n_nodes,)
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch
+    >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
+    >>> space = stwin_features(path, 1, "size").space
+    >>> node_shares(path, space, np.array([3.0, 2.0, 10.0]))
+    array([ 2., 11.,  2.])
+    """
+    check_single(graph)
+    return _spread(graph, stwin_features(graph, space=space), contributions)
+
+
+def check_single(graph: GraphBatch) -> None:
+    """Refuse what is not one graph."""
+    if len(graph) != 1:
+        raise TwinWLError(f"these are {len(graph)} graphs; explain one at a time, graphs[i]")
+
+
+def _spread(graph: GraphBatch, encoding: Encoding, contributions: Float64) -> Float64:
+    space, places = encoding.space, encoding.column_of_node
+    if space.kind == "size":
+        parts = rooted_sizes(graph, len(places) - 1).astype(np.float64)
+    else:
+        parts = np.ones(places.shape)
+    shares = np.zeros(graph.n_nodes)
+    first = 0
+    for place, part, width in zip(places, parts, space.columns_per_round, strict=True):
+        seen = np.flatnonzero(place >= 0)
+        whole = np.bincount(place[seen], part[seen], minlength=width)
+        shares[seen] += contributions[first + place[seen]] * part[seen] / whole[place[seen]]
+        first += width
+    return shares
+
+
+def _column_share(space: FeatureSpace, column: int, contributions: Float64, value: float) -> ColumnShare:
+    h, colour, size = space.locate(column)
+    name = f"h{h}:c{colour}" + ("" if size is None else f":s{size}")
+    tree = tree_of_colour(space.alphabet, h, colour, size)
+    return ColumnShare(name, float(contributions[column]), value, tree)
+
+
+def _plain(label: object) -> object:
+    return label.item() if isinstance(label, np.generic) else label

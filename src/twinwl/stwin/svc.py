@@ -1,0 +1,270 @@
+"""STwinSVC: STwin features, a kernel and a support vector machine in one estimator."""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from twinwl.errors import TwinWLError
+from twinwl.graphs.targets import check_groups, check_weights, encode_targets, weights_of_classes
+from twinwl.stwin.calibration import Calibration
+from twinwl.stwin.extended import encode_in_full
+from twinwl.stwin.features import FeatureSpace, stwin_features
+from twinwl.stwin.fitting import check_fitted, graphs_of
+from twinwl.stwin.inner_choice import Problem, choose, inner_folds, machine
+from twinwl.stwin.kernel_products import RightHandSide
+from twinwl.stwin.similarity import check_base, own_sums, similarities_from_sums, sums_of_pairs
+from twinwl.stwin.support_vectors import SupportVectors, predicted_codes
+from twinwl.stwin.svc_explanation import explain_decision
+from twinwl.stwin.svc_state import svc_from_state, svc_to_state
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from scipy import sparse
+
+    from twinwl.arrays import Float64
+    from twinwl.graphs.coercion import GraphsLike
+    from twinwl.stwin.explanation import Explanation
+
+__all__ = ["STwinSVC"]
+
+
+class STwinSVC(ClassifierMixin, BaseEstimator):
+    """Classify graphs with a support vector machine on a twin kernel.
+
+    The number of rounds and C are chosen by cross-validation inside the training graphs; the strong default
+    where data is scarce.
+
+    Parameters
+    ----------
+    n_iter : int or sequence of int, default=(2, 3, 4, 5)
+        Numbers of rounds to choose from.
+    C : float or sequence of float, default=(0.1, 1, 3, 10, 100, 1000)
+        Penalties to choose from.
+    features : {"count", "size", "joint"}, default="size"
+        As for `STwinVectorizer`.
+    base : {"linear", "minmax", "intersection"}, default="minmax"
+        As for `TwinKernel`.
+    normalize : bool, default=True
+        As for `TwinKernel`.
+    edge_labels : bool, default=False
+    initial : {"label", "degree"}, default="label"
+    inner_folds : int, default=5
+        Folds of the inner choice; fewer where a class has fewer graphs (or groups).
+    class_weight : None, "balanced" or mapping from class to weight, default=None
+        Also weighs the accuracy that the inner choice goes by.
+    n_jobs : int or None, default=None
+        Threads of the inner choice.
+    random_state : int or None, default=None
+        Seed of the inner folds, where alone there is chance; None is 0.
+
+    Attributes
+    ----------
+    classes_ : array, shape (n_classes,)
+    n_iter_ : int
+        Number of rounds chosen.
+    C_ : float
+        Penalty chosen.
+    inner_score_ : float
+        Their accuracy on held-out graphs of the inner folds; optimistic, for it was the best one.
+    inner_scores_ : dict
+        The same for each (n_iter, C) that was tried.
+    n_support_ : int
+        Number of training graphs that the machine keeps.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch, STwinSVC
+    >>> paths = [[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 3)]] * 3
+    >>> cycles = [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2), (2, 3), (3, 0)]] * 3
+    >>> model = STwinSVC().fit(GraphBatch.from_edges(paths + cycles), ["path"] * 6 + ["cycle"] * 6)
+    >>> model.predict([[(0, 1), (1, 2), (2, 3), (3, 4)], [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]])
+    array(['path', 'cycle'], dtype='<U5')
+    """
+
+    classes_: NDArray[np.generic]
+    n_iter_: int
+    C_: float
+    inner_score_: float
+    inner_scores_: dict[tuple[int, float], float]
+    space_: FeatureSpace
+    matrix_: sparse.csr_matrix
+    support_vectors_: SupportVectors
+    calibration_: Calibration
+
+    def __init__(
+        self,
+        n_iter: int | Sequence[int] = (2, 3, 4, 5),
+        C: float | Sequence[float] = (0.1, 1, 3, 10, 100, 1000),
+        features: str = "size",
+        base: str = "minmax",
+        normalize: bool = True,
+        edge_labels: bool = False,
+        initial: str = "label",
+        inner_folds: int = 5,
+        class_weight: str | Mapping[object, float] | None = None,
+        n_jobs: int | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_iter = n_iter
+        self.C = C
+        self.features = features
+        self.base = base
+        self.normalize = normalize
+        self.edge_labels = edge_labels
+        self.initial = initial
+        self.inner_folds = inner_folds
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None) -> STwinSVC:
+        """Choose rounds and C, then learn from all graphs.
+
+        Parameters
+        ----------
+        X
+            The graphs.
+        y
+            Their classes, of any kind that sorts.
+        groups
+            Graphs of one group stay on one side of every inner fold.
+        sample_weight
+            How much each graph weighs.
+        """
+        batch = graphs_of(X, "fit")
+        n_iters, Cs = _rounds(self.n_iter), _penalties(self.C)
+        check_base(self.base)
+        _check_folds(self.inner_folds)
+        self.classes_, codes = encode_targets(y, len(batch))
+        weights = check_weights(sample_weight, len(batch))
+        by_class = weights_of_classes(self.class_weight, self.classes_, codes, weights)
+        problem = Problem(
+            codes,
+            np.ones(len(codes)) if weights is None else weights,
+            {} if by_class is None else dict(enumerate(by_class.tolist())),
+        )
+        folds = inner_folds(
+            codes, check_groups(groups, len(batch)), self.inner_folds, self.random_state or 0, self.classes_
+        )
+        encoding = stwin_features(
+            batch, max(n_iters), self.features, edge_labels=self.edge_labels, initial=self.initial
+        )
+        choice = choose(
+            encoding,
+            problem,
+            folds,
+            n_iters=n_iters,
+            Cs=Cs,
+            base=self.base,
+            normalize=self.normalize,
+            n_jobs=self.n_jobs,
+        )
+        self.n_iter_, self.C_ = choice.n_iter, choice.C
+        self.inner_score_, self.inner_scores_ = choice.score, choice.scores
+        fitted = machine(choice.C, problem).fit(choice.similarities, codes, problem.weights)
+        self.support_vectors_ = SupportVectors.of(fitted)
+        self.calibration_ = Calibration.fitted(choice.decisions, codes, problem.weights)
+        self.space_ = encoding.space.first_rounds(choice.n_iter)
+        self.matrix_ = encoding.matrix[self.support_vectors_.rows][:, : self.space_.n_columns]
+        return self
+
+    @property
+    def n_support_(self) -> int:
+        """Number of training graphs that the machine keeps."""
+        check_fitted(self, "space_")
+        return len(self.support_vectors_.rows)
+
+    def decision_function(self, X: GraphsLike) -> Float64:
+        """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
+        check_fitted(self, "space_")
+        known, full = encode_in_full(graphs_of(X, "predict"), self.space_)
+        sums = sums_of_pairs(known, RightHandSide(self.matrix_), self.base)
+        similarities = similarities_from_sums(
+            sums,
+            own_sums(full, self.base),
+            own_sums(self.matrix_, self.base),
+            self.base,
+            normalize=self.normalize,
+        )
+        return self.support_vectors_.decisions(similarities)
+
+    def predict(self, X: GraphsLike) -> NDArray[np.generic]:
+        """Return the class of each graph."""
+        codes = predicted_codes(self.decision_function(X))
+        return self.classes_[codes]
+
+    def predict_proba(self, X: GraphsLike) -> Float64:
+        """Return the probability of each class, shape (n_graphs, n_classes).
+
+        They come from a logistic regression on the decision values of the inner folds' held-out graphs, as
+        Platt proposed; close to the border their winner can differ from ``predict``.
+        """
+        decisions = self.decision_function(X)
+        return self.calibration_.probabilities(decisions)
+
+    def explain(self, graph: GraphsLike, n_columns: int = 10) -> Explanation:
+        """Tell which nodes and which columns of a single graph speak for its predicted class.
+
+        The shares are exact: together with the intercept they sum to the decision value. For ``"linear"``
+        a column's share is its value times its weight. For the other bases it is the column's part of the
+        similarity with each support vector, times that vector's weight, the divisors held as they are.
+
+        Parameters
+        ----------
+        graph
+            A batch (or list) of one graph.
+        n_columns
+            How many of the weightiest columns to list.
+        """
+        check_fitted(self, "space_")
+        return explain_decision(self, graphs_of(graph, "explain"), n_columns)
+
+    def __sklearn_tags__(self) -> object:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _to_state(self) -> dict[str, object]:
+        check_fitted(self, "space_")
+        return svc_to_state(self)
+
+    @classmethod
+    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> STwinSVC:
+        return svc_from_state(cls(**params), state)  # type: ignore[arg-type]
+
+
+def _rounds(n_iter: object) -> list[int]:
+    values = [n_iter] if isinstance(n_iter, numbers.Number) else _listed(n_iter, "n_iter")
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+            raise TwinWLError(f"n_iter holds {value!r}; give whole numbers of rounds, 0 or more")
+    return sorted({int(value) for value in values})  # type: ignore[call-overload]
+
+
+def _penalties(C: object) -> list[float]:
+    values = [C] if isinstance(C, numbers.Number) else _listed(C, "C")
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < np.inf:
+            raise TwinWLError(f"C holds {value!r}; give numbers above 0")
+    return sorted({float(value) for value in values})  # type: ignore[arg-type]
+
+
+def _listed(values: object, name: str) -> list[object]:
+    try:
+        listed = list(values)  # type: ignore[call-overload]
+    except TypeError as error:
+        raise TwinWLError(f"{name} is {values!r}; give a number or a list of them") from error
+    if not listed:
+        raise TwinWLError(f"{name} is empty; give at least one number to choose from")
+    return listed
+
+
+def _check_folds(inner_folds: object) -> None:
+    if isinstance(inner_folds, bool) or not isinstance(inner_folds, int | np.integer) or inner_folds < 2:  # noqa: PLR2004
+        raise TwinWLError(f"inner_folds is {inner_folds!r}; give a whole number from 2 on")

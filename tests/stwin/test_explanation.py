@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.stwin.test_features import batches
+from tests.stwin.test_svc import noisy
+from twinwl import GraphBatch, STwinSVC, TwinWLError
+from twinwl.stwin.explanation import explanation_of, node_shares
+from twinwl.stwin.features import KINDS, stwin_features
+from twinwl.stwin.similarity import BASES
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(batch=batches(), seed=st.integers(0, 1000))
+def test_node_shares_lose_nothing(kind, batch, seed):
+    encoding = stwin_features(batch, 2, kind)
+    weights = np.random.default_rng(seed).normal(size=encoding.space.n_columns)
+    for graph, row in zip(batch, encoding.matrix, strict=True):
+        contributions = row.toarray()[0] * weights
+        assert node_shares(graph, encoding.space, contributions).sum() == pytest.approx(contributions.sum())
+
+
+def test_node_shares_equal_a_plain_loop():
+    """A linear model on sizes: a node's share is its rooted sizes times the weights of its colours."""
+    batch, _ = noisy(8)
+    encoding = stwin_features(batch, 2, "size")
+    weights = np.random.default_rng(0).normal(size=encoding.space.n_columns)
+    graph = batch[3]
+    alone = stwin_features(graph, space=encoding.space)
+    from tests import naive  # noqa: PLC0415
+
+    sizes = naive.rooted_sizes(naive.from_batch(graph)[0], 2)
+    offsets = np.concatenate([[0], np.cumsum(encoding.space.columns_per_round)])
+    expected = [
+        sum(sizes[h][node] * weights[offsets[h] + alone.column_of_node[h, node]] for h in range(3))
+        for node in range(graph.n_nodes)
+    ]
+    shares = node_shares(graph, encoding.space, alone.matrix.toarray()[0] * weights)
+    np.testing.assert_allclose(shares, expected)
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_shares_and_intercept_sum_to_the_decision(base, normalize, n_classes):
+    batch, y = noisy(45, n_classes=n_classes)
+    model = STwinSVC(2, 1, base=base, normalize=normalize).fit(batch[:30], y[:30])
+    for graph in batch[30:36]:
+        explanation = model.explain(graph)
+        assert explanation.node_shares.sum() + explanation.intercept == pytest.approx(explanation.decision)
+        assert explanation.prediction == model.predict(graph)[0]
+        assert explanation.against != explanation.prediction
+        if n_classes == 2:
+            assert explanation.decision == pytest.approx(abs(model.decision_function(graph)[0]))
+        else:
+            assert explanation.decision > -1e-9
+
+
+def test_the_node_that_makes_the_class_stands_out():
+    """Cycles of carbon, with one oxygen or none: the oxygen and its neighbours carry the decision."""
+    ring = [(i, (i + 1) % 8) for i in range(8)]
+    labels = [["C"] * 8, ["O"] + ["C"] * 7] * 10
+    batch = GraphBatch.from_edges([ring] * 20, labels)
+    model = STwinSVC(1, 1, base="linear").fit(batch, ["plain", "oxygen"] * 10)
+    explanation = model.explain(batch[1])
+    assert explanation.prediction == "oxygen"
+    assert set(np.flatnonzero(explanation.node_shares > 0)) == {7, 0, 1}
+    assert explanation.node_shares[1] == pytest.approx(explanation.node_shares[7])
+    assert "node 0 (O)" in str(explanation)
+
+
+def test_columns_come_by_weight_with_the_trees_they_count():
+    batch, y = noisy(30)
+    model = STwinSVC(2, 1).fit(batch, y)
+    explanation = model.explain(batch[0], n_columns=3)
+    assert len(explanation.columns) == 3
+    shares = [abs(column.share) for column in explanation.columns]
+    assert shares == sorted(shares, reverse=True)
+    names = model.space_.names()
+    for column in explanation.columns:
+        assert column.name in names
+        assert column.tree.depth == int(column.name[1])
+        assert (
+            column.value == stwin_features(batch[0], space=model.space_).matrix[0, names.index(column.name)]
+        )
+        assert f"{column.name} = {column.value:g}" in str(explanation)
+
+
+def test_contributions_of_chosen_columns_only():
+    graph = GraphBatch.from_edges([[(0, 1), (1, 2)]])
+    space = stwin_features(graph, 1, "size").space
+    explanation = explanation_of(
+        graph,
+        space,
+        np.array([5.0]),
+        columns=np.array([2]),
+        prediction=np.str_("a"),
+        against="b",
+        intercept=-1.0,
+        method="by hand",
+    )
+    assert explanation.node_shares.tolist() == [0, 5, 0]
+    assert explanation.decision == 4.0
+    assert [column.name for column in explanation.columns] == ["h1:c1"]
+
+
+def test_unseen_nodes_have_no_share():
+    model = STwinSVC(1, 1).fit(*noisy(20))
+    strange = GraphBatch.from_edges([[(0, 1)]], node_labels=[["X", "Y"]])
+    assert model.explain(strange).node_shares.tolist() == [0, 0]
+    assert model.explain(strange).columns == ()
+
+
+def test_several_graphs_are_refused():
+    batch, y = noisy(20)
+    model = STwinSVC(1, 1).fit(batch, y)
+    with pytest.raises(TwinWLError, match="2 graphs; explain one at a time"):
+        model.explain(batch[:2])
+    with pytest.raises(TwinWLError, match="n_columns is -1"):
+        model.explain(batch[0], n_columns=-1)

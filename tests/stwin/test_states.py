@@ -1,0 +1,142 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.stwin.test_svc import noisy
+from twinwl import GraphBatch, STwinSVC, STwinVectorizer, TwinKernel, TwinWLError
+from twinwl.stwin.features import KINDS
+from twinwl.stwin.label_state import classes_from_state, classes_to_state, label_from_json, label_to_json
+
+LABELS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
+    lambda parts: st.lists(parts, max_size=3).map(tuple),
+    max_leaves=5,
+)
+
+
+def graphs():
+    edges = [[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]] * 5
+    return GraphBatch.from_edges(edges, [["C", 1, (b"x", 1.5)]] * 10, edge_labels=[[1, 2], [1, 2, 1]] * 5)
+
+
+def through_json(state):
+    """What a file does: JSON values through text, arrays as they are."""
+    plain = {key: value for key, value in state.items() if not isinstance(value, np.ndarray)}
+    arrays = {key: value.copy() for key, value in state.items() if isinstance(value, np.ndarray)}
+    assert all(array.dtype.kind in "if" for array in arrays.values())
+    return {**json.loads(json.dumps(plain)), **arrays}
+
+
+@given(label=LABELS)
+def test_labels_survive_with_their_kind(label):
+    back = label_from_json(json.loads(json.dumps(label_to_json(label))))
+    assert repr(back) == repr(label).replace("-0.0", "0.0") or back == label
+    assert type(back) is type(label)
+
+
+@pytest.mark.parametrize(
+    "value", [None, [], ["int", 5], ["int", "x"], ["float", "nan"], ["code", "1"], [["none"]]]
+)
+def test_what_is_no_label_is_refused(value):
+    with pytest.raises(TwinWLError, match="is not a label"):
+        label_from_json(value)
+
+
+@pytest.mark.parametrize("classes", [["a", "bc"], [1, 5], [0.5, 2.0], [False, True], [b"x", b"y"]])
+def test_classes_survive_with_their_type(classes):
+    array = np.array(classes)
+    back = classes_from_state(json.loads(json.dumps(classes_to_state(array))))
+    assert back.dtype == array.dtype
+    assert back.tolist() == classes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("options", [{}, {"min_df": 6}, {"initial": "degree", "edge_labels": True}])
+def test_vectorizer_survives(kind, options):
+    vectorizer = STwinVectorizer(2, kind, **options).fit(graphs())
+    back = STwinVectorizer._from_state(vectorizer.get_params(), through_json(vectorizer._to_state()))
+    assert (back.transform(graphs()) != vectorizer.transform(graphs())).nnz == 0
+    assert back.get_feature_names_out().tolist() == vectorizer.get_feature_names_out().tolist()
+
+
+def test_kernel_survives():
+    kernel = TwinKernel(2, "joint", "minmax").fit(graphs())
+    back = TwinKernel._from_state(kernel.get_params(), through_json(kernel._to_state()))
+    assert back.transform(graphs()).tobytes() == kernel.transform(graphs()).tobytes()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_machine_survives_and_predicts_the_same_bytes(n_classes):
+    batch, y = noisy(45, n_classes=n_classes)
+    model = STwinSVC((1, 2), (1, 10)).fit(batch, y)
+    back = STwinSVC._from_state(model.get_params(), through_json(model._to_state()))
+    assert back.decision_function(batch).tobytes() == model.decision_function(batch).tobytes()
+    assert back.predict_proba(batch).tobytes() == model.predict_proba(batch).tobytes()
+    assert (back.n_iter_, back.C_, back.inner_scores_) == (model.n_iter_, model.C_, model.inner_scores_)
+
+
+def damaged(key, change):
+    def damage(state):
+        state[key] = change(state[key]) if change else None
+        if change is None:
+            del state[key]
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        damaged("kind", None),
+        damaged("kind", lambda _: "evil"),
+        damaged("initial", lambda _: 5),
+        damaged("labels", lambda _: "abc"),
+        damaged("labels", lambda labels: labels[:1]),
+        damaged("n_iter", lambda n: n + 1),
+        damaged("n_iter", lambda _: -1),
+        damaged("directed", lambda _: "no"),
+        damaged("sig_ptr_1", lambda array: array[:-1]),
+        damaged("sig_ptr_1", lambda array: array * 1000),
+        damaged("sig_ptr_2", lambda array: array.astype(float)),
+        damaged("sig_items_1", lambda array: array + 1000),
+        damaged("sig_items_1", lambda array: array - 1000),
+        damaged("sig_items_2", lambda array: array[:3]),
+        damaged("twins_1", lambda array: array[:-1]),
+        damaged("twins_1", lambda array: array + 1000),
+        damaged("indices", lambda array: array + 10**6),
+        damaged("indices", lambda array: array - 5),
+        damaged("indptr", lambda array: array[::-1]),
+        damaged("indptr", lambda array: array[:0]),
+        damaged("data", lambda array: array[:-1]),
+        damaged("data", None),
+        damaged("rows", lambda array: array[:-1]),
+        damaged("support_weights", lambda array: array[:, :-1]),
+        damaged("intercepts", lambda _: 0.0),
+        damaged("slopes", lambda array: array.astype(np.int64)),
+        damaged("classes", lambda classes: classes[:1]),
+        damaged("classes_dtype", lambda _: "no such"),
+        damaged("inner_scores", lambda _: 3),
+        damaged("C", None),
+    ],
+)
+def test_damaged_states_are_refused(damage):
+    state = STwinSVC(2, 1, "joint").fit(graphs(), [0, 1] * 5)._to_state()
+    damage(state)
+    with pytest.raises(TwinWLError):
+        STwinSVC._from_state({"features": "joint"}, state)
+
+
+def test_damaged_columns_are_refused():
+    vectorizer = STwinVectorizer(1, min_df=6).fit(graphs())
+    for columns in (np.array([0, 99]), np.array([1, 0]), np.array([-1, 0]), np.array([0.0])):
+        with pytest.raises(TwinWLError):
+            STwinVectorizer._from_state({}, {**vectorizer._to_state(), "columns": columns})
+
+
+def test_unfitted_estimators_have_no_state():
+    for estimator in (STwinVectorizer(), TwinKernel(), STwinSVC()):
+        with pytest.raises(TwinWLError, match="call fit first"):
+            estimator._to_state()

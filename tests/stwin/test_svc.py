@@ -1,0 +1,209 @@
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GroupKFold, cross_val_score
+from sklearn.svm import SVC
+
+from tests.stwin.test_vectorizer import molecules
+from twinwl import GraphBatch, STwinSVC, TwinKernel, TwinWLError
+from twinwl.datasets.tu import read_tu
+from twinwl.stwin import inner_choice
+from twinwl.stwin.similarity import BASES
+
+PATH, TRIANGLE = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
+SQUARE = [(0, 1), (1, 2), (2, 3), (3, 0)]
+
+
+def noisy(n=60, seed=0, n_classes=2):
+    """Random graphs whose class is their density, roughly."""
+    random = np.random.default_rng(seed)
+    y = np.arange(n) % n_classes
+    edges = []
+    for code in y:
+        nodes = int(random.integers(5, 9))
+        edges.append(np.argwhere(np.triu(random.random((nodes, nodes)) < 0.25 + 0.2 * code, 1)))
+    return GraphBatch.from_edges(edges, num_nodes=[9] * n), y
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_it_is_the_kernel_and_the_machine_that_it_chose(base, n_classes):
+    batch, y = noisy(60, n_classes=n_classes)
+    train, test = batch[:40], batch[40:]
+    model = STwinSVC(n_iter=(1, 2), C=(0.5, 5), base=base).fit(train, y[:40])
+    kernel = TwinKernel(model.n_iter_, base=base)
+    machine = SVC(C=model.C_, kernel="precomputed").fit(kernel.fit_transform(train), y[:40])
+    expected = machine.decision_function(kernel.transform(test))
+    np.testing.assert_allclose(model.decision_function(test), expected, atol=1e-9)
+    assert model.n_support_ == machine.n_support_.sum()
+
+
+def test_the_inner_choice_is_that_of_cross_validation():
+    batch, y = noisy()
+    model = STwinSVC(n_iter=(0, 1, 3), C=(0.1, 1, 1000), random_state=3).fit(batch, y)
+    folds = inner_choice.inner_folds(y, None, 5, 3, np.unique(y))
+    for (n_iter, C), score in model.inner_scores_.items():
+        similarities = TwinKernel(n_iter, base="minmax").fit_transform(batch)
+        right = 0
+        for learnt, held in folds:
+            machine = SVC(C=C, kernel="precomputed")
+            machine.fit(similarities[np.ix_(learnt, learnt)], y[learnt])
+            right += (machine.predict(similarities[np.ix_(held, learnt)]) == y[held]).sum()
+        assert score == right / len(y)
+    assert model.inner_score_ == max(model.inner_scores_.values())
+    assert len(model.inner_scores_) == 9
+
+
+def test_groups_stay_on_one_side_of_every_inner_fold():
+    y = np.arange(40) % 2
+    groups = np.arange(40) // 4
+    folds = inner_choice.inner_folds(y, groups, 5, 0, np.unique(y))
+    assert sorted(np.concatenate([held for _, held in folds])) == list(range(40))
+    assert all(not set(groups[learnt]) & set(groups[held]) for learnt, held in folds)
+
+
+def test_groups_change_what_is_chosen():
+    """Pairs of equal graphs: only with groups does the inner choice see that nothing is learnt."""
+    batch, _ = noisy(20)
+    twice, y = batch[np.repeat(np.arange(20), 2)], np.repeat(np.random.default_rng(1).integers(0, 2, 20), 2)
+    alone = STwinSVC(C=1000).fit(twice, y).inner_score_
+    together = STwinSVC(C=1000).fit(twice, y, groups=np.repeat(np.arange(20), 2)).inner_score_
+    assert alone > 0.85
+    assert together < 0.75
+
+
+def test_classes_may_be_any_kind_of_label():
+    batch = GraphBatch.from_edges([PATH, TRIANGLE, SQUARE] * 6)
+    for names in (["path", "triangle", "square"], [7, -1, 3], [True, False, False], [0.0, 1.0, 2.0]):
+        model = STwinSVC(n_iter=1).fit(batch, names * 6)
+        assert model.predict(batch[:3]).tolist() == names
+        assert model.score(batch, names * 6) == 1.0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_sum_to_one_and_know_more_than_chance(n_classes):
+    batch, y = noisy(150, n_classes=n_classes)
+    model = STwinSVC(n_iter=2, C=(1, 10)).fit(batch[:90], y[:90])
+    probabilities = model.predict_proba(batch[90:])
+    assert probabilities.shape == (60, n_classes)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert log_loss(y[90:], probabilities) < 0.92 * np.log(n_classes)
+
+
+def test_probabilities_of_classes_that_separate_are_sure_but_not_certain():
+    batch, y = molecules(40)
+    probabilities = STwinSVC(1, 1).fit(batch, y).predict_proba(batch)
+    assert np.array_equal(probabilities.argmax(axis=1), y)
+    assert 0.9 < probabilities.max() < 1
+
+
+def test_class_weights_and_sample_weights_move_the_border():
+    batch, y = noisy(60)
+    plain = STwinSVC(2, 0.1).fit(batch, y).predict(batch)
+    heavy = STwinSVC(2, 0.1, class_weight={1: 20.0}).fit(batch, y).predict(batch)
+    weighted = STwinSVC(2, 0.1).fit(batch, y, sample_weight=np.where(y == 1, 20.0, 1.0)).predict(batch)
+    assert heavy.sum() > plain.sum()
+    assert weighted.sum() > plain.sum()
+    assert len(STwinSVC(2, 1, class_weight="balanced").fit(batch[:40], y[:40]).predict(batch)) == 60
+
+
+def test_a_larger_penalty_is_not_tried_where_no_weight_reaches_its_bound():
+    """The shortcut must not change a decision."""
+    batch, y = molecules(40)
+    similarities = TwinKernel(2, base="minmax").fit_transform(batch)
+    problem = inner_choice.Problem(y, np.ones(40), {})
+    fold = (np.arange(30), np.arange(30, 40))
+    all_at_once = inner_choice._held_out_decisions(similarities, problem, fold, [1e3, 1e4, 1e5])
+    one_by_one = [
+        inner_choice._held_out_decisions(similarities, problem, fold, [C])[0] for C in (1e3, 1e4, 1e5)
+    ]
+    np.testing.assert_array_equal(all_at_once[0], all_at_once[2])
+    np.testing.assert_allclose(all_at_once, one_by_one, atol=1e-6)
+
+
+def test_same_seed_same_bytes_and_threads_change_nothing():
+    batch, y = noisy(40)
+    first, again = (STwinSVC(random_state=1, n_jobs=jobs).fit(batch, y) for jobs in (None, 2))
+    assert first.inner_scores_ == again.inner_scores_
+    assert first.decision_function(batch).tobytes() == again.decision_function(batch).tobytes()
+
+
+def test_clone_pickle_and_cross_validation():
+    batch, y = molecules(40)
+    model = STwinSVC(n_iter=(1, 2), C=1).fit(batch, y)
+    assert clone(model).get_params() == model.get_params()
+    copy = pickle.loads(pickle.dumps(model))  # noqa: S301
+    assert np.array_equal(copy.predict_proba(batch), model.predict_proba(batch))
+    groups = np.arange(40) // 4
+    assert cross_val_score(STwinSVC(1, 1), batch, y, cv=GroupKFold(4), groups=groups).mean() == 1.0
+
+
+def test_mutag_is_learnt(tu_zip):
+    collection = read_tu(tu_zip("MUTAG"))
+    train = np.arange(188) % 4 > 0
+    model = STwinSVC(n_iter=(2, 3), C=(1, 10)).fit(collection.graphs[train], collection.y[train])
+    assert model.score(collection.graphs[~train], collection.y[~train]) > 0.75
+
+
+def test_few_graphs_of_a_class_make_fewer_folds():
+    batch, y = molecules(9)
+    assert STwinSVC(1, 1, inner_folds=10).fit(batch, y).predict(batch).tolist() == y.tolist()
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"n_iter": -1}, "n_iter holds -1"),
+        ({"n_iter": ()}, "n_iter is empty"),
+        ({"n_iter": None}, "n_iter is None"),
+        ({"n_iter": (1, 2.5)}, "n_iter holds 2.5"),
+        ({"C": 0}, "C holds 0"),
+        ({"C": [1, float("nan")]}, "C holds nan"),
+        ({"C": "big"}, "C holds 'b'"),
+        ({"base": "rbf"}, "base is 'rbf'"),
+        ({"features": "sise"}, "did you mean 'size'"),
+        ({"inner_folds": 1}, "inner_folds is 1"),
+        ({"class_weight": {"no": 2}}, "which no graph is"),
+    ],
+)
+def test_bad_parameters_are_refused(params, message):
+    batch, y = molecules(10)
+    with pytest.raises(TwinWLError, match=message):
+        STwinSVC(**params).fit(batch, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1] * 10, "one class"),
+        ([0, 1], "10 graphs but 2"),
+        ([0.0, np.nan] * 5, "target 1 is nan"),
+        ([0] + [1] * 9, "class 0 has only 1 graph"),
+    ],
+)
+def test_bad_targets_are_refused(y, message):
+    with pytest.raises(TwinWLError, match=message):
+        STwinSVC().fit(molecules(10)[0], y)
+
+
+def test_a_class_in_a_single_group_is_refused():
+    batch, y = molecules(10)
+    with pytest.raises(TwinWLError, match="class 0 has only 1 group"):
+        STwinSVC().fit(batch, y, groups=np.where(y == 0, 0, np.arange(10)))
+
+
+def test_use_before_fit_and_without_graphs():
+    batch, y = molecules(10)
+    unfitted = STwinSVC()
+    for use in (unfitted.predict, unfitted.predict_proba, unfitted.decision_function, unfitted.explain):
+        with pytest.raises(TwinWLError, match="call fit first") as caught:
+            use(batch)
+        assert isinstance(caught.value, NotFittedError)
+    with pytest.raises(TwinWLError, match="no graph to fit"):
+        unfitted.fit([], [])
+    with pytest.raises(TwinWLError, match="no graph to predict"):
+        STwinSVC(1, 1).fit(batch, y).predict([])
