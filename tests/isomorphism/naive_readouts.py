@@ -16,7 +16,9 @@ def edges(rooted):
 
 
 def degrees(rooted):
-    return _multiset(_local_view(rooted, node, dict.fromkeys(range(rooted.graph.n))) for node in _nodes(rooted))
+    return _multiset(
+        _local_view(rooted, node, dict.fromkeys(range(rooted.graph.n))) for node in _nodes(rooted)
+    )
 
 
 def wl(rooted):
@@ -39,23 +41,32 @@ def rooted_fwl2(rooted):
     }
     for _ in range(len(nodes) ** 2 + 1):
         colour = _interned(
-            {(u, v): (colour[u, v], _multiset((colour[u, w], colour[w, v]) for w in nodes)) for u, v in colour}
+            {
+                (u, v): (colour[u, v], _multiset((colour[u, w], colour[w, v]) for w in nodes))
+                for u, v in colour
+            }
         )
     return _multiset(colour.values())
 
 
 def canonical(rooted):
-    """The smallest of all drawings under renumbering would be exact but endless; a class number is as good."""
+    """Which class of isomorphic rooted graphs it belongs to, classes being numbered as they come."""
     graph = nx.DiGraph()
     for node in _nodes(rooted):
         graph.add_node(node, mark=(repr(rooted.graph.labels[node]), node == rooted.root))
     for u, v in _arcs(rooted):
         graph.add_edge(u, v, mark=_edge_label(rooted, u, v))
-    for number, known in enumerate(_CLASSES):
-        if nx.is_isomorphic(graph, known, node_match=_same_mark, edge_match=_same_mark):
-            return number
-    _CLASSES.append(graph)
-    return len(_CLASSES) - 1
+    counts = (
+        graph.number_of_nodes(),
+        graph.number_of_edges(),
+        _multiset(nx.get_node_attributes(graph, "mark").values()),
+    )
+    known = _CLASSES.setdefault(counts, [])
+    for number, other in enumerate(known):
+        if nx.is_isomorphic(graph, other, node_match=_same_mark, edge_match=_same_mark):
+            return counts, number
+    known.append(graph)
+    return counts, len(known) - 1
 
 
 BY_NAME = {
@@ -68,7 +79,7 @@ BY_NAME = {
     "canonical": canonical,
 }
 
-_CLASSES: list[nx.DiGraph] = []
+_CLASSES: dict[object, list[nx.DiGraph]] = {}
 _NUMBER_OF_CONTENT: dict[object, int] = {}
 
 
@@ -107,7 +118,7 @@ def _local_view(rooted, node, colour):
 
 
 def _stable_colours(rooted, colour):
-    """1-WL for so many rounds that nothing can change any more; every round of every graph counts alike."""
+    """1-WL for so many rounds that nothing can change any more in a graph of up to that many nodes."""
     for _ in range(12):
         colour = _interned({node: (colour[node], _local_view(rooted, node, colour)) for node in colour})
     return _multiset(colour.values())
@@ -115,7 +126,10 @@ def _stable_colours(rooted, colour):
 
 def _interned(colour):
     """Replace each content by its number in one table for all graphs and all rounds: exact, and short."""
-    return {key: _NUMBER_OF_CONTENT.setdefault(content, len(_NUMBER_OF_CONTENT)) for key, content in colour.items()}
+    return {
+        key: _NUMBER_OF_CONTENT.setdefault(content, len(_NUMBER_OF_CONTENT))
+        for key, content in colour.items()
+    }
 
 
 def _same_mark(first, second):

@@ -83,11 +83,11 @@ def _paired(g: GraphBatch, h: GraphBatch) -> GraphBatch:
             f"the first graph is {kinds[g.directed]} and the second {kinds[h.directed]}; "
             "build both with the same directed=…"
         )
-    for what, first, second in (
-        ("node labels", g.has_node_labels, h.has_node_labels),
-        ("edge labels", g.edge_labels is not None, h.edge_labels is not None),
+    for what, first, second, both_have_some in (
+        ("node labels", g.has_node_labels, h.has_node_labels, g.n_nodes and h.n_nodes),
+        ("edge labels", g.edge_labels is not None, h.edge_labels is not None, g.n_edges and h.n_edges),
     ):
-        if first != second:
+        if both_have_some and first != second:
             names = ("first", "second") if first else ("second", "first")
             raise TwinWLError(
                 f"the {names[0]} graph has {what} and the {names[1]} has none; give both labels, or neither"

@@ -1,0 +1,85 @@
+"""Graphs whose hashes are promised for ever, and what was asked of each.
+
+``python -m tests.isomorphism.golden_graphs`` prints the file afresh. That is a breaking change: do it only
+together with a new version prefix.
+"""
+
+import json
+
+import twinwl as tw
+
+
+def graph(edges, n=None, labels=None, edge_labels=None, *, directed=False):
+    return tw.GraphBatch.from_edges(
+        [edges],
+        num_nodes=None if n is None else [n],
+        node_labels=None if labels is None else [labels],
+        edge_labels=None if edge_labels is None else [edge_labels],
+        directed=directed,
+    )
+
+
+PATH = [(0, 1), (1, 2)]
+SQUARE = [(0, 1), (1, 2), (2, 3), (3, 0)]
+ETHANOL = {"labels": ["C", "C", "O"], "edge_labels": ["SINGLE", "SINGLE"]}
+
+GRAPHS = {
+    "no node": graph([], 0),
+    "one node": graph([], 1),
+    "two nodes": graph([], 2),
+    "edge": graph([(0, 1)]),
+    "path": graph(PATH),
+    "square": graph(SQUARE),
+    "long path": graph([(node, node + 1) for node in range(99)]),
+    "label None": graph([], 1, [None]),
+    "label False": graph([], 1, [False]),
+    "label True": graph([], 1, [True]),
+    "label 0": graph([], 1, [0]),
+    "label 1": graph([], 1, [1]),
+    "label -1": graph([], 1, [-1]),
+    "label 2**100": graph([], 1, [2**100]),
+    "label 1.0": graph([], 1, [1.0]),
+    "label 0.1": graph([], 1, [0.1]),
+    "label inf": graph([], 1, [float("inf")]),
+    "label ''": graph([], 1, [""]),
+    "label '1'": graph([], 1, ["1"]),
+    "label b'1'": graph([], 1, [b"1"]),
+    "label ü": graph([], 1, ["ü"]),
+    "label u + diaeresis": graph([], 1, ["u\u0308"]),
+    "label 水": graph([], 1, ["水"]),
+    "label lone surrogate": graph([], 1, ["\ud800"]),
+    "label nul": graph([], 1, ["\0"]),
+    "label ()": graph([], 1, [()]),
+    "label (1, 'a')": graph([], 1, [(1, "a")]),
+    "label ((1,), 'a')": graph([], 1, [((1,), "a")]),
+    "ethanol": graph(PATH, **ETHANOL),
+    "edges 1, 111": graph(PATH, edge_labels=["1", "111"]),
+    "edges 11, 11": graph(PATH, edge_labels=["11", "11"]),
+    "edges 1, True": graph(PATH, edge_labels=[1, True]),
+    "arcs": graph(PATH, directed=True),
+    "arcs to the middle": graph([(0, 1), (2, 1)], directed=True),
+    "arcs both ways": graph([(0, 1), (1, 0)], directed=True),
+    "labelled arcs": graph(PATH, labels=["a", "b", "c"], edge_labels=["x", "y"], directed=True),
+}
+
+ASKED = (
+    *({"graph": name} for name in GRAPHS),
+    *(
+        {"graph": name, "n_iter": "stable", "readout": readout}
+        for name in ("no node", "square", "ethanol", "labelled arcs")
+        for readout in ("size", "edges", "degrees", "wl", "rooted-wl", "rooted-fwl2", "canonical")
+    ),
+    {"graph": "path", "n_iter": 0},
+    {"graph": "long path", "n_iter": "stable"},
+    {"graph": "ethanol", "readout": ["size", "wl"]},
+    {"graph": "ethanol", "edge_labels": False},
+)
+
+
+def hash_of(asked):
+    options = dict(asked)
+    return tw.graph_hash(GRAPHS[options.pop("graph")], **options)
+
+
+if __name__ == "__main__":
+    print(json.dumps([{**asked, "hash": hash_of(asked)} for asked in ASKED], indent=1))  # noqa: T201

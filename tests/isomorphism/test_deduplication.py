@@ -1,0 +1,120 @@
+import tracemalloc
+from itertools import chain
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import twinwl as tw
+from tests.isomorphism.known_graphs import rook, shrikhande
+from tests.isomorphism.relabelling import relabelled
+from tests.strategies import batches
+from twinwl import GraphBatch, TwinWLError
+from twinwl.errors import GraphInputError
+from twinwl.graphs.batch import concatenate
+from twinwl.isomorphism import deduplication
+from twinwl.isomorphism.canonical import certificates
+
+any_batches = st.tuples(st.booleans(), st.booleans()).flatmap(
+    lambda kind: batches(directed=kind[0], edge_label=kind[1], node_label=False, max_nodes=4, max_graphs=8)
+)
+
+
+@given(batch=any_batches)
+def test_groups_are_those_of_canonical_forms(batch):
+    forms = certificates(batch, range(len(batch)))
+    first_of_form = {}
+    for graph, form in enumerate(forms):
+        first_of_form.setdefault(form, graph)
+    result = tw.deduplicate(batch)
+    assert result.representatives.tolist() == list(first_of_form.values())
+    assert [result.representatives[label] for label in result.labels] == [
+        first_of_form[form] for form in forms
+    ]
+
+
+@given(batch=any_batches)
+def test_groups_and_labels_say_the_same(batch):
+    result = tw.deduplicate(batch)
+    assert len(result.groups) == len(result.representatives) == len(result)
+    for number, group in enumerate(result.groups):
+        assert group.tolist() == np.flatnonzero(result.labels == number).tolist()
+        assert group[0] == result.representatives[number]
+
+
+@given(batch=any_batches, exact=st.booleans())
+def test_a_stream_gives_the_same_groups(batch, exact):
+    whole = tw.deduplicate(batch, exact)
+    assert tw.deduplicate(iter(batch), exact).labels.tolist() == whole.labels.tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deduplication, "_GRAPHS_A_BLOCK", 2)
+        assert tw.deduplicate(iter([batch, batch]), exact).labels.tolist() == [*whole.labels] * 2
+
+
+def test_relabelled_copies_of_the_atlas_are_found_again():
+    atlas = GraphBatch.from_networkx(nx.graph_atlas_g())
+    copies = relabelled(atlas, np.random.default_rng(1))
+    assert tw.deduplicate(concatenate([atlas, copies])).labels.tolist() == [*range(1253)] * 2
+
+
+def test_only_exactness_tells_rook_and_shrikhande_apart():
+    graphs = [rook(), shrikhande(), rook()]
+    assert tw.deduplicate(graphs).labels.tolist() == [0, 1, 0]
+    assert tw.deduplicate(graphs, exact=False).labels.tolist() == [0, 0, 0]
+    assert tw.deduplicate(graphs, exact=False, readout="rooted-fwl2").labels.tolist() == [0, 1, 0]
+
+
+def test_labels_of_nodes_and_edges_are_respected():
+    batch = GraphBatch.from_edges(
+        [[(0, 1), (1, 2)]] * 4,
+        node_labels=[["C", "C", "O"], ["O", "C", "C"], ["C", "C", "N"], ["C", "C", "O"]],
+        edge_labels=[["-", "="], ["=", "-"], ["-", "="], ["=", "-"]],
+    )
+    assert tw.deduplicate(batch).labels.tolist() == [0, 0, 1, 2]
+
+
+def test_an_empty_collection_has_no_groups():
+    for nothing in ([], iter([])):
+        result = tw.deduplicate(nothing)
+        assert (len(result), result.groups, result.labels.tolist()) == (0, [], [])
+
+
+def test_memory_does_not_grow_with_the_length_of_a_stream():
+    short, long = (_peak_memory(n_blocks) for n_blocks in (30, 120))
+    assert long < 1.2 * short
+
+
+def _peak_memory(n_blocks):
+    """Return the most bytes held while grouping a stream of five kinds of graphs."""
+    cycle = [(node, (node + 1) % 60) for node in range(60)]
+    kinds = GraphBatch.from_edges([[*cycle, (0, skip)] for skip in range(2, 7)])
+    everyone = np.arange(100) % 5
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deduplication, "_GRAPHS_A_BLOCK", 500)
+        tracemalloc.start()
+        result = tw.deduplicate((kinds[everyone] for _ in range(n_blocks)), exact=False)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert (len(result.labels), len(result)) == (100 * n_blocks, 5)
+    return peak
+
+
+def test_an_error_counts_graphs_from_the_start_of_the_stream(monkeypatch):
+    monkeypatch.setattr(deduplication, "_GRAPHS_A_BLOCK", 4)
+    graphs = chain([nx.path_graph(2)] * 9, ["CC"])
+    with pytest.raises(GraphInputError, match="graph 9: ") as caught:
+        tw.deduplicate(graphs)
+    assert caught.value.graph == 9
+
+
+def test_an_unknown_readout_is_refused_before_the_stream_is_touched():
+    stream = iter([nx.path_graph(2)])
+    with pytest.raises(TwinWLError, match="no readout"):
+        tw.deduplicate(stream, readout="sise")
+    assert next(stream)
+
+
+def test_the_number_of_groups_is_shown():
+    assert repr(tw.deduplicate([nx.path_graph(2)] * 3)) == "Deduplication(3 graphs, 1 groups)"

@@ -1,0 +1,53 @@
+"""Pairs from the literature: which readouts tell them apart, and, said honestly, which do not."""
+
+from itertools import combinations
+
+import networkx as nx
+import pytest
+
+import twinwl as tw
+from tests.isomorphism.known_graphs import (
+    bicyclopentyl,
+    circular_skip_link,
+    decalin,
+    rook,
+    shrikhande,
+    two_triangles,
+)
+from twinwl.isomorphism.readouts import READOUTS
+
+SKIPS = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)
+
+
+def readouts_that_distinguish(g, h):
+    return [name for name in READOUTS if tw.compare(g, h, readout=name).distinguished]
+
+
+@pytest.mark.parametrize(
+    ("g", "h"),
+    [(two_triangles(), nx.cycle_graph(6)), (decalin(), bicyclopentyl())],
+    ids=["rings", "molecules"],
+)
+def test_every_readout_distinguishes_what_one_wl_does_not(g, h):
+    assert not tw.compare(g, h, readout=lambda _: None).distinguished
+    assert readouts_that_distinguish(g, h) == list(READOUTS)
+
+
+def test_rook_and_shrikhande_need_pairs_or_canonical_forms():
+    assert readouts_that_distinguish(rook(), shrikhande()) == ["rooted-fwl2", "canonical"]
+
+
+def test_sizes_cannot_tell_circular_skips_6_and_16_apart_and_edges_can():
+    g, h = circular_skip_link(6), circular_skip_link(16)
+    assert not tw.compare(g, h, readout="size").distinguished
+    assert readouts_that_distinguish(g, h)[0] == "edges"
+
+
+def test_sizes_tell_all_other_circular_skips_apart():
+    graphs = {skip: circular_skip_link(skip) for skip in SKIPS}
+    alike = [
+        (one, other)
+        for one, other in combinations(SKIPS, 2)
+        if not tw.compare(graphs[one], graphs[other]).distinguished
+    ]
+    assert alike == [(6, 16)]

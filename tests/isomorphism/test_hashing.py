@@ -1,0 +1,173 @@
+import json
+import re
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import twinwl as tw
+from tests.isomorphism.golden_graphs import ASKED, GRAPHS, hash_of
+from tests.isomorphism.known_graphs import bicyclopentyl, decalin, two_triangles
+from tests.isomorphism.relabelling import relabelled
+from tests.strategies import batches
+from twinwl import GraphBatch, TwinWLError
+from twinwl.isomorphism import hashing
+from twinwl.isomorphism.readouts import READOUTS, ReadoutError
+
+GOLDEN = json.loads((Path(__file__).parent / "golden_hashes.json").read_text())
+SAME_GRAPH = {"label None", "one node"}  # a graph without labels is one whose labels are all None
+
+any_batches = st.tuples(st.booleans(), st.booleans(), st.booleans()).flatmap(
+    lambda kind: batches(directed=kind[0], edge_label=kind[1], node_label=kind[2])
+)
+rounds = st.sampled_from([0, 1, 3, "stable"])
+
+
+def test_hashes_are_those_promised():
+    assert [{**asked, "hash": hash_of(asked)} for asked in ASKED] == GOLDEN
+
+
+def test_all_promised_graphs_have_hashes_of_their_own():
+    hashes = {name: tw.graph_hash(graph) for name, graph in GRAPHS.items()}
+    alike = [pair for pair in combinations(hashes, 2) if hashes[pair[0]] == hashes[pair[1]]]
+    assert [set(pair) for pair in alike] == [SAME_GRAPH]
+
+
+def test_a_hash_is_a_version_and_32_digits():
+    assert all(re.fullmatch(r"twl1:[0-9a-f]{32}", entry["hash"]) for entry in GOLDEN)
+
+
+def test_another_process_gives_the_same_hashes():
+    code = "from tests.isomorphism.golden_graphs import *; print([hash_of(asked) for asked in ASKED[:40]])"
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-W", "error", "-c", code]
+    out = subprocess.run(
+        command, cwd=root, env={"PYTHONHASHSEED": "7"}, capture_output=True, text=True, check=True
+    )
+    assert out.stdout.strip() == str([entry["hash"] for entry in GOLDEN[:40]])
+
+
+@given(batch=any_batches, n_iter=rounds, seed=st.integers(0, 2**32 - 1))
+def test_relabelled_copies_have_equal_hashes(batch, n_iter, seed):
+    copy = relabelled(batch, np.random.default_rng(seed))
+    assert tw.graph_hashes(batch, n_iter) == tw.graph_hashes(copy, n_iter)
+
+
+@settings(max_examples=30)
+@pytest.mark.parametrize("readout", [*READOUTS, ["size", "wl"]], ids=str)
+@given(batch=any_batches, n_iter=rounds, data=st.data())
+def test_a_hash_does_not_depend_on_the_rest_of_the_batch(readout, batch, n_iter, data):
+    together = tw.graph_hashes(batch, n_iter, readout)
+    order = data.draw(st.permutations(range(len(batch))))
+    assert tw.graph_hashes(batch[np.array(order)], n_iter, readout) == [together[graph] for graph in order]
+    rng = np.random.default_rng(0)
+    assert [tw.graph_hash(relabelled(graph, rng), n_iter, readout) for graph in batch] == together
+
+
+@given(batch=any_batches, n_iter=rounds)
+def test_blocks_leave_no_trace(batch, n_iter):
+    at_once = tw.graph_hashes(batch, n_iter)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hashing, "_BLOCK_ENTRIES", 1)
+        assert tw.graph_hashes(batch, n_iter) == at_once
+
+
+@given(
+    batch=st.booleans().flatmap(
+        lambda directed: batches(directed=directed, node_label=False, min_graphs=2, max_nodes=5)
+    )
+)
+def test_hashes_differ_exactly_where_the_test_distinguishes(batch):
+    hashes = tw.graph_hashes(batch, "stable")
+    for one, other in combinations(range(len(batch)), 2):
+        assert (hashes[one] != hashes[other]) == tw.compare(batch[one], batch[other]).distinguished
+
+
+@pytest.mark.parametrize(
+    ("g", "h"),
+    [
+        (nx.cycle_graph(6), nx.complete_bipartite_graph(3, 3)),
+        (nx.cycle_graph(6), two_triangles()),
+        (decalin(), bicyclopentyl()),
+        (nx.path_graph(50), nx.disjoint_union(nx.path_graph(47), nx.cycle_graph(3))),
+    ],
+    ids=["stable at once", "rings", "molecules", "late"],
+)
+def test_stable_does_not_stop_too_early(g, h):
+    assert tw.graph_hash(g, "stable") != tw.graph_hash(h, "stable")
+
+
+def test_rounds_run_until_the_farthest_nodes_have_met():
+    """Two long cycles differ in no colour at all, and in rooted size only where the shorter one closes."""
+    cycles = [nx.cycle_graph(40), nx.disjoint_union(nx.cycle_graph(20), nx.cycle_graph(20))]
+    assert len(set(tw.graph_hashes(cycles, 9))) == 1
+    assert len(set(tw.graph_hashes(cycles, "stable"))) == 2
+
+
+def test_labels_cannot_run_together():
+    one, other = (
+        GraphBatch.from_edges([[(0, 1), (0, 2)]], node_labels=[["a", *ends]])
+        for ends in (["b", "cb"], ["bc", "b"])
+    )
+    assert tw.graph_hash(one) != tw.graph_hash(other)
+
+
+def test_edge_labels_take_part_unless_told_not_to():
+    single, double, plain = (
+        GraphBatch.from_edges([[(0, 1)]], edge_labels=labels) for labels in ([["single"]], [["double"]], None)
+    )
+    assert tw.graph_hash(single) != tw.graph_hash(double)
+    assert (
+        tw.graph_hash(single, edge_labels=False)
+        == tw.graph_hash(double, edge_labels=False)
+        == tw.graph_hash(plain)
+    )
+
+
+def test_node_features_do_not_take_part():
+    plain = GraphBatch.from_edges([[(0, 1)]])
+    with_features = GraphBatch.from_edges([[(0, 1)]], node_features=[np.zeros((2, 3))])
+    assert tw.graph_hash(plain) == tw.graph_hash(with_features)
+
+
+def test_an_empty_batch_has_no_hashes():
+    assert tw.graph_hashes([]) == tw.graph_hashes([], "stable", "canonical") == []
+
+
+def test_readouts_and_rounds_are_part_of_the_hash():
+    path = nx.path_graph(4)
+    asked = [*((3, name) for name in READOUTS), (2, "size"), ("stable", "edges"), (3, ["size", "edges"])]
+    assert (
+        len({tw.graph_hash(path, *options) for options in asked}) == len(asked) - 1
+    )  # 3 rounds are stable here
+
+
+def test_a_list_of_one_readout_is_that_readout():
+    assert tw.graph_hash(nx.path_graph(4), 2, ["wl"]) == tw.graph_hash(nx.path_graph(4), 2, "wl")
+
+
+def test_a_function_whose_value_has_no_lasting_form_is_refused_with_its_root():
+    with pytest.raises(ReadoutError, match=r"graph 1, root 0: .*frozenset"):
+        tw.graph_hashes([nx.path_graph(2), nx.path_graph(3)], 0, _a_set_for_three(nodes_before=2))
+
+
+def _a_set_for_three(nodes_before):
+    calls = iter(range(99))
+    return lambda _: frozenset() if next(calls) >= nodes_before else 1
+
+
+@pytest.mark.parametrize("n_iter", [-1, None, 2.0, True, "stabel"])
+def test_a_number_of_rounds_that_is_none_is_refused(n_iter):
+    with pytest.raises(TwinWLError, match="n_iter is"):
+        tw.graph_hash(nx.path_graph(2), n_iter)
+
+
+def test_an_unknown_readout_is_refused():
+    with pytest.raises(TwinWLError, match="did you mean 'degrees'"):
+        tw.graph_hash(nx.path_graph(2), readout="degree")

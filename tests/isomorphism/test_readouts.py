@@ -1,0 +1,112 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import naive
+from tests.isomorphism import naive_readouts
+from tests.strategies import batches
+from twinwl import GraphBatch, TwinWLError
+from twinwl.isomorphism.readouts import READOUTS, ReadoutError, RoundReader, resolve
+from twinwl.isomorphism.values import class_numbers
+from twinwl.refinement.identities import rooted_sizes
+
+any_batches = st.tuples(st.booleans(), st.booleans(), st.booleans()).flatmap(
+    lambda kind: batches(directed=kind[0], edge_label=kind[1], node_label=kind[2], max_graphs=3, max_nodes=5)
+)
+PATH = GraphBatch.from_edges([[(0, 1)], [(0, 1), (1, 2)]])
+
+
+def values_by_round(batch, choice, n_iter):
+    reader = RoundReader(batch, resolve(choice))
+    return [reader.read(sizes) for sizes in rooted_sizes(batch, n_iter)]
+
+
+@pytest.mark.parametrize("name", READOUTS)
+@settings(max_examples=40)
+@given(batch=any_batches)
+def test_values_are_equal_exactly_when_those_of_the_oracle_are(name, batch):
+    for h, (values,) in enumerate(values_by_round(batch, name, 2)):
+        expected = [
+            naive_readouts.BY_NAME[name](naive.rooted_subgraph(graph, node, h))
+            for graph in naive.from_batch(batch)
+            for node in range(graph.n)
+        ]
+        pairs = set(zip(class_numbers(values).tolist(), expected, strict=True))
+        assert len(pairs) == len({fast for fast, _ in pairs}) == len({slow for _, slow in pairs})
+
+
+@given(batch=any_batches)
+def test_each_value_decides_those_of_the_weaker_readouts(batch):
+    rounds = [values_by_round(batch, name, 2) for name in READOUTS]
+    for weaker, stronger in pairwise(rounds):
+        for (coarse,), (fine,) in zip(weaker, stronger, strict=True):
+            pairs = set(zip(class_numbers(fine).tolist(), class_numbers(coarse).tolist(), strict=True))
+            assert len(pairs) == len({number for number, _ in pairs})
+
+
+@pytest.mark.parametrize("name", READOUTS)
+@given(batch=any_batches)
+def test_a_value_does_not_depend_on_the_rest_of_the_batch(name, batch):
+    whole = values_by_round(batch, name, 1)[1][0]
+    for graph, first in zip(batch, batch.graph_ptr, strict=False):
+        alone = values_by_round(graph, name, 1)[1][0]
+        assert list(map(str, alone)) == list(map(str, whole[first : first + graph.n_nodes]))
+
+
+def test_subgraphs_are_read_out_in_blocks_without_a_trace(monkeypatch):
+    cycle = GraphBatch.from_edges([[(node, (node + 1) % 50) for node in range(50)]])
+    names = ["edges", "wl", len]
+    at_once = values_by_round(cycle, names, 4)
+    monkeypatch.setattr("twinwl.isomorphism.rooted._BLOCK_ENTRIES", 100)
+    for one, other in zip(at_once, values_by_round(cycle, names, 4), strict=True):
+        for values, in_blocks in zip(one, other, strict=True):
+            assert np.array_equal(values, in_blocks)
+
+
+def test_only_subgraphs_that_grew_are_read_out_again():
+    calls = []
+    values_by_round(PATH[0], lambda rooted: calls.append(rooted.root), 5)
+    assert sorted(calls) == [0, 0, 1, 1]
+
+
+def test_a_hexagon_and_k33_differ_though_both_are_stable_at_once():
+    hexagon = [(node, (node + 1) % 6) for node in range(6)]
+    bipartite = [(u, v) for u in range(3) for v in range(3, 6)]
+    batch = GraphBatch.from_edges([hexagon, bipartite])
+    values = values_by_round(batch, "wl", 3)[3][0]
+    assert len(np.unique(values[:6], axis=0)) == len(np.unique(values[6:], axis=0)) == 1
+    assert not np.array_equal(values[0], values[6])
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_known():
+    with pytest.raises(TwinWLError, match=r"no readout 'rooted_wl'; did you mean 'rooted-wl'\?"):
+        resolve("rooted_wl")
+
+
+@pytest.mark.parametrize("choice", [[], None, 3, ["size", 4]])
+def test_what_is_no_readout_is_refused(choice):
+    with pytest.raises(TwinWLError, match="readout is"):
+        resolve(choice)
+
+
+def test_a_function_that_raises_is_told_with_graph_and_root():
+    def fails_at_the_end_of_a_path(rooted):
+        return 1 // (rooted.root - 2)
+
+    with pytest.raises(
+        ReadoutError, match=r"graph 1, root 2: .*fails_at.* raised ZeroDivisionError"
+    ) as caught:
+        values_by_round(PATH, fails_at_the_end_of_a_path, 0)
+    assert (caught.value.graph, caught.value.root) == (1, 2)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+@pytest.mark.parametrize(
+    ("value", "why"), [([1], "not hashable"), ({}, "not hashable"), (np.nan, "equal itself")]
+)
+def test_a_value_that_cannot_be_counted_is_told_with_graph_and_root(value, why):
+    with pytest.raises(ReadoutError, match=f"graph 0, root 0: .*{why}"):
+        values_by_round(PATH, lambda _: value, 0)
