@@ -1,0 +1,167 @@
+"""Folds: which graphs to learn from, to choose by, and to test on."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.errors import TwinWLError
+from twinwl.learning.hold_out import hold_out
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from twinwl.arrays import Int64
+    from twinwl.datasets.dataset import Dataset
+
+__all__ = ["Fold", "folds_of", "make_folds", "repeated_folds"]
+
+HELD_OUT = 0.1  # share of the training part that picks epoch and configuration
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Fold:
+    """Indices of graphs, rising and without overlap.
+
+    Attributes
+    ----------
+    train : array of int64
+        To learn from.
+    validation : array of int64
+        Held out of the training part: picks epoch and configuration.
+    test : array of int64
+        To be looked at once.
+
+    >>> Fold(np.array([0, 1]), np.array([2]), np.array([3])).training_part.tolist()
+    [0, 1, 2]
+    """
+
+    train: Int64
+    validation: Int64
+    test: Int64
+
+    @property
+    def training_part(self) -> Int64:
+        """All graphs that are not tested on, rising."""
+        return np.sort(np.concatenate([self.train, self.validation]))
+
+
+def folds_of(
+    data: Dataset, *, n_folds: int = 10, seed: int = 0, splits: str | Path | None = None
+) -> list[Fold]:
+    """Return the folds of a data set: stratified, grouped where it has groups, or as published.
+
+    Parameters
+    ----------
+    data
+        The data set.
+    n_folds, seed
+        As in `make_folds`.
+    splits
+        Published splits to take instead: ``"gnn-comparison"``, or the path of their zip or of one JSON file.
+
+    >>> from twinwl import load_dataset
+    >>> folds = folds_of(load_dataset("TWINS", n_pairs=20), n_folds=5)
+    >>> [len(part) for part in (folds[0].train, folds[0].validation, folds[0].test)]
+    [28, 4, 8]
+    """
+    if splits is not None:
+        from twinwl.evaluation.published_splits import published_folds  # noqa: PLC0415  (seldom asked for)
+
+        return published_folds(data, splits)
+    return make_folds(data.y, data.groups, n_folds=n_folds, seed=seed)
+
+
+def make_folds(
+    y: NDArray[np.generic], groups: Int64 | None = None, *, n_folds: int = 10, seed: int = 0
+) -> list[Fold]:
+    """Cut graphs into folds that have the classes in equal shares and keep groups together.
+
+    Parameters
+    ----------
+    y : array, shape (n_graphs,)
+        Classes.
+    groups : array of int64, shape (n_graphs,), optional
+        Graphs of one group stay in one fold, and on one side of the inner hold-out.
+    n_folds
+        Each graph is in the test part of exactly one of them.
+    seed
+        Decides the folds and the hold-outs.
+
+    Returns
+    -------
+    list of Fold
+        A tenth of each training part is held out as ``validation``.
+
+    >>> folds = make_folds(np.array([0, 1] * 20), n_folds=4)
+    >>> sorted(np.concatenate([fold.test for fold in folds]).tolist()) == list(range(40))
+    True
+    """
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold  # noqa: PLC0415
+
+    y = np.asarray(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    dense = None if groups is None else _dense(groups, len(y))
+    _check(classes, codes, dense, n_folds)
+    kind = StratifiedKFold if dense is None else StratifiedGroupKFold
+    splitter = kind(n_splits=n_folds, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # what it warns of was checked above
+        parts = list(splitter.split(np.zeros(len(y)), codes, dense))
+    return [
+        _held_out(training, test, codes, dense, seed, number) for number, (training, test) in enumerate(parts)
+    ]
+
+
+def repeated_folds(
+    y: NDArray[np.generic],
+    groups: Int64 | None = None,
+    *,
+    n_folds: int = 10,
+    repeats: int = 10,
+    seed: int = 0,
+) -> list[list[Fold]]:
+    """Cut graphs into folds several times, with the seeds ``seed``, ``seed + 1`` and so on.
+
+    >>> [len(folds) for folds in repeated_folds(np.array([0, 1] * 20), n_folds=4, repeats=3)]
+    [4, 4, 4]
+    """
+    return [make_folds(y, groups, n_folds=n_folds, seed=seed + repeat) for repeat in range(repeats)]
+
+
+def _held_out(
+    training: Int64, test: Int64, codes: Int64, groups: Int64 | None, seed: int, number: int
+) -> Fold:
+    # Each fold holds out by a seed of its own, or the same places would be held out in all of them.
+    own_seed = int(np.random.SeedSequence((seed, number)).generate_state(1)[0])
+    here = np.unique(codes[training], return_inverse=True)[1]
+    groups_here = None if groups is None else np.unique(groups[training], return_inverse=True)[1]
+    train, validation = hold_out(here, HELD_OUT, own_seed, groups_here)
+    return Fold(training[train], training[validation], np.asarray(test, dtype=np.int64))
+
+
+def _dense(groups: Int64, n_graphs: int) -> Int64:
+    if len(groups) != n_graphs:
+        raise TwinWLError(f"groups has {len(groups)} entries for {n_graphs} graphs; give one a graph")
+    return np.unique(groups, return_inverse=True)[1].astype(np.int64)
+
+
+def _check(classes: NDArray[np.generic], codes: Int64, groups: Int64 | None, n_folds: int) -> None:
+    if isinstance(n_folds, bool) or not isinstance(n_folds, int | np.integer) or n_folds < 2:  # noqa: PLR2004
+        raise TwinWLError(f"n_folds is {n_folds!r}; it must be a whole number, 2 or more")
+    if len(classes) < 2:  # noqa: PLR2004
+        raise TwinWLError(f"there is one class only, {classes.tolist()}; nothing can be learnt from it")
+    for code, value in enumerate(classes.tolist()):
+        members = codes == code
+        n_units = int(members.sum()) if groups is None else len(np.unique(groups[members]))
+        if n_units < n_folds:
+            what = "graphs" if groups is None else "groups"
+            raise TwinWLError(
+                f"class {value!r} has {n_units} {what}, too few for {n_folds} folds; ask for {n_units} folds "
+                "or fewer, or leave that class out"
+            )

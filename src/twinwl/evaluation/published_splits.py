@@ -1,0 +1,110 @@
+"""The splits of "A Fair Comparison of Graph Neural Networks" (Errica et al., 2020), as published.
+
+One JSON file a data set: a list of ten folds with ``test`` and ``model_selection``, a list with one object
+that holds ``train`` and ``validation``; all are graph numbers from 0. Of the social networks there are two
+files, drawn apart: for nodes without features and for degrees as features. The first is taken, unless a file
+is named.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.datasets.archive_members import ArchiveMembers
+from twinwl.datasets.locations import data_folders
+from twinwl.errors import TwinWLError, nearest
+from twinwl.evaluation.folds import Fold
+
+if TYPE_CHECKING:
+    from twinwl.arrays import Int64
+    from twinwl.datasets.dataset import Dataset
+
+__all__ = ["published_folds"]
+
+_ARCHIVE = "gnn_comparison_splits.zip"
+_ENDING = "_splits.json"
+_OTHER_NAMES = {"PROTEINS": "PROTEINS_full"}  # the same graphs with more attributes
+
+
+def published_folds(data: Dataset, splits: str | Path, data_dir: str | Path | None = None) -> list[Fold]:
+    """Return the published folds of a data set.
+
+    Parameters
+    ----------
+    data
+        A data set whose graphs stand in the order of its TU files.
+    splits
+        ``"gnn-comparison"`` looks for the zip in the data folders; else the path of the zip or a JSON file.
+    data_dir
+        Where to look; None takes ``TWINWL_DATA``.
+
+    Raises
+    ------
+    TwinWLError
+        If there are no splits for the set, or they do not fit it.
+    """
+    path = _archive(data_dir) if str(splits) == "gnn-comparison" else Path(splits)
+    where, content = _content(path, data.name)
+    try:
+        folds = [_fold(entry) for entry in json.loads(content)]
+    except (ValueError, TypeError, LookupError) as error:
+        raise TwinWLError(f"{where}: not in the form of gnn-comparison ({error}); get it anew") from error
+    _check(folds, data, where)
+    return folds
+
+
+def _archive(data_dir: str | Path | None) -> Path:
+    folders = data_folders(data_dir)
+    for folder in folders:
+        if (folder / _ARCHIVE).is_file():
+            return folder / _ARCHIVE
+    raise TwinWLError(f"{_ARCHIVE} is not at hand; put it into {str(folders[0])!r}, or give its path")
+
+
+def _content(path: Path, name: str) -> tuple[str, bytes]:
+    if path.suffix.lower() == ".json":
+        try:
+            return str(path), path.read_bytes()
+        except OSError as error:
+            raise TwinWLError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+    with ArchiveMembers(path) as members:
+        of_set: dict[str, str] = {}
+        for member in members.names:  # sorted, so the files for nodes without features come first
+            if member.endswith(_ENDING):
+                of_set.setdefault(member.rpartition("/")[2].removesuffix(_ENDING), member)
+        wanted = name if name in of_set else _OTHER_NAMES.get(name, name)
+        if wanted not in of_set:
+            raise TwinWLError(f"{path}: no splits for {name!r}; {nearest(name, of_set)}")
+        return f"{path}: {of_set[wanted]}", members.read(of_set[wanted])
+
+
+def _fold(entry: dict[str, list[int] | list[dict[str, list[int]]]]) -> Fold:
+    (inner,) = entry["model_selection"]
+    parts = (inner["train"], inner["validation"], entry["test"])  # type: ignore[index]
+    return Fold(*(np.sort(np.array(part, dtype=np.int64)) for part in parts))
+
+
+def _check(folds: list[Fold], data: Dataset, where: str) -> None:
+    """Refuse splits of another set: test parts must cover it, and no graph may be on two sides."""
+    tested = np.sort(np.concatenate([fold.test for fold in folds])) if folds else np.empty(0, np.int64)
+    if not np.array_equal(tested, np.arange(len(data))):
+        raise TwinWLError(
+            f"{where}: its test parts hold {len(np.unique(tested))} different graphs, the data set "
+            f"{data.name} has {len(data)}; these splits belong to another set"
+        )
+    for number, fold in enumerate(folds):
+        together = np.concatenate([fold.train, fold.validation, fold.test])
+        if len(np.unique(together)) != len(together) or together.min() < 0 or together.max() >= len(data):
+            raise TwinWLError(f"{where}: fold {number} holds a graph twice, or one that does not exist")
+        if data.groups is not None and _crossed(data.groups, fold):
+            raise TwinWLError(
+                f"{where}: fold {number} tears groups apart, so its figures would mislead; leave splits out"
+            )
+
+
+def _crossed(groups: Int64, fold: Fold) -> bool:
+    return bool(np.isin(groups[fold.test], groups[fold.training_part]).any())

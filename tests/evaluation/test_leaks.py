@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import math
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+
+from twinwl import GraphBatch, load_dataset
+from twinwl.errors import TwinWLError
+from twinwl.evaluation.folds import Fold, folds_of
+from twinwl.evaluation.leaks import accuracy_without_leaks, leak_report, leaked_test_graphs
+
+PATH, MOVED_PATH, STAR = [(0, 1), (1, 2), (2, 3)], [(2, 0), (0, 3), (3, 1)], [(0, 1), (0, 2), (0, 3)]
+
+
+def fold(train, validation, test):
+    return Fold(*(np.array(part, dtype=np.int64) for part in (train, validation, test)))
+
+
+def test_copy_with_moved_nodes_is_found_in_training_and_in_the_hold_out():
+    graphs = GraphBatch.from_edges([PATH, STAR, MOVED_PATH, STAR])
+    assert leaked_test_graphs(graphs, [fold([0], [1], [2, 3])])[0].tolist() == [True, True]
+    assert leaked_test_graphs(graphs, [fold([0], [], [2, 1])])[0].tolist() == [True, False]
+
+
+def test_copies_within_the_test_part_are_no_leak():
+    graphs = GraphBatch.from_edges([STAR, PATH, MOVED_PATH])
+    assert leaked_test_graphs(graphs, [fold([0], [], [1, 2])])[0].tolist() == [False, False]
+
+
+def test_labels_count():
+    graphs = GraphBatch.from_edges([PATH, PATH], node_labels=[list("CCCO"), list("CCCN")])
+    assert leaked_test_graphs(graphs, [fold([0], [], [1])])[0].tolist() == [False]
+
+
+def test_1wl_equivalent_graphs_are_no_leak():
+    graphs = GraphBatch.from_networkx([nx.cycle_graph(6), nx.disjoint_union(*[nx.cycle_graph(3)] * 2)])
+    assert leaked_test_graphs(graphs, [fold([0], [], [1])])[0].tolist() == [False]
+
+
+def test_report_tells_contradicting_copies():
+    graphs = GraphBatch.from_edges([PATH, STAR, MOVED_PATH, STAR])
+    report = leak_report(graphs, np.array([0, 1, 1, 1]), [fold([0, 1], [], [2, 3])])
+    assert report.leaked[0].tolist() == [True, True]
+    assert report.contradicted[0].tolist() == [True, False]
+    assert "2 of 2 test graphs (100.0%)" in str(report)
+    assert "1 of them with another class only" in str(report)
+
+
+def test_accuracy_with_and_without():
+    result = accuracy_without_leaks(np.array([True, False, True, True]), np.array([True, True, False, False]))
+    assert result == (0.75, 1.0, 2)
+
+
+def test_everything_leaked_leaves_no_accuracy():
+    result = accuracy_without_leaks(np.array([True]), np.array([True]))
+    assert result.everything == 1.0
+    assert math.isnan(result.without_leaks)
+
+
+def test_lengths_must_agree():
+    with pytest.raises(TwinWLError, match="2 answers for 1 test graphs"):
+        accuracy_without_leaks(np.array([True, True]), np.array([True]))
+
+
+def test_leaks_of_a_real_set_are_those_igraph_finds(tu_zip):
+    data = load_dataset("IMDB-BINARY", tu_zip("IMDB-BINARY").parent)
+    folds = folds_of(data)
+    plain = [
+        igraph.Graph(graph.n_nodes, np.column_stack(graph.arcs()).tolist()).simplify()
+        for graph in data.graphs
+    ]
+    degrees = [tuple(sorted(graph.degree())) for graph in plain]
+    training = folds[0].training_part
+    expected = [
+        any(degrees[test] == degrees[seen] and plain[test].isomorphic(plain[seen]) for seen in training)
+        for test in folds[0].test
+    ]
+    assert leaked_test_graphs(data.graphs, folds)[0].tolist() == expected
+    assert leak_report(data.graphs, data.y, folds).leaked[0].tolist() == expected
+    assert 10 < sum(expected) < 90

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rdkit")
+
+from twinwl.errors import GraphInputError, TwinWLError
+from twinwl.evaluation.folds import make_folds
+from twinwl.evaluation.scaffold import scaffold_groups, scaffold_split
+
+BENZENES = ["c1ccccc1", "Cc1ccccc1", "Oc1ccccc1", "NC(=O)c1ccccc1", "Clc1ccccc1Cl"]
+NAPHTHALENES = ["c1ccc2ccccc2c1", "Cc1ccc2ccccc2c1"]
+CHAINS = ["CCO", "CC(C)C", "CCCCN"]
+
+
+def test_side_chains_do_not_count_and_rings_do():
+    groups = scaffold_groups(BENZENES + NAPHTHALENES + CHAINS)
+    assert groups.tolist() == [0] * 5 + [1] * 2 + [2] * 3
+
+
+def test_stereochemistry_does_not_count():
+    assert len(set(scaffold_groups(["C[C@H]1CCCO1", "C[C@@H]1CCCO1"]).tolist())) == 1
+
+
+def test_split_keeps_scaffolds_together_and_tests_on_rare_ones():
+    smiles = BENZENES * 3 + NAPHTHALENES + CHAINS
+    groups = scaffold_groups(smiles)
+    fold = scaffold_split(smiles, validation=0.15, test=0.1)
+    parts = [set(groups[part].tolist()) for part in (fold.train, fold.validation, fold.test)]
+    assert parts == [{0}, {2}, {1}]
+    assert len(fold.train) + len(fold.validation) + len(fold.test) == len(smiles)
+
+
+def test_split_is_the_same_every_time():
+    smiles = BENZENES + NAPHTHALENES + CHAINS
+    first, again = scaffold_split(smiles, test=0.3), scaffold_split(smiles, test=0.3)
+    assert np.array_equal(first.test, again.test)
+
+
+def test_scaffolds_can_be_groups_of_folds():
+    smiles = [f"C{'C' * n}C1CC{'C' * ring}C1" for ring in range(10) for n in range(4)]
+    y = np.tile([0, 1], 20)
+    groups = scaffold_groups(smiles)
+    assert len(set(groups.tolist())) == 10
+    for fold in make_folds(y, groups, n_folds=5):
+        assert not set(groups[fold.test]) & set(groups[fold.training_part])
+
+
+def test_bad_smiles_is_named():
+    with pytest.raises(GraphInputError, match="graph 1: SMILES 'c1cc' does not parse"):
+        scaffold_groups(["CC", "c1cc"])
+
+
+@pytest.mark.parametrize(("validation", "test"), [(0.5, 0.5), (-0.1, 0.1), (0.1, 0.0)])
+def test_impossible_shares(validation, test):
+    with pytest.raises(TwinWLError, match="give shares"):
+        scaffold_split(CHAINS, validation, test)
+
+
+def test_one_scaffold_cannot_be_split():
+    with pytest.raises(TwinWLError, match="1 scaffolds of 5 molecules are too few"):
+        scaffold_split(BENZENES)
