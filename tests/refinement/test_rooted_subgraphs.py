@@ -92,3 +92,12 @@ def test_after_the_diameter_no_identity_set_grows(batch):
 def test_the_diameter_of_a_graph_is_the_largest_of_its_components():
     graph = nx.disjoint_union(nx.path_graph(5), nx.cycle_graph(4))
     assert diameters(GraphBatch.from_networkx([graph])).tolist() == [4]
+
+
+@given(batch=any_batches, widest=st.integers(0, 4), data=st.data())
+def test_narrowing_a_cut_is_cutting_narrower(batch, widest, data):
+    hops = data.draw(st.integers(0, widest))
+    narrowed, expected = rooted_subgraphs(batch, widest).within(hops), rooted_subgraphs(batch, hops)
+    for name, actual, wanted in zip(narrowed._fields, narrowed, expected, strict=True):
+        assert np.array_equal(actual, wanted), name
+        assert actual.dtype == wanted.dtype, name

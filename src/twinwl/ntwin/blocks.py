@@ -68,11 +68,11 @@ def check_memory(batch: GraphBatch, hops: tuple[int, ...], max_memory: int | Non
     needed = int(_BYTES_A_PAIR * pairs[list(set(hops))].sum())
     if needed > limit:
         radius = max(hops)
-        fewer = f"with {radius - 1} hops there are {pairs[radius - 1]:,}; " if radius else ""
+        fewer = f"at radius {radius - 1} there are {pairs[radius - 1]:,}; " if radius else ""
         raise TwinWLError(
-            f"the rooted subgraphs of these {len(batch)} graphs hold {pairs[radius]:,} (root, node) pairs "
-            f"with {radius} hops, which may need {_readable(needed)}, more than the {_readable(limit)} "
-            f"allowed: use fewer hops ({fewer}max_memory raises the limit) or fewer graphs at a time"
+            f"the rooted subgraphs of {len(batch)} graph(s) hold {pairs[radius]:,} (root, node) pairs at "
+            f"radius {radius}, which may need {_readable(needed)}, more than the {_readable(limit)} allowed: "
+            f"use fewer hops ({fewer}max_memory raises the limit) or fewer graphs at a time"
         )
     return pairs
 

@@ -14,11 +14,13 @@ import torch
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.ntwin.blocks import root_blocks
-from twinwl.ntwin.settings import RootMark, check_root_mark
-from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+from twinwl.ntwin.settings import RootMark, check_root_mark, n_marks
+from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from twinwl.arrays import Int32
 
 # Each of a block's nodes and arcs has states of its own in every layer: some tens of megabytes.
 _BLOCK_ENTRIES = 1 << 17
@@ -109,38 +111,47 @@ class RootedSubgraphEncoder(torch.nn.Module):
         """Return the readouts' sums over the roots of each graph, side by side: (n_graphs, total width)."""
         graphs = as_graph_data(data)
         arcs = _sorted_arcs(graphs, directed=self.directed)
-        parts = [
-            self._pooled(graphs, arcs, readout, radius)
-            for readout, radius in zip(self.readouts, self.hops, strict=True)
-        ]
-        return torch.cat(parts, dim=1)
+        widest = max(self.hops, default=0)
+        totals: list[torch.Tensor] = []
+        # A sum over roots does not mind being taken in blocks of roots, and memory minds if it is not.
+        for low, high in root_blocks(arcs.batch, widest, _BLOCK_ENTRIES) or [(0, 0)]:
+            cut = rooted_subgraphs(arcs.batch, widest, np.arange(low, high))
+            of_roots = [
+                self._read(graphs, arcs, readout, cut if radius == widest else cut.within(radius))
+                for readout, radius in zip(self.readouts, self.hops, strict=True)
+            ]
+            if not totals:
+                totals = [rows.new_zeros(graphs.n_graphs, rows.shape[1]) for rows in of_roots]
+            totals = [
+                total.index_add(0, graphs.batch[low:high], rows)
+                for total, rows in zip(totals, of_roots, strict=True)
+            ]
+        return torch.cat(totals, dim=1)
 
-    def _pooled(self, graphs: GraphData, arcs: _Arcs, readout: torch.nn.Module, radius: int) -> torch.Tensor:
-        """Sum a readout over the roots of each graph, in blocks of roots: a sum does not mind."""
-        total: torch.Tensor | None = None
-        for low, high in root_blocks(arcs.batch, radius, _BLOCK_ENTRIES) or [(0, 0)]:
-            cut = rooted_subgraphs(arcs.batch, radius, np.arange(low, high))
-            node = torch.from_numpy(cut.node.astype(np.int64))
-            x = torch.cat([graphs.x[node], self._marks(cut.distance).to(graphs.x.dtype)], dim=1)
-            source = np.repeat(np.arange(len(cut.node)), np.diff(cut.indptr))
-            edges = torch.from_numpy(np.stack([source, cut.indices.astype(np.int64)]))
-            codes = None
-            if graphs.edge_attr is not None:
-                codes = graphs.edge_attr[arcs.order[torch.from_numpy(cut.arc)]]
-            edges, codes = messages(edges, codes, directed=self.directed)
-            subgraph = torch.from_numpy(np.repeat(np.arange(len(cut.root)), np.diff(cut.subgraph_ptr)))
-            rows = readout(x, edges, subgraph) if codes is None else readout(x, edges, subgraph, codes)
-            start = rows.new_zeros(graphs.n_graphs, rows.shape[1]) if total is None else total
-            total = start.index_add(0, graphs.batch[low:high], rows)
-        assert total is not None  # noqa: S101  (there is always a block, if an empty one)
-        return total
+    def _read(
+        self, graphs: GraphData, arcs: _Arcs, readout: torch.nn.Module, cut: RootedSubgraphs
+    ) -> torch.Tensor:
+        """Return the readout of each rooted subgraph, one row a root."""
+        node = torch.from_numpy(cut.node.astype(np.int64))
+        x = torch.cat([graphs.x[node], self._marks(cut.distance).to(graphs.x.dtype)], dim=1)
+        source = np.repeat(np.arange(len(cut.node)), np.diff(cut.indptr))
+        edges = torch.from_numpy(np.stack([source, cut.indices.astype(np.int64)]))
+        codes = None
+        if graphs.edge_attr is not None:
+            codes = graphs.edge_attr[arcs.order[torch.from_numpy(cut.arc)]]
+        edges, codes = messages(edges, codes, directed=self.directed)
+        subgraph = torch.from_numpy(np.repeat(np.arange(len(cut.root)), np.diff(cut.subgraph_ptr)))
+        rows: torch.Tensor = (
+            readout(x, edges, subgraph) if codes is None else readout(x, edges, subgraph, codes)
+        )
+        return rows
 
-    def _marks(self, distance: np.ndarray) -> torch.Tensor:
-        if self.root_mark == "none":
+    def _marks(self, distance: Int32) -> torch.Tensor:
+        count = n_marks(self.root_mark, self.hops)
+        if count == 1:  # nothing to tell apart
             return torch.empty(len(distance), 0)
         mark = np.minimum(distance, 1) if self.root_mark == "root" else distance
-        n_marks = 2 if self.root_mark == "root" else max(self.hops) + 1
-        return torch.nn.functional.one_hot(torch.from_numpy(mark.astype(np.int64)), n_marks)
+        return torch.nn.functional.one_hot(torch.from_numpy(mark.astype(np.int64)), count)
 
 
 def as_graph_data(data: GraphData | PyGData) -> GraphData:

@@ -67,6 +67,18 @@ class RootedSubgraphs(NamedTuple):
             directed=batch.directed,
         )
 
+    def within(self, hops: int) -> RootedSubgraphs:
+        """Return the smaller subgraphs of the same roots: what lies within ``hops`` steps.
+
+        One cut with the largest radius so gives the subgraphs of every radius up to it.
+
+        >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]])
+        >>> wide = rooted_subgraphs(batch, 3)
+        >>> wide.within(1).node.tolist() == rooted_subgraphs(batch, 1).node.tolist()
+        True
+        """
+        return RootedSubgraphs(*_within(*self, hops))
+
 
 def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -> RootedSubgraphs:
     """Cut out the subgraph induced by the nodes within ``hops`` steps of each root.
@@ -202,6 +214,44 @@ def _cut(
         for place in range(n_members):
             distance_of_node[members[place]] = -1
     return root, node_of_place, distance, cut_indptr, cut_indices, cut_arc
+
+
+@njit(cache=True, nogil=True)
+def _within(subgraph_ptr, root, node, distance, indptr, indices, arc, hops):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    place = np.empty(len(node), np.int32)
+    n_nodes = 0
+    n_arcs = 0
+    for old in range(len(node)):
+        if distance[old] <= hops:
+            place[old] = n_nodes
+            n_nodes += 1
+            for entry in range(indptr[old], indptr[old + 1]):
+                n_arcs += distance[indices[entry]] <= hops
+    new_ptr = np.zeros(len(subgraph_ptr), np.int64)
+    new_root = np.empty(len(root), np.int32)
+    new_node = np.empty(n_nodes, np.int32)
+    new_distance = np.empty(n_nodes, np.int32)
+    new_indptr = np.zeros(n_nodes + 1, np.int64)
+    new_indices = np.empty(n_arcs, np.int32)
+    new_arc = np.empty(n_arcs, np.int64)
+    kept = 0
+    written = 0
+    for index in range(len(root)):
+        new_root[index] = place[root[index]]
+        for old in range(subgraph_ptr[index], subgraph_ptr[index + 1]):
+            if distance[old] > hops:
+                continue
+            new_node[kept] = node[old]
+            new_distance[kept] = distance[old]
+            kept += 1
+            for entry in range(indptr[old], indptr[old + 1]):
+                if distance[indices[entry]] <= hops:
+                    new_indices[written] = place[indices[entry]]
+                    new_arc[written] = arc[entry]
+                    written += 1
+            new_indptr[kept] = written
+        new_ptr[index + 1] = kept
+    return new_ptr, new_root, new_node, new_distance, new_indptr, new_indices, new_arc
 
 
 @njit(cache=True, nogil=True)

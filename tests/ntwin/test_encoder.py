@@ -1,0 +1,155 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.ntwin.rooted_data import assert_same_function, encoder_for, graph_data, quotient_input
+from tests.strategies import batches
+from twinwl import GraphBatch, NTwinEncoder, TwinWLError
+from twinwl.datasets.tu import read_tu
+from twinwl.datasets.worked_example import worked_example
+
+HOPS = ["growing", 0, 1, 2, 3]
+MARKS = ["none", "root", "distance"]
+
+
+@settings(max_examples=40)
+@given(batch=batches(), hops=st.sampled_from(HOPS), mark=st.sampled_from(MARKS), layers=st.integers(1, 4))
+def test_quotient_and_literal_path_are_one_function(batch, hops, mark, layers):
+    encoder = encoder_for(batch, layers, hops, mark)
+    assert_same_function(encoder, quotient_input(batch, layers, hops, mark), graph_data(batch))
+
+
+@settings(max_examples=30)
+@given(batch=batches(), hops=st.sampled_from(HOPS), mark=st.sampled_from(MARKS), layers=st.integers(1, 3))
+def test_edge_labels_are_the_same_function_too(batch, hops, mark, layers):
+    encoder = encoder_for(batch, layers, hops, mark, edge_labels=True)
+    fast = quotient_input(batch, layers, hops, mark, edge_labels=True)
+    assert_same_function(encoder, fast, graph_data(batch, edge_labels=batch.edge_vocabulary))
+
+
+@settings(max_examples=25)
+@given(
+    batch=batches(directed=True), hops=st.sampled_from(HOPS), layers=st.integers(1, 3), edges=st.booleans()
+)
+def test_directed_graphs_are_the_same_function_too(batch, hops, layers, edges):
+    encoder = encoder_for(batch, layers, hops, edge_labels=edges)
+    fast = quotient_input(batch, layers, hops, edge_labels=edges)
+    literal = graph_data(batch, edge_labels=batch.edge_vocabulary if edges else None)
+    assert_same_function(encoder, fast, literal)
+
+
+@settings(max_examples=25)
+@given(batch=batches(), layers=st.integers(1, 3), edges=st.booleans())
+def test_gin_subtree_encoder_is_the_same_function_too(batch, layers, edges):
+    encoder = encoder_for(batch, layers, "growing", edge_labels=edges, subtree="gin")
+    fast = quotient_input(batch, layers, "growing", edge_labels=edges, subtree="gin")
+    literal = graph_data(batch, edge_labels=batch.edge_vocabulary if edges else None)
+    assert_same_function(encoder, fast, literal)
+
+
+@settings(max_examples=25)
+@given(batch=batches(min_graphs=3, max_graphs=6), data=st.data())
+def test_a_mini_batch_gives_the_rows_of_the_whole(batch, data):
+    rows = data.draw(st.lists(st.integers(0, len(batch) - 1), min_size=1, max_size=4))
+    encoder = encoder_for(batch, 3, "growing")
+    everything = encoder(quotient_input(batch, 3, "growing")).detach()
+    some = encoder(quotient_input(batch, 3, "growing", rows=np.array(rows))).detach()
+    torch.testing.assert_close(some, everything[rows])
+
+
+@pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.parametrize("hops", ["growing", 3])
+def test_exact_on_real_molecules(tu_zip, hops, mark):
+    mutag = read_tu(tu_zip("MUTAG")).graphs
+    encoder = encoder_for(mutag, 3, hops, mark, edge_labels=True, hidden=16)
+    fast = quotient_input(mutag, 3, hops, mark, edge_labels=True)
+    assert_same_function(encoder, fast, graph_data(mutag, edge_labels=mutag.edge_vocabulary))
+
+
+@pytest.mark.parametrize(("hops", "mark"), [("growing", "none"), (3, "none"), (2, "root"), (3, "distance")])
+def test_exact_on_a_slice_of_nci1_in_single_precision(tu_zip, hops, mark):
+    batch = read_tu(tu_zip("NCI1")).graphs[100:160]
+    encoder = encoder_for(batch, 3, hops, mark, hidden=16).float()
+    fast = quotient_input(batch, 3, hops, mark)
+    assert_same_function(encoder, fast, graph_data(batch, dtype=torch.float32))
+
+
+def test_the_worked_example_is_told_apart_where_gin_cannot():
+    pair = worked_example()
+    encoder = encoder_for(pair, 2, "growing", subtree="gin", hidden=8)
+    first, second = encoder(quotient_input(pair, 2, "growing", subtree="gin")).detach()
+    whole, rooted = slice(0, 16), slice(16, 32)
+    torch.testing.assert_close(first[whole], second[whole])
+    assert (first[rooted] - second[rooted]).abs().max() > 1e-3
+
+
+def test_pyg_data_and_batches_are_taken_as_they_are():
+    data = pytest.importorskip("torch_geometric.data")
+    graphs = [
+        data.Data(x=torch.eye(3), edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])),
+        data.Data(x=torch.eye(3)[:2], edge_index=torch.tensor([[0, 1], [1, 0]])),
+    ]
+    torch.manual_seed(0)
+    encoder = NTwinEncoder(n_features=3, layers=2, hidden=4)
+    together = encoder(data.Batch.from_data_list(graphs))
+    torch.testing.assert_close(together, torch.cat([encoder(graph) for graph in graphs]))
+    assert together.shape == (2, 8)
+
+
+def test_one_hot_edge_attributes_count_as_codes():
+    batch = GraphBatch.from_edges([[(0, 1), (1, 2)]], edge_labels=[["a", "b"]])
+    encoder = encoder_for(batch, 2, 1, edge_labels=True)
+    codes = graph_data(batch, edge_labels=batch.edge_vocabulary)
+
+    class Data:
+        x, edge_index = codes.x, codes.edge_index
+        edge_attr, batch = torch.nn.functional.one_hot(codes.edge_attr).double(), None
+
+    torch.testing.assert_close(encoder(Data()), encoder(codes))
+
+
+def test_features_of_the_wrong_width_are_refused():
+    encoder = encoder_for(worked_example(), 2, 1)
+    with pytest.raises(TwinWLError, match=r"shape \(12, 1\).* 2 features"):
+        encoder(graph_data(worked_example(), labels=(1,)))
+
+
+def test_missing_edge_labels_are_refused():
+    batch = GraphBatch.from_edges([[(0, 1)]], edge_labels=[["a"]])
+    encoder = encoder_for(batch, 1, 1, edge_labels=True)
+    with pytest.raises(TwinWLError, match="edge_attr"):
+        encoder(graph_data(batch))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"layers": 0}, "layers is 0"),
+        ({"layers": True}, "layers is True"),
+        ({"hops": -1}, "hops is -1"),
+        ({"hops": "shrinking"}, "hops is 'shrinking'"),
+        ({"hidden": 0}, "hidden is 0"),
+        ({"root_mark": "rot"}, "did you mean 'root'"),
+        ({"subtree": "wl"}, "subtree is 'wl'"),
+    ],
+)
+def test_impossible_settings_are_refused(arguments, message):
+    with pytest.raises(TwinWLError, match=message):
+        NTwinEncoder(3, **arguments)
+
+
+def test_gin_subtree_without_its_quotient_is_refused():
+    pair = worked_example()
+    encoder = encoder_for(pair, 2, "growing", subtree="gin")
+    with pytest.raises(TwinWLError, match="TwinSlices"):
+        encoder(quotient_input(pair, 2, "growing"))
+
+
+def test_data_without_features_is_refused():
+    class Data:
+        x, edge_index = None, torch.zeros(2, 0, dtype=torch.int64)
+
+    with pytest.raises(TwinWLError, match="without x"):
+        NTwinEncoder(3)(Data())
