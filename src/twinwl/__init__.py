@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.registry import load_dataset
     from twinwl.errors import TwinWLError, TwinWLWarning
+    from twinwl.evaluation.evaluate import Evaluation, evaluate
+    from twinwl.files.model_files import load, save
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import as_batch
     from twinwl.isomorphism.comparison import compare
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.verdict import Comparison
     from twinwl.ntwin.classifier import NTwinClassifier
     from twinwl.ntwin.encoder import NTwinEncoder
+    from twinwl.stwin.classifier import STwinClassifier
     from twinwl.stwin.kernel import TwinKernel
     from twinwl.stwin.svc import STwinSVC
     from twinwl.stwin.vectorizer import STwinVectorizer
@@ -30,9 +33,11 @@ _HOME_OF = {
     "Comparison": "twinwl.isomorphism.verdict",
     "Dataset": "twinwl.datasets.dataset",
     "Deduplication": "twinwl.isomorphism.deduplication",
+    "Evaluation": "twinwl.evaluation.evaluate",
     "GraphBatch": "twinwl.graphs.batch",
     "NTwinClassifier": "twinwl.ntwin.classifier",
     "NTwinEncoder": "twinwl.ntwin.encoder",
+    "STwinClassifier": "twinwl.stwin.classifier",
     "STwinSVC": "twinwl.stwin.svc",
     "STwinVectorizer": "twinwl.stwin.vectorizer",
     "TwinKernel": "twinwl.stwin.kernel",
@@ -41,18 +46,23 @@ _HOME_OF = {
     "as_batch": "twinwl.graphs.coercion",
     "compare": "twinwl.isomorphism.comparison",
     "deduplicate": "twinwl.isomorphism.deduplication",
+    "evaluate": "twinwl.evaluation.evaluate",
     "graph_hash": "twinwl.isomorphism.hashing",
     "graph_hashes": "twinwl.isomorphism.hashing",
+    "load": "twinwl.files.model_files",
     "load_dataset": "twinwl.datasets.registry",
+    "save": "twinwl.files.model_files",
 }
 
 __all__ = [
     "Comparison",
     "Dataset",
     "Deduplication",
+    "Evaluation",
     "GraphBatch",
     "NTwinClassifier",
     "NTwinEncoder",
+    "STwinClassifier",
     "STwinSVC",
     "STwinVectorizer",
     "TwinKernel",
@@ -62,9 +72,12 @@ __all__ = [
     "as_batch",
     "compare",
     "deduplicate",
+    "evaluate",
     "graph_hash",
     "graph_hashes",
+    "load",
     "load_dataset",
+    "save",
 ]
 
 

@@ -24,6 +24,10 @@ _SUBCOMMANDS = [
     "compare",
     "hashing",
     "dedup",
+    "evaluate",
+    "features",
+    "train",
+    "predict",
 ]
 
 _EXIT_CODE = 2  # as for a wrong option: what was asked for cannot be done

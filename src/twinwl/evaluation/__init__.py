@@ -1,1 +1,1 @@
-"""Folds, protocols, the result store and significance: how good is a method, honestly?"""
+"""Folds, protocols, the result store and significance: how good a method is, honestly."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import inspect
 import json
@@ -133,13 +134,14 @@ def resolve(method: object) -> Method:
 
 
 def _in_hand(estimator: object, home: str) -> Method:
-    """File an estimator under its class and those parameters that differ from the defaults."""
+    """File an estimator under its class and a digest of its parameters."""
     if not (hasattr(estimator, "get_params") and hasattr(estimator, "fit") and hasattr(estimator, "predict")):
         raise TwinWLError(
             f"{estimator!r} cannot be evaluated: it needs fit, predict and get_params, as scikit-learn's have"
         )
     described = json.dumps(estimator.get_params(deep=True), sort_keys=True, default=repr)
-    return Method(f"{home} {described}", home, estimator=estimator)
+    digest = hashlib.blake2b(described.encode(), digest_size=4).hexdigest()
+    return Method(f"{home}#{digest}", home, estimator=estimator)
 
 
 def _loaded(path: str) -> Callable[[], BaseEstimator]:

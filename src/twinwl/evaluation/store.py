@@ -76,7 +76,7 @@ class ResultStore:
     --------
     >>> import tempfile
     >>> store = ResultStore(Path(tempfile.mkdtemp(), "results.jsonl"))
-    >>> store.append({"dataset": "TWINS", "digest": "", "method": "m", "version": 1, "config": {},
+    >>> _ = store.append({"dataset": "TWINS", "digest": "", "method": "m", "version": 1, "config": {},
     ...               "splits": "seeded", "seed": 0, "fold": 0, "scores": {"accuracy": 1.0}})
     >>> [row["scores"] for row in store.rows()]
     [{'accuracy': 1.0}]
@@ -117,9 +117,16 @@ class ResultStore:
             self._set_aside(broken)
         return list(found.values())
 
-    def append(self, row: Row) -> None:
-        """Add one result as a whole line, safe beside other processes and against being killed."""
-        line = json.dumps({"format": FORMAT, **row}, sort_keys=True, allow_nan=False).encode() + b"\n"
+    def append(self, row: Row) -> Row:
+        """Add one result as a whole line, safe beside other processes and against being killed.
+
+        Returns
+        -------
+        Row
+            The result as `rows` will give it back.
+        """
+        stored: Row = {**row, "format": FORMAT}
+        line = json.dumps(stored, sort_keys=True, allow_nan=False).encode() + b"\n"
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab+") as stream, _locked(stream.fileno()):
@@ -134,6 +141,7 @@ class ResultStore:
                 f"cannot write to the store {self.path} ({error.strerror or error}); what it held is intact. "
                 "Free some space or choose another --store, and run again: finished folds are not repeated"
             ) from error
+        return stored
 
     def _set_aside(self, broken: list[tuple[int, bytes]]) -> None:
         numbers = ", ".join(str(number) for number, _ in broken)

@@ -1,0 +1,225 @@
+"""Evaluate a method on a data set: folds, configurations, processes, the store, and one honest figure."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from twinwl.errors import TwinWLError
+from twinwl.evaluation.fold_run import Unit, run_fold
+from twinwl.evaluation.folds import folds_of
+from twinwl.evaluation.leaks import leaked_test_graphs
+from twinwl.evaluation.methods import Method, resolve
+from twinwl.evaluation.metrics import check_metrics
+from twinwl.evaluation.progress import evaluation_progress
+from twinwl.evaluation.protocols import PROTOCOLS, Summary, check_protocol, summarise
+from twinwl.evaluation.store import ResultStore, row_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.evaluation.methods import Config, Grid
+    from twinwl.evaluation.store import Row
+
+__all__ = ["Evaluation", "evaluate"]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All results of one method on one data set, and what each protocol makes of them.
+
+    Attributes
+    ----------
+    dataset, method, protocol, metric : str
+        What was evaluated, and how the headline is read.
+    rows : list of dict
+        The stored results.
+    """
+
+    dataset: str
+    method: str
+    protocol: str
+    metric: str
+    rows: list[Row]
+
+    def summary(self, protocol: str | None = None, metric: str | None = None) -> Summary | None:
+        """Read the results under a protocol; None where it does not apply (a method without epochs)."""
+        return summarise(self.rows, protocol or self.protocol, metric or self.metric)
+
+    @property
+    def fold_scores(self) -> tuple[float, ...]:
+        """Scores of the folds under the chosen protocol."""
+        summary = self.summary()
+        if summary is None:
+            raise TwinWLError(f"{self.method} has no epochs, so {self.protocol!r} says nothing; use 'fair'")
+        return summary.fold_scores
+
+    @property
+    def mean(self) -> float:
+        """Mean over folds under the chosen protocol."""
+        return float(np.mean(self.fold_scores))
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over folds under the chosen protocol."""
+        return float(np.std(self.fold_scores))
+
+    @property
+    def n_leaked(self) -> int:
+        """Number of test graphs, over all folds of one repeat, with an isomorphic copy in training."""
+        first = {row["fold"]: row["n_leaked"] for row in self.rows if row["seed"] == self.rows[0]["seed"]}
+        return sum(first.values())
+
+    def __str__(self) -> str:
+        lines = [f"{self.method} on {self.dataset}"]
+        for protocol in PROTOCOLS:
+            summary = self.summary(protocol, "accuracy" if protocol != "fair" else self.metric)
+            lines.append(f"  {protocol:<16} {'–' if summary is None else summary}")
+        if self.n_leaked:
+            kept = [row["scores"].get("accuracy-without-duplicates") for row in self.rows]
+            known = [score for score in kept if score is not None]
+            without = f"; accuracy without them {100 * float(np.mean(known)):.2f}" if known else ""
+            lines.append(f"  {self.n_leaked} test graphs have an isomorphic copy in training{without}")
+        return "\n".join(lines)
+
+
+def evaluate(
+    method: object,
+    dataset: Dataset | str,
+    protocol: str = "fair",
+    *,
+    grid: str | Grid | None = None,
+    n_folds: int = 10,
+    repeats: int = 1,
+    seed: int = 0,
+    splits: str | Path | None = None,
+    metrics: Sequence[str] = ("accuracy",),
+    n_jobs: int = 1,
+    store: str | Path | None = None,
+    progress: bool | None = None,
+) -> Evaluation:
+    """Evaluate a method under an honest protocol.
+
+    Parameters
+    ----------
+    method
+        A name (``"stwin"``, ``"stwin-svc"``, ``"ntwin"``, …), an import path ``"module:Class"``, or any
+        scikit-learn estimator that takes graphs.
+    dataset
+        A Dataset, or what `twinwl.load_dataset` takes.
+    protocol
+        Which reading is the headline: ``"fair"``, ``"best-epoch"`` or ``"best-fold-epoch"``. All three come
+        from the same curves of the same run.
+    grid
+        ``"compact"``, ``"paper"``, or a dictionary from parameter to values; None keeps the defaults. The
+        inner hold-out picks among them, fold by fold.
+    n_folds, repeats, seed
+        Stratified folds, grouped where the data set has groups, with seeds ``seed, seed + 1, …``.
+    splits
+        Published splits in place of seeded folds: ``"gnn-comparison"``, their zip or one JSON file.
+    metrics
+        ``"accuracy"``, ``"balanced-accuracy"``, ``"roc-auc"``, ``"average-precision"``; the first is the
+        headline.
+    n_jobs
+        Processes; joblib decides how, so another backend can be put in with ``joblib.parallel_backend``.
+    store
+        File of results. What it holds already is not run again; None keeps results only in the return value.
+    progress
+        Show a bar with the time left; None shows it where there is a terminal.
+
+    Examples
+    --------
+    >>> import twinwl as tw
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> pipeline = make_pipeline(tw.STwinVectorizer(3), DecisionTreeClassifier(random_state=0))
+    >>> result = tw.evaluate(pipeline, "TWINS", n_folds=3)
+    >>> result.protocol, len(result.fold_scores)
+    ('fair', 3)
+    """
+    check_protocol(protocol)
+    metrics = list(dict.fromkeys(["accuracy", *metrics])) if "accuracy" not in metrics else list(metrics)
+    check_metrics(metrics)
+    data = _loaded(dataset)
+    chosen = resolve(method)
+    configs = chosen.configs(grid)
+    work = list(_work(chosen, configs, data, n_folds, repeats, seed, splits))
+    with _store(store) as results:
+        known = {row_key(row): row for row in results.rows()}
+        missing = [unit for unit in work if not _covers(known.get(row_key(unit.key)), metrics)]
+        with evaluation_progress(f"{chosen.name} on {data.name}", len(work), show=progress) as tick:
+            tick(len(work) - len(missing))
+            for row in _run(missing, data, metrics, choose=len(configs) > 1, n_jobs=n_jobs):
+                known[row_key(row)] = results.append(row)
+                tick(1)
+    headline = metrics[0]
+    return Evaluation(data.name, chosen.name, protocol, headline, [known[row_key(unit.key)] for unit in work])
+
+
+def _loaded(dataset: Dataset | str) -> Dataset:
+    if not isinstance(dataset, str | Path):
+        return dataset
+    from twinwl.datasets.registry import load_dataset  # noqa: PLC0415
+
+    return load_dataset(dataset)
+
+
+def _work(
+    method: Method,
+    configs: list[Config],
+    data: Dataset,
+    n_folds: int,
+    repeats: int,
+    seed: int,
+    splits: str | Path | None,
+) -> Iterator[Unit]:
+    seeds = range(seed, seed + (repeats if splits is None else 1))
+    folds = {
+        (each, number): fold
+        for each in seeds
+        for number, fold in enumerate(folds_of(data, n_folds=n_folds, seed=each, splits=splits))
+    }
+    leaks = leaked_test_graphs(data.graphs, list(folds.values()))
+    kind = f"{n_folds} folds" if splits is None else Path(splits).name
+    for ((each, number), fold), leaked in zip(folds.items(), leaks, strict=True):
+        for config in configs:
+            key: Row = {
+                "dataset": data.name,
+                "digest": data.digest,
+                "method": method.name,
+                "version": method.version,
+                "config": config,
+                "splits": kind,
+                "seed": each,
+                "fold": number,
+            }
+            yield Unit(key, method, fold, leaked)
+
+
+def _covers(row: Row | None, metrics: Sequence[str]) -> bool:
+    """Whether a stored result already holds all that is asked for."""
+    return row is not None and set(metrics) <= set(row["metrics"])
+
+
+def _run(
+    units: list[Unit], data: Dataset, metrics: Sequence[str], *, choose: bool, n_jobs: int
+) -> Iterator[Row]:
+    """Run the units and yield each result as soon as it is there."""
+    pool = Parallel(n_jobs=n_jobs, return_as="generator" if n_jobs == 1 else "generator_unordered")
+    yield from pool(delayed(run_fold)(unit, data, metrics, choose=choose) for unit in units)
+
+
+@contextlib.contextmanager
+def _store(path: str | Path | None) -> Iterator[ResultStore]:
+    if path is not None:
+        yield ResultStore(path)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield ResultStore(Path(folder) / "results.jsonl")

@@ -1,0 +1,70 @@
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from twinwl.cli.app import app
+from twinwl.evaluation.store import ResultStore
+
+runner = CliRunner()
+TREE = "sklearn.dummy:DummyClassifier"
+
+
+def run(*arguments):
+    return runner.invoke(app, ["evaluate", *arguments])
+
+
+def test_two_methods_are_compared_over_the_same_folds(tmp_path):
+    store = tmp_path / "results.jsonl"
+    done = run(
+        "TWINS:n_pairs=20",
+        "--method",
+        "stwin-svc",
+        "--method",
+        "wl-svc",
+        "--folds",
+        "3",
+        "--store",
+        str(store),
+    )
+    assert done.exit_code == 0, done.output
+    assert "stwin-svc on TWINS" in done.output
+    assert "fair" in done.output
+    assert "corrected t-test" in done.output
+    assert len(ResultStore(store).rows()) == 6
+
+
+def test_json_holds_every_reading():
+    done = run("TWINS:n_pairs=20", "--method", TREE, "--folds", "4", "--json")
+    assert done.exit_code == 0, done.output
+    (result,) = json.loads(done.stdout)
+    assert result["protocols"]["fair"]["mean"] == 0.5
+    assert len(result["protocols"]["fair"]["folds"]) == 4
+    assert result["protocols"]["best-epoch"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("TWINZ",), "TWINS"),
+        (("TWINS", "--method", "stwim"), "did you mean 'stwin'"),
+        (("TWINS", "--method", TREE, "--protocol", "fairr"), "did you mean 'fair'"),
+        (("TWINS", "--method", TREE, "--metric", "auc"), "roc-auc"),
+        (("TWINS", "--method", TREE, "--splits", "nothing.json"), "nothing.json"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_two(arguments, message):
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_an_interrupt_says_where_to_go_on(tmp_path, monkeypatch):
+    def stop(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("twinwl.evaluation.evaluate.run_fold", stop)
+    done = run("TWINS:n_pairs=20", "--method", TREE, "--folds", "3", "--store", str(tmp_path / "r.jsonl"))
+    assert done.exit_code == 130
+    assert "the same command goes on from there" in done.stderr

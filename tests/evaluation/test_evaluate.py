@@ -1,0 +1,212 @@
+"""Evaluations: the traps that make figures lie, kills that lose nothing, processes that change nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+import twinwl as tw
+from twinwl import TwinWLError
+from twinwl.evaluation.fold_run import run_fold
+from twinwl.evaluation.methods import resolve
+from twinwl.evaluation.store import ResultStore
+
+
+def tree(features="size", n_iter=3):
+    return make_pipeline(tw.STwinVectorizer(n_iter, features=features), DecisionTreeClassifier())
+
+
+def twins(n_pairs=40):
+    return tw.load_dataset("TWINS", n_pairs=n_pairs)
+
+
+def without_timing(rows):
+    return [{k: v for k, v in row.items() if k not in {"seconds", "peak_memory"}} for row in rows]
+
+
+# ---------------------------------------------------------------------- what figures mean
+
+
+def test_one_wl_scores_exactly_half_when_pairs_stay_together():
+    assert tw.evaluate(tree("count"), twins(), n_folds=4).mean == 0.5
+    assert tw.evaluate(tree("joint"), twins(), n_folds=4).mean > 0.9
+
+
+def test_pairs_torn_apart_mislead_one_wl():
+    """The twin of a test graph, with the opposite class, sits in training: far below chance."""
+    data = twins(60)
+    torn = replace(data, groups=None)
+    assert tw.evaluate(tree("count"), torn, n_folds=10).mean < 0.2
+
+
+def test_the_trap_of_exp(tu_zip):
+    data = tw.load_dataset(str(tu_zip("EXP")))
+    assert data.groups is not None
+    torn = tw.evaluate(tree("count"), replace(data, groups=None))
+    assert torn.mean < 0.1
+    assert tw.evaluate(tree("count"), data).mean == 0.5
+
+
+def test_shuffled_classes_leave_fair_at_chance_but_not_best_fold_epoch():
+    """Nothing can be learnt, so whatever beats chance has peeked."""
+    data = twins(60)
+    shuffled = replace(data, y=np.random.default_rng(0).permutation(data.y), groups=None, digest="shuffled")
+    method = replace(resolve("stwin"), fixed={"max_epochs": 30})
+    result = tw.evaluate(method, shuffled)
+    fair, peeked = (result.summary(protocol).mean for protocol in ("fair", "best-fold-epoch"))
+    assert abs(fair - 0.5) < 0.13
+    assert peeked > fair + 0.08
+    assert result.summary("best-epoch").mean <= peeked
+
+
+def test_the_hold_out_chooses_among_configurations():
+    result = tw.evaluate(tree(), twins(), grid={"stwinvectorizer__n_iter": [0, 3]}, n_folds=3)
+    assert {config["stwinvectorizer__n_iter"] for config in result.summary().configs} == {3}
+    assert len(result.rows) == 6
+
+
+def test_all_asked_for_metrics_are_there():
+    result = tw.evaluate(tree(), twins(), n_folds=3, metrics=["roc-auc", "accuracy"])
+    assert result.metric == "roc-auc"
+    assert result.summary("fair", "accuracy").mean <= 1
+    assert "roc-auc, fair" in str(result)
+
+
+def test_every_printed_figure_names_its_protocol():
+    text = str(tw.evaluate(tree(), twins(), n_folds=3))
+    assert "fair" in text
+    assert "best-fold-epoch  –" in text
+
+
+def test_duplicates_in_training_are_counted_and_left_out():
+    data = twins(30)
+    twice = np.repeat(np.arange(len(data)), 2)
+    doubled = replace(data, graphs=data.graphs[twice], y=data.y[twice], groups=None, digest="doubled")
+    result = tw.evaluate(tree(), doubled, n_folds=5)
+    assert result.n_leaked > 80
+    assert f"{result.n_leaked} test graphs have an isomorphic copy in training" in str(result)
+    assert any("accuracy-without-duplicates" in row["scores"] for row in result.rows)
+
+
+def test_repeats_draw_new_folds():
+    result = tw.evaluate(tree(), twins(), n_folds=3, repeats=2)
+    assert [(row["seed"], row["fold"]) for row in result.rows] == [
+        (0, 0),
+        (0, 1),
+        (0, 2),
+        (1, 0),
+        (1, 1),
+        (1, 2),
+    ]
+
+
+# ---------------------------------------------------------------------- the store
+
+
+def test_what_the_store_holds_is_not_run_again(tmp_path, monkeypatch):
+    store = tmp_path / "results.jsonl"
+    first = tw.evaluate(tree(), twins(), n_folds=3, store=store)
+
+    def fail(*_args, **_options):
+        raise AssertionError("ran again")
+
+    monkeypatch.setattr("twinwl.evaluation.evaluate.run_fold", fail)
+    assert tw.evaluate(tree(), twins(), n_folds=3, store=store).rows == first.rows
+
+
+def test_other_methods_versions_and_data_are_other_results(tmp_path):
+    store = tmp_path / "results.jsonl"
+    for method, data in (
+        (resolve(tree()), twins()),
+        (replace(resolve(tree()), version=2), twins()),
+        (resolve(tree("count")), twins()),
+        (resolve(tree()), twins(41)),
+    ):
+        tw.evaluate(method, data, n_folds=3, store=store)
+    assert len(ResultStore(store).rows()) == 12
+
+
+def test_processes_change_nothing(tmp_path):
+    alone = tw.evaluate(tree(), twins(), n_folds=4)
+    together = tw.evaluate(tree(), twins(), n_folds=4, n_jobs=2, store=tmp_path / "results.jsonl")
+    assert without_timing(together.rows) == without_timing(alone.rows)
+
+
+def test_an_interrupt_leaves_a_clean_store(tmp_path, monkeypatch):
+    store = tmp_path / "results.jsonl"
+
+    def stop_at_third(unit, *arguments, **options):
+        if unit.key["fold"] == 2:
+            raise KeyboardInterrupt
+        return run_fold(unit, *arguments, **options)
+
+    monkeypatch.setattr("twinwl.evaluation.evaluate.run_fold", stop_at_third)
+    with pytest.raises(KeyboardInterrupt):
+        tw.evaluate(tree(), twins(), n_folds=4, store=store)
+    monkeypatch.undo()
+    assert [row["fold"] for row in ResultStore(store).rows()] == [0, 1]
+    resumed = tw.evaluate(tree(), twins(), n_folds=4, store=store)
+    assert without_timing(resumed.rows) == without_timing(tw.evaluate(tree(), twins(), n_folds=4).rows)
+
+
+KILLED = """
+import sys, time
+import twinwl as tw
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+from twinwl.evaluation import evaluate as home
+real = home.run_fold
+def slow(*arguments, **options):
+    time.sleep(0.2)
+    return real(*arguments, **options)
+home.run_fold = slow
+pipeline = make_pipeline(tw.STwinVectorizer(3, features="size"), DecisionTreeClassifier())
+tw.evaluate(pipeline, tw.load_dataset("TWINS", n_pairs=40), n_folds=8, store=sys.argv[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
+    store = tmp_path / "results.jsonl"
+    victim = subprocess.Popen([sys.executable, "-c", KILLED, str(store)])
+    until = time.monotonic() + 120
+    while not (store.exists() and store.read_bytes().count(b"\n") >= 2):
+        assert victim.poll() is None, "it ended before it could be killed"
+        assert time.monotonic() < until
+        os.sched_yield()
+    victim.kill()
+    victim.wait()
+    done = len(ResultStore(store).rows())
+    assert 2 <= done < 8
+    resumed = tw.evaluate(tree(), twins(), n_folds=8, store=store)
+    assert without_timing(resumed.rows) == without_timing(tw.evaluate(tree(), twins(), n_folds=8).rows)
+
+
+# ---------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"protocol": "honest"}, "protocol is 'honest'"),
+        ({"metrics": ["acuracy"]}, "did you mean 'accuracy'"),
+        ({"n_folds": 1}, "n_folds is 1"),
+        ({"grid": {"n_iter": 3}}, "needs a list of values"),
+    ],
+)
+def test_bad_options_are_refused_before_any_work(options, message):
+    with pytest.raises(TwinWLError, match=message):
+        tw.evaluate(tree(), twins(), **options)
+
+
+def test_an_optimistic_reading_of_a_method_without_epochs_is_refused():
+    result = tw.evaluate(tree(), twins(), "best-epoch", n_folds=3)
+    with pytest.raises(TwinWLError, match="has no epochs"):
+        _ = result.mean

@@ -1,0 +1,71 @@
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+import twinwl as tw
+from twinwl import TwinWLError
+from twinwl.evaluation.methods import METHODS, Method, register, resolve
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_every_registered_method_builds_with_each_of_its_configurations(name):
+    for grid in (None, *METHODS[name].grids):
+        for config in METHODS[name].configs(grid):
+            estimator = METHODS[name].build(config, seed=3)
+            assert estimator.get_params()["random_state"] == 3
+            for parameter, value in {**METHODS[name].fixed, **config}.items():
+                assert estimator.get_params()[parameter] == value
+
+
+def test_an_import_path_and_an_estimator_in_hand_are_methods_too():
+    assert resolve("sklearn.dummy:DummyClassifier").build({}, 0).get_params()["strategy"] == "prior"
+    pipeline = make_pipeline(tw.STwinVectorizer(2), DecisionTreeClassifier())
+    method = resolve(pipeline)
+    built = method.build({"stwinvectorizer__n_iter": 4}, seed=5)
+    assert built is not pipeline
+    assert built.get_params()["decisiontreeclassifier__random_state"] == 5
+    assert built.get_params()["stwinvectorizer__n_iter"] == 4
+    assert resolve(make_pipeline(tw.STwinVectorizer(3), DecisionTreeClassifier())).name != method.name
+
+
+def test_a_user_adds_a_method_by_name():
+    register("tree", "sklearn.tree:DecisionTreeClassifier", fixed={"max_depth": 3}, version=7)
+    try:
+        assert resolve("tree").build({}, 0).max_depth == 3
+        assert resolve("tree").version == 7
+    finally:
+        del METHODS["tree"]
+
+
+def test_a_grid_is_every_combination_in_order():
+    grid = {"n_iter": [2, 3], "features": ["size", "joint"]}
+    assert resolve("stwin").configs(grid) == [
+        {"n_iter": 2, "features": "size"},
+        {"n_iter": 2, "features": "joint"},
+        {"n_iter": 3, "features": "size"},
+        {"n_iter": 3, "features": "joint"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ("stwim", "did you mean 'stwin'"),
+        ("no.such.module:Class", "cannot import"),
+        ("sklearn.dummy:Nothing", "cannot import"),
+        (3, "needs fit, predict and get_params"),
+    ],
+)
+def test_what_is_no_method_is_refused(method, message):
+    with pytest.raises(TwinWLError, match=message):
+        resolve(method)
+
+
+def test_wrong_parameters_and_grids_are_refused():
+    with pytest.raises(TwinWLError, match="did you mean 'n_iter'"):
+        resolve("stwin").build({"n_itr": 3}, 0)
+    with pytest.raises(TwinWLError, match="did you mean 'compact'"):
+        resolve("stwin").configs("compct")
+    for values in ("abc", 3, []):
+        with pytest.raises(TwinWLError, match="needs a list of values"):
+            Method("m").configs({"n_iter": values})
