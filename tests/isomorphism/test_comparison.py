@@ -101,6 +101,13 @@ def test_graphs_of_different_size_differ_in_round_0_by_labels():
     assert (result.iteration, result.by, result.witness.counts) == (0, "labels", (3, 4))
 
 
+def test_long_graphs_are_followed_to_their_ends():
+    cycles = nx.cycle_graph(300), nx.disjoint_union(nx.cycle_graph(150), nx.cycle_graph(150))
+    assert (tw.compare(*cycles).iteration, tw.compare(*cycles).by) == (75, "twin")
+    assert tw.compare(cycles[0], cycles[0]).iterations_run == 150
+    assert tw.compare(nx.path_graph(120), nx.path_graph(120)).iterations_run == 119
+
+
 def test_two_empty_graphs_are_not_distinguished():
     empty = GraphBatch.from_edges([[]], num_nodes=[0])
     result = tw.compare(empty, empty, readout=list(READOUTS))

@@ -16,6 +16,7 @@ from twinwl.isomorphism.values import class_numbers, readable
 from twinwl.isomorphism.verdict import Comparison, Witness
 from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes
+from twinwl.refinement.rooted_subgraphs import diameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,7 @@ __all__ = ["compare"]
 
 # Rounds are computed a few at a time: most graphs part early, and what is never looked at costs nothing.
 _FIRST_ROUNDS = 3
+_MANY_ROUNDS = 50
 
 
 def compare(g: object, h: object, readout: ReadoutChoice = "size", n_iter: int | None = None) -> Comparison:
@@ -48,7 +50,9 @@ def compare(g: object, h: object, readout: ReadoutChoice = "size", n_iter: int |
         these.
     n_iter
         Number of rounds at most. None goes on until the colours of both graphs together are stable and no
-        rooted subgraph grows any more, after which no round can differ.
+        rooted subgraph grows any more, after which no round can differ. For two graphs of n nodes, m edges
+        and diameter d that agree to the end, that takes time O(nm) and memory O(nd) at least: give a number
+        for very large ones.
 
     Returns
     -------
@@ -166,8 +170,13 @@ def _colour_rows(pair: GraphBatch) -> Iterator[Int32]:
 
 def _size_rows(pair: GraphBatch) -> Iterator[Int32]:
     """Yield the rooted sizes of round 0, 1, … without end."""
-    reach, done = _FIRST_ROUNDS, 0
+    yield np.ones(pair.n_nodes, np.int32)
+    reach, done = _FIRST_ROUNDS, 1
     while True:
         rows = rooted_sizes(pair, reach)
         yield from rows[done:]
+        if np.array_equal(rows[-1], rows[-2]):
+            yield from repeat(rows[-1])
         done, reach = len(rows), 2 * reach
+        if reach > _MANY_ROUNDS:  # every row costs memory, so take no more than there are
+            reach = min(reach, int(diameters(pair).max()) + 1)
