@@ -105,6 +105,7 @@ def test_contributions_of_chosen_columns_only():
     assert [column.name for column in explanation.columns] == ["h1:c1"]
 
 
+@pytest.mark.filterwarnings("ignore::twinwl.TwinWLWarning")
 def test_unseen_nodes_have_no_share():
     model = STwinSVC(1, 1).fit(*noisy(20))
     strange = GraphBatch.from_edges([[(0, 1)]], node_labels=[["X", "Y"]])

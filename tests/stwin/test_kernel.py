@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from tests import naive
 from tests.stwin.grakel_oracle import grakel_graphs, grakel_kernel
 from tests.stwin.test_features import batches
-from twinwl import GraphBatch, TwinKernel, TwinWLError
+from twinwl import GraphBatch, TwinKernel, TwinWLError, TwinWLWarning
 from twinwl.datasets.tu import read_tu
 from twinwl.datasets.worked_example import worked_example
 from twinwl.stwin.features import KINDS
@@ -41,6 +41,7 @@ def naive_similarity(x, y, base, *, normalize):
 @pytest.mark.parametrize("normalize", [False, True])
 @settings(max_examples=15)
 @given(data=st.data())
+@pytest.mark.filterwarnings("ignore::twinwl.TwinWLWarning")  # labels that a draw has only in its second half
 def test_kernels_equal_the_oracle_on_training_and_on_new_graphs(base, kind, normalize, data):
     directed = data.draw(st.booleans())
     train, test = data.draw(batches(directed)), data.draw(batches(directed))
@@ -118,6 +119,14 @@ def test_new_colours_count_in_the_similarity_with_oneself():
     kernel = TwinKernel(0, "count").fit(GraphBatch.from_edges([PATH], [["C", "C", "C"]]))
     half_known = GraphBatch.from_edges([[(0, 1)]], [["C", "O"]])
     assert kernel.transform(half_known)[0, 0] == pytest.approx(3 / (3 * 2**0.5))
+
+
+def test_labels_never_seen_are_similar_to_nothing_and_warned_of_once():
+    kernel = TwinKernel(1).fit(GraphBatch.from_edges([PATH], [["C", "C", "C"]]))
+    strange = GraphBatch.from_edges([PATH, TRIANGLE, PATH], [["X"] * 3, ["Y"] * 3, ["C"] * 3])
+    with pytest.warns(TwinWLWarning, match="2 of 3 graphs") as caught:
+        assert kernel.transform(strange).tolist() == [[0], [0], [1]]
+    assert len(caught) == 1
 
 
 def test_large_sums_stay_exact():

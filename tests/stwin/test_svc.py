@@ -9,7 +9,7 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.svm import SVC
 
 from tests.stwin.test_vectorizer import molecules
-from twinwl import GraphBatch, STwinSVC, TwinKernel, TwinWLError
+from twinwl import GraphBatch, STwinSVC, TwinKernel, TwinWLError, TwinWLWarning
 from twinwl.datasets.tu import read_tu
 from twinwl.stwin import inner_choice
 from twinwl.stwin.similarity import BASES
@@ -147,6 +147,13 @@ def test_mutag_is_learnt(tu_zip):
     train = np.arange(188) % 4 > 0
     model = STwinSVC(n_iter=(2, 3), C=(1, 10)).fit(collection.graphs[train], collection.y[train])
     assert model.score(collection.graphs[~train], collection.y[~train]) > 0.75
+
+
+def test_labels_never_seen_get_a_class_and_one_warning():
+    model = STwinSVC(1, 1).fit(*molecules(10))
+    with pytest.warns(TwinWLWarning, match="1 of 1 graphs") as caught:
+        assert len(model.predict(GraphBatch.from_edges([PATH], [["X"] * 3]))) == 1
+    assert len(caught) == 1
 
 
 def test_few_graphs_of_a_class_make_fewer_folds():

@@ -9,6 +9,7 @@ import numpy as np
 
 from twinwl.stwin.column_choice import keep_columns
 from twinwl.stwin.features import stwin_features
+from twinwl.stwin.fitting import warn_of_strangers
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -38,4 +39,6 @@ def encode_in_full(batch: GraphBatch, space: FeatureSpace) -> tuple[sparse.csr_m
     columns = np.concatenate(
         [np.arange(first, first + width) for (first, _), width in zip(pairwise(bounds), widths, strict=True)]
     )
-    return keep_columns(encoding.matrix, columns), encoding.matrix
+    known = keep_columns(encoding.matrix, columns)
+    warn_of_strangers((np.diff(known.indptr) == 0) & (batch.nodes_per_graph > 0))
+    return known, encoding.matrix

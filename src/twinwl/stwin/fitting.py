@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, warn_caller
 from twinwl.graphs.coercion import as_batch
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
 
-__all__ = ["NotFittedTwinError", "check_fitted", "graphs_of"]
+__all__ = ["NotFittedTwinError", "check_fitted", "graphs_of", "warn_of_strangers"]
 
 
 class NotFittedTwinError(TwinWLError, NotFittedError):
@@ -37,3 +40,17 @@ def graphs_of(X: GraphsLike, what: str) -> GraphBatch:
     if len(batch) == 0:
         raise TwinWLError(f"there is no graph to {what}; pass at least one")
     return batch
+
+
+def warn_of_strangers(strange: NDArray[np.bool_]) -> None:
+    """Warn once, with the count, where graphs carry only labels that training never saw.
+
+    Parameters
+    ----------
+    strange : array of bool, shape (n_graphs,)
+    """
+    if strange.any():
+        warn_caller(
+            f"{np.count_nonzero(strange)} of {len(strange)} graphs carry only labels that no training graph "
+            "has, so nothing is known about them; check that the labels mean the same"
+        )

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from twinwl.errors import warn_caller
 from twinwl.stwin.column_choice import check_column, choose_columns, keep_columns
 from twinwl.stwin.features import FeatureSpace, stwin_features
-from twinwl.stwin.fitting import check_fitted, graphs_of
+from twinwl.stwin.fitting import check_fitted, graphs_of, warn_of_strangers
 from twinwl.stwin.space_state import columns_from_state, space_from_state, space_to_state
 from twinwl.stwin.trees import RootedTree, tree_of_colour
 
@@ -155,12 +154,7 @@ class STwinVectorizer(TransformerMixin, BaseEstimator):
             return
         unseen_before = np.concatenate([[0], np.cumsum(encoding.column_of_node[0] < 0)])
         unseen_per_graph = np.diff(unseen_before[batch.graph_ptr])
-        strange = int(np.count_nonzero((unseen_per_graph == batch.nodes_per_graph) & (unseen_per_graph > 0)))
-        if strange:
-            warn_caller(
-                f"{strange} of {len(batch)} graphs carry only labels that no training graph has, "
-                "so all their features are zero; check that the labels mean the same"
-            )
+        warn_of_strangers((unseen_per_graph == batch.nodes_per_graph) & (unseen_per_graph > 0))
 
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
