@@ -141,6 +141,8 @@ def _column(values: object, n_graphs: int, name: str) -> NDArray[np.generic]:
 def _as_array(values: list[object]) -> NDArray[np.generic]:
     """Turn a list into an array without letting NumPy mix kinds: [1, "a"] stays an int and a string."""
     kinds = {type(value) for value in values}
+    if kinds & {list, dict, set, np.ndarray}:
+        raise TwinWLError("one dimension is needed, one entry a graph, and some entries are collections")
     if len(kinds) == 1 or kinds <= {int, float, bool}:
         array = np.asarray(values)
         if array.ndim == 1 and array.dtype.kind != "O":

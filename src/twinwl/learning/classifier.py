@@ -28,6 +28,8 @@ from twinwl.learning.targets import (
 from twinwl.learning.training import Examples, Held, predict_logits, train
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64, Int64
@@ -125,7 +127,7 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
         groups : sequence of shape (n_graphs,), optional
             Graphs of one group stay on one side of the inner hold-out.
         sample_weight : sequence of shape (n_graphs,), optional
-            Weight of each graph in the loss, and in the accuracy on the hold-out.
+            Weight of each graph in the loss and, as class weights do, on the hold-out.
         validation_data : (graphs, classes), optional
             Chooses the epoch in place of an inner hold-out; then all of ``X`` is learnt from.
         monitor_data : (graphs, classes), optional
@@ -145,7 +147,9 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
         if held is None:
             validation = self._held(validation_data, "validation_data")
         else:
-            validation = Held(self._examples(batch[held]), codes[held], _chosen(weights, held))
+            validation = Held(
+                self._examples(batch[held]), codes[held], _combined(weights, class_weights, codes, held)
+            )
         with seeded(module_seed):
             module = self._build_module(len(classes))
         with progress_bar(type(self).__name__, self.max_epochs, show=self.progress) as progress:
@@ -211,7 +215,8 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: GraphsLike) -> NDArray[np.generic]:
         """Return the likeliest class of each graph."""
-        return self.classes_[self.decision_function(X).argmax(axis=1)]
+        winners = self.decision_function(X).argmax(axis=1)
+        return self.classes_[winners]
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "module_"):
@@ -231,7 +236,7 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
         weights = {name: value.detach().numpy() for name, value in self.module_.state_dict().items()}
         return {"classes": self.classes_, "history": asdict(self.history_), "weights": weights}
 
-    def _network_from_state(self, state: dict[str, object]) -> None:
+    def _network_from_state(self, state: Mapping[str, object]) -> None:
         """Undo `_network_to_state`; encoders must be in place, for they decide the network's shape."""
         self.classes_ = np.asarray(state["classes"])
         self.history_ = History(**state["history"])  # type: ignore[arg-type]
@@ -266,6 +271,16 @@ def _some_graphs(X: GraphsLike, purpose: str) -> GraphBatch:
 
 def _chosen(weights: Float64 | None, rows: Int64) -> Float64 | None:
     return None if weights is None else weights[rows]
+
+
+def _combined(
+    weights: Float64 | None, class_weights: Float64 | None, codes: Int64, rows: Int64
+) -> Float64 | None:
+    """Return the weights of held-out rows: what counts in training must count in the choice of the epoch."""
+    if class_weights is None:
+        return _chosen(weights, rows)
+    by_class = class_weights[codes[rows]]
+    return by_class if weights is None else by_class * weights[rows]
 
 
 def _seeds(random_state: object, count: int) -> list[int]:

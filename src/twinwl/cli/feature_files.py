@@ -1,0 +1,82 @@
+"""What ``twinwl features`` writes: a sparse matrix with names and classes, as .npz and as .parquet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.cli.output_files import check_output, written
+from twinwl.errors import import_extra
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy import sparse
+
+    from twinwl.cli.data_argument import Data
+
+__all__ = ["NAMES_KEY", "files_to_write", "write_features"]
+
+NAMES_KEY = b"twinwl.feature_names"
+_PARQUET = ".parquet"
+
+
+def files_to_write(output: Path, *, parquet: bool) -> list[Path]:
+    """Return the files a command line asks for, once it is sure that they can be written.
+
+    >>> [path.name for path in files_to_write(Path("X.npz"), parquet=True)]
+    ['X.npz', 'X.parquet']
+    """
+    files = [output, output.with_suffix(_PARQUET)] if parquet and output.suffix != _PARQUET else [output]
+    for file in files:
+        check_output(file, (".npz", _PARQUET))
+    if files[-1].suffix.lower() == _PARQUET:
+        import_extra("pyarrow.parquet", extra=None)
+    return files
+
+
+def write_features(
+    files: list[Path], matrix: sparse.csr_matrix, feature_names: NDArray[np.object_], data: Data
+) -> None:
+    """Write the matrix to each file, in the format that its ending says."""
+    for file in files:
+        if file.suffix.lower() == _PARQUET:
+            _write_parquet(file, matrix, feature_names, data)
+        else:
+            _write_npz(file, matrix, feature_names, data)
+
+
+def _write_npz(file: Path, matrix: sparse.csr_matrix, feature_names: NDArray[np.object_], data: Data) -> None:
+    """Write what `scipy.sparse.load_npz` reads, and more arrays beside it, which it passes over."""
+    arrays: dict[str, NDArray[np.generic]] = {
+        "format": np.array(b"csr"),
+        "shape": np.array(matrix.shape),
+        "data": matrix.data,
+        "indices": matrix.indices,
+        "indptr": matrix.indptr,
+        "feature_names": feature_names.astype(np.str_),
+        "graph_names": np.array(data.names, dtype=np.str_),
+    }
+    if data.y is not None:
+        arrays["y"] = data.y
+    with written(file) as stream:
+        np.savez_compressed(stream, allow_pickle=False, **arrays)
+
+
+def _write_parquet(
+    file: Path, matrix: sparse.csr_matrix, feature_names: NDArray[np.object_], data: Data
+) -> None:
+    """Write one row a graph: a column for each feature would be too many for any reader."""
+    arrow = import_extra("pyarrow", extra=None)
+    tables = import_extra("pyarrow.parquet", extra=None)
+    columns = {"graph": arrow.array(data.names, arrow.string())}
+    if data.y is not None:
+        columns["y"] = arrow.array(data.y)
+    starts = arrow.array(matrix.indptr, arrow.int64())
+    columns["columns"] = arrow.LargeListArray.from_arrays(starts, arrow.array(matrix.indices, arrow.int32()))
+    columns["values"] = arrow.LargeListArray.from_arrays(starts, arrow.array(matrix.data, arrow.float64()))
+    about = {NAMES_KEY: json.dumps(feature_names.tolist()).encode()}
+    with written(file) as stream:
+        tables.write_table(arrow.table(columns).replace_schema_metadata(about), stream, compression="zstd")

@@ -1,0 +1,93 @@
+"""``twinwl features``: graphs as a sparse matrix, for whatever comes next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["features", "register"]
+
+# A line break within a paragraph would be kept, so each paragraph is one line.
+EPILOG = """
+[bold]DATA[/] is a known name (MUTAG), a TU zip or folder, a .csv with SMILES, a folder of GraphML, or a \
+file of graphs (.smi .g6 .json …). Classes are written beside the features where DATA has them.
+
+[bold]The .npz[/] opens with [cyan]scipy.sparse.load_npz[/]; [cyan]numpy.load[/] also finds feature_names, \
+graph_names and y in it. Nothing in it is pickled.
+
+[bold]The .parquet[/] has one row a graph: its name, y, and its entries that are not zero, as a list of \
+columns and a list of values. The feature names are in the schema's metadata, under twinwl.feature_names.
+
+[bold]Examples[/]
+
+$ twinwl features MUTAG.zip -o X.npz
+
+$ twinwl features molecules.csv -o X.npz --features joint --edge-labels --min-df 5 --parquet
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommand to the command line."""
+    app.command(epilog=EPILOG)(features)
+
+
+def features(  # noqa: PLR0917  (the options of a command)
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The graphs.", show_default=False)],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Write this .npz (or .parquet).")
+    ],
+    parquet: Annotated[
+        bool, typer.Option("--parquet", help="Also write a .parquet of the same name; needs pyarrow.")
+    ] = False,
+    n_iter: Annotated[int, typer.Option(min=0, help="Rounds of twin passing.")] = 3,
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--features",
+            metavar="KIND",
+            help="size: sums of rooted sizes by colour; count: plain WL; joint: counts of (colour, size).",
+        ),
+    ] = "size",
+    edge_labels: Annotated[bool, typer.Option("--edge-labels", help="Let edge labels take part.")] = False,
+    initial: Annotated[str, typer.Option(metavar="label|degree", help="What round 0 looks at.")] = "label",
+    min_df: Annotated[int, typer.Option(min=1, help="Drop columns of fewer graphs than this.")] = 1,
+    smiles_column: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column of a .csv with the SMILES.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column of a .csv with the classes.")
+    ] = None,
+    on_error: Annotated[
+        str, typer.Option(metavar="skip|fail", help="What to do about SMILES that cannot be read.")
+    ] = "fail",
+    node_label: Annotated[
+        str | None, typer.Option(metavar="ATTR", help="Attribute with the node labels (GraphML, GML, JSON).")
+    ] = None,
+    edge_label: Annotated[
+        str | None, typer.Option(metavar="ATTR", help="Attribute with the edge labels (GraphML, GML, JSON).")
+    ] = None,
+    data_dir: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where data sets are.")] = None,
+) -> None:
+    """Turn graphs into a sparse matrix of STwin features."""
+    from twinwl.cli.data_argument import Reading, read_data  # noqa: PLC0415  (the help must not pay for these)
+    from twinwl.cli.feature_files import files_to_write, write_features  # noqa: PLC0415
+    from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
+    from twinwl.cli.progress import DelayedProgress  # noqa: PLC0415
+
+    files = files_to_write(output, parquet=parquet)
+    reading = Reading(target, smiles_column, on_error, node_label, edge_label, data_dir)
+    with warnings_as_lines():
+        found = read_data(data, reading, classes="obvious")
+        with DelayedProgress("encoding"):
+            from twinwl.stwin.vectorizer import STwinVectorizer  # noqa: PLC0415
+
+            vectorizer = STwinVectorizer(n_iter, kind, edge_labels, initial, min_df)
+            matrix = vectorizer.fit_transform(found.graphs)
+            write_features(files, matrix, vectorizer.get_feature_names_out(), found)
+    share = f"{matrix.nnz / max(1, matrix.shape[0] * matrix.shape[1]):.2%}"
+    typer.echo(f"{matrix.shape[0]:,} graphs × {matrix.shape[1]:,} columns, {share} of the entries not zero")
+    if found.y is not None:
+        typer.echo(f"y: {found.target or 'the classes of ' + found.name}")
+    typer.echo(f"written: {', '.join(map(str, files))}")

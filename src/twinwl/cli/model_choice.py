@@ -1,0 +1,124 @@
+"""``twinwl train``'s method and options as an estimator, its fit, and what is told about both."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from twinwl.cli.progress import DelayedProgress
+from twinwl.errors import TwinWLError, nearest
+from twinwl.report.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from twinwl.cli.data_argument import Data
+
+__all__ = ["METHODS", "fit", "new_model", "summary_of"]
+
+
+class _Method(NamedTuple):
+    home: str
+    kind: str
+    options: tuple[str, ...]
+
+
+_OF_STWIN = ("n_iter", "features", "initial")
+METHODS = {
+    "stwin": _Method("twinwl.stwin.classifier", "STwinClassifier", (*_OF_STWIN, "hidden")),
+    "stwin-svc": _Method("twinwl.stwin.svc", "STwinSVC", _OF_STWIN),
+    "ntwin": _Method("twinwl.ntwin.classifier", "NTwinClassifier", ("layers", "hops", "hidden", "root_mark")),
+}
+
+
+def new_model(
+    method: str, options: Mapping[str, object], *, edge_labels: bool, balanced: bool, seed: int
+) -> Any:  # noqa: ANN401  (estimators share no base that has fit)
+    """Return an estimator that is not fitted yet.
+
+    Parameters
+    ----------
+    method
+        One of `METHODS`.
+    options
+        By the estimator's names; those that are None are left to its defaults.
+    edge_labels, balanced, seed
+        What every method takes.
+
+    Raises
+    ------
+    TwinWLError
+        If there is no such method, or it has no such option.
+
+    >>> new_model("stwin-svc", {"n_iter": 2}, edge_labels=False, balanced=False, seed=0)
+    STwinSVC(n_iter=2, random_state=0)
+    """
+    if method not in METHODS:
+        raise TwinWLError(f"--method is {method!r}; {nearest(method, METHODS)}")
+    home, kind, known = METHODS[method]
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in known:
+            owners = [other for other, about in METHODS.items() if name in about.options]
+            flag = "--" + name.replace("_", "-")
+            raise TwinWLError(f"{flag} means nothing to --method {method}; it is for {' and '.join(owners)}")
+    if "hops" in given:
+        given["hops"] = _hops(str(given["hops"]))
+    if edge_labels:
+        given["edge_labels"] = True
+    if balanced:
+        given["class_weight"] = "balanced"
+    return getattr(importlib.import_module(home), kind)(**given, random_state=seed)
+
+
+def summary_of(data: Data) -> str:
+    """Say what there is to learn from.
+
+    >>> from twinwl.cli.data_argument import Data
+    >>> from twinwl import GraphBatch
+    >>> graphs = GraphBatch.from_edges([[(0, 1)], [(0, 1), (1, 2)]])
+    >>> summary_of(Data("tiny", graphs, ("a", "b"), np.arange(2), np.array(["no", "yes"])))
+    'tiny: 2 graphs, 5 nodes, 3 edges; classes: no 1, yes 1'
+    """
+    size = ", ".join(
+        [
+            counted(len(data.graphs), "graph"),
+            counted(data.graphs.n_nodes, "node"),
+            counted(data.graphs.n_edges, "arc" if data.graphs.directed else "edge"),
+        ]
+    )
+    classes, counts = np.unique(data.y, return_counts=True)  # type: ignore[call-overload]
+    listing = ", ".join(f"{name} {count:,}" for name, count in zip(classes, counts, strict=True))
+    return f"{data.name}: {size}; {data.target or 'classes'}: {listing}"
+
+
+def fit(model: Any, data: Data, method: str) -> str:  # noqa: ANN401
+    """Fit the model, and return a sentence about how good it is on graphs it did not learn from."""
+    if method == "stwin-svc":
+        with DelayedProgress("choosing rounds and C"):
+            model.fit(data.graphs, data.y, groups=data.groups)
+        return (
+            f"Accuracy on held-out graphs: {_percent(model.inner_score_)} "
+            f"(cross-validated; best of {len(model.inner_scores_)} settings: "
+            f"{model.n_iter_} rounds, C = {model.C_:g})"
+        )
+    model.fit(data.graphs, data.y, groups=data.groups)  # it brings a progress bar of its own
+    history = model.history_
+    return (
+        f"Accuracy on held-out graphs: {_percent(history.best_validation_accuracy)} "
+        f"(a tenth; best of {history.n_epochs} epochs: {history.best_epoch + 1})"
+    )
+
+
+def _hops(text: str) -> int | str:
+    if text == "growing":
+        return text
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise TwinWLError(f"--hops is {text!r}; give 'growing' or a whole number from 1 on")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

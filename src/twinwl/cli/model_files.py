@@ -1,0 +1,60 @@
+"""Models that a command is given: loaded, and asked how much of the graphs they have never seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from twinwl.errors import TwinWLError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.refinement.alphabet import Alphabet
+
+__all__ = ["load_classifier", "unseen_share"]
+
+
+def load_classifier(path: Path) -> Any:  # noqa: ANN401  (classifiers share no base that has predict)
+    """Load a model that predicts classes.
+
+    Raises
+    ------
+    TwinWLError
+        If it is no model file, or what is in it does not classify.
+    """
+    from twinwl.files.model_files import load  # noqa: PLC0415
+
+    model = load(path)
+    if not hasattr(model, "predict"):
+        raise TwinWLError(
+            f"{path}: holds a {type(model).__name__}, which predicts no classes; give what twinwl train wrote"
+        )
+    return model
+
+
+def unseen_share(model: object, graphs: GraphBatch) -> float | None:
+    """Return how many node colours, over all rounds of the model, occur in no training graph.
+
+    None where the model has no alphabet: networks on continuous features see numbers, not colours.
+    """
+    from dataclasses import replace  # noqa: PLC0415
+
+    from twinwl.refinement.colours import refine  # noqa: PLC0415
+
+    alphabet = _alphabet_of(model)
+    if alphabet is None or not graphs.n_nodes:
+        return None
+    colours = refine(replace(graphs, node_features=None), None, alphabet=alphabet).colours
+    return float((colours < 0).mean())
+
+
+def _alphabet_of(model: object) -> Alphabet | None:
+    """Find the alphabet where each kind of model keeps it."""
+    for path in ("space_", "vectorizer_.space_", "inputs_.histograms"):
+        place: object = model
+        for name in path.split("."):
+            place = getattr(place, name, None)
+        if place is not None:
+            return getattr(place, "alphabet", None)
+    return None

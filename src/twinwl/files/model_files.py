@@ -1,0 +1,224 @@
+"""Model files: `save` and `load`, without pickle, so that nothing in a file is ever executed.
+
+A model file is one zip of uncompressed members: ``manifest.json``, and one ``.npy`` an array, which
+`numpy.load` opens too. The manifest says the format's version, the class by a name of the table below (never
+by a module to import), the parameters and the fitted values; a digest of it all tells a file that was changed
+afterwards.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import struct
+import zipfile
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from twinwl.errors import TwinWLError, nearest, warn_caller
+from twinwl.files.array_members import ModelFileError, read_members, write_members
+from twinwl.files.atomic import atomic_write
+from twinwl.files.json_values import from_json, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+__all__ = ["FORMAT_VERSION", "Savable", "load", "save"]
+
+FORMAT = "twinwl model"
+FORMAT_VERSION = 1
+
+# What may be in a file, and where it lives. A file only ever names an entry of this table.
+_HOME_OF_CLASS = {
+    "NTwinClassifier": "twinwl.ntwin.classifier",
+    "STwinClassifier": "twinwl.stwin.classifier",
+    "STwinSVC": "twinwl.stwin.svc",
+    "STwinVectorizer": "twinwl.stwin.vectorizer",
+    "TwinKernel": "twinwl.stwin.kernel",
+}
+
+
+# What the standard library raises on bytes that are no zip or no JSON.
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    OverflowError,
+    RecursionError,
+    UnicodeDecodeError,
+    ValueError,
+    struct.error,
+)
+
+
+class Savable(Protocol):
+    """What `save` asks of an estimator."""
+
+    def get_params(self, *, deep: bool) -> dict[str, object]:
+        """Return the parameters of ``__init__``."""
+
+    def _to_state(self) -> dict[str, object]:
+        """Return what ``fit`` has learnt: JSON values, arrays, and dictionaries of these."""
+
+    @classmethod
+    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> Savable:
+        """Rebuild the estimator, refusing with a TwinWLError what does not fit together."""
+
+
+def save(estimator: Savable, path: str | PathLike[str]) -> None:
+    """Write a fitted estimator to one file.
+
+    The file is written under a temporary name and renamed: it is there as a whole or not at all. The same
+    estimator gives the same bytes.
+
+    Parameters
+    ----------
+    estimator
+        A fitted STwinVectorizer, TwinKernel, STwinSVC, STwinClassifier or NTwinClassifier.
+    path
+        The file to write, by custom ``….twinwl``; an existing one is replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import twinwl as tw
+    >>> graphs = tw.GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]])
+    >>> path = Path(tempfile.mkdtemp(), "features.twinwl")
+    >>> tw.save(tw.STwinVectorizer(n_iter=1).fit(graphs), path)
+    >>> tw.load(path).transform(graphs).toarray()
+    array([[3., 4., 3.],
+           [3., 0., 9.]])
+    """
+    name = _registered_name(estimator)
+    arrays: dict[str, NDArray[np.generic]] = {}
+    manifest: dict[str, object] = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "class": name,
+        "twinwl": version_of("twinwl"),
+        "params": to_json(_writable_params(estimator), arrays, "params"),
+        "state": to_json(estimator._to_state(), arrays, "state"),  # noqa: SLF001  (the protocol above)
+    }
+    manifest["digest"] = _digest(manifest, arrays)
+    text = json.dumps(manifest, ensure_ascii=True, allow_nan=False, indent=1)
+    target = Path(path)
+    if target.is_dir():
+        raise ModelFileError(f"{target} is a folder; name a file in it, such as {target / 'model.twinwl'}")
+    if not target.parent.is_dir():
+        raise ModelFileError(
+            f"there is no folder {target.parent} to write {target.name} into; create it first"
+        )
+    with atomic_write(target) as stream:
+        write_members(stream, text, arrays)
+
+
+def load(path: str | PathLike[str]) -> Savable:
+    """Read an estimator that `save` has written; it predicts the same bytes.
+
+    Parameters
+    ----------
+    path
+        The file. Nothing in it is executed, and everything in it is checked before it is used; yet whoever
+        writes a model decides what it predicts, so take models only from those whose word you would take.
+
+    Raises
+    ------
+    TwinWLError
+        If the file is missing, truncated, changed after it was written, of a newer format, or no model.
+    """
+    source = Path(path)
+    if not source.is_file():
+        raise ModelFileError(f"there is no file {source}")
+    try:
+        text, arrays = read_members(source)
+        manifest = json.loads(text)
+        return _rebuilt(manifest, arrays)
+    except ModelFileError as error:
+        raise ModelFileError(f"{source}: {error}") from error
+    except _UNREADABLE as error:
+        raise ModelFileError(
+            f"{source} is no model file, or only a part of one ({error}); save the model again"
+        ) from error
+
+
+def _rebuilt(manifest: object, arrays: dict[str, NDArray[np.generic]]) -> Savable:
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ModelFileError("this is no twinwl model: its manifest does not say so")
+    _check_version(manifest.get("version"))
+    kind = _class_of(manifest.get("class"))
+    digest = manifest.pop("digest", None)
+    if digest != _digest(manifest, arrays):
+        raise ModelFileError(
+            "the file was changed after it was written; get it again from where it came from"
+        )
+    left = dict(arrays)
+    params = from_json(manifest.get("params"), left)
+    state = from_json(manifest.get("state"), left)
+    if left:
+        raise ModelFileError(f"the array {next(iter(left))!r} belongs to nothing in the manifest")
+    if not isinstance(params, dict) or not isinstance(state, dict):
+        raise ModelFileError("the manifest holds no parameters or no fitted values")
+    try:
+        return kind._from_state(params, state)  # type: ignore[attr-defined]  # noqa: SLF001
+    except TwinWLError as error:
+        raise ModelFileError(str(error)) from error
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        raise ModelFileError(
+            f"what the file holds is no {manifest['class']} ({type(error).__name__}: {error})"
+        ) from error
+
+
+def _registered_name(estimator: object) -> str:
+    kind = type(estimator)
+    name = kind.__qualname__
+    if _HOME_OF_CLASS.get(name) != kind.__module__:
+        raise TwinWLError(
+            f"a {name} cannot be saved as a model file; these can: {', '.join(sorted(_HOME_OF_CLASS))}"
+        )
+    return name
+
+
+def _class_of(name: object) -> type:
+    if not isinstance(name, str) or name not in _HOME_OF_CLASS:
+        raise ModelFileError(f"the file claims to hold a {name!r}: {nearest(str(name), _HOME_OF_CLASS)}")
+    kind: type = getattr(importlib.import_module(_HOME_OF_CLASS[name]), name)
+    return kind
+
+
+def _check_version(version: object) -> None:
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise ModelFileError(f"the format's version is {version!r}, which never was one")
+    if version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"the file is of format {version}, and this twinwl {version_of('twinwl')} reads up to "
+            f"{FORMAT_VERSION}; install a newer twinwl"
+        )
+
+
+def _writable_params(estimator: Savable) -> dict[str, object]:
+    params = estimator.get_params(deep=False)
+    if isinstance(params.get("random_state"), np.random.RandomState | np.random.Generator):
+        warn_caller(
+            "1 parameter was left out of the file: random_state is a generator; it is None when loaded"
+        )
+        params["random_state"] = None
+    return params
+
+
+def _digest(manifest: Mapping[str, object], arrays: Mapping[str, NDArray[np.generic]]) -> str:
+    """Hash the manifest, without its digest, and every array with its name, type and shape."""
+    digest = hashlib.sha256()
+    digest.update(json.dumps(manifest, sort_keys=True, separators=(",", ":")).encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"\0{name}\0{array.dtype.str}\0{array.shape}\0".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

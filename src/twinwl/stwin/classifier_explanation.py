@@ -1,0 +1,94 @@
+"""Why an STwinClassifier decides as it does: gradient × input, brought back to columns and nodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from twinwl.errors import TwinWLError
+from twinwl.graphs.coercion import as_batch
+from twinwl.learning.training import predict_logits
+from twinwl.refinement.identities import rooted_sizes
+from twinwl.stwin.explanation import Explanation, explanation_of, node_shares
+from twinwl.stwin.features import FeatureSpace, stwin_features
+from twinwl.stwin.network_input import EXCESS_SCALE
+
+if TYPE_CHECKING:
+    from twinwl.arrays import Float64
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.coercion import GraphsLike
+    from twinwl.stwin.classifier import STwinClassifier
+
+__all__ = ["explain_decision"]
+
+
+def explain_decision(model: STwinClassifier, X: GraphsLike, n_columns: int) -> Explanation:
+    """Explain the predicted class against its strongest rival."""
+    graph = as_batch(X)
+    if len(graph) != 1:
+        raise TwinWLError(f"these are {len(graph)} graphs; explain one at a time, graphs[i]")
+    examples = model._examples(graph)  # noqa: SLF001  (the other half of the model)
+    logits = predict_logits(model.module_, examples)[0].astype(np.float64)
+    wanted, other = (int(code) for code in np.argsort(-logits, kind="stable")[:2])
+    between = np.zeros(len(logits), np.float32)
+    between[wanted], between[other] = 1.0, -1.0
+    row = examples.take(np.array([0]))
+    gradient = model.module_.gradient(row, torch.from_numpy(between)).numpy()  # type: ignore[operator]
+    # Entries of the network's input: what each adds, and the gradient it does that by.
+    added = np.zeros(examples.n_columns)
+    added[row.indices] = gradient.astype(np.float64) * row.values
+    steepness = np.zeros(examples.n_columns)
+    steepness[row.indices] = gradient
+    by_count, by_excess, slope = _on_columns(model, added, steepness)
+    explanation = explanation_of(
+        graph,
+        model.vectorizer_.space_,
+        by_count + by_excess,
+        prediction=model.classes_[wanted],
+        against=model.classes_[other],
+        intercept=float(logits[wanted] - logits[other] - added.sum()),
+        method="gradient × input",
+        n_columns=n_columns,
+    )
+    if model.input_ is None or model.input_.usual_sizes is None:
+        return explanation
+    return replace(explanation, node_shares=_shares(model, graph, by_count, slope))
+
+
+def _on_columns(
+    model: STwinClassifier, added: Float64, steepness: Float64
+) -> tuple[Float64, Float64, Float64]:
+    """Bring values of the network's columns back to the columns of the feature space.
+
+    Returns what counts add, what excesses add, and the gradient of the excess in nodes.
+    """
+    space, columns = model.vectorizer_.space_, model.vectorizer_.columns_
+    kept = np.arange(space.n_columns) if columns is None else columns
+    by_count, by_excess, slope = np.zeros((3, space.n_columns))
+    by_count[kept] = added[: len(kept)]
+    if model.input_ is not None and model.input_.excess_columns is not None:
+        doubled = kept[model.input_.excess_columns]
+        by_excess[doubled] = added[len(kept) :]
+        slope[doubled] = EXCESS_SCALE * steepness[len(kept) :]
+    return by_count, by_excess, slope
+
+
+def _shares(model: STwinClassifier, graph: GraphBatch, by_count: Float64, slope: Float64) -> Float64:
+    """Split counts evenly among a colour's nodes, and excesses by what each node exceeds the usual size."""
+    space = model.vectorizer_.space_
+    usual = np.zeros(space.n_columns)
+    kept = np.arange(space.n_columns) if model.vectorizer_.columns_ is None else model.vectorizer_.columns_
+    usual[kept] = model.input_.usual_sizes  # type: ignore[union-attr]
+    shares = node_shares(graph, FeatureSpace("count", space.alphabet), by_count)
+    places = stwin_features(graph, space=space).column_of_node
+    sizes = rooted_sizes(graph, len(places) - 1)
+    first = 0
+    for place, size, width in zip(places, sizes, space.columns_per_round, strict=True):
+        seen = np.flatnonzero(place >= 0)
+        column = first + place[seen]
+        shares[seen] += slope[column] * (size[seen] - usual[column])
+        first += width
+    return shares
