@@ -27,7 +27,7 @@ __all__ = ["DownloadError", "download"]
 _ATTEMPTS = 4
 _PAUSE = 0.5  # seconds before the second attempt; doubled each time
 _TIMEOUT = (10, 60)  # seconds to connect, and between two pieces
-_PIECE = 1 << 16
+_PIECE = 1 << 13  # what is lost when the connection is cut
 _MAX_BYTES = 8 * 2**30
 _OK, _PARTIAL, _RANGE_REFUSED, _SERVER_ERROR = 200, 206, 416, 500
 
@@ -111,6 +111,8 @@ class _Transfer:
                 try:
                     self._go_on(session, url)
                     break
+                except (requests.TooManyRedirects, requests.exceptions.SSLError) as error:
+                    raise DownloadError(f"the connection failed: {error}") from error
                 except requests.RequestException as error:
                     if attempt == _ATTEMPTS:
                         kept = self.part.stat().st_size if self.part.exists() else 0
