@@ -1,0 +1,311 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+
+import twinwl as tw
+from tests.ntwin.rooted_data import graph_data
+from twinwl import GraphBatch, NTwinClassifier, TwinWLError, TwinWLWarning
+from twinwl.datasets.tu import read_tu
+from twinwl.datasets.worked_example import worked_example
+from twinwl.graphs.batch import concatenate
+from twinwl.learning.training import train
+from twinwl.ntwin.encoder import NTwinEncoder
+from twinwl.ntwin.examples import QuotientExamples
+from twinwl.ntwin.network import NTwinInput, NTwinNetwork
+from twinwl.ntwin.quotient import build_quotient
+from twinwl.ntwin.slicing import QuotientSlicer
+
+PATH, TRIANGLE, STAR = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (0, 2), (0, 3)]
+
+
+def small_model(**arguments):
+    defaults = {"layers": 2, "hidden": 16, "random_state": 0, "max_epochs": 30, "progress": False}
+    return NTwinClassifier(**defaults | arguments)
+
+
+def labelled(n=24):
+    edges = [PATH, TRIANGLE, STAR] * (n // 3)
+    atoms = [["C", "C", "O"], ["C", "C", "C"], ["N", "C", "C", "C"]] * (n // 3)
+    bonds = [["s", "d"], ["s", "s", "s"], ["d", "s", "s"]] * (n // 3)
+    return GraphBatch.from_edges(edges, node_labels=atoms, edge_labels=bonds), [
+        "path",
+        "triangle",
+        "star",
+    ] * (n // 3)
+
+
+def with_features(batch, width=2):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(batch.n_nodes, width)) + batch.node_labels[:, None] * 3.0
+    return GraphBatch(
+        batch.indptr,
+        batch.indices,
+        batch.graph_ptr,
+        batch.node_labels,
+        batch.node_vocabulary,
+        node_features=values,
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"hops": 1, "root_mark": "distance"},
+        {"edge_labels": True, "root_mark": "root"},
+        {"subtree": "gin"},
+        {"subtree": "gin", "edge_labels": True},
+        {"normalise": False, "min_df": 1},
+        {"layers": 6},
+    ],
+)
+def test_three_kinds_of_graphs_are_learnt(arguments):
+    graphs, y = labelled()
+    model = small_model(**arguments).fit(graphs, y)
+    assert model.predict(graphs).tolist() == y
+    assert model.classes_.tolist() == ["path", "star", "triangle"]
+    np.testing.assert_allclose(model.predict_proba(graphs).sum(axis=1), 1)
+    assert len(model.history_.validation_accuracy) <= 30
+
+
+def test_what_1_wl_cannot_tell_apart_is_learnt():
+    graphs = concatenate([worked_example()] * 20)
+    y = [0, 1] * 20
+    model = small_model(validation_fraction=None, max_epochs=40).fit(graphs, y)
+    assert model.score(graphs, y) == 1.0
+
+
+def test_continuous_features_run_literally():
+    graphs, y = labelled()
+    model = small_model().fit(with_features(graphs), y)
+    assert model.inputs_.subtree == "gin"
+    assert model.score(with_features(graphs), y) > 0.9
+
+
+def test_directed_graphs_are_learnt_by_direction():
+    graphs = GraphBatch.from_edges([[(0, 1), (0, 2)], [(1, 0), (2, 0)]] * 10, directed=True)
+    y = ["out", "in"] * 10
+    assert small_model().fit(graphs, y).predict(graphs).tolist() == y
+
+
+def test_the_same_seed_gives_the_same_bytes():
+    graphs, y = labelled()
+    first, second = (small_model().fit(graphs, y).decision_function(graphs) for _ in range(2))
+    assert first.tobytes() == second.tobytes()
+    other = small_model(random_state=1).fit(graphs, y).decision_function(graphs)
+    assert not np.array_equal(first, other)
+
+
+def test_prediction_does_not_depend_on_the_company():
+    graphs, y = labelled()
+    model = small_model().fit(graphs, y)
+    alone = np.concatenate([model.predict_proba(graph) for graph in graphs[:6]])
+    np.testing.assert_allclose(alone, model.predict_proba(graphs[:6]), rtol=1e-4, atol=1e-6)
+
+
+def test_it_is_a_scikit_learn_estimator():
+    graphs, y = labelled(60)
+    model = clone(small_model())
+    assert cross_val_score(model, graphs, y, cv=2).mean() > 0.9
+
+
+@pytest.mark.parametrize("hops", ["growing", 2])
+def test_quotient_and_literal_training_have_the_same_curves(tu_zip, hops):
+    mutag = read_tu(tu_zip("MUTAG"))
+    batch, y = mutag.graphs[:90], np.unique(mutag.y[:90], return_inverse=True)[1]
+    curves = []
+    for literal in (False, True):
+        torch.manual_seed(0)
+        network = NTwinNetwork(NTwinEncoder(len(batch.node_vocabulary), 3, hops, 16), 2)
+        examples = (
+            _Literal(batch) if literal else QuotientExamples(QuotientSlicer(build_quotient(batch, 3, hops)))
+        )
+        curves.append(train(network, examples, y, max_epochs=4, random_state=0).train_loss)
+    np.testing.assert_allclose(curves[0], curves[1], atol=1e-3)
+
+
+class _Literal:
+    def __init__(self, batch):
+        self.batch = batch
+
+    def __len__(self):
+        return len(self.batch)
+
+    def take(self, rows):
+        return NTwinInput(graph_data(self.batch[rows], dtype=torch.float32))
+
+
+# ---------------------------------------------------------------------- explanation and files
+
+
+@pytest.mark.parametrize(
+    "arguments", [{}, {"subtree": "gin", "edge_labels": True}, {"root_mark": "distance", "hops": 2}]
+)
+def test_explanation_shares_match_the_gradient_of_leaving_a_pair_out(arguments):
+    graphs, y = labelled()
+    model = small_model(**arguments).fit(graphs, y)
+    explanation = model.explain(graphs[2])
+    logits = np.sort(model.decision_function(graphs[2])[0])
+    assert explanation.decision == pytest.approx(logits[-1] - logits[-2], rel=1e-4)
+    assert explanation.prediction == "star"
+    assert explanation.node_shares.shape == (4,)
+    # The three leaves of the star: two carry the same labels and bonds, so they must share alike.
+    assert explanation.node_shares[2] == pytest.approx(explanation.node_shares[3], rel=1e-4)
+    assert explanation.decision == pytest.approx(explanation.intercept + explanation.node_shares.sum())
+    assert "star rather than" in str(explanation)
+
+
+def test_explanation_of_a_linear_network_is_exact():
+    graphs, y = labelled()
+    model = small_model(normalise=False, min_df=1).fit(graphs, y)
+    network = model.module_
+    with torch.no_grad():  # all hidden units on: from the two encoders' output on, the network is linear
+        network.first.bias += 1e4
+    explanation = model.explain(graphs[0])
+    with torch.no_grad():
+        empty = network.second(network.first.bias + network.wide.bias)
+    order = np.argsort(model.decision_function(graphs[0])[0])
+    assert explanation.intercept == pytest.approx(float(empty[order[-1]] - empty[order[-2]]), abs=2e-2)
+
+
+def test_explanation_lists_the_colours_that_matter():
+    graphs, y = labelled()
+    explanation = small_model().fit(graphs, y).explain(graphs[0], n_columns=3)
+    assert len(explanation.columns) == 3
+    shares = [abs(column.share) for column in explanation.columns]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_explanation_of_continuous_features():
+    graphs, y = labelled()
+    graphs = with_features(graphs)
+    explanation = small_model().fit(graphs, y).explain(graphs[0])
+    assert explanation.node_shares.shape == (3,)
+    assert explanation.columns == ()
+
+
+def test_explaining_several_graphs_is_refused():
+    graphs, y = labelled()
+    with pytest.raises(TwinWLError, match="2 graphs; explain one"):
+        small_model().fit(graphs, y).explain(graphs[:2])
+
+
+@pytest.mark.parametrize(
+    "arguments", [{}, {"subtree": "gin", "edge_labels": True}, {"root_mark": "distance"}]
+)
+def test_a_loaded_model_predicts_the_same_bytes(tmp_path, arguments):
+    graphs, y = labelled()
+    model = small_model(**arguments).fit(graphs, y)
+    tw.save(model, tmp_path / "model.twinwl")
+    loaded = tw.load(tmp_path / "model.twinwl")
+    assert loaded.decision_function(graphs).tobytes() == model.decision_function(graphs).tobytes()
+    assert loaded.explain(graphs[0]).decision == model.explain(graphs[0]).decision
+
+
+def test_a_loaded_model_of_continuous_features_predicts_the_same_bytes(tmp_path):
+    graphs, y = labelled()
+    graphs = with_features(graphs)
+    model = small_model(max_epochs=3).fit(graphs, y)
+    tw.save(model, tmp_path / "model.twinwl")
+    loaded = tw.load(tmp_path / "model.twinwl")
+    assert loaded.decision_function(graphs).tobytes() == model.decision_function(graphs).tobytes()
+
+
+# ---------------------------------------------------------------------- bad input
+
+
+def test_empty_graphs_and_single_nodes_are_classified():
+    graphs = GraphBatch.from_edges([[], [], PATH, TRIANGLE] * 6, num_nodes=[0, 1, 3, 3] * 6)
+    y = [0, 0, 1, 1] * 6
+    model = small_model().fit(graphs, y)
+    assert model.predict(graphs).shape == (24,)
+    assert model.explain(graphs[0]).node_shares.shape == (0,)
+
+
+def test_a_batch_of_one_graph_is_learnt_from():
+    graphs, y = labelled()
+    model = small_model(batch_size=1, max_epochs=3).fit(graphs, y)
+    assert np.isfinite(model.history_.train_loss).all()
+
+
+def test_features_of_the_wrong_width_are_refused():
+    graphs, y = labelled()
+    model = small_model(max_epochs=2).fit(with_features(graphs), y)
+    with pytest.raises(TwinWLError, match=r"3 continuous features .* learnt 2"):
+        model.predict(with_features(graphs, width=3))
+    with pytest.raises(TwinWLError, match=r"0 continuous features .* learnt 2"):
+        model.predict(graphs)
+
+
+def test_an_unknown_label_is_a_zero_and_warned_of_once():
+    graphs, y = labelled()
+    model = small_model().fit(graphs, y)
+    strange = GraphBatch.from_edges(
+        [PATH, PATH], node_labels=[["C", "C", "O"], ["Xe", "C", "Kr"]], edge_labels=[["s", "d"]] * 2
+    )
+    with pytest.warns(TwinWLWarning, match=r"2 of 6 nodes .*'Xe' in graph 1") as caught:
+        model.predict(strange)
+    assert len(caught) == 1
+    with pytest.raises(TwinWLError, match="2 of 6 nodes"):
+        model.set_params(unknown="error").predict(strange)
+
+
+def test_an_unknown_edge_label_is_warned_of():
+    graphs, y = labelled()
+    model = small_model(edge_labels=True).fit(graphs, y)
+    strange = GraphBatch.from_edges([PATH], node_labels=[["C", "C", "O"]], edge_labels=[["s", "t"]])
+    with pytest.warns(TwinWLWarning, match="2 of 4 arcs"):
+        model.predict(strange)
+    with pytest.raises(TwinWLError, match="edge labels"):
+        model.predict(GraphBatch.from_edges([PATH], node_labels=[["C", "C", "O"]]))
+
+
+def test_a_blow_up_is_refused_before_any_work():
+    star = GraphBatch.from_edges([[(0, leaf) for leaf in range(1, 300)], PATH] * 12)
+    with pytest.raises(TwinWLError, match="use fewer hops"):
+        small_model(max_memory=1 << 20).fit(star, [0, 1] * 12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"layers": 0}, "layers is 0"),
+        ({"hops": "none"}, "hops is 'none'"),
+        ({"root_mark": "rote"}, "did you mean 'root'"),
+        ({"subtree": "tree"}, "subtree is 'tree'"),
+        ({"hidden": 0}, "hidden is 0"),
+        ({"dropout": 1.0}, "dropout is 1.0"),
+        ({"unknown": "skip"}, "unknown is 'skip'"),
+    ],
+)
+def test_impossible_parameters_are_refused(arguments, message):
+    graphs, y = labelled()
+    with pytest.raises(TwinWLError, match=message):
+        small_model(**arguments).fit(graphs, y)
+
+
+def test_use_before_fit_is_refused():
+    for use in (NTwinClassifier().predict, NTwinClassifier().explain):
+        with pytest.raises(NotFittedError):
+            use([PATH])
+
+
+def test_directed_graphs_are_refused_by_a_network_of_undirected_ones():
+    graphs, y = labelled()
+    model = small_model(max_epochs=2).fit(graphs, y)
+    arcs = GraphBatch.from_edges([PATH], node_labels=[["C", "C", "O"]], directed=True)
+    with pytest.raises(TwinWLError, match="undirected graphs and these are directed"):
+        model.predict(arcs)
+
+
+def test_without_torch_the_error_says_what_to_install():
+    script = "import sys; sys.modules['torch'] = None; import twinwl; twinwl.NTwinClassifier"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert result.returncode != 0
+    assert "pip install 'twinwl[neural]'" in result.stderr
