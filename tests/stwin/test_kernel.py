@@ -178,3 +178,17 @@ def test_bad_input_is_refused():
             use(worked_example())
     with pytest.raises(TwinWLError, match="block_size is 0"):
         next(TwinKernel().fit(worked_example()).blocks(block_size=0))
+
+
+def test_the_case_study_of_the_paper(tu_zip):
+    """Mutagenicity's graphs 208 and 1103, counted from 1, after two rounds."""
+    pair = read_tu(tu_zip("Mutagenicity")).graphs[[207, 1102]]
+    assert TwinKernel(2, "count").fit_transform(pair)[0, 1] == pytest.approx(0.9472, abs=5e-5)
+    assert TwinKernel(2, "size").fit_transform(pair)[0, 1] == pytest.approx(0.7577, abs=5e-5)
+
+
+@pytest.mark.parametrize(("kind", "separated"), [("count", 0), ("size", 600), ("joint", 600)])
+def test_pairs_that_plain_refinement_confuses(kind, separated, tu_zip):
+    features = TwinKernel(3, kind).fit(read_tu(tu_zip("EXP")).graphs).matrix_
+    different = abs(features[0::2] - features[1::2]).sum(axis=1) > 0
+    assert np.count_nonzero(different) == separated

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import igraph
 import numpy as np
-from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.colors import Normalize
+from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
 from twinwl.errors import TwinWLError, import_extra
@@ -25,7 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_explanation"]
 
-_SHADES = "RdBu_r"  # red for, blue against, white for nothing; told apart by colour-blind eyes
+# Red speaks for, blue against, white for nothing: told apart by colour-blind eyes, and no end so dark that a
+# black letter on it could not be read.
+_SHADES = LinearSegmentedColormap.from_list("shares", ["#5b8dd9", "#ffffff", "#e8705c"])
 _MOLECULE_PIXELS = (800, 600)
 _LABELLED_UP_TO = 80
 _GAP = 1.0
@@ -93,16 +94,16 @@ def _depicted(explanation: Explanation, molecule: object, kind: str) -> bytes:
     """Return RDKit's depiction, atoms shaded, as the bytes of a file."""
     drawing = import_extra("rdkit.Chem.Draw.rdMolDraw2D", "chem")
     atoms = _checked_molecule(molecule, explanation.graph.n_nodes)
-    scale, shades = _scale(explanation), colormaps[_SHADES]
+    scale = _scale(explanation)
     colours = {
-        node: tuple(shades(scale(share))[:3]) for node, share in enumerate(explanation.node_shares.tolist())
+        node: tuple(_SHADES(scale(share))[:3]) for node, share in enumerate(explanation.node_shares.tolist())
     }
     canvas = (drawing.MolDraw2DSVG if kind == ".svg" else drawing.MolDraw2DCairo)(*_MOLECULE_PIXELS)
     canvas.drawOptions().highlightBondWidthMultiplier = 8
     drawing.PrepareAndDrawMolecule(
         canvas,
         atoms,
-        legend=f"{explanation.prediction} (decision {explanation.decision:+.2f})",
+        legend=f"{explanation.prediction} (decision {explanation.decision:+.2f}; red for it, blue against)",
         highlightAtoms=list(colours),
         highlightAtomColors=colours,
         highlightBonds=[],
@@ -123,7 +124,7 @@ def _checked_molecule(molecule: object, n_nodes: int) -> object:
 
 
 def _positions(graph: GraphBatch) -> NDArray[np.float64]:
-    """Lay out each component by springs, from a circle so that it is the same every time, in a row."""
+    """Lay out each component by springs of the length of shortest paths, and put them in a row."""
     sources, targets = graph.arcs()
     whole = igraph.Graph(graph.n_nodes, list(zip(sources.tolist(), targets.tolist(), strict=True)))
     whole.simplify()
@@ -131,12 +132,22 @@ def _positions(graph: GraphBatch) -> NDArray[np.float64]:
     right = 0.0
     for nodes in whole.connected_components():
         part = whole.induced_subgraph(nodes)
-        placed = np.array(part.layout_kamada_kawai(seed=part.layout_circle()).coords)
+        placed = _relaxed(part)
         placed[:, 0] += right - placed[:, 0].min()
         placed[:, 1] -= placed[:, 1].mean()
         positions[nodes] = placed
         right = float(placed[:, 0].max()) + _GAP
     return positions
+
+
+def _relaxed(component: igraph.Graph) -> NDArray[np.float64]:
+    """Relax springs from a fixed start: distances brought to the plane, and a hint of a circle."""
+    n_nodes = component.vcount()
+    if n_nodes <= 2:  # noqa: PLR2004
+        return np.column_stack([np.arange(n_nodes), np.zeros(n_nodes)])
+    # Alone, the first would put the leaves of a star on one spot, where springs have no direction.
+    start = np.array(component.layout_mds().coords) + 0.01 * np.array(component.layout_circle().coords)
+    return np.array(component.layout_kamada_kawai(seed=start.tolist()).coords)
 
 
 def _no_date(path: Path) -> dict[str, None] | None:
