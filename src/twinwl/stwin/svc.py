@@ -77,6 +77,12 @@ class STwinSVC(ClassifierMixin, BaseEstimator):
     n_support_ : int
         Number of training graphs that the machine keeps.
 
+    Notes
+    -----
+    Learning holds three kernel matrices of all training graphs, so its memory grows with their square: about
+    25 MB for 1,000 graphs, 2.5 GB for 10,000. Beyond that use `STwinClassifier`. Predicting needs the
+    support vectors' features only.
+
     Examples
     --------
     >>> from twinwl import GraphBatch, STwinSVC
