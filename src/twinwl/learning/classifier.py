@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import asdict
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
@@ -15,8 +13,15 @@ from sklearn.utils import check_random_state
 from twinwl.errors import TwinWLError
 from twinwl.graphs.coercion import as_batch
 from twinwl.learning.determinism import seeded
-from twinwl.learning.history import History
 from twinwl.learning.hold_out import hold_out
+from twinwl.learning.network_state import (
+    classes_from_state,
+    classes_to_state,
+    history_from_state,
+    history_to_state,
+    weights_from_state,
+    weights_to_state,
+)
 from twinwl.learning.progress import progress_bar
 from twinwl.learning.targets import (
     check_groups,
@@ -30,11 +35,13 @@ from twinwl.learning.training import Examples, Held, predict_logits, train
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import torch
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64, Int64
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
+    from twinwl.learning.history import History
 
 __all__ = ["NeuralGraphClassifier", "NotFittedNetworkError"]
 
@@ -220,7 +227,7 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "module_"):
-            _not_fitted(self)
+            raise NotFittedNetworkError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
@@ -233,21 +240,20 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
     def _network_to_state(self) -> dict[str, object]:
         """Return classes, history and weights for a model file."""
         self._check_fitted()
-        weights = {name: value.detach().numpy() for name, value in self.module_.state_dict().items()}
-        return {"classes": self.classes_, "history": asdict(self.history_), "weights": weights}
+        return {
+            "classes": classes_to_state(self.classes_),
+            "history": history_to_state(self.history_),
+            "weights": weights_to_state(self.module_),
+        }
 
     def _network_from_state(self, state: Mapping[str, object]) -> None:
         """Undo `_network_to_state`; encoders must be in place, for they decide the network's shape."""
-        self.classes_ = np.asarray(state["classes"])
-        self.history_ = History(**state["history"])  # type: ignore[arg-type]
+        self.classes_ = classes_from_state(state.get("classes"))
+        self.history_ = history_from_state(state.get("history"))
         with seeded(0):
-            self.module_ = self._build_module(len(self.classes_))
-        weights = {name: torch.from_numpy(np.array(value)) for name, value in state["weights"].items()}  # type: ignore[attr-defined]
-        try:
-            self.module_.load_state_dict(weights)
-        except RuntimeError as error:
-            raise TwinWLError(f"the weights do not fit the network they claim to be of: {error}") from error
-        self.module_.eval()
+            module = self._build_module(len(self.classes_))
+        weights_from_state(module, state.get("weights"))
+        self.module_ = module.eval()
 
 
 def _split(
@@ -289,7 +295,3 @@ def _seeds(random_state: object, count: int) -> list[int]:
     except ValueError as error:
         raise TwinWLError(f"random_state is {random_state!r}; give None, an int or a RandomState") from error
     return [int(seed) for seed in random.randint(_SEEDS_BELOW, size=count)]
-
-
-def _not_fitted(estimator: object) -> NoReturn:
-    raise NotFittedNetworkError(f"this {type(estimator).__name__} is not fitted yet; call fit first")

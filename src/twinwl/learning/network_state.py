@@ -1,0 +1,96 @@
+"""What a trained network is in a model file: classes, history and weights; read back with suspicion."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from twinwl.errors import TwinWLError
+from twinwl.learning.history import History
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "classes_from_state",
+    "classes_to_state",
+    "history_from_state",
+    "history_to_state",
+    "weights_from_state",
+    "weights_to_state",
+]
+
+_PLAIN = (str, bool, int, float)
+
+
+def classes_to_state(classes: NDArray[np.generic]) -> object:
+    """Return the classes as an array or, where that would hold objects, as a list of plain values.
+
+    >>> classes_to_state(np.array(["no", "yes"], dtype=object))
+    ['no', 'yes']
+    """
+    if not classes.dtype.hasobject:
+        return classes
+    for value in classes.tolist():
+        if type(value) not in _PLAIN:
+            raise TwinWLError(
+                f"the class {value!r} is a {type(value).__name__}, which a model file cannot hold; "
+                "name classes by strings or numbers"
+            )
+    return classes.tolist()
+
+
+def classes_from_state(state: object) -> NDArray[np.generic]:
+    """Undo `classes_to_state`, refusing what cannot be the sorted classes of a classifier."""
+    if isinstance(state, list) and all(type(value) in _PLAIN for value in state):
+        classes: NDArray[np.generic] = np.empty(len(state), object)
+        classes[:] = state
+    elif isinstance(state, np.ndarray):
+        classes = state
+    else:
+        raise TwinWLError("the model does not name its classes; the file is damaged")
+    if classes.ndim != 1 or len(classes) < 2 or len(np.unique(classes)) != len(classes):  # noqa: PLR2004
+        raise TwinWLError("the model's classes are not a row of different ones; the file is damaged")
+    return classes
+
+
+def history_to_state(history: History) -> dict[str, object]:
+    """Return the curves as lists of numbers."""
+    return asdict(history)
+
+
+def history_from_state(state: object) -> History:
+    """Undo `history_to_state`.
+
+    >>> history_from_state(history_to_state(History([0.5], best_epoch=0))).train_loss
+    [0.5]
+    """
+    if not isinstance(state, dict) or set(state) != {field.name for field in fields(History)}:
+        raise TwinWLError("the model has no history of its training; the file is damaged")
+    for name, value in state.items():
+        curve = isinstance(value, list) and all(isinstance(entry, float) for entry in value)
+        if type(value) is not int if name == "best_epoch" else not curve:
+            raise TwinWLError(f"{name} in the model's history is no curve; the file is damaged")
+    return History(**state)
+
+
+def weights_to_state(module: torch.nn.Module) -> dict[str, NDArray[np.generic]]:
+    """Return the weights by name."""
+    return {name: value.detach().numpy() for name, value in module.state_dict().items()}
+
+
+def weights_from_state(module: torch.nn.Module, state: object) -> None:
+    """Give a fresh network its weights, refusing those of another network."""
+    own = module.state_dict()
+    if not isinstance(state, dict) or set(state) != set(own):
+        raise TwinWLError("the weights do not fit the network they claim to be of; the file is damaged")
+    for name, wanted in own.items():
+        given = state[name]
+        if not isinstance(given, np.ndarray) or given.shape != tuple(wanted.shape):
+            raise TwinWLError(f"the weights do not fit the network they claim to be of: {name}")
+        if given.dtype != wanted.numpy().dtype:
+            raise TwinWLError(f"the weights do not fit the network they claim to be of: {name}")
+    module.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in state.items()})
