@@ -183,9 +183,7 @@ def _smiles_place(header: Sequence[str], wanted: str | None, name: str) -> int:
     for candidate in _SMILES_NAMES:
         if candidate in lowered:
             return lowered.index(candidate)
-    raise GraphInputError(
-        f"{name}: no column is called 'smiles'; name one with smiles_column. It has: {header}"
-    )
+    raise GraphInputError(f"{name}: no column is called 'smiles'; name one of {header} with smiles_column")
 
 
 def _place(header: Sequence[str], wanted: str, option: str, name: str) -> int:

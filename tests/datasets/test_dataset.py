@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from twinwl import GraphBatch
+from twinwl.datasets.cards import measure
+from twinwl.datasets.dataset import Dataset, content_digest
+from twinwl.errors import TwinWLError
+
+GRAPHS = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1)]], node_labels=[["C", "C", "O"], ["C", "C"]])
+Y = np.array([0, 1])
+
+
+def dataset(**changes):
+    parts = {"name": "x", "graphs": GRAPHS, "y": Y.copy(), "card": measure("x", GRAPHS, Y), "digest": "00"}
+    return Dataset(**(parts | changes))
+
+
+def test_lengths_must_agree():
+    with pytest.raises(TwinWLError, match="x: y has 3 entries for 2 graphs"):
+        dataset(y=np.array([0, 1, 1]))
+    with pytest.raises(TwinWLError, match="x: groups has 1 entries"):
+        dataset(groups=np.array([0]))
+    with pytest.raises(TwinWLError, match="x: smiles has 1 entries"):
+        dataset(smiles=("CC",))
+
+
+def test_nothing_can_be_changed():
+    data = dataset(groups=np.array([0, 0]))
+    for array in (data.y, data.groups):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    with pytest.raises(AttributeError):
+        data.name = "y"
+
+
+def test_it_goes_to_other_processes_and_back():
+    data = dataset(groups=np.array([0, 0]))
+    again = pickle.loads(pickle.dumps(data))  # noqa: S301  (our own bytes)
+    assert repr(again) == repr(data) == "Dataset('x', 2 graphs, 2 classes)"
+    assert content_digest(again.graphs, again.y, again.groups) == content_digest(GRAPHS, Y, data.groups)
+
+
+def variants():
+    one, other = [(0, 1), (1, 2)], [(0, 1)]
+    labels = [["C", "C", "O"], ["C", "C"]]
+    build = GraphBatch.from_edges
+    yield GRAPHS, Y, None
+    yield GRAPHS, Y[::-1], None
+    yield GRAPHS, Y.astype(float), None
+    yield GRAPHS, np.array(["0", "1"]), None
+    yield GRAPHS, Y, np.array([0, 0])
+    yield GRAPHS, Y, np.array([0, 1])
+    yield GRAPHS[::-1], Y, None
+    yield build([one, other]), Y, None
+    yield build([one, other], node_labels=[["C", "O", "C"], ["C", "C"]]), Y, None
+    yield build([one, other], node_labels=[["C", "C", "N"], ["C", "C"]]), Y, None
+    yield build([one, other], labels, edge_labels=[[1, 1], [1]]), Y, None
+    yield build([one, other], labels, directed=True), Y, None
+    yield build([one, other], labels, node_features=[np.zeros((3, 1)), np.zeros((2, 1))]), Y, None
+    yield build([[(0, 1), (1, 2), (0, 2)], other], labels), Y, None
+
+
+def test_digest_sees_every_part():
+    digests = [content_digest(*variant) for variant in variants()]
+    assert len(set(digests)) == len(digests)
+
+
+def test_digest_does_not_depend_on_widths():
+    assert content_digest(GRAPHS, Y.astype(np.int8)) == content_digest(GRAPHS, Y)
