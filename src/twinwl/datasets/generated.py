@@ -16,14 +16,16 @@ if TYPE_CHECKING:
 
 __all__ = ["GENERATED", "Generated", "generate"]
 
-_FAMILIES = ("16-6-2-2", "25-12-5-6", "28-12-6-4")
+_FAMILIES = {"16-6-2-2": 2, "25-12-5-6": 15, "28-12-6-4": 4}  # graphs with these parameters
 
 
 class Generated(NamedTuple):
-    """A data set that is made in code: what it is about, and what makes it."""
+    """A data set that is made in code: what it is about, what makes it, and its size without options."""
 
     about: str
     make: Callable[..., tuple[GraphBatch, Int64, Int64 | None]]
+    n_graphs: int
+    n_classes: int
 
 
 def generate(name: str, options: Mapping[str, int]) -> tuple[GraphBatch, Int64, Int64 | None]:
@@ -67,10 +69,10 @@ def _family(family: str | None) -> Callable[..., Any]:
 
 
 GENERATED: dict[str, Generated] = {
-    "TWINS": Generated("pairs of molecule-like graphs that 1-WL cannot tell apart", _twins),
-    "CSL": Generated("circular skip links: which of ten regular graphs", _csl),
-    "SRG": Generated("strongly regular graphs of three families: which one", _family(None)),
+    "TWINS": Generated("pairs of molecule-like graphs that 1-WL cannot tell apart", _twins, 600, 2),
+    "CSL": Generated("circular skip links: which of ten regular graphs", _csl, 150, 10),
+    "SRG": Generated("strongly regular graphs of three families: which one", _family(None), 210, 21),
 } | {
-    f"SRG-{family}": Generated("strongly regular graphs of one family: which one", _family(family))
-    for family in _FAMILIES
+    f"SRG-{family}": Generated("strongly regular graphs of one family: which one", _family(family), 10 * n, n)
+    for family, n in _FAMILIES.items()
 }

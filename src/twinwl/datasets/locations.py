@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from pathlib import Path
 
 from twinwl.errors import TwinWLError
@@ -62,13 +63,21 @@ def find(name: str, data_dir: str | Path | None = None) -> Path | None:
 
 
 def names_at_hand(data_dir: str | Path | None = None) -> list[str]:
-    """Return the names of all zips and unpacked sets in the data folders, known or not.
+    """Return the names of all TU sets in the data folders, zipped or unpacked, known or not.
 
     >>> isinstance(names_at_hand(), list)
     True
     """
     names: set[str] = set()
     for folder in data_folders(data_dir):
-        names |= {path.stem for path in folder.glob("*.zip")}
+        names |= {path.stem for path in folder.glob("*.zip") if _holds_tu_set(path)}
         names |= {path.name.removesuffix("_A.txt") for path in folder.glob("*/*_A.txt")}
     return sorted(names)
+
+
+def _holds_tu_set(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return any(name.endswith(f"{path.stem}_A.txt") for name in archive.namelist())
+    except (OSError, zipfile.BadZipFile):
+        return False

@@ -1,0 +1,213 @@
+"""``twinwl datasets``: what is known, what is at hand, and what is in it."""
+
+from __future__ import annotations
+
+import json as json_format
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from twinwl.datasets.cards import Card
+    from twinwl.datasets.catalogue import Entry
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.datasets.statistics import Spread, Statistics
+
+__all__ = ["datasets", "register"]
+
+EPILOG = """
+A set is at hand when its zip (or folder, or CSV) lies in the folder that [cyan]--data-dir[/] or \
+[cyan]TWINWL_DATA[/] names, or was downloaded before. Other sets of the TU collection are downloaded \
+on first use.
+
+[bold]Examples[/]
+
+$ twinwl datasets
+
+$ twinwl datasets MUTAG --png mutag.png
+
+$ twinwl datasets TWINS:n_pairs=50 --json
+"""
+
+_LABELS_SHOWN = 8
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommand to the command line."""
+    app.command(epilog=EPILOG)(datasets)
+
+
+def datasets(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A data set to look into.", show_default=False)
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="List all names of the TU collection.")] = False,
+    draw: Annotated[int, typer.Option(min=0, max=12, help="How many graphs to draw.")] = 2,
+    png: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw them into a .png, .svg or .pdf instead.")
+    ] = None,
+    data_dir: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where data sets are.")] = None,
+    smiles_column: Annotated[str | None, typer.Option(metavar="NAME", help="Column of a CSV.")] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Column of a CSV with the classes.")
+    ] = None,
+    on_error: Annotated[str, typer.Option(metavar="skip|fail", help="Rows of a CSV that fail.")] = "fail",
+    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """List the known data sets; with a name, show its card, its statistics and a few of its graphs."""
+    from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415  (the help page must not pay for these)
+    from twinwl.cli.progress import DelayedProgress  # noqa: PLC0415
+
+    if name is None:
+        _list(data_dir, everything=everything, json=json)
+        return
+    from twinwl.datasets.registry import load_dataset  # noqa: PLC0415
+
+    with warnings_as_lines(), DelayedProgress(f"loading {name}"):
+        data = load_dataset(name, data_dir, smiles_column=smiles_column, target=target, on_error=on_error)
+    _show(data, draw, png, json=json)
+
+
+def _list(data_dir: Path | None, *, everything: bool, json: bool) -> None:
+    from twinwl.datasets.catalogue import catalogue  # noqa: PLC0415
+    from twinwl.datasets.locations import data_folders  # noqa: PLC0415
+    from twinwl.datasets.tu_names import TU_NAMES  # noqa: PLC0415
+
+    entries = catalogue(data_dir, everything=everything)
+    if json:
+        typer.echo(json_format.dumps([_entry_as_json(entry) for entry in entries], indent=1))
+        return
+    from rich import box  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
+    table.add_column("name", no_wrap=True)
+    table.add_column("graphs", justify="right", no_wrap=True)
+    table.add_column("classes", justify="right", no_wrap=True)
+    table.add_column("at hand", no_wrap=True)
+    table.add_column("what it is", no_wrap=True, overflow="ellipsis", ratio=1)
+    for entry in entries:
+        card = entry.card
+        figures = (_figure(card.n_graphs), _figure(card.n_classes))
+        table.add_row(entry.name, *figures, _at_hand(entry), card.about)
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(f"looked in {', '.join(map(str, data_folders(data_dir)))}", soft_wrap=True)
+    n_more = len(set(TU_NAMES) - {entry.name for entry in entries})
+    if n_more:
+        console.print(f"and {n_more} more of the TU collection: twinwl datasets --all", soft_wrap=True)
+
+
+def _at_hand(entry: Entry) -> str:
+    if entry.source == "made in code":
+        return "[green]in code[/]"
+    if entry.where is not None:
+        return "[green]yes[/]"
+    return "[dim]download[/]" if entry.source == "TU collection" else "[dim]no[/]"
+
+
+def _show(data: Dataset, n_graphs: int, picture: Path | None, *, json: bool) -> None:
+    from twinwl.datasets.statistics import statistics_of  # noqa: PLC0415
+    from twinwl.report.dataset_figure import example_graphs, save_figure  # noqa: PLC0415
+
+    figures = statistics_of(data)
+    examples = example_graphs(data, n_graphs)
+    if picture is not None:
+        save_figure(data, examples, picture)
+    if json:
+        typer.echo(json_format.dumps(_as_json(data, figures, examples), indent=1))
+        return
+    from rich.console import Console  # noqa: PLC0415
+
+    console = Console(highlight=False)
+    _print_card(console, data, figures)
+    if picture is None:
+        _print_graphs(console, data, examples)
+    else:
+        console.print(f"drew {len(examples)} graphs into {picture}", soft_wrap=True)
+
+
+def _print_card(console: Console, data: Dataset, figures: Statistics) -> None:
+    from rich.table import Table  # noqa: PLC0415
+
+    card = data.card
+    console.print(f"[bold]{data.name}[/]" + (f"  {card.about}" if card.about else ""), soft_wrap=True)
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    classes = ", ".join(f"{value}: {count:,}" for value, count in card.classes or ())
+    table.add_row("graphs", f"{_figure(card.n_graphs)} in {card.n_classes} classes ({_shortened(classes)})")
+    if figures.n_groups is not None:
+        table.add_row("groups", f"{figures.n_groups:,}, each kept in one fold")
+    table.add_row(
+        "nodes", f"{_figure(card.n_nodes)}, {_spread(figures.nodes)} a graph; {card.n_isolated:,} isolated"
+    )
+    table.add_row("edges", f"{_figure(card.n_edges)}, {_spread(figures.edges)} a graph")
+    table.add_row("degree", _spread(figures.degree))
+    table.add_row("node labels", _labels(figures.node_labels))
+    table.add_row("edge labels", _labels(figures.edge_labels))
+    table.add_row("digest", data.digest[:16])
+    console.print(table)
+
+
+def _print_graphs(console: Console, data: Dataset, examples: list[int]) -> None:
+    from rich.columns import Columns  # noqa: PLC0415
+    from rich.panel import Panel  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    from twinwl.report.text_drawing import text_drawing  # noqa: PLC0415
+
+    width = max(24, min(64, console.width // 2 - 4))
+    panels = [
+        Panel(
+            Text(text_drawing(data.graphs[graph], width=width), no_wrap=True),
+            title=f"{data.name}#{graph}, class {data.y[graph]}",
+            expand=False,
+        )
+        for graph in examples
+    ]
+    console.print(Columns(panels))
+
+
+def _entry_as_json(entry: Entry) -> dict[str, object]:
+    known = {key: value for key, value in entry.card.as_dict().items() if value is not None}
+    return {**known, "source": entry.source, "ready": entry.ready, "where": entry.where}
+
+
+def _as_json(data: Dataset, figures: Statistics, examples: list[int]) -> dict[str, object]:
+    card: Card = data.card
+    return {
+        **card.as_dict(),
+        "digest": data.digest,
+        "n_groups": figures.n_groups,
+        "nodes": figures.nodes._asdict(),
+        "edges": figures.edges._asdict(),
+        "degree": figures.degree._asdict(),
+        "node_labels": dict(figures.node_labels),
+        "edge_labels": dict(figures.edge_labels),
+        "examples": examples,
+    }
+
+
+def _figure(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _spread(spread: Spread) -> str:
+    return f"{spread.smallest:g} to {spread.largest:,g} (median {spread.median:g}, mean {spread.mean:.2f})"
+
+
+def _labels(labels: list[tuple[str, int]]) -> str:
+    if not labels:
+        return "none"
+    shown = ", ".join(f"{label}: {count:,}" for label, count in labels[:_LABELS_SHOWN])
+    more = f", and {len(labels) - _LABELS_SHOWN} more" if len(labels) > _LABELS_SHOWN else ""
+    return f"{len(labels)}: {shown}{more}"
+
+
+def _shortened(text: str, length: int = 120) -> str:
+    return text if len(text) <= length else text[: text.rfind(",", 0, length)] + ", …"
