@@ -63,6 +63,7 @@ def with_features(batch, width=2):
         {"subtree": "gin", "edge_labels": True},
         {"normalise": False, "min_df": 1},
         {"layers": 6},
+        {"input_dropout": 0.3},
     ],
 )
 def test_three_kinds_of_graphs_are_learnt(arguments):
@@ -281,6 +282,7 @@ def test_a_blow_up_is_refused_before_any_work():
         ({"subtree": "tree"}, "subtree is 'tree'"),
         ({"hidden": 0}, "hidden is 0"),
         ({"dropout": 1.0}, "dropout is 1.0"),
+        ({"input_dropout": "some"}, "input_dropout is 'some'"),
         ({"unknown": "skip"}, "unknown is 'skip'"),
     ],
 )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["NTwinClassifier"]
 
 _UNKNOWN = ("zero", "error")
+_MANY_GRAPHS = 1000
 
 
 class NTwinClassifier(NeuralGraphClassifier):
@@ -54,6 +55,9 @@ class NTwinClassifier(NeuralGraphClassifier):
         Let edge labels take part in both encoders, where the graphs have them.
     dropout : float, default=0.5
         Share of the classifier's hidden units left out in training.
+    input_dropout : float or "auto", default="auto"
+        Share of the classifier's inputs left out in training. ``"auto"``: half of them where there are 1,000
+        graphs or more to learn from, none where there are fewer: it helps on NCI1 and hurts on PTC_MR.
     normalise : bool, default=True
         Normalise the pooled sums over the graphs of a batch.
     min_df : int, default=2
@@ -98,6 +102,7 @@ class NTwinClassifier(NeuralGraphClassifier):
         subtree: str = "auto",
         edge_labels: bool = False,
         dropout: float = 0.5,
+        input_dropout: float | str = "auto",
         normalise: bool = True,
         min_df: int = 2,
         unknown: str = "zero",
@@ -119,6 +124,7 @@ class NTwinClassifier(NeuralGraphClassifier):
         self.subtree = subtree
         self.edge_labels = edge_labels
         self.dropout = dropout
+        self.input_dropout = input_dropout
         self.normalise = normalise
         self.min_df = min_df
         self.unknown = unknown
@@ -193,6 +199,7 @@ class NTwinClassifier(NeuralGraphClassifier):
             n_histogram_columns=inputs.n_histogram_columns,
             hidden=self.hidden,
             dropout=self.dropout,
+            input_dropout=self._input_dropout(),
             normalise=self.normalise,
         )
 
@@ -202,8 +209,17 @@ class NTwinClassifier(NeuralGraphClassifier):
         check_root_mark(self.root_mark)
         if self.unknown not in _UNKNOWN:
             raise TwinWLError(f"unknown is {self.unknown!r}: {nearest(str(self.unknown), _UNKNOWN)}")
-        if not isinstance(self.dropout, int | float) or not 0 <= self.dropout < 1:
-            raise TwinWLError(f"dropout is {self.dropout!r}; it must be a number from 0 to below 1")
+        for name in ("dropout", "input_dropout"):
+            share = getattr(self, name)
+            if (name, share) == ("input_dropout", "auto"):
+                continue
+            if not isinstance(share, int | float) or not 0 <= share < 1:
+                raise TwinWLError(f"{name} is {share!r}; it must be a number from 0 to below 1")
+
+    def _input_dropout(self) -> float:
+        if isinstance(self.input_dropout, str):
+            return 0.5 if self.inputs_.n_graphs >= _MANY_GRAPHS else 0.0
+        return float(self.input_dropout)
 
     def _to_state(self) -> dict[str, object]:
         return {"inputs": inputs_to_state(self.inputs_), **self._network_to_state()}

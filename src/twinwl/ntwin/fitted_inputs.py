@@ -34,6 +34,8 @@ class FittedInputs:
 
     Attributes
     ----------
+    n_graphs : int
+        Number of graphs it was fitted on.
     labels : tuple of labels
         The node labels that were there; any other is a row of zeros.
     edge_labels : tuple of labels, or None
@@ -47,6 +49,7 @@ class FittedInputs:
         The subtree encoder, where it is ``"wl"``.
     """
 
+    n_graphs: int
     labels: tuple[Label, ...]
     edge_labels: tuple[Label, ...] | None
     directed: bool
@@ -68,6 +71,7 @@ class FittedInputs:
         used = np.flatnonzero(np.bincount(batch.node_labels, minlength=len(batch.node_vocabulary)))
         scale = features.std(axis=0) if len(features) else np.ones(features.shape[1])
         return cls(
+            n_graphs=len(batch),
             labels=tuple(batch.node_vocabulary[code] for code in used.tolist()),
             edge_labels=batch.edge_vocabulary if edge_labels and batch.edge_labels is not None else None,
             directed=batch.directed,

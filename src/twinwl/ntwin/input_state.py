@@ -24,6 +24,7 @@ __all__ = ["inputs_from_state", "inputs_to_state"]
 def inputs_to_state(inputs: FittedInputs) -> dict[str, object]:
     """Return what `inputs_from_state` turns into the same inputs."""
     state: dict[str, object] = {
+        "n_graphs": inputs.n_graphs,
         "labels": _to_json(inputs.labels),
         "edge_labels": None if inputs.edge_labels is None else _to_json(inputs.edge_labels),
         "directed": inputs.directed,
@@ -46,7 +47,7 @@ def inputs_from_state(state: Mapping[str, object]) -> FittedInputs:
         If anything in the state is missing or does not fit.
     """
     try:
-        subtree, directed = state["subtree"], state["directed"]
+        subtree, directed, n_graphs = state["subtree"], state["directed"], state["n_graphs"]
         labels, edge_labels = state["labels"], state["edge_labels"]
         centre, scale = state["centre"], state["scale"]
         histograms = None
@@ -56,9 +57,10 @@ def inputs_from_state(state: Mapping[str, object]) -> FittedInputs:
             histograms = None if columns is None else SubtreeHistograms(alphabet, columns)
     except (KeyError, TypeError, AttributeError) as error:
         raise TwinWLError(f"the model's inputs lack {error}; the file is damaged") from error
-    if subtree not in {"wl", "gin"} or not isinstance(directed, bool):
+    if subtree not in {"wl", "gin"} or not isinstance(directed, bool) or not isinstance(n_graphs, int):
         raise TwinWLError("the model does not say what its subtree encoder is; the file is damaged")
     return FittedInputs(
+        n_graphs=n_graphs,
         labels=_from_json(labels),
         edge_labels=None if edge_labels is None else _from_json(edge_labels),
         directed=directed,

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch.nn import functional
 
-from twinwl.learning.sparse import SparseLinear
+from twinwl.learning.sparse import SparseLinear, SparseRows
 
 if TYPE_CHECKING:
-    from twinwl.learning.sparse import SparseRows
     from twinwl.ntwin.encoder import NTwinEncoder, TwinSlices
     from twinwl.ntwin.slicing import QuotientSlice
     from twinwl.ntwin.uncompressed import GraphData
@@ -54,8 +53,8 @@ class NTwinNetwork(torch.nn.Module):
         sparse product.
     hidden
         Width of the classifier's hidden layer.
-    dropout
-        Share of hidden units left out in training.
+    dropout, input_dropout
+        Share of the classifier's hidden units, and of its inputs, left out in training.
     normalise
         Normalise the pooled sums over the graphs of a batch; they grow with the square of a graph.
     """
@@ -68,6 +67,7 @@ class NTwinNetwork(torch.nn.Module):
         n_histogram_columns: int = 0,
         hidden: int = 64,
         dropout: float = 0.5,
+        input_dropout: float = 0.0,
         normalise: bool = True,
     ) -> None:
         super().__init__()
@@ -76,6 +76,7 @@ class NTwinNetwork(torch.nn.Module):
         self.first = torch.nn.Linear(encoder.n_outputs, hidden)
         self.wide = SparseLinear(n_histogram_columns, hidden) if n_histogram_columns else None
         self.dropout = torch.nn.Dropout(dropout)
+        self.input_dropout = torch.nn.Dropout(input_dropout)
         self.second = torch.nn.Linear(hidden, n_classes)
 
     def forward(self, graphs: NTwinInput) -> torch.Tensor:
@@ -86,7 +87,15 @@ class NTwinNetwork(torch.nn.Module):
 
     def hidden_units(self, sums: torch.Tensor, histograms: SparseRows | None) -> torch.Tensor:
         """Return the classifier's hidden units before the rectifier, from the two encoders' output."""
-        units: torch.Tensor = self.first(self.norm(sums))
+        units: torch.Tensor = self.first(self.input_dropout(self.norm(sums)))
         if self.wide is not None and histograms is not None:
-            units = units + self.wide(histograms)
+            units = units + self.wide(self._thinned(histograms))
         return units
+
+    def _thinned(self, rows: SparseRows) -> SparseRows:
+        """Leave out entries of sparse rows as dropout leaves out units."""
+        share = self.input_dropout.p
+        if not self.training or not share:
+            return rows
+        kept = functional.dropout(torch.from_numpy(rows.values), share).numpy()
+        return SparseRows(rows.indptr, rows.indices, kept)
