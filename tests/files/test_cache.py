@@ -110,6 +110,17 @@ def test_folder_follows_the_environment(monkeypatch, tmp_path):
     assert cache_folder().is_absolute()
 
 
+def test_user_without_a_home_is_told_what_to_set(monkeypatch):
+    def homeless():
+        raise RuntimeError
+
+    monkeypatch.delenv("TWINWL_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    with pytest.raises(TwinWLError, match="set TWINWL_CACHE"):
+        cache_folder()
+
+
 def test_digest_of_a_folder_sees_names_and_contents(tmp_path):
     one, other = tmp_path / "one", tmp_path / "other"
     for folder, names in [(one, ["a", "b"]), (other, ["b", "a"])]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_format
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,9 +65,12 @@ def datasets(
     if name is None:
         _list(data_dir, everything=everything, json=json)
         return
+    from twinwl.datasets.molecule_tables import MOLECULE_SETS  # noqa: PLC0415
     from twinwl.datasets.registry import load_dataset  # noqa: PLC0415
 
-    with warnings_as_lines(), DelayedProgress(f"loading {name}"):
+    # Molecules take their time; everything else is quick or, if downloaded, has a bar of its own.
+    slow = name in MOLECULE_SETS or name.lower().endswith((".csv", ".tsv"))
+    with warnings_as_lines(), DelayedProgress(f"reading {name}") if slow else nullcontext():
         data = load_dataset(name, data_dir, smiles_column=smiles_column, target=target, on_error=on_error)
     _show(data, draw, png, json=json)
 

@@ -42,12 +42,15 @@ def cache_folder() -> Path:
     xdg = os.environ.get("XDG_CACHE_HOME")
     if xdg and Path(xdg).is_absolute():  # the specification says to pass over relative ones
         return Path(xdg) / "twinwl"
+    try:
+        home = Path.home()
+    except RuntimeError as error:
+        raise TwinWLError("nothing tells which folder is your home; set TWINWL_CACHE to a folder") from error
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "twinwl"
+        return home / "Library" / "Caches" / "twinwl"
     if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
-        return Path(local) / "twinwl" / "Cache"
-    return Path.home() / ".cache" / "twinwl"
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "twinwl" / "Cache"
+    return home / ".cache" / "twinwl"
 
 
 def file_digest(path: str | Path) -> str:
