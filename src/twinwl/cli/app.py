@@ -24,6 +24,7 @@ _SUBCOMMANDS = [
     "compare",
     "hashing",
     "dedup",
+    "datasets",
     "evaluate",
     "features",
     "train",
