@@ -1,0 +1,96 @@
+"""What a chemist writes at an atom: its element, hydrogens and charge, on the side where there is room."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from twinwl.errors import import_extra
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["AtomText", "atom_texts"]
+
+_SIDES = {"right": (1, 0), "left": (-1, 0), "below": (0, 1), "above": (0, -1)}
+_CORNERS = [(1, -1), (-1, -1), (1, 1), (-1, 1)]
+
+
+class AtomText(NamedTuple):
+    """Text at an atom; an empty element leaves the corner bare, as for carbon."""
+
+    element: str
+    hydrogens: int
+    charge: str
+    side: str
+    """Where the hydrogens stand: ``right``, ``left``, ``below`` or ``above`` the element."""
+    corner: tuple[int, int]
+    """Where the charge stands, as signs of x and y."""
+
+
+def atom_texts(smiles: str, graph: GraphBatch, points: NDArray[np.float64]) -> list[AtomText]:
+    """Return the text of each atom of a molecule that is laid out.
+
+    Parameters
+    ----------
+    smiles
+        The molecule.
+    graph
+        The same as a graph, nodes in the order of the atoms.
+    points : array of float64, shape (n_atoms, 2)
+        Where the atoms lie; y points down.
+
+    >>> from twinwl.graphs.batch import GraphBatch
+    >>> ethanol = GraphBatch.from_smiles(["CCO"])
+    >>> atom_texts("CCO", ethanol, np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]))[2]
+    AtomText(element='O', hydrogens=1, charge='', side='right', corner=(1, -1))
+    """
+    molecule = import_extra("rdkit.Chem", "chem").MolFromSmiles(smiles)
+    texts = []
+    for node, atom in enumerate(molecule.GetAtoms()):
+        element, charge = str(atom.GetSymbol()), int(atom.GetFormalCharge())
+        neighbours = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
+        if element == "C" and not charge and len(neighbours) and not atom.GetNumRadicalElectrons():
+            texts.append(AtomText("", 0, "", "right", (1, -1)))
+            continue
+        bonds = points[neighbours] - points[node]
+        bonds /= np.maximum(np.linalg.norm(bonds, axis=1, keepdims=True), 1e-9)
+        texts.append(
+            AtomText(
+                element,
+                int(atom.GetTotalNumHs()),
+                _shown_charge(charge),
+                _roomiest_side(bonds),
+                _roomiest_corner(bonds),
+            )
+        )
+    return texts
+
+
+def _roomiest_side(bonds: NDArray[np.float64]) -> str:
+    """Return the side that is farthest, as an angle, from every bond; right and left read best."""
+    if not len(bonds):
+        return "right"
+    nearest_bond = {name: float((bonds @ np.array(way)).max()) for name, way in _SIDES.items()}
+    preferred = min(("right", "left"), key=lambda name: round(nearest_bond[name], 3))
+    if nearest_bond[preferred] < 0.5:  # noqa: PLR2004  (no bond within 60 degrees)
+        return preferred
+    return min(nearest_bond, key=lambda name: round(nearest_bond[name], 3))
+
+
+def _roomiest_corner(bonds: NDArray[np.float64]) -> tuple[int, int]:
+    """Return the first corner without a bond close to it, or the one where the closest is farthest."""
+    if not len(bonds):
+        return _CORNERS[0]
+    nearest_bond = {corner: float((bonds @ np.array(corner)).max()) for corner in _CORNERS}
+    free = [corner for corner, cosine in nearest_bond.items() if cosine < 1.1]  # noqa: PLR2004  (39 degrees)
+    return free[0] if free else min(nearest_bond, key=lambda corner: round(nearest_bond[corner], 3))
+
+
+def _shown_charge(charge: int) -> str:
+    if not charge:
+        return ""
+    return ("" if abs(charge) == 1 else str(abs(charge))) + ("+" if charge > 0 else "−")
