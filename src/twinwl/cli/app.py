@@ -29,6 +29,7 @@ _SUBCOMMANDS = [
     "features",
     "train",
     "predict",
+    "explain",
 ]
 
 _EXIT_CODE = 2  # as for a wrong option: what was asked for cannot be done

@@ -122,7 +122,9 @@ def read_one(spec: str, reading: Reading) -> NamedGraphs:
         )
     found = np.flatnonzero(data.rows == (last if wanted is None else wanted))
     if not len(found):
-        raise GraphInputError(f"{place}: there is no graph {wanted}; they are numbered 0 to {last}")
+        raise GraphInputError(
+            f"{place}: there is no graph {wanted} that can be read; they are numbered 0 to {last}"
+        )
     index = int(found[0])
     smiles = None if data.smiles is None else (data.smiles[index],)
     return NamedGraphs(data.graphs[index], (data.names[index],), smiles)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = ["load_classifier", "unseen_share"]
+__all__ = ["alphabet_of", "load_classifier", "unseen_share"]
 
 
 def load_classifier(path: Path) -> Any:  # noqa: ANN401  (classifiers share no base that has predict)
@@ -42,15 +42,21 @@ def unseen_share(model: object, graphs: GraphBatch) -> float | None:
 
     from twinwl.refinement.colours import refine  # noqa: PLC0415
 
-    alphabet = _alphabet_of(model)
+    alphabet = alphabet_of(model)
     if alphabet is None or not graphs.n_nodes:
         return None
     colours = refine(replace(graphs, node_features=None), None, alphabet=alphabet).colours
     return float((colours < 0).mean())
 
 
-def _alphabet_of(model: object) -> Alphabet | None:
-    """Find the alphabet where each kind of model keeps it."""
+def alphabet_of(model: object) -> Alphabet | None:
+    """Find a model's alphabet where each kind of model keeps it; None where it has none.
+
+    >>> from twinwl import GraphBatch, STwinVectorizer
+    >>> vectorizer = STwinVectorizer(n_iter=1).fit(GraphBatch.from_edges([[(0, 1)]]))
+    >>> alphabet_of(vectorizer).n_colours
+    [1, 1]
+    """
     for path in ("space_", "vectorizer_.space_", "inputs_.histograms"):
         place: object = model
         for name in path.split("."):

@@ -93,7 +93,8 @@ def predict(
         right = sum(str(one) == str(two) for one, two in zip(predictions, found.y.tolist(), strict=True))
         typer.echo(f"accuracy {right / len(predictions):.1%} ({right:,} of {len(predictions):,})", err=True)
     if unseen is not None:
-        typer.echo(f"unseen: {unseen:.1%} of the node colours occur in no training graph", err=True)
+        hint = "; do the labels mean the same there?" if unseen == 1 else ""
+        typer.echo(f"unseen: {unseen:.1%} of the node colours occur in no training graph{hint}", err=True)
 
 
 def _table(model: Any, data: Data, predictions: list[object], *, proba: bool) -> str:  # noqa: ANN401

@@ -1,0 +1,139 @@
+"""``twinwl explain``: why a trained model says what it says about a graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from twinwl.datasets.named_graphs import NamedGraphs
+    from twinwl.stwin.explanation import Explanation
+
+__all__ = ["explain", "register"]
+
+# A line break within a paragraph would be kept, so each paragraph is one line.
+EPILOG = """
+Each node's share is what it adds to the decision; the shares and what is owed to no node sum to the \
+decision. A column is a pattern that the model counts: a node and what it sees around it, as a tree.
+
+[bold]GRAPH[/] is a file, one graph of some data, counted from 0 ([cyan]MUTAG#17[/], \
+[cyan]molecules.csv#3[/]), or written out ([cyan]smiles:CCO[/]).
+
+[bold]Examples[/]
+
+$ twinwl explain bbbp.twinwl smiles:CC(C)NCC(O)COc1cccc2ccccc12 --html page.html
+
+$ twinwl explain bbbp.twinwl BBBP.csv#3 --png picture.png --top 5
+"""
+
+_NODES_LISTED = 10
+_BAR = 18
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommand to the command line."""
+    app.command(epilog=EPILOG)(explain)
+
+
+def explain(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="What twinwl train wrote.", show_default=False)
+    ],
+    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="One graph.", show_default=False)],
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write a page to look at, in one file.")
+    ] = None,
+    png: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write a picture: .png, or .svg or .pdf.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=0, help="How many columns to show.")] = 10,
+    smiles_column: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column of a .csv with the SMILES.")
+    ] = None,
+    node_label: Annotated[
+        str | None, typer.Option(metavar="ATTR", help="Attribute with the node labels (GraphML, GML, JSON).")
+    ] = None,
+    edge_label: Annotated[
+        str | None, typer.Option(metavar="ATTR", help="Attribute with the edge labels (GraphML, GML, JSON).")
+    ] = None,
+    data_dir: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where data sets are.")] = None,
+) -> None:
+    """Show which nodes and patterns made a model decide as it does."""
+    from twinwl.cli.data_argument import Reading, read_one  # noqa: PLC0415  (the help must not pay for these)
+    from twinwl.cli.model_files import alphabet_of, load_classifier  # noqa: PLC0415
+    from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
+    from twinwl.cli.output_files import check_output  # noqa: PLC0415
+    from twinwl.cli.progress import DelayedProgress  # noqa: PLC0415
+
+    check_output(html)
+    check_output(png, (".png", ".svg", ".pdf"))
+    with warnings_as_lines():
+        classifier = load_classifier(model)
+        reading = Reading(None, smiles_column, "skip", node_label, edge_label, data_dir)
+        named = _without_folder(read_one(graph, reading))
+        with DelayedProgress("explaining"):
+            found: Explanation = classifier.explain(named.graphs, top)
+            classes = [str(name) for name in classifier.classes_.tolist()]
+            code = classes.index(str(found.prediction))
+            probability = float(classifier.predict_proba(named.graphs)[0, code])
+            if html is not None:
+                from twinwl.report.explain_page import write_explain_page  # noqa: PLC0415
+
+                alphabet = alphabet_of(classifier)
+                write_explain_page(html, named, found, alphabet=alphabet, probability=probability)
+            if png is not None:
+                from twinwl.report.explain_picture import write_explain_picture  # noqa: PLC0415
+
+                write_explain_picture(png, named, found, probability=probability)
+    _tell(named, found, probability)
+    for what, path in (("page", html), ("picture", png)):
+        if path is not None:
+            typer.echo(f"\nThe {what} is in {path}")
+
+
+def _without_folder(named: NamedGraphs) -> NamedGraphs:
+    """Call a graph by its file alone; where it is a molecule, slashes are part of its SMILES."""
+    return named if named.smiles else named._replace(names=(Path(named.names[0]).name,))
+
+
+def _tell(named: NamedGraphs, found: Explanation, probability: float) -> None:
+    import numpy as np  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    from twinwl.report.explain_data import percent, signed  # noqa: PLC0415
+    from twinwl.report.wording import facts_of  # noqa: PLC0415
+    from twinwl.stwin.trees import shown  # noqa: PLC0415
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(Text.assemble((named.names[0], "bold"), "  ", (facts_of(named.graphs), "dim")))
+    predicted = f"{found.prediction} ({percent(probability)})"
+    console.print(Text.assemble("\nPredicted ", (predicted, "bold"), f" rather than {found.against}"))
+    console.print(f"decision {signed(found.decision)}, of which {signed(found.intercept)} owed to no node")
+    console.print(Text(f"shares: {found.method}", "dim"))
+    largest = float(np.abs(found.node_shares).max(initial=0.0)) or 1.0
+    order = np.argsort(-np.abs(found.node_shares), kind="stable")[:_NODES_LISTED].tolist()
+    more = "" if len(order) == named.graphs.n_nodes else f", the {len(order)} weightiest"
+    console.print(Text(f"\nNodes{more}", "bold"))
+    labels = named.graphs.labels_of_nodes()
+    for node in order:
+        share = float(found.node_shares[node])
+        bar = "█" * max(1, round(_BAR * abs(share) / largest))
+        console.print(
+            Text.assemble(
+                f"  {signed(share):>7}  ",
+                (f"{bar:<{_BAR}}", "red" if share > 0 else "blue"),
+                f"  {node} {shown(labels[node])}",
+            )
+        )
+    if found.columns:
+        console.print(Text("\nColumns", "bold"))
+    for column in found.columns:
+        style = "red" if column.share > 0 else "blue"
+        side = found.prediction if column.share > 0 else found.against
+        about = f"  for {side}, {column.name} = {column.value:g}"
+        console.print(Text.assemble("  ", (f"{signed(column.share):>7}", style), about))
+        for line in str(column.tree).splitlines():
+            console.print(Text(f"           {line}"))

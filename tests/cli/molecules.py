@@ -1,0 +1,33 @@
+"""Tiny molecules for the tests of commands: alcohols (class 1) and alkanes (class 0)."""
+
+from __future__ import annotations
+
+from typer.testing import CliRunner
+
+from twinwl.cli.app import app
+
+SMILES = [
+    *("C" * n + "O" for n in range(1, 11)),
+    *("CC(C)" + "C" * n + "O" for n in range(1, 9)),
+    *("C" * n for n in range(2, 12)),
+    *("CC(C)" + "C" * n for n in range(1, 9)),
+]
+CLASSES = [int(smiles.endswith("O")) for smiles in SMILES]
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def write_csv(path, extra=(), header="smiles,alcohol"):
+    rows = [f"{smiles},{kind}" for smiles, kind in zip(SMILES, CLASSES, strict=True)]
+    path.write_text("\n".join([header, *rows, *extra]) + "\n")
+    return path
+
+
+def trained(folder, *options):
+    """Train from the command line, and return the model's file."""
+    data, model = write_csv(folder / "molecules.csv"), folder / "model.twinwl"
+    result = run("train", data, "-o", model, *options)
+    assert result.exit_code == 0, result.output
+    return model

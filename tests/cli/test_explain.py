@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from tests.cli.molecules import SMILES, run, trained, write_csv
+from twinwl.files.model_files import load
+from twinwl.graphs.batch import GraphBatch
+
+pytest.importorskip("rdkit", reason="needs RDKit")
+pytest.importorskip("torch", reason="needs torch")
+
+PROPANOL = "smiles:CCCO"
+
+
+@pytest.fixture(scope="module", params=["stwin", "stwin-svc", "ntwin"])
+def model(request, tmp_path_factory):
+    return trained(tmp_path_factory.mktemp("model"), "--method", request.param)
+
+
+@pytest.fixture(scope="module")
+def svc(tmp_path_factory):
+    return trained(tmp_path_factory.mktemp("svc"), "--method", "stwin-svc", "--n-iter", "2")
+
+
+def test_it_tells_prediction_shares_and_columns(model):
+    result = run("explain", model, PROPANOL, "--top", 2)
+    assert result.exit_code == 0, result.output
+    found = load(model).explain(GraphBatch.from_smiles(["CCCO"]), 2)
+    lines = result.stdout.splitlines()
+    assert lines[0] == "smiles:CCCO  4 nodes, 3 edges"
+    assert re.fullmatch(r"Predicted 1 \((over )?\d+ %\) rather than 0", lines[2])
+    listed = {
+        int(match[2]): float(match[1].replace("−", "-"))
+        for match in re.finditer(r"^ +([+−]?\d\.\d{3})  █+ +(\d) [CO]$", result.stdout, re.MULTILINE)
+    }
+    np.testing.assert_allclose([listed[node] for node in range(4)], found.node_shares, atol=6e-4)
+    assert result.stdout.count(", h") == 2
+
+
+def test_the_oxygen_speaks_for_the_alcohol(svc):
+    shares = load(svc).explain(GraphBatch.from_smiles(["CCCO"])).node_shares
+    assert shares.argmax() == 3
+    assert re.search(r"^ +\+0\.\d{3}  █{18}  3 O$", run("explain", svc, PROPANOL).stdout, re.MULTILINE)
+
+
+def test_page_and_picture_are_written(model, tmp_path):
+    page, picture = tmp_path / "page.html", tmp_path / "picture.png"
+    result = run("explain", model, PROPANOL, "--html", page, "--png", picture)
+    assert result.exit_code == 0, result.output
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert f"The page is in {page}" in result.stdout
+    assert f"The picture is in {picture}" in result.stdout
+
+
+def test_a_row_of_a_csv_is_a_graph(svc, tmp_path):
+    result = run("explain", svc, f"{write_csv(tmp_path / 'm.csv', ['C1CC,0'])}#3")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[0] == f"{SMILES[3]}  5 nodes, 4 edges"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{csv}"], "holds 36 graphs where one is needed"),
+        (["{csv}#99"], "there is no graph 99"),
+        (["smiles:C1CC"], "not valid SMILES"),
+        ([PROPANOL, "--png", "{folder}/x.txt"], "must end in .png or .svg or .pdf"),
+        ([PROPANOL, "--html", "{folder}/no/x.html"], "its folder does not exist"),
+    ],
+)
+def test_what_cannot_be_explained_is_one_line_and_exit_2(svc, tmp_path, arguments, message):
+    data = write_csv(tmp_path / "m.csv")
+    result = run("explain", svc, *(text.format(csv=data, folder=tmp_path) for text in arguments))
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["m.csv"]

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+from twinwl.cli.notices import warnings_as_lines
+from twinwl.errors import warn_caller
+
+
+def test_our_warnings_are_single_lines_on_stderr(capsys):
+    with warnings_as_lines():
+        warn_caller("left out\n2 rows")
+        warn_caller("left out\n2 rows")
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "twinwl: left out 2 rows\n" * 2
+
+
+def test_other_warnings_are_not_ours_to_change(capsys):
+    with pytest.warns(UserWarning, match="of somebody else"), warnings_as_lines():
+        warnings.warn("of somebody else", UserWarning, stacklevel=1)
+    assert "twinwl:" not in capsys.readouterr().err

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from tests.cli.molecules import CLASSES, SMILES, run, trained, write_csv
+from twinwl.files.model_files import load, save
+from twinwl.graphs.batch import GraphBatch
+from twinwl.stwin.vectorizer import STwinVectorizer
+
+pytest.importorskip("rdkit", reason="needs RDKit")
+pytest.importorskip("torch", reason="needs torch")
+
+
+@pytest.fixture(scope="module", params=["stwin", "stwin-svc", "ntwin"])
+def model(request, tmp_path_factory):
+    return trained(tmp_path_factory.mktemp("model"), "--method", request.param)
+
+
+@pytest.fixture(scope="module")
+def svc(tmp_path_factory):
+    return trained(tmp_path_factory.mktemp("svc"), "--method", "stwin-svc")
+
+
+def rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_predictions_are_the_models(model, tmp_path):
+    data = write_csv(tmp_path / "m.csv")
+    result = run("predict", model, data, "--proba", "-o", tmp_path / "out.csv")
+    assert result.exit_code == 0, result.output
+    found = rows((tmp_path / "out.csv").read_text())
+    graphs, classifier = GraphBatch.from_smiles(SMILES), load(model)
+    assert list(found[0]) == ["index", "name", "prediction", "p_0", "p_1"]
+    assert [row["name"] for row in found] == SMILES
+    assert [int(row["index"]) for row in found] == list(range(len(SMILES)))
+    assert [int(row["prediction"]) for row in found] == classifier.predict(graphs).tolist()
+    shares = np.array([[float(row["p_0"]), float(row["p_1"])] for row in found])
+    np.testing.assert_allclose(shares, classifier.predict_proba(graphs), rtol=1e-5)
+    assert result.stdout == ""
+    assert f"{len(SMILES)} predictions in" in result.stderr
+    assert "unseen: " in result.stderr
+
+
+def test_the_table_goes_to_the_screen_and_the_rest_to_stderr(svc):
+    result = run("predict", svc, "smiles:CCCO")
+    assert result.stdout == "index,name,prediction\n0,smiles:CCCO,1\n"
+    assert result.stderr == "unseen: 0.0% of the node colours occur in no training graph\n"
+
+
+def test_known_classes_give_an_accuracy(svc, tmp_path):
+    result = run("predict", svc, write_csv(tmp_path / "m.csv"), "--target", "alcohol")
+    found = rows(result.stdout)
+    assert [int(row["target"]) for row in found] == CLASSES
+    right = sum(row["prediction"] == row["target"] for row in found)
+    assert f"accuracy {right / len(found):.1%} ({right} of {len(found)})" in result.stderr
+
+
+def test_skipped_rows_keep_their_places(svc, tmp_path):
+    (tmp_path / "new.csv").write_text("id,smiles\na,CCO\nb,C1CC\nc,CCC\n")
+    result = run("predict", svc, tmp_path / "new.csv", "--on-error", "skip")
+    assert [(row["index"], row["name"]) for row in rows(result.stdout)] == [("0", "CCO"), ("2", "CCC")]
+    assert "left out 1 of 3 rows; the first is line 3" in result.stderr
+
+
+def test_a_bad_smiles_stops_with_its_line_and_writes_nothing(svc, tmp_path):
+    (tmp_path / "new.csv").write_text("id,smiles\na,CCO\nb,C1CC\n")
+    result = run("predict", svc, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
+    assert result.exit_code == 2
+    assert "line 3" in result.stderr
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_what_was_never_seen_is_told(svc):
+    result = run("predict", svc, "smiles:[Fe][Fe]")
+    assert result.exit_code == 0
+    assert "unseen: 100.0%" in result.stderr
+    assert "do the labels mean the same there?" in result.stderr
+
+
+def test_what_is_no_classifier_is_refused(tmp_path):
+    save(STwinVectorizer().fit(GraphBatch.from_smiles(SMILES)), tmp_path / "x.twinwl")
+    result = run("predict", tmp_path / "x.twinwl", "smiles:CC")
+    assert result.exit_code == 2
+    assert "holds a STwinVectorizer, which predicts no classes" in result.stderr
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04 rubbish"])
+def test_what_is_no_model_is_one_line_and_exit_2(tmp_path, content):
+    path = tmp_path / "model.twinwl"
+    if content is not None:
+        path.write_bytes(content)
+    result = run("predict", path, "smiles:CC")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("twinwl: ")
+    assert result.stderr.count("\n") == 1

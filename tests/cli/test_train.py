@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import networkx as nx
+import pytest
+
+from tests.cli.molecules import CLASSES, SMILES, run, trained, write_csv
+from twinwl.files.model_files import load
+from twinwl.graphs.batch import GraphBatch
+
+pytest.importorskip("rdkit", reason="needs RDKit")
+pytest.importorskip("torch", reason="needs torch")
+
+
+def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
+    data, model = write_csv(tmp_path / "m.csv"), tmp_path / "model.twinwl"
+    result = run("train", data, "-o", model, "--n-iter", 2, "--hidden", 16)
+    assert result.exit_code == 0, result.output
+    first, second, third = result.stdout.splitlines()
+    assert first.startswith(f"m.csv: {len(SMILES)} graphs, ")
+    assert first.endswith("; alcohol: 0 18, 1 18")
+    assert second.startswith("Accuracy on held-out graphs: 100.0 % (a tenth; best of ")
+    assert third.startswith(f"The model is in {model} (")
+    assert result.stderr == ""
+    found = load(model)
+    assert (found.n_iter, found.hidden, found.random_state) == (2, 16, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "params"),
+    [
+        (
+            ["stwin", "--features", "joint", "--initial", "label", "--balanced"],
+            "STwinClassifier",
+            {"features": "joint", "initial": "label", "class_weight": "balanced"},
+        ),
+        (["stwin-svc", "--edge-labels"], "STwinSVC", {"n_iter": (2, 3, 4, 5), "edge_labels": True}),
+        (
+            ["ntwin", "--layers", "2", "--hops", "1", "--hidden", "8", "--root-mark", "distance"],
+            "NTwinClassifier",
+            {"layers": 2, "hops": 1, "hidden": 8, "root_mark": "distance"},
+        ),
+        (
+            ["ntwin", "--layers", "1", "--hops", "growing"],
+            "NTwinClassifier",
+            {"hops": "growing", "hidden": 64},
+        ),
+    ],
+)
+def test_every_method_takes_its_options_and_learns(tmp_path, options, kind, params):
+    model = load(trained(tmp_path, "--method", *options))
+    assert type(model).__name__ == kind
+    found = {name: value for name, value in model.get_params().items() if name in params}
+    assert {name: tuple(v) if isinstance(v, list) else v for name, v in found.items()} == params
+    assert model.score(GraphBatch.from_smiles(SMILES), CLASSES) > 0.8
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path):
+    once = trained(tmp_path, "--seed", 3).read_bytes()
+    assert trained(tmp_path, "--seed", 3).read_bytes() == once
+    assert trained(tmp_path, "--seed", 4).read_bytes() != once
+
+
+def test_a_folder_of_graphml_can_be_learnt_from(tmp_path):
+    for kind, make in {"chain": nx.path_graph, "ring": nx.cycle_graph}.items():
+        (tmp_path / "data" / kind).mkdir(parents=True)
+        for n in range(3, 13):
+            nx.write_graphml(make(n), tmp_path / "data" / kind / f"{n}.graphml")
+    result = run("train", tmp_path / "data", "-o", tmp_path / "m.twinwl", "--method", "stwin-svc")
+    assert result.exit_code == 0, result.output
+    assert "classes: chain 10, ring 10" in result.stdout
+
+
+def test_pairs_stay_together(tmp_path):
+    result = run("train", "TWINS:n_pairs=20", "-o", tmp_path / "m.twinwl", "--method", "stwin-svc")
+    assert result.exit_code == 0, result.output
+    assert "TWINS: 40 graphs" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--method", "stwim"], "did you mean 'stwin'"),
+        (["--layers", "2"], "--layers means nothing to --method stwin; it is for ntwin"),
+        (["--method", "ntwin", "--n-iter", "2"], "it is for stwin and stwin-svc"),
+        (["--method", "stwin-svc", "--hidden", "2"], "it is for stwin and ntwin"),
+        (["--method", "ntwin", "--hops", "many"], "--hops is 'many'; give 'growing' or a whole number"),
+        (["--method", "ntwin", "--root-mark", "rot"], "did you mean 'root'"),
+        (["--features", "sise"], "did you mean 'size'"),
+    ],
+)
+def test_wrong_options_are_one_line_and_exit_2(tmp_path, options, message):
+    data = write_csv(tmp_path / "m.csv")
+    result = run("train", data, "-o", tmp_path / "model.twinwl", *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["m.csv"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("smiles,y\nCC,1\nCO,1\n", "of one class"),
+        ("smiles,y\nCC,1\nCO,0\nCCC,nan\n", "line 4: its target 'y' is missing"),
+        ("smiles,a,b\nCC,1,0\n", "with --target; it has 'a', 'b'"),
+        ("structure,y\nCC,1\n", "--smiles-column"),
+        ("smiles,y\nCC,0.53\nCO,0.1\n", "a measured value, while classes are needed"),
+        ("smiles,y\nCC,1\nCO,0\n", "2 graphs"),
+    ],
+)
+def test_bad_data_is_one_line_and_leaves_no_model(tmp_path, content, message):
+    (tmp_path / "m.csv").write_text(content)
+    result = run("train", tmp_path / "m.csv", "-o", tmp_path / "model.twinwl")
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["m.csv"]
+
+
+def test_a_folder_that_is_missing_is_said_before_training(tmp_path):
+    result = run("train", "TWINS", "-o", tmp_path / "no" / "m.twinwl")
+    assert result.exit_code == 2
+    assert "its folder does not exist" in result.stderr
+    assert result.stdout == ""
