@@ -1,5 +1,7 @@
 """Histograms equal literal counting; blocks and threads leave no trace."""
 
+from itertools import pairwise
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -24,7 +26,7 @@ def rows(batch, n_iter, *, weigh_by_size, n_threads=1):
     assert len(data) == len(indices) == indptr[-1]
     name_of = [(h, colour) for h, count in enumerate(n_colours) for colour in range(count)]
     out = []
-    for start, stop in zip(indptr[:-1], indptr[1:], strict=True):
+    for start, stop in pairwise(indptr):
         assert (np.diff(indices[start:stop]) > 0).all(), "columns are sorted and distinct"
         out.append({name_of[i]: x for i, x in zip(indices[start:stop], data[start:stop], strict=True)})
     return out
