@@ -1,7 +1,8 @@
 """Fair ten-fold accuracy of STwinSVC: stratified folds, all choices inside each training part.
 
 Run as ``python benchmarks/accuracy_stwin.py NCI1.zip [more.zip ...]``; one JSON line a fold goes to the
-standard output, the summary comes last.
+standard output, the summary comes last. Folds measured so stand in results/accuracy_stwin.jsonl, without
+seconds, for the machine was busy.
 """
 
 from __future__ import annotations
