@@ -108,6 +108,14 @@ def test_long_graphs_are_followed_to_their_ends():
     assert tw.compare(nx.path_graph(120), nx.path_graph(120)).iterations_run == 119
 
 
+def test_colours_may_take_longer_than_identities():
+    """With a hub every identity set is complete after two rounds, but colours creep along the path."""
+    fan = nx.path_graph(30)
+    fan.add_edges_from((30, node) for node in range(30))
+    result = tw.compare(fan, fan)
+    assert result.iterations_run == len(naive.colours([naive.from_edges(31, fan.edges)], None)) - 1 > 10
+
+
 def test_two_empty_graphs_are_not_distinguished():
     empty = GraphBatch.from_edges([[]], num_nodes=[0])
     result = tw.compare(empty, empty, readout=list(READOUTS))

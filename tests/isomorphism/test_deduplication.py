@@ -16,6 +16,7 @@ from twinwl.errors import GraphInputError
 from twinwl.graphs.batch import concatenate
 from twinwl.isomorphism import deduplication
 from twinwl.isomorphism.canonical import certificates
+from twinwl.isomorphism.readouts import ReadoutError
 
 any_batches = st.tuples(st.booleans(), st.booleans()).flatmap(
     lambda kind: batches(directed=kind[0], edge_label=kind[1], node_label=False, max_nodes=4, max_graphs=8)
@@ -107,6 +108,14 @@ def test_an_error_counts_graphs_from_the_start_of_the_stream(monkeypatch):
     with pytest.raises(GraphInputError, match="graph 9: ") as caught:
         tw.deduplicate(graphs)
     assert caught.value.graph == 9
+
+
+def test_a_failing_readout_counts_graphs_from_the_start_of_the_stream(monkeypatch):
+    monkeypatch.setattr(deduplication, "_GRAPHS_A_BLOCK", 2)
+    graphs = (nx.path_graph(n) for n in range(1, 9))
+    with pytest.raises(ReadoutError, match="graph 6, root 3") as caught:
+        tw.deduplicate(graphs, exact=False, n_iter=9, readout=lambda rooted: 1 // (7 - len(rooted)))
+    assert caught.value.graph == 6
 
 
 def test_an_unknown_readout_is_refused_before_the_stream_is_touched():

@@ -157,6 +157,18 @@ def test_a_function_whose_value_has_no_lasting_form_is_refused_with_its_root():
         tw.graph_hashes([nx.path_graph(2), nx.path_graph(3)], 0, _a_set_for_three(nodes_before=2))
 
 
+def test_a_failing_function_names_the_graph_by_its_place_in_the_whole_batch(monkeypatch):
+    monkeypatch.setattr(hashing, "_BLOCK_ENTRIES", 1)
+    graphs = [nx.path_graph(n) for n in (5, 4, 7, 3, 2)]  # "stable" takes the shorter ones first
+
+    def fails_on_seven(rooted):
+        return 1 // (7 - len(rooted))
+
+    with pytest.raises(ReadoutError, match="ZeroDivisionError") as caught:
+        tw.graph_hashes(graphs, "stable", fails_on_seven)
+    assert caught.value.graph == 2
+
+
 def _a_set_for_three(nodes_before):
     calls = iter(range(99))
     return lambda _: frozenset() if next(calls) >= nodes_before else 1

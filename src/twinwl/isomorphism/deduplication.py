@@ -15,7 +15,7 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import as_batch
 from twinwl.isomorphism.canonical import certificates
 from twinwl.isomorphism.hashing import graph_keys
-from twinwl.isomorphism.readouts import resolve
+from twinwl.isomorphism.readouts import ReadoutError, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -119,10 +119,13 @@ def deduplicate(
         keys = hashes(batch)
         labels = _numbered(_resolved(batch, keys) if exact else keys, number_of_key)
         return Deduplication(labels, exact)
-    parts = [
-        _numbered(_form_digests(block) if exact else hashes(block), number_of_key)
-        for block in _blocks(graphs)
-    ]
+    parts = []
+    for first, block in _blocks(graphs):
+        try:
+            keys = _form_digests(block) if exact else hashes(block)
+        except ReadoutError as error:
+            raise error.moved(first + error.graph) from error
+        parts.append(_numbered(keys, number_of_key))
     return Deduplication(np.concatenate(parts) if parts else np.empty(0, np.int64), exact)
 
 
@@ -145,19 +148,19 @@ def _numbered(keys: list[bytes], number_of_key: dict[bytes, int]) -> Int64:
     return np.array([number_of_key.setdefault(key, len(number_of_key)) for key in keys], np.int64)
 
 
-def _blocks(stream: Iterator[object]) -> Iterator[GraphBatch]:
-    """Gather a stream of graphs or batches into batches of moderate size."""
+def _blocks(stream: Iterator[object]) -> Iterator[tuple[int, GraphBatch]]:
+    """Gather a stream of graphs or batches into batches of moderate size; tell each one's first index."""
     pending: list[object] = []
     held = taken = 0
     for item in stream:
         pending.append(item)
         held += len(item) if isinstance(item, GraphBatch) else 1
         if held >= _GRAPHS_A_BLOCK:
-            yield _gathered(pending, taken)
+            yield taken, _gathered(pending, taken)
             taken += held
             pending, held = [], 0
     if pending:
-        yield _gathered(pending, taken)
+        yield taken, _gathered(pending, taken)
 
 
 def _gathered(pending: Iterable[object], taken: int) -> GraphBatch:

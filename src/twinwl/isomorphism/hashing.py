@@ -14,7 +14,7 @@ from twinwl.isomorphism.bare import bare
 from twinwl.isomorphism.inner_colours import n_distinct
 from twinwl.isomorphism.keys import absorbed, digest_keys, row_keys
 from twinwl.isomorphism.one_graph import one_graph
-from twinwl.isomorphism.readouts import READOUTS, RoundReader, keys_of_values, resolve
+from twinwl.isomorphism.readouts import ReadoutError, RoundReader, keys_of_values, resolve
 from twinwl.refinement.content_keys import fold_keys
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.refinement.node_keys import node_keys
@@ -22,8 +22,6 @@ from twinwl.refinement.rooted_subgraphs import diameters
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from twinwl.arrays import Int64, UInt64
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
@@ -35,8 +33,9 @@ Rounds = int | Literal["stable"]
 
 VERSION = "twl1"
 
-# Colours and sizes of a block of graphs hold about this many entries each, so memory stays bounded.
-_BLOCK_ENTRIES = 1 << 19
+# Keys and sizes of a block of graphs hold about this many entries each: memory stays bounded, a block stays
+# in the cache, and there are blocks enough for all threads.
+_BLOCK_ENTRIES = 1 << 16
 
 
 def graph_hash(
@@ -106,37 +105,46 @@ def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: tuple[Readout, ...])
         raise TwinWLError(
             f"n_iter is {n_iter!r}; it must be a whole number of rounds, 0 or more, or 'stable'"
         )
-    if whole:
-        rounds = np.full(len(batch), n_iter, np.int64)
-        return _in_blocks(batch, rounds, lambda block, reach: _keys_of_block(block, reach, readouts))
-    return _in_blocks(
-        batch,
-        diameters(batch),
-        lambda block, reach: _keys_of_block(block, _stable_rounds(block, reach), readouts),
+    stable = not whole
+    rounds = diameters(batch) if stable else np.full(len(batch), n_iter, np.int64)
+    blocks = _blocks(batch, rounds)
+    out = np.empty((len(batch), 2), np.uint64)
+
+    def fill(low: int, high: int) -> None:
+        for chosen in blocks[low:high]:
+            block, reach = batch[chosen], rounds[chosen]
+            try:
+                out[chosen] = _keys_of_block(
+                    block, _stable_rounds(block, reach) if stable else reach, readouts
+                )
+            except ReadoutError as error:
+                raise error.moved(int(chosen[error.graph])) from error
+
+    # A user's function may not be fit for threads, and would gain nothing from them.
+    n_threads = None if all(readout.is_known for readout in readouts) else 1
+    work = np.cumsum(
+        [0, *(int((batch.nodes_per_graph[chosen] * (rounds[chosen] + 1)).sum()) for chosen in blocks)]
     )
+    run_ranges(fill, balanced_ranges(work, n_threads))
+    return out
 
 
-def _in_blocks(
-    batch: GraphBatch, rounds: Int64, keys_of_block: Callable[[GraphBatch, Int64], UInt64]
-) -> UInt64:
-    """Hash graphs in blocks of bounded size, those that need the fewest rounds first.
+def _blocks(batch: GraphBatch, rounds: Int64) -> list[Int64]:
+    """Cut the graphs into blocks of bounded size, those that need the fewest rounds first.
 
     So one long path among many small graphs does not make all of them pay for its rounds.
     """
     order = np.argsort(rounds, kind="stable")
     entries = np.cumsum(batch.nodes_per_graph[order] * (rounds[order] + 1))
     cuts = np.flatnonzero(np.diff(entries // _BLOCK_ENTRIES)) + 1
-    out = np.empty((len(batch), 2), np.uint64)
-    for chosen in np.split(order, cuts):
-        out[chosen] = keys_of_block(batch[chosen], rounds[chosen])
-    return out
+    return np.split(order, cuts)
 
 
 def _stable_rounds(batch: GraphBatch, reach: Int64) -> Int64:
     """Return max(s + 1, d) of each graph, given d: its colours and identities hold no news after that."""
     settled = np.full(len(batch), -1, np.int64)
     before = np.full(len(batch), -1, np.int64)
-    for h, keys in enumerate(node_keys(batch)):
+    for h, keys in enumerate(node_keys(batch, 1)):
         n_colours = _distinct_in_graphs(batch.graph_ptr, keys[:, 0].copy())
         settled[(settled < 0) & (n_colours == before)] = h
         before = n_colours
@@ -150,14 +158,10 @@ def _keys_of_block(batch: GraphBatch, rounds: Int64, readouts: tuple[Readout, ..
     last = int(rounds.max(initial=0))
     reader = RoundReader(batch, readouts)
     folds = np.empty((last + 1, len(batch), 2), np.uint64)
-    for fold, sizes, keys in zip(folds, rooted_sizes(batch, last), node_keys(batch), strict=False):
+    for fold, sizes, keys in zip(folds, rooted_sizes(batch, last, 1), node_keys(batch, 1), strict=False):
         parts = [keys_of_values(values, batch) for values in reader.read(sizes)]
         extras = parts[0] if len(parts) == 1 else row_keys(np.hstack(parts))
-
-        def gather(low: int, high: int) -> None:
-            fold_keys(batch.graph_ptr[low : high + 1], keys, extras, fold[low:high])  # noqa: B023  (called at once)
-
-        run_ranges(gather, balanced_ranges(batch.graph_ptr, None))
+        fold_keys(batch.graph_ptr, keys, extras, fold)
     names = digest_keys([b"".join(_name_token(readout) for readout in readouts)])
     counts = np.column_stack([batch.nodes_per_graph, np.diff(batch.indptr[batch.graph_ptr]), rounds])
     return _sealed(folds, counts, names, batch.directed)
@@ -165,7 +169,7 @@ def _keys_of_block(batch: GraphBatch, rounds: Int64, readouts: tuple[Readout, ..
 
 def _name_token(readout: Readout) -> bytes:
     """Encode a readout's name; functions have none that is the same for ever, so all count as one."""
-    name = (readout.name if readout.on_block is READOUTS.get(readout.name) else "function").encode()
+    name = (readout.name if readout.is_known else "function").encode()
     return struct.pack("<Q", len(name)) + name
 
 

@@ -59,8 +59,13 @@ class ReadoutError(TwinWLError):
 
     def __init__(self, message: str, graph: int, root: int) -> None:
         super().__init__(f"graph {graph}, root {root}: {message}")
+        self.message = message
         self.graph = graph
         self.root = root
+
+    def moved(self, graph: int) -> ReadoutError:
+        """Return the same complaint about a graph of another number, such as its index in a larger batch."""
+        return ReadoutError(self.message, graph, self.root)
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,11 @@ class Readout:
 
     name: str
     on_block: Callable[[RootedBlock], Values]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is one of `READOUTS`, and no function of a user's."""
+        return self.on_block is READOUTS.get(self.name)
 
 
 def resolve(choice: ReadoutChoice) -> tuple[Readout, ...]:
