@@ -8,19 +8,20 @@ import inspect
 import json
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
 from twinwl.errors import MissingExtraError, TwinWLError, nearest
+from twinwl.evaluation.grids import Grid, grids_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-__all__ = ["METHODS", "Config", "Grid", "Method", "register", "resolve"]
+__all__ = ["METHODS", "Config", "Grid", "Method", "method", "register", "resolve"]
 
 Config: TypeAlias = "dict[str, object]"
-Grid: TypeAlias = "Mapping[str, Sequence[object]]"
+EstimatorClass = TypeVar("EstimatorClass", bound=type)
 
 
 @dataclass(frozen=True)
@@ -97,19 +98,69 @@ def register(
     return METHODS[name]
 
 
-_ROUNDS: dict[str, Grid] = {"compact": {"n_iter": [2, 3]}, "paper": {"n_iter": [2, 3, 4, 5]}}
-_LAYERS: dict[str, Grid] = {
-    "compact": {"layers": [3], "hops": ["growing", 3]},
-    "paper": {"layers": [2, 3, 4, 5], "hops": ["growing", 2, 3, 4, 5]},
-}
+def method(
+    name: str,
+    *,
+    fixed: Config | None = None,
+    grids: Mapping[str, Grid] | None = None,
+    version: int = 1,
+) -> Callable[[EstimatorClass], EstimatorClass]:
+    """Add a class of one's own as a method, by decorating it.
+
+    Parameters
+    ----------
+    name
+        What it is called from now on, on the command line too where its module is imported.
+    fixed, grids, version
+        As for `Method`.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> @method("guess", grids={"compact": {"strategy": ["prior", "uniform"]}})
+    ... class Guess(DummyClassifier):
+    ...     pass
+    >>> [config["strategy"] for config in METHODS.pop("guess").configs("compact")]
+    ['prior', 'uniform']
+    """
+
+    def add(estimator_class: EstimatorClass) -> EstimatorClass:
+        home = f"{estimator_class.__module__}:{estimator_class.__qualname__}"
+        # In hand, not by path: a class of a notebook or a script cannot be imported by other processes.
+        METHODS[name] = Method(name, home, fixed or {}, grids or {}, version, estimator_class())
+        return estimator_class
+
+    return add
+
+
+_BASELINES = "twinwl.baselines"
 _STWIN = "twinwl.stwin.classifier:STwinClassifier"
 _SVC = "twinwl.stwin.svc:STwinSVC"
-register("stwin", _STWIN, grids=_ROUNDS)
-register("stwin-joint", _STWIN, fixed={"features": "joint"}, grids=_ROUNDS)
-register("wl", _STWIN, fixed={"features": "count"}, grids=_ROUNDS)
+_ID_GNN = f"{_BASELINES}.id_gnn:IDGNNClassifier"
+register("stwin", _STWIN, grids=grids_of("stwin"))
+register("stwin-joint", _STWIN, fixed={"features": "joint"}, grids=grids_of("stwin-joint"))
+register("wl", _STWIN, fixed={"features": "count"}, grids=grids_of("wl"))
 register("stwin-svc", _SVC)
 register("wl-svc", _SVC, fixed={"features": "count"})
-register("ntwin", "twinwl.ntwin.classifier:NTwinClassifier", grids=_LAYERS)
+register("ntwin", "twinwl.ntwin.classifier:NTwinClassifier", grids=grids_of("ntwin"))
+register("sp-kernel", f"{_BASELINES}.shortest_path_kernel:ShortestPathSVC")
+register("wl-kernel", f"{_BASELINES}.wl_kernels:WLSubtreeSVC")
+register("wl-oa", f"{_BASELINES}.wl_kernels:WLOptimalAssignmentSVC")
+register("dgk", f"{_BASELINES}.deep_graph_kernel:DeepGraphKernelSVC", grids=grids_of("dgk"))
+register("gcn", f"{_BASELINES}.gcn:GCNClassifier", grids=grids_of("gcn"))
+register("gin", f"{_BASELINES}.gin:GINClassifier", grids=grids_of("gin"))
+register("diffpool", f"{_BASELINES}.diffpool:DiffPoolClassifier", grids=grids_of("diffpool"))
+register("sortpool", f"{_BASELINES}.sort_pool:SortPoolClassifier", grids=grids_of("sortpool"))
+register("sagpool", f"{_BASELINES}.sag_pool:SAGPoolClassifier", grids=grids_of("sagpool"))
+register("123-gnn", f"{_BASELINES}.one_two_three_gnn:OneTwoThreeGNNClassifier", grids=grids_of("123-gnn"))
+register(
+    "3-hop-gnn", f"{_BASELINES}.k_hop_gnn:KHopGNNClassifier", fixed={"hops": 3}, grids=grids_of("3-hop-gnn")
+)
+register("nested-gin", f"{_BASELINES}.nested_gin:NestedGINClassifier", grids=grids_of("nested-gin"))
+register("ppgn", f"{_BASELINES}.ppgn:PPGNClassifier", grids=grids_of("ppgn"))
+register("gcn-rni", f"{_BASELINES}.gcn_rni:GCNRNIClassifier", grids=grids_of("gcn-rni"))
+register("id-gnn", _ID_GNN, grids=grids_of("id-gnn"))
+register("id-gnn-fast", _ID_GNN, fixed={"form": "fast"}, grids=grids_of("id-gnn-fast"))
 
 
 def resolve(method: object) -> Method:

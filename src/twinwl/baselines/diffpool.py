@@ -1,0 +1,125 @@
+"""DiffPool: nodes are softly assigned to clusters, and a coarser graph is convolved again."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Unpack
+
+import torch
+
+from twinwl.baselines.auxiliary_loss import with_auxiliary_loss
+from twinwl.baselines.dense_graphs import check_dense, dense_graphs
+from twinwl.baselines.examples import GraphExamples
+from twinwl.baselines.geometric import pyg
+from twinwl.baselines.gnn_classifier import GNNClassifier
+from twinwl.baselines.network_parts import ReadoutHead
+from twinwl.errors import TwinWLError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from twinwl.baselines.examples import GraphInput
+    from twinwl.baselines.gnn_classifier import CommonOptions
+    from twinwl.baselines.parts import PartedExamples
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["DiffPoolClassifier"]
+
+
+class DiffPoolClassifier(GNNClassifier):
+    r"""Classify graphs with differentiable pooling (Ying et al., 2018), one pooling step.
+
+    Two networks look at the nodes: one embeds them, :math:`Z = \mathrm{GNN}_{embed}(A, X)`, one assigns them
+    to clusters, :math:`S = \mathrm{softmax}(\mathrm{GNN}_{pool}(A, X))` (equations 5 and 6 there). The coarse
+    graph :math:`X' = S^T Z`, :math:`A' = S^T A S` (equations 3 and 4) is convolved once more. The readout
+    is the sum over nodes before and over clusters after. The link prediction and entropy objectives of its
+    section 3.3 are minimised along with the cross-entropy. It tells apart no more than 1-WL.
+
+    Parameters
+    ----------
+    cluster_ratio : float, default=0.25
+        Number of clusters, as a share of the largest training graph's nodes.
+    max_memory : int or None
+        Bytes that the dense matrices may take; None allows half of the machine's memory.
+    layers, hidden, dropout, random_state, …
+        As for `twinwl.baselines.gnn_classifier.GNNClassifier`; ``layers`` counts those before the pooling.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch
+    >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 3)]] * 10)
+    >>> quick = {"batch_size": 4, "learning_rate": 0.01, "max_epochs": 20, "random_state": 0}
+    >>> model = DiffPoolClassifier(layers=2, hidden=8, **quick)
+    >>> model.fit(graphs, ["short", "long"] * 10).predict(graphs[:2]).tolist()
+    ['short', 'long']
+    """
+
+    n_clusters_: int
+
+    def __init__(
+        self, cluster_ratio: float = 0.25, max_memory: int | None = None, **common: Unpack[CommonOptions]
+    ) -> None:
+        super().__init__(**common)
+        self.cluster_ratio = cluster_ratio
+        self.max_memory = max_memory
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not 0 < self.cluster_ratio <= 1:
+            raise TwinWLError(
+                f"cluster_ratio is {self.cluster_ratio!r}; it must be a share above 0, at most 1"
+            )
+
+    def _look_at(self, batch: GraphBatch) -> None:
+        self.n_clusters_ = max(1, math.ceil(self.cluster_ratio * int(batch.nodes_per_graph.max())))
+
+    def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
+        # The adjacency, its product with the assignment, and the link prediction, there and back.
+        check_dense(batch, self.batch_size, 6, "DiffPool", self.max_memory)
+        return GraphExamples(batch, columns, padded=True)
+
+    def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
+        return DiffPoolNetwork(n_columns, self.hidden, self.layers, self.n_clusters_, n_classes, self.dropout)
+
+
+class DiffPoolNetwork(torch.nn.Module):
+    """Embedding, assignment, coarsening, one more convolution, a classifier."""
+
+    def __init__(
+        self, n_columns: int, hidden: int, layers: int, n_clusters: int, n_classes: int, dropout: float
+    ) -> None:
+        super().__init__()
+        self.embed = _DenseLayers([n_columns] + [hidden] * layers)
+        self.assign = _DenseLayers([n_columns] + [hidden] * (layers - 1) + [n_clusters])
+        self.coarse = _DenseLayers([hidden, hidden])
+        self.head = ReadoutHead(2 * hidden, hidden, n_classes, dropout)
+
+    def forward(self, graphs: GraphInput) -> torch.Tensor:
+        """Return logits, shape (n_graphs, n_classes)."""
+        x, adjacency, is_node = dense_graphs(graphs)
+        nodes = self.embed(x, adjacency, is_node)
+        clusters, coarse, link_loss, entropy_loss = pyg.dense_diff_pool(
+            nodes, adjacency, self.assign(x, adjacency, is_node), is_node
+        )
+        clusters = self.coarse(clusters, coarse)
+        logits: torch.Tensor = self.head(torch.cat([nodes.sum(dim=1), clusters.sum(dim=1)], dim=1))
+        return with_auxiliary_loss(logits, link_loss + entropy_loss) if self.training else logits
+
+
+class _DenseLayers(torch.nn.Module):
+    """Mean-aggregating convolutions on dense adjacency, as the paper's GraphSAGE; rectified, the last too."""
+
+    def __init__(self, widths: list[int]) -> None:
+        super().__init__()
+        self.convolutions = torch.nn.ModuleList(
+            pyg.DenseSAGEConv(n_in, n_out) for n_in, n_out in pairwise(widths)
+        )
+
+    def forward(
+        self, x: torch.Tensor, adjacency: torch.Tensor, is_node: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        for convolution in self.convolutions:
+            x = convolution(x, adjacency, is_node).relu()
+        return x

@@ -1,0 +1,110 @@
+"""GCN-RNI: a GCN whose nodes start with random numbers beside their labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
+
+import numpy as np
+import torch
+
+from twinwl.baselines.gcn import GCNLayers
+from twinwl.baselines.gnn_classifier import GNNClassifier, check_count
+from twinwl.baselines.network_parts import ReadoutHead, sum_by
+from twinwl.errors import TwinWLError
+
+if TYPE_CHECKING:
+    from twinwl.baselines.examples import GraphInput
+    from twinwl.baselines.gnn_classifier import CommonOptions
+
+__all__ = ["GCNRNIClassifier", "GCNRNINetwork"]
+
+_SEEDS_BELOW = 2**31 - 1
+
+
+class GCNRNIClassifier(GNNClassifier):
+    r"""Classify graphs with a GCN with random node initialisation (Abboud et al., 2021).
+
+    A share of the entries of each node's first state are standard normal numbers, drawn anew whenever the
+    network is run; the others are learnt from its label. The network is a random variable, invariant in
+    expectation, and can in principle tell all graphs apart. In training every batch sees fresh numbers;
+    predictions average the logits of a fixed set of draws, so they are repeatable and do not depend on the
+    graphs that are predicted along.
+
+    Parameters
+    ----------
+    ratio : float, default=0.5
+        Share of random entries; 1 leaves the labels out.
+    draws : int, default=8
+        How many draws a prediction averages.
+    layers, hidden, dropout, random_state, …
+        As for `twinwl.baselines.gnn_classifier.GNNClassifier`.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch
+    >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 3)]] * 10)
+    >>> quick = {"batch_size": 4, "learning_rate": 0.01, "max_epochs": 20, "random_state": 0}
+    >>> model = GCNRNIClassifier(layers=2, hidden=16, **quick)
+    >>> model.fit(graphs, ["short", "long"] * 10).predict(graphs[:2]).tolist()
+    ['short', 'long']
+    """
+
+    def __init__(self, ratio: float = 0.5, draws: int = 8, **common: Unpack[CommonOptions]) -> None:
+        super().__init__(**common)
+        self.ratio = ratio
+        self.draws = draws
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("draws", self.draws)
+        if not 0 < self.ratio <= 1:
+            raise TwinWLError(f"ratio is {self.ratio!r}; it must be a share above 0, at most 1")
+
+    def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
+        return GCNRNINetwork(
+            n_columns, self.hidden, self.layers, self.ratio, self.draws, n_classes, self.dropout
+        )
+
+
+class GCNRNINetwork(torch.nn.Module):
+    """Embedded labels beside random numbers, graph convolutions, the sum over nodes, a classifier."""
+
+    seed: torch.Tensor
+
+    def __init__(
+        self,
+        n_columns: int,
+        hidden: int,
+        layers: int,
+        ratio: float,
+        draws: int,
+        n_classes: int,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.n_random = max(1, round(ratio * hidden))
+        self.draws = draws
+        self.embed = torch.nn.Linear(n_columns, hidden - self.n_random)
+        self.layers = GCNLayers(hidden, hidden, layers)
+        self.head = ReadoutHead(hidden, hidden, n_classes, dropout)
+        self.register_buffer("seed", torch.randint(_SEEDS_BELOW, ()))
+
+    def forward(self, graphs: GraphInput) -> torch.Tensor:
+        """Return logits, shape (n_graphs, n_classes): of fresh numbers in training, else a mean of draws."""
+        if self.training:
+            return self.logits(graphs, torch.randn(len(graphs.x), self.n_random))
+        # The i-th node of every graph gets the same numbers, so that a graph's company does not matter.
+        sizes = torch.bincount(graphs.graph_of_node, minlength=graphs.n_graphs)
+        place = torch.arange(len(graphs.x)) - (sizes.cumsum(0) - sizes)[graphs.graph_of_node]
+        n_places = int(sizes.max()) if len(sizes) else 0
+        random = np.random.default_rng(int(self.seed))
+        noise = torch.from_numpy(random.standard_normal((n_places, self.draws, self.n_random)))
+        draws = [self.logits(graphs, noise[place, draw]) for draw in range(self.draws)]
+        return torch.stack(draws).mean(dim=0)
+
+    def logits(self, graphs: GraphInput, noise: torch.Tensor) -> torch.Tensor:
+        """Return the logits of one draw; ``noise`` has shape (n_nodes, n_random)."""
+        x = torch.cat([self.embed(graphs.x), noise.to(graphs.x.dtype)], dim=1)
+        states = self.layers(x, graphs.edge_index)[-1]
+        logits: torch.Tensor = self.head(sum_by(states, graphs.graph_of_node, graphs.n_graphs))
+        return logits

@@ -1,0 +1,164 @@
+"""The frame of every graph neural network here: a row of the table is little more than its network."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, TypedDict
+
+import numpy as np
+
+from twinwl.baselines.examples import GraphExamples
+from twinwl.baselines.node_inputs import NodeInputs
+from twinwl.baselines.parts import PartwiseNetwork
+from twinwl.errors import TwinWLError
+from twinwl.learning.classifier import NeuralGraphClassifier
+
+if TYPE_CHECKING:
+    import torch
+    from numpy.typing import NDArray
+
+    from twinwl.arrays import Float64
+    from twinwl.baselines.parts import PartedExamples
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["CommonOptions", "GNNClassifier", "TrainingOptions", "check_count"]
+
+
+class TrainingOptions(TypedDict, total=False):
+    """Parameters of every network's training, by keyword; `GNNClassifier` explains them."""
+
+    dropout: float
+    random_state: object
+    max_epochs: int
+    batch_size: int
+    learning_rate: float
+    weight_decay: float
+    patience: int
+    validation_fraction: float | None
+    class_weight: object
+    progress: bool | None
+
+
+class CommonOptions(TrainingOptions, total=False):
+    """The same with the network's depth and width."""
+
+    layers: int
+    hidden: int
+
+
+class GNNClassifier(NeuralGraphClassifier):
+    """Base of the neural rows; a subclass brings ``_network`` and, where it needs others, its examples.
+
+    Nodes enter with one-hot labels, those that no training graph has as zeros, and with their continuous
+    features, scaled. Edge labels are not looked at. Training is that of every neural method here: Adam,
+    early stopping on a held-out part, the weights of the best epoch.
+
+    Parameters
+    ----------
+    layers : int, default=3
+        Number of message passing layers.
+    hidden : int, default=64
+        Width of the states and of the classifier's hidden layer.
+    dropout : float, default=0.5
+        Share of the classifier's hidden units left out in training.
+    random_state : None, int or RandomState
+        Decides hold-out, first weights, order of batches and dropout.
+    max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, progress
+        As for every neural classifier: see `twinwl.learning.classifier.NeuralGraphClassifier`.
+
+    Attributes
+    ----------
+    classes_ : array
+    history_ : History
+        Curves of the training.
+    inputs_ : NodeInputs
+        Labels and scales, as the training graphs had them.
+    """
+
+    inputs_: NodeInputs
+
+    def __init__(
+        self,
+        *,
+        layers: int = 3,
+        hidden: int = 64,
+        dropout: float = 0.5,
+        random_state: object = None,
+        max_epochs: int = 100,
+        batch_size: int = 32,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.0,
+        patience: int = 15,
+        validation_fraction: float | None = 0.1,
+        class_weight: object = None,
+        progress: bool | None = None,
+    ) -> None:
+        self.layers = layers
+        self.hidden = hidden
+        self.dropout = dropout
+        self.random_state = random_state
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.class_weight = class_weight
+        self.progress = progress
+
+    def __init_subclass__(cls) -> None:
+        """Write out the signature of a row that names only parameters of its own; scikit-learn reads it."""
+        super().__init_subclass__()
+        if "__init__" in vars(cls):
+            own = inspect.signature(cls.__init__).parameters
+            named = [parameter for parameter in own.values() if parameter.kind is not parameter.VAR_KEYWORD]
+            inherited = inspect.signature(GNNClassifier.__init__).parameters
+            rest = [parameter for name, parameter in inherited.items() if name not in own]
+            cls.__init__.__signature__ = inspect.Signature([*named, *rest])  # type: ignore[attr-defined]
+
+    # ------------------------------------------------------------------ what a row brings
+
+    def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
+        """Return a fresh network for one part of examples; torch is seeded."""
+        raise NotImplementedError
+
+    def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
+        """Return the graphs as the network takes them."""
+        return GraphExamples(batch, columns)
+
+    def _extra_features(self, batch: GraphBatch) -> Float64 | None:  # noqa: ARG002
+        """Return further continuous features of the nodes, where the method computes any."""
+        return None
+
+    def _look_at(self, batch: GraphBatch) -> None:
+        """Note what else the network's shape depends on, from the graphs that are learnt from."""
+
+    # ------------------------------------------------------------------ the frame's questions
+
+    def _fit_examples(self, batch: GraphBatch) -> PartedExamples[object]:
+        extra = self._extra_features(batch)
+        self.inputs_ = NodeInputs.fitted(batch, extra)
+        self._look_at(batch)
+        return self._parted_examples(batch, self.inputs_.rows(batch, extra))
+
+    def _examples(self, batch: GraphBatch) -> PartedExamples[object]:
+        return self._parted_examples(batch, self.inputs_.rows(batch, self._extra_features(batch)))
+
+    def _build_module(self, n_classes: int) -> torch.nn.Module:
+        return PartwiseNetwork(self._network(self.inputs_.n_columns, n_classes))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        for name in ("layers", "hidden"):
+            check_count(name, getattr(self, name))
+        if not 0 <= self.dropout < 1:
+            raise TwinWLError(f"dropout is {self.dropout!r}; it must be a share, at least 0 and less than 1")
+
+
+def check_count(name: str, value: object, lowest: int = 1) -> None:
+    """Refuse what is no whole number, or too small a one.
+
+    >>> check_count("layers", 3)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < lowest:
+        raise TwinWLError(f"{name} is {value!r}; it must be a whole number from {lowest} on")

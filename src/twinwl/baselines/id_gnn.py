@@ -1,0 +1,122 @@
+"""ID-GNN: networks that know which node they are computing the state of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
+
+import torch
+
+from twinwl.baselines.closed_walks import closed_walks
+from twinwl.baselines.examples import GraphExamples
+from twinwl.baselines.geometric import pyg
+from twinwl.baselines.gin import GINNetwork
+from twinwl.baselines.gnn_classifier import GNNClassifier, check_count
+from twinwl.baselines.network_parts import ReadoutHead, perceptron, sum_by
+from twinwl.baselines.rooted_examples import RootedExamples
+from twinwl.errors import TwinWLError, nearest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from twinwl.arrays import Float64
+    from twinwl.baselines.gnn_classifier import CommonOptions
+    from twinwl.baselines.parts import PartedExamples
+    from twinwl.baselines.rooted_examples import RootedInput
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["IDGNNClassifier"]
+
+_FORMS = ("full", "fast")
+
+
+class IDGNNClassifier(GNNClassifier):
+    r"""Classify graphs with an identity-aware GNN (You et al., 2021), here on a GIN.
+
+    The full form runs message passing inside the ego network of every node v, as many hops wide as there are
+    layers, where messages from v itself are made by other weights (algorithm 1 there):
+    :math:`h_u' = \mathrm{MLP}(h_u + \sum_{s \in N(u)} \mathrm{MSG}_{1[s = v]}(h_s))`. The state of v is what
+    its own ego network ends with at v. The fast form gives each node the numbers of closed walks that start
+    from it, the diagonals of :math:`A^2, \dots, A^K`, as further features, and runs a plain GIN. The readout
+    is the sum over nodes of all layers.
+
+    Parameters
+    ----------
+    form : {"full", "fast"}, default="full"
+    longest_walk : int, default=6
+        The K of the fast form.
+    max_memory : int or None
+        Bytes that the ego networks may take; None allows half of the machine's memory.
+    layers, hidden, dropout, random_state, …
+        As for `twinwl.baselines.gnn_classifier.GNNClassifier`.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch
+    >>> hexagon = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)]
+    >>> triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
+    >>> graphs = GraphBatch.from_edges([hexagon, triangles] * 10)
+    >>> quick = {"batch_size": 4, "learning_rate": 0.01, "max_epochs": 20, "random_state": 0}
+    >>> model = IDGNNClassifier(form="fast", hidden=8, **quick)
+    >>> model.fit(graphs, ["one", "two"] * 10).predict(graphs[:2]).tolist()
+    ['one', 'two']
+    """
+
+    def __init__(
+        self,
+        form: str = "full",
+        longest_walk: int = 6,
+        max_memory: int | None = None,
+        **common: Unpack[CommonOptions],
+    ) -> None:
+        super().__init__(**common)
+        self.form = form
+        self.longest_walk = longest_walk
+        self.max_memory = max_memory
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.form not in _FORMS:
+            raise TwinWLError(f"form is {self.form!r}: {nearest(str(self.form), _FORMS)}")
+        check_count("longest_walk", self.longest_walk, 2)  # there is no closed walk of one step
+
+    def _extra_features(self, batch: GraphBatch) -> Float64 | None:
+        return closed_walks(batch, self.longest_walk) if self.form == "fast" else None
+
+    def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
+        if self.form == "fast":
+            return GraphExamples(batch, columns)
+        return RootedExamples(batch, columns, self.layers, self.max_memory)
+
+    def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
+        network = GINNetwork if self.form == "fast" else IDGNNNetwork
+        return network(n_columns, self.hidden, self.layers, n_classes, self.dropout)
+
+
+class IDGNNNetwork(torch.nn.Module):
+    """Two kinds of messages inside every ego network, the sum over their centres, a classifier."""
+
+    def __init__(self, n_columns: int, hidden: int, layers: int, n_classes: int, dropout: float) -> None:
+        super().__init__()
+        self.enter = torch.nn.Linear(n_columns, hidden)
+        self.from_centre = torch.nn.ModuleList(torch.nn.Linear(hidden, hidden) for _ in range(layers))
+        self.from_others = torch.nn.ModuleList(torch.nn.Linear(hidden, hidden) for _ in range(layers))
+        self.updates = torch.nn.ModuleList(pyg.GINConv(perceptron(hidden, hidden)) for _ in range(layers))
+        self.head = ReadoutHead(layers * hidden, hidden, n_classes, dropout)
+
+    def forward(self, graphs: RootedInput) -> torch.Tensor:
+        """Return logits, shape (n_graphs, n_classes)."""
+        is_centre = graphs.distance == 0
+        states = self.enter(graphs.x)[graphs.node_of_pair]
+        centres = []
+        for of_centre, of_others, update in zip(
+            self.from_centre, self.from_others, self.updates, strict=True
+        ):
+            messages = torch.where(is_centre[:, None], of_centre(states), of_others(states))
+            states = update((messages, states), graphs.edge_index)
+            centres.append(states[is_centre])
+        # Each node is the centre of one ego network, and these stand in node order.
+        logits: torch.Tensor = self.head(
+            sum_by(torch.cat(centres, dim=1), graphs.graph_of_node, graphs.n_graphs)
+        )
+        return logits

@@ -1,0 +1,54 @@
+"""How much memory a method may take: it is refused before it thrashes."""
+
+from __future__ import annotations
+
+import os
+
+from twinwl.errors import TwinWLError
+
+__all__ = ["check_fits"]
+
+_WHERE_UNKNOWN = 8 << 30
+
+
+def check_fits(needed: int, max_memory: int | None, what: str, remedy: str) -> None:
+    """Refuse what needs more memory than allowed.
+
+    Parameters
+    ----------
+    needed
+        Bytes, estimated.
+    max_memory
+        Bytes allowed; None allows half of the machine's memory.
+    what
+        What would be that large, with its size, as the start of a sentence.
+    remedy
+        What to do about it.
+
+    Raises
+    ------
+    TwinWLError
+
+    Examples
+    --------
+    >>> check_fits(3 << 30, 1 << 30, "graph 7", "leave it out")
+    Traceback (most recent call last):
+        ...
+    twinwl.errors.TwinWLError: graph 7 needs about 3.0 GiB, more than the 1.0 GiB allowed; leave it out
+    """
+    allowed = _half_of_memory() if max_memory is None else max_memory
+    if needed > allowed:
+        raise TwinWLError(
+            f"{what} needs about {_readable(needed)}, more than the {_readable(allowed)} allowed; {remedy}"
+        )
+
+
+def _half_of_memory() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, OSError, ValueError):  # no POSIX here
+        return _WHERE_UNKNOWN // 2
+
+
+def _readable(n_bytes: int) -> str:
+    return f"{n_bytes / 2**30:,.1f} GiB" if n_bytes >= 1 << 30 else f"{n_bytes / 2**20:,.1f} MiB"

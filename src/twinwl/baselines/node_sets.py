@@ -1,0 +1,241 @@
+"""Sets of two and three nodes with their local neighbourhoods: the graphs that k-GNNs run on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+if TYPE_CHECKING:
+    from twinwl.arrays import Int32, Int64
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["NodeSets", "count_node_sets", "node_pairs", "node_triples"]
+
+
+class NodeSets(NamedTuple):
+    """All k-sets of the graphs of a batch, and which of them are local neighbours.
+
+    Two sets are neighbours where they share all but one node, and *local* neighbours where the two nodes
+    they do not share are adjacent.
+
+    Attributes
+    ----------
+    set_ptr : array of int64, shape (n_graphs + 1,)
+        Range of each graph's sets.
+    subsets : array of int64, shape (n_sets, k)
+        The (k - 1)-sets inside each set: nodes of the batch for pairs, pairs for triples.
+    n_edges : array of int64, shape (n_sets,)
+        Edges among the nodes of the set, which tell its isomorphism type but for labels.
+    indptr : array of int64, shape (n_sets + 1,)
+    indices : array of int64, shape (n_arcs,)
+        Local neighbours of each set.
+    """
+
+    set_ptr: Int64
+    subsets: Int64
+    n_edges: Int64
+    indptr: Int64
+    indices: Int64
+
+
+def node_pairs(batch: GraphBatch) -> NodeSets:
+    """Return all pairs of nodes.
+
+    >>> from twinwl import GraphBatch
+    >>> pairs = node_pairs(GraphBatch.from_edges([[(0, 1), (1, 2)]]))
+    >>> pairs.subsets.tolist(), pairs.n_edges.tolist()
+    ([[0, 1], [0, 2], [1, 2]], [1, 0, 1])
+    """
+    set_ptr = np.concatenate([[0], np.cumsum(_pairs(batch.nodes_per_graph))])
+    return NodeSets(set_ptr, *_make_pairs(batch.indptr, batch.indices, batch.graph_ptr, set_ptr))
+
+
+def node_triples(batch: GraphBatch, *, connected: bool = True) -> NodeSets:
+    """Return all triples of nodes, or only those that are connected.
+
+    >>> from twinwl import GraphBatch
+    >>> path = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]])
+    >>> triples = node_triples(path)
+    >>> triples.n_edges.tolist(), triples.indptr.tolist(), triples.indices.tolist()
+    ([2, 2], [0, 0, 0], [])
+    """
+    counts = _count_connected(batch.indptr, batch.indices, batch.graph_ptr)
+    if not connected:
+        counts = _triples(batch.nodes_per_graph)
+    set_ptr = np.concatenate([[0], np.cumsum(counts)])
+    pair_ptr = np.concatenate([[0], np.cumsum(_pairs(batch.nodes_per_graph))])
+    return NodeSets(
+        set_ptr,
+        *_make_triples(batch.indptr, batch.indices, batch.graph_ptr, set_ptr, pair_ptr, connected),
+    )
+
+
+def count_node_sets(batch: GraphBatch, *, connected: bool = True) -> Int64:
+    """Return the number of pairs and triples of each graph, shape (n_graphs, 2), without making them.
+
+    >>> from twinwl import GraphBatch
+    >>> count_node_sets(GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]])).tolist()
+    [[6, 2]]
+    """
+    sizes = batch.nodes_per_graph
+    triples = _count_connected(batch.indptr, batch.indices, batch.graph_ptr) if connected else _triples(sizes)
+    return np.stack([_pairs(sizes), triples], axis=1)
+
+
+def _pairs(n: Int64) -> Int64:
+    return n * (n - 1) // 2
+
+
+def _triples(n: Int64) -> Int64:
+    return n * (n - 1) * (n - 2) // 6
+
+
+@njit(cache=True, nogil=True)
+def _rank(u: int, v: int, n: int) -> int:
+    """Return the place of the pair u, v among the pairs of 0..n-1 in dictionary order."""
+    if u > v:
+        u, v = v, u
+    return u * (2 * n - u - 1) // 2 + v - u - 1
+
+
+@njit(cache=True, nogil=True)
+def _adjacent(indptr: Int64, indices: Int32, u: int, v: int) -> bool:
+    low, high = indptr[u], indptr[u + 1]
+    place = low + np.searchsorted(indices[low:high], v)
+    return place < high and indices[place] == v
+
+
+@njit(cache=True, nogil=True)
+def _make_pairs(
+    indptr: Int64, indices: Int32, graph_ptr: Int64, set_ptr: Int64
+) -> tuple[Int64, Int64, Int64, Int64]:
+    n_sets = set_ptr[-1]
+    subsets = np.empty((n_sets, 2), np.int64)
+    n_edges = np.zeros(n_sets, np.int64)
+    set_indptr = np.zeros(n_sets + 1, np.int64)
+    for graph in range(len(graph_ptr) - 1):
+        place = set_ptr[graph]
+        for u in range(graph_ptr[graph], graph_ptr[graph + 1]):
+            for v in range(u + 1, graph_ptr[graph + 1]):
+                subsets[place, 0], subsets[place, 1] = u, v
+                n_edges[place] = _adjacent(indptr, indices, u, v)
+                # Each node moves to any of its neighbours but the other node.
+                moves = indptr[u + 1] - indptr[u] + indptr[v + 1] - indptr[v] - 2 * n_edges[place]
+                set_indptr[place + 1] = set_indptr[place] + moves
+                place += 1
+    set_indices = np.empty(set_indptr[-1], np.int64)
+    written = 0
+    for graph in range(len(graph_ptr) - 1):
+        start, n = graph_ptr[graph], graph_ptr[graph + 1] - graph_ptr[graph]
+        for place in range(set_ptr[graph], set_ptr[graph + 1]):
+            for moved in range(2):
+                node, stays = subsets[place, moved], subsets[place, 1 - moved]
+                for arc in range(indptr[node], indptr[node + 1]):
+                    if indices[arc] != stays:
+                        rank = _rank(indices[arc] - start, stays - start, n)
+                        set_indices[written] = set_ptr[graph] + rank
+                        written += 1
+    return subsets, n_edges, set_indptr, set_indices
+
+
+@njit(cache=True, nogil=True)
+def _count_connected(indptr: Int64, indices: Int32, graph_ptr: Int64) -> Int64:
+    """Count paths of three nodes by their middle node, and triangles by their smallest."""
+    counts = np.zeros(len(graph_ptr) - 1, np.int64)
+    for graph in range(len(graph_ptr) - 1):
+        for middle in range(graph_ptr[graph], graph_ptr[graph + 1]):
+            for arc in range(indptr[middle], indptr[middle + 1]):
+                for other in range(arc + 1, indptr[middle + 1]):
+                    closed = _adjacent(indptr, indices, indices[arc], indices[other])
+                    counts[graph] += not closed or middle < indices[arc]
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def _triple_key(a: int, b: int, c: int, n: int) -> int:
+    """Return a number for the triple of 0..n-1, whatever order its nodes come in."""
+    low, high = min(a, b, c), max(a, b, c)
+    return (low * n + a + b + c - low - high) * n + high
+
+
+@njit(cache=True, nogil=True)
+def _keys_of_graph(indptr: Int64, indices: Int32, start: int, n: int, count: int, connected: bool) -> Int64:
+    """Return the sorted numbers of a graph's triples."""
+    keys = np.empty(count, np.int64)
+    found = 0
+    if not connected:
+        for a in range(n):
+            for b in range(a + 1, n):
+                for c in range(b + 1, n):
+                    keys[found] = _triple_key(a, b, c, n)
+                    found += 1
+        return keys
+    for middle in range(start, start + n):
+        for arc in range(indptr[middle], indptr[middle + 1]):
+            for other in range(arc + 1, indptr[middle + 1]):
+                closed = _adjacent(indptr, indices, indices[arc], indices[other])
+                if not closed or middle < indices[arc]:
+                    keys[found] = _triple_key(middle - start, indices[arc] - start, indices[other] - start, n)
+                    found += 1
+    keys.sort()
+    return keys
+
+
+@njit(cache=True, nogil=True)
+def _local_neighbours(
+    indptr: Int64, indices: Int32, start: int, n: int, keys: Int64, first_set: int, out: Int64
+) -> tuple[Int64, int]:
+    """Write the local neighbours of a graph's triples to ``out`` as far as it has room; count them all."""
+    counts = np.zeros(len(keys), np.int64)
+    total = 0
+    for place in range(len(keys)):
+        key = keys[place]
+        nodes = (key // (n * n), key // n % n, key % n)
+        for moved in range(3):
+            node, stays, remains = nodes[moved], nodes[(moved + 1) % 3], nodes[(moved + 2) % 3]
+            for arc in range(indptr[start + node], indptr[start + node + 1]):
+                new = indices[arc] - start
+                if new in (stays, remains):
+                    continue
+                wanted = _triple_key(new, stays, remains, n)
+                found = np.searchsorted(keys, wanted)
+                if found < len(keys) and keys[found] == wanted:
+                    if total < len(out):
+                        out[total] = first_set + found
+                    total += 1
+                    counts[place] += 1
+    return counts, total
+
+
+@njit(cache=True, nogil=True)
+def _make_triples(
+    indptr: Int64, indices: Int32, graph_ptr: Int64, set_ptr: Int64, pair_ptr: Int64, connected: bool
+) -> tuple[Int64, Int64, Int64, Int64]:
+    n_sets = set_ptr[-1]
+    subsets = np.empty((n_sets, 3), np.int64)
+    n_edges = np.zeros(n_sets, np.int64)
+    set_indptr = np.zeros(n_sets + 1, np.int64)
+    set_indices = np.empty(0, np.int64)
+    nothing = np.empty(0, np.int64)
+    # The first pass counts, the second writes: neighbours that are not connected are no sets here.
+    for writes in range(2):
+        for graph in range(len(graph_ptr) - 1):
+            start, n = graph_ptr[graph], graph_ptr[graph + 1] - graph_ptr[graph]
+            first, last = set_ptr[graph], set_ptr[graph + 1]
+            keys = _keys_of_graph(indptr, indices, start, n, last - first, connected)
+            out = set_indices[set_indptr[first] : set_indptr[last]] if writes else nothing
+            counts, _ = _local_neighbours(indptr, indices, start, n, keys, first, out)
+            if writes:
+                continue
+            for place in range(last - first):
+                set_indptr[first + place + 1] = set_indptr[first + place] + counts[place]
+                key = keys[place]
+                a, b, c = key // (n * n), key // n % n, key % n
+                for column, (u, v) in enumerate(((a, b), (a, c), (b, c))):
+                    subsets[first + place, column] = pair_ptr[graph] + _rank(u, v, n)
+                    n_edges[first + place] += _adjacent(indptr, indices, start + u, start + v)
+        if not writes:
+            set_indices = np.empty(set_indptr[-1], np.int64)
+    return subsets, n_edges, set_indptr, set_indices

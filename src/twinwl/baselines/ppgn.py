@@ -1,0 +1,124 @@
+"""PPGN: matrices over pairs of nodes, multiplied."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
+
+import torch
+
+from twinwl.baselines.dense_graphs import check_dense, dense_graphs
+from twinwl.baselines.examples import GraphExamples
+from twinwl.baselines.gnn_classifier import GNNClassifier
+from twinwl.baselines.network_parts import ReadoutHead
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from twinwl.baselines.examples import GraphInput
+    from twinwl.baselines.gnn_classifier import TrainingOptions
+    from twinwl.baselines.parts import PartedExamples
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["PPGNClassifier"]
+
+# Of one block: input, two perceptrons of two layers, product, skip, output; and their gradients.
+_MATRICES_OF_BLOCK = 16
+
+
+class PPGNClassifier(GNNClassifier):
+    r"""Classify graphs with a provably powerful graph network (Maron et al., 2019), of 3-WL power.
+
+    A graph is a tensor over pairs of nodes: the adjacency, and the node's columns on the diagonal. A block
+    applies two perceptrons to the features of each pair, multiplies their results as matrices, feature by
+    feature, and joins that with the input by a third perceptron: :math:`X' = m_3([X, m_1(X) \cdot m_2(X)])`.
+    The readout is the sums over the diagonal and off it, after every block.
+
+    Parameters
+    ----------
+    max_memory : int or None
+        Bytes that the tensors may take; None allows half of the machine's memory.
+    layers : int, default=3
+        Number of blocks.
+    hidden : int, default=32
+    dropout, random_state, …
+        As for `twinwl.baselines.gnn_classifier.GNNClassifier`.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch
+    >>> hexagon = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)]
+    >>> triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
+    >>> graphs = GraphBatch.from_edges([hexagon, triangles] * 10)
+    >>> quick = {"batch_size": 4, "learning_rate": 0.01, "max_epochs": 20, "random_state": 0}
+    >>> model = PPGNClassifier(layers=2, hidden=8, **quick)
+    >>> model.fit(graphs, ["one", "two"] * 10).predict(graphs[:2]).tolist()
+    ['one', 'two']
+    """
+
+    def __init__(
+        self,
+        max_memory: int | None = None,
+        *,
+        layers: int = 3,
+        hidden: int = 32,
+        **training: Unpack[TrainingOptions],
+    ) -> None:
+        super().__init__(layers=layers, hidden=hidden, **training)
+        self.max_memory = max_memory
+
+    def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
+        n_matrices = _MATRICES_OF_BLOCK * self.layers * self.hidden
+        check_dense(batch, self.batch_size, n_matrices, "PPGN", self.max_memory)
+        return GraphExamples(batch, columns, padded=True)
+
+    def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
+        return PPGNNetwork(n_columns, self.hidden, self.layers, n_classes, self.dropout)
+
+
+class PPGNNetwork(torch.nn.Module):
+    """Blocks of multiplied perceptrons, sums on and off the diagonal, a classifier."""
+
+    def __init__(self, n_columns: int, hidden: int, layers: int, n_classes: int, dropout: float) -> None:
+        super().__init__()
+        widths = [n_columns + 1] + [hidden] * (layers - 1)
+        self.blocks = torch.nn.ModuleList(_Block(width, hidden) for width in widths)
+        self.head = ReadoutHead(2 * layers * hidden, hidden, n_classes, dropout)
+
+    def forward(self, graphs: GraphInput) -> torch.Tensor:
+        """Return logits, shape (n_graphs, n_classes)."""
+        x, adjacency, is_node = dense_graphs(graphs)
+        pairs = torch.cat([adjacency[..., None], torch.diag_embed(x.mT).movedim(1, -1)], dim=-1)
+        is_pair = (is_node[:, :, None] & is_node[:, None, :])[..., None].to(pairs.dtype)
+        pooled = []
+        for block in self.blocks:
+            pairs = block(pairs, is_pair)
+            diagonal = pairs.diagonal(dim1=1, dim2=2).sum(dim=-1)
+            pooled += [diagonal, pairs.sum(dim=(1, 2)) - diagonal]
+        logits: torch.Tensor = self.head(torch.cat(pooled, dim=1))
+        return logits
+
+
+class _Block(torch.nn.Module):
+    def __init__(self, n_columns: int, hidden: int) -> None:
+        super().__init__()
+        self.left = _pair_perceptron(n_columns, hidden)
+        self.right = _pair_perceptron(n_columns, hidden)
+        self.join = torch.nn.Linear(n_columns + hidden, hidden)
+
+    def forward(self, pairs: torch.Tensor, is_pair: torch.Tensor) -> torch.Tensor:
+        """Map (n_graphs, n, n, n_columns) to (n_graphs, n, n, hidden); pairs that are not there stay 0."""
+        left, right = self.left(pairs) * is_pair, self.right(pairs) * is_pair
+        product = (left.movedim(-1, 1) @ right.movedim(-1, 1)).movedim(1, -1)
+        joined: torch.Tensor = self.join(torch.cat([pairs, product], dim=-1)).relu() * is_pair
+        return joined
+
+
+def _pair_perceptron(n_columns: int, hidden: int) -> torch.nn.Sequential:
+    """Two layers without normalisation: padding must not enter any statistics."""
+    return torch.nn.Sequential(
+        torch.nn.Linear(n_columns, hidden),
+        torch.nn.ReLU(),
+        torch.nn.Linear(hidden, hidden),
+        torch.nn.ReLU(),
+    )

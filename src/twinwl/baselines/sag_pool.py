@@ -1,0 +1,79 @@
+"""SAGPool: a graph convolution says which nodes to keep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
+
+import torch
+
+from twinwl.baselines.gcn import GCNLayers
+from twinwl.baselines.geometric import pyg
+from twinwl.baselines.gnn_classifier import GNNClassifier
+from twinwl.baselines.network_parts import ReadoutHead
+from twinwl.errors import TwinWLError
+
+if TYPE_CHECKING:
+    from twinwl.baselines.examples import GraphInput
+    from twinwl.baselines.gnn_classifier import CommonOptions
+
+__all__ = ["SAGPoolClassifier"]
+
+
+class SAGPoolClassifier(GNNClassifier):
+    r"""Classify graphs with self-attention graph pooling (Lee et al., 2019), its global architecture.
+
+    A graph convolution of the node states scores the nodes (equation 3 there), the best share of them is
+    kept (equation 4) and weighted by the score (equation 5); the readout is their mean and maximum. In the
+    global architecture the states of all layers are pooled once, so nodes with equal scores have equal
+    states and it does not matter which of them is kept; the hierarchical one depends on the order of the
+    nodes there. It tells apart no more than 1-WL.
+
+    Parameters
+    ----------
+    ratio : float, default=0.5
+        Share of nodes that is kept.
+    layers, hidden, dropout, random_state, …
+        As for `twinwl.baselines.gnn_classifier.GNNClassifier`.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch
+    >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 3)]] * 10)
+    >>> quick = {"batch_size": 4, "learning_rate": 0.01, "max_epochs": 20, "random_state": 0}
+    >>> model = SAGPoolClassifier(layers=2, hidden=8, **quick)
+    >>> model.fit(graphs, ["short", "long"] * 10).predict(graphs[:2]).tolist()
+    ['short', 'long']
+    """
+
+    def __init__(self, ratio: float = 0.5, **common: Unpack[CommonOptions]) -> None:
+        super().__init__(**common)
+        self.ratio = ratio
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not 0 < self.ratio < 1:
+            raise TwinWLError(f"ratio is {self.ratio!r}; it must be a share between 0 and 1")
+
+    def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
+        return SAGPoolNetwork(n_columns, self.hidden, self.layers, self.ratio, n_classes, self.dropout)
+
+
+class SAGPoolNetwork(torch.nn.Module):
+    """Graph convolutions, one pooling of all their states, mean and maximum, a classifier."""
+
+    def __init__(
+        self, n_columns: int, hidden: int, layers: int, ratio: float, n_classes: int, dropout: float
+    ) -> None:
+        super().__init__()
+        self.layers = GCNLayers(n_columns, hidden, layers)
+        self.pool = pyg.SAGPooling(layers * hidden, ratio, GNN=pyg.GCNConv)
+        self.head = ReadoutHead(2 * layers * hidden, hidden, n_classes, dropout)
+
+    def forward(self, graphs: GraphInput) -> torch.Tensor:
+        """Return logits, shape (n_graphs, n_classes)."""
+        states = torch.cat(self.layers(graphs.x, graphs.edge_index), dim=1)
+        kept, _, _, graph_of_kept, _, _ = self.pool(states, graphs.edge_index, batch=graphs.graph_of_node)
+        mean = pyg.global_mean_pool(kept, graph_of_kept, graphs.n_graphs)
+        most = pyg.global_max_pool(kept, graph_of_kept, graphs.n_graphs)
+        logits: torch.Tensor = self.head(torch.cat([mean, most], dim=1))
+        return logits
