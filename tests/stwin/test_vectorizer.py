@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -102,7 +102,7 @@ def test_clone_and_pickle_keep_everything():
 
 def test_works_in_pipelines_and_searches():
     batch, y = molecules()
-    pipeline = make_pipeline(STwinVectorizer(), LogisticRegression(max_iter=1000))
+    pipeline = make_pipeline(STwinVectorizer(), DecisionTreeClassifier(random_state=0))
     assert cross_val_score(pipeline, batch, y, cv=4).mean() == 1.0
     search = GridSearchCV(pipeline, {"stwinvectorizer__n_iter": [0, 1, 2]}, cv=3).fit(batch, y)
     assert search.best_params_["stwinvectorizer__n_iter"] >= 1
