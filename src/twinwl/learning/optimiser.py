@@ -1,4 +1,4 @@
-"""Adam that touches only the rows of a wide layer that a batch has touched."""
+"""Adam at the cost of what a batch touches, also for layers that are a hundred thousand rows wide."""
 
 from __future__ import annotations
 
@@ -8,100 +8,129 @@ import numpy as np
 import torch
 from numba import njit
 
+from twinwl.learning.sparse import SparseLinear
+
 if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
     from numpy.typing import NDArray
 
-    from twinwl.arrays import Int64
+    from twinwl.arrays import Float64, Int64
+    from twinwl.learning.sparse import SparseRows
 
 __all__ = ["SparseAwareAdam"]
 
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
+# After this many steps without a gradient the first moment is below float32's precision of what it was.
+_FADED = 160
 
 
 class SparseAwareAdam:
-    """Adam for all weights of a network; weights with sparse gradients are updated row by row.
+    """Adam, with decoupled weight decay, for all weights of a network.
 
-    A row without a gradient keeps its value *and* its moments until a batch touches it again ("lazy" Adam, as
-    `torch.optim.SparseAdam`): a step costs what the batch holds, not what the layer holds. It differs from
-    Adam proper for rare rows: there Adam goes on moving a row for some twenty steps after its last gradient.
+    A row of a `SparseLinear` without a gradient still moves under Adam, by its fading momentum. Here it moves
+    when it is next looked at: all the steps it has missed are made up for at once, in closed form. So a step
+    costs what its batch holds and not what the layer holds, and the result is Adam's to rounding (but for
+    epsilon, which counts only where gradients are of its own size, 1e-8).
+
+    Use it as a context: it listens to the layers while they are trained.
 
     Parameters
     ----------
     module
-        The network. A weight's first gradient tells whether its gradients are sparse.
+        The network.
     learning_rate, weight_decay
-        Weight decay is decoupled (AdamW); a lazy row decays when it is touched.
+        As of `torch.optim.AdamW`.
 
     Examples
     --------
     >>> line = torch.nn.Linear(1, 1)
-    >>> optimiser = SparseAwareAdam(line, learning_rate=0.1)
-    >>> loss = line(torch.ones(1, 1)).sum()
-    >>> loss.backward()
-    >>> before = line.bias.item()
-    >>> optimiser.step()
+    >>> with SparseAwareAdam(line, learning_rate=0.1) as optimiser:
+    ...     before = line.bias.item()
+    ...     line(torch.ones(1, 1)).sum().backward()
+    ...     optimiser.step()
     >>> round(before - line.bias.item(), 3)
     0.1
     """
 
     def __init__(self, module: torch.nn.Module, learning_rate: float, weight_decay: float = 0.0) -> None:
-        self._parameters = [weight for weight in module.parameters() if weight.requires_grad]
-        self._learning_rate = learning_rate
-        self._weight_decay = weight_decay
-        self._dense: torch.optim.AdamW | None = None
-        self._sparse: list[_LazyRows] = []
+        layers = [layer for layer in module.modules() if isinstance(layer, SparseLinear)]
+        wide = {id(layer.weight) for layer in layers if layer.weight.requires_grad}
+        self._weights = [weight for weight in module.parameters() if weight.requires_grad]
+        self._rows = [
+            _Rows(layer, learning_rate, weight_decay) for layer in layers if id(layer.weight) in wide
+        ]
+        dense = [weight for weight in self._weights if id(weight) not in wide]
+        self._dense = torch.optim.AdamW(
+            dense,
+            lr=learning_rate,
+            weight_decay=weight_decay,
+            betas=(_BETA1, _BETA2),
+            eps=_EPSILON,
+            fused=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for rows in self._rows:
+            rows.settle()
+            rows.hook.remove()
 
     def zero_grad(self) -> None:
         """Forget the gradients of the last step."""
-        for weight in self._parameters:
+        for weight in self._weights:
             weight.grad = None
 
     def step(self) -> None:
         """Move every weight that has a gradient."""
-        if self._dense is None:
-            self._sort_out()
-        if self._dense is not None:
-            self._dense.step()
-        for rows in self._sparse:
-            rows.step(self._learning_rate, self._weight_decay)
+        self._dense.step()
+        for rows in self._rows:
+            rows.step()
 
     def settle(self) -> None:
-        """Finish what was put off; nothing is, with lazy rows."""
-
-    def _sort_out(self) -> None:
-        dense = []
-        for weight in self._parameters:
-            if weight.grad is not None and weight.grad.is_sparse:
-                self._sparse.append(_LazyRows(weight))
-            else:
-                dense.append(weight)
-        self._dense = torch.optim.AdamW(
-            dense,
-            lr=self._learning_rate,
-            weight_decay=self._weight_decay,
-            betas=(_BETA1, _BETA2),
-            eps=_EPSILON,
-            foreach=False,
-            fused=True,
-        )
+        """Make up for every step that was put off, so that the weights can be read."""
+        for rows in self._rows:
+            rows.settle()
 
 
-class _LazyRows:
-    """The moments of one wide weight, and its row-wise step."""
+class _Rows:
+    """The moments of one wide weight, and up to which step each of its rows has come."""
 
-    def __init__(self, weight: torch.Tensor) -> None:
-        self._weight = weight
-        self._values = weight.detach().numpy()
+    def __init__(self, layer: SparseLinear, learning_rate: float, weight_decay: float) -> None:
+        self._weight = layer.weight
+        self._values = layer.weight.detach().numpy()
         self._mean = np.zeros_like(self._values)
         self._square = np.zeros_like(self._values)
+        self._step_of_row = np.zeros(len(self._values), np.int64)
+        self._all_rows = np.arange(len(self._values))
         self._seen = np.zeros(len(self._values), np.bool_)
-        self._steps = 0
+        self._keep = 1 - learning_rate * weight_decay
+        self._learning_rate = learning_rate
+        self._steps = self._settled_at = 0
+        # Step s moves a weight by sizes[s] · mean / sqrt(square): bias corrections and learning rate in one.
+        self._sizes: Float64 = np.zeros(1)
+        self.hook = layer.register_forward_pre_hook(self._before_use)
 
-    def step(self, learning_rate: float, weight_decay: float) -> None:
+    def _before_use(self, _: torch.nn.Module, arguments: tuple[SparseRows]) -> None:
+        self._catch_up(arguments[0].indices)
+
+    def settle(self) -> None:
+        """Bring every row up to now."""
+        self._catch_up(self._all_rows)
+        self._settled_at = self._steps
+
+    def step(self) -> None:
         grad = self._weight.grad
+        self._steps += 1
+        if self._steps >= len(self._sizes):
+            self._sizes = _sizes_of_steps(2 * self._steps, self._learning_rate)
         if grad is None:
             return
-        self._steps += 1
         # autograd drops the mark that the rows are distinct, and coalescing costs more than the step itself.
         if not _distinct(grad._indices()[0].numpy(), self._seen):  # noqa: SLF001
             grad = grad.coalesce()
@@ -111,10 +140,82 @@ class _LazyRows:
             self._values,
             self._mean,
             self._square,
-            np.float32(learning_rate / (1 - _BETA1**self._steps)),
-            np.float32(1 / np.sqrt(1 - _BETA2**self._steps)),
-            np.float32(1 - learning_rate * weight_decay),
+            self._step_of_row,
+            self._steps,
+            np.float32(self._sizes[self._steps]),
+            np.float32(_EPSILON * np.sqrt(1 - _BETA2**self._steps)),
+            np.float32(self._keep),
         )
+
+    def _catch_up(self, rows: Int64) -> None:
+        if self._steps == self._settled_at:
+            return
+        moves, keeps = _moves_put_off(self._settled_at, self._steps, self._sizes, self._keep)
+        _bring_up(
+            rows,
+            self._values,
+            self._mean,
+            self._square,
+            self._step_of_row,
+            self._settled_at,
+            self._steps,
+            moves,
+            keeps,
+        )
+
+
+def _sizes_of_steps(n_steps: int, learning_rate: float) -> Float64:
+    steps = np.arange(1, n_steps + 1)
+    sizes: Float64 = learning_rate * np.sqrt(1 - _BETA2**steps) / (1 - _BETA1**steps)
+    return np.concatenate([[0.0], sizes])
+
+
+@njit(cache=True, nogil=True)
+def _moves_put_off(first: int, now: int, sizes: Float64, keep: float) -> tuple[Float64, Float64]:
+    """Sum up, for a row last moved at step s = first … now, the moves and the decay of the steps after it.
+
+    Without gradients mean / sqrt(square) shrinks by the same factor each step. Counting back from now, each
+    sum follows from the one after it: moves[s - 1] = factor · (sizes[s] · keep^(now - s) + moves[s]).
+    """
+    factor = np.sqrt(_BETA1 * _BETA1 / _BETA2)
+    moves = np.zeros(now - first + 1)
+    keeps = np.ones(now - first + 1)
+    for place in range(now - first, 0, -1):
+        moves[place - 1] = factor * (sizes[first + place] * keeps[place] + moves[place])
+        keeps[place - 1] = keeps[place] * keep
+    return moves, keeps
+
+
+# NumPy's division, which never raises, is what lets the loops over units be vectorised.
+@njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
+def _bring_up(
+    rows: Int64,
+    values: NDArray[np.float32],
+    mean: NDArray[np.float32],
+    square: NDArray[np.float32],
+    step_of_row: Int64,
+    first: int,
+    now: int,
+    moves: Float64,
+    keeps: Float64,
+) -> None:
+    """Make up for the steps that rows have missed; a row may be named twice."""
+    tiny = np.float32(1e-36)  # a row without any gradient so far has moments of zero, and stays
+    for row in rows:
+        # A row's step is that of the last settlement or later; before the first move it is that settlement.
+        step = max(step_of_row[row], first)
+        if step == now:
+            continue
+        move, keep = np.float32(moves[step - first]), np.float32(keeps[step - first])
+        gap = now - step
+        fade1 = np.float32(_BETA1**gap) if gap < _FADED else np.float32(0)
+        fade2 = np.float32(_BETA2**gap)
+        value, m, v = values[row], mean[row], square[row]
+        for unit in range(len(value)):
+            value[unit] = value[unit] * keep - move * m[unit] / np.sqrt(v[unit] + tiny)
+            m[unit] *= fade1
+            v[unit] *= fade2
+        step_of_row[row] = now
 
 
 @njit(cache=True, nogil=True)
@@ -129,7 +230,6 @@ def _distinct(rows: Int64, seen: NDArray[np.bool_]) -> bool:
     return distinct
 
 
-# NumPy's division, which never raises, is what lets the loop over units be vectorised.
 @njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
 def _move_rows(
     rows: Int64,
@@ -137,12 +237,14 @@ def _move_rows(
     values: NDArray[np.float32],
     mean: NDArray[np.float32],
     square: NDArray[np.float32],
-    step_size: np.float32,
-    correction: np.float32,
+    step_of_row: Int64,
+    now: int,
+    size: np.float32,
+    epsilon: np.float32,
     keep: np.float32,
 ) -> None:
-    """Adam's step for the rows given, each named once."""
-    beta1, beta2, epsilon = np.float32(_BETA1), np.float32(_BETA2), np.float32(_EPSILON)
+    """Adam's step for the rows given, each named once and up to date."""
+    beta1, beta2 = np.float32(_BETA1), np.float32(_BETA2)
     rest1, rest2 = np.float32(1 - _BETA1), np.float32(1 - _BETA2)
     for place in range(len(rows)):
         grad, value = grads[place], values[rows[place]]
@@ -150,4 +252,5 @@ def _move_rows(
         for unit in range(len(grad)):
             m[unit] = beta1 * m[unit] + rest1 * grad[unit]
             v[unit] = beta2 * v[unit] + rest2 * grad[unit] * grad[unit]
-            value[unit] = value[unit] * keep - step_size * m[unit] / (np.sqrt(v[unit]) * correction + epsilon)
+            value[unit] = value[unit] * keep - size * m[unit] / (np.sqrt(v[unit]) + epsilon)
+        step_of_row[rows[place]] = now

@@ -107,13 +107,16 @@ def train(
     """
     weights = _weights_of_rows(targets, sample_weight, class_weight)
     codes = torch.as_tensor(targets)
-    optimiser = SparseAwareAdam(module, learning_rate, weight_decay)
     held = None if validation is None else Held(*validation)
     watched = None if monitor is None else Held(*monitor)
     history = History()
     best: dict[str, torch.Tensor] | None = None
     order_of_rows = np.random.default_rng(random_state)
-    with seeded(random_state), single_threaded():
+    with (
+        seeded(random_state),
+        single_threaded(),
+        SparseAwareAdam(module, learning_rate, weight_decay) as optimiser,
+    ):
         for epoch in range(max_epochs):
             history.train_loss.append(
                 _run_epoch(module, examples, codes, weights, optimiser, batch_size, order_of_rows)
