@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["check_memory", "pairs_by_hops", "root_blocks", "without_features"]
 
-# A block holds about this many nodes and arcs of rooted subgraphs: some tens of megabytes.
-_BLOCK_ENTRIES = 1 << 20
+# A block holds about this many nodes and arcs of rooted subgraphs, a few megabytes, and never fewer than the
+# batch has nodes: each cut goes over all of them once.
+_BLOCK_ENTRIES = 1 << 17
 # What one (root, node) pair may cost where no two share a colour: its key, its places in the hash table,
 # its signature and its entry in the pooling matrix.
 _BYTES_A_PAIR = 96
@@ -77,7 +78,7 @@ def check_memory(batch: GraphBatch, hops: tuple[int, ...], max_memory: int | Non
     return pairs
 
 
-def root_blocks(batch: GraphBatch, hops: int, entries: int = _BLOCK_ENTRIES) -> list[tuple[int, int]]:
+def root_blocks(batch: GraphBatch, hops: int, entries: int | None = None) -> list[tuple[int, int]]:
     """Cut the nodes into consecutive ranges whose rooted subgraphs are a block's worth of memory.
 
     Parameters
@@ -85,10 +86,12 @@ def root_blocks(batch: GraphBatch, hops: int, entries: int = _BLOCK_ENTRIES) -> 
     batch, hops
         The graphs and the radius.
     entries
-        Nodes and arcs of a block together. Ranges end where graphs end, unless one graph is more than that.
+        Nodes and arcs of a block together; None chooses. Ranges end where graphs end, unless one graph is
+        more than that.
     """
     if not batch.n_nodes:
         return []
+    entries = max(_BLOCK_ENTRIES, batch.n_nodes) if entries is None else entries
     sizes = rooted_sizes(batch, hops)[hops].astype(np.int64)
     arcs_before_graph = batch.indptr[batch.graph_ptr]
     graph = np.repeat(np.arange(len(batch)), batch.nodes_per_graph)

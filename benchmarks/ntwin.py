@@ -1,0 +1,319 @@
+"""An epoch of NTwin-GNN on the colour quotient beside the same network in PyG, and how its cost grows.
+
+Run as ``python benchmarks/ntwin.py`` (needs TWINWL_DATA with NCI1.zip). Contestants run in turns, each in a
+process of its own so that peak memory is its own too. The PyG contestant is given its rooted subgraphs
+already cut, one ``Data`` a graph with one-hot labels, as a transform would leave them; both start from the
+same weights, and their first outputs are compared. Figures go to results/ntwin.json, the plot to
+docs/images/ntwin_growth.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from twinwl import NTwinEncoder
+from twinwl.datasets.tu import read_tu
+from twinwl.learning.optimiser import SparseAwareAdam
+from twinwl.learning.sparse import SparseExamples
+from twinwl.ntwin.examples import QuotientExamples
+from twinwl.ntwin.network import NTwinNetwork
+from twinwl.ntwin.quotient import build_quotient
+from twinwl.ntwin.slicing import QuotientSlicer
+from twinwl.ntwin.subtree import SubtreeHistograms
+from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from twinwl import GraphBatch
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results" / "ntwin.json"
+PLOT = HERE.parent / "docs" / "images" / "ntwin_growth.png"
+LAYERS, HOPS, HIDDEN, BATCH = 3, 3, 64, 32
+CONTESTANTS = ("quotient", "pyg", "quotient with histograms")
+
+
+def main() -> None:
+    """Measure what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=3, help="processes of each contestant")
+    parser.add_argument("--epochs", type=int, default=3, help="timed epochs in each process")
+    parser.add_argument("--only", choices=["epoch", "growth"])
+    parser.add_argument("--worker", choices=CONTESTANTS, help=argparse.SUPPRESS)
+    parser.add_argument("--threads", type=int, default=1, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        print(json.dumps(work(options.worker, options.threads, options.epochs)))
+        return
+    result = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    if options.only != "growth":
+        result["epoch"] = compare(options.turns, options.epochs)
+    if options.only != "epoch":
+        result["growth"] = growth()
+        draw(result["growth"])
+    RESULTS.write_text(json.dumps(result, indent=1) + "\n")
+
+
+# ---------------------------------------------------------------------- one epoch beside PyG
+
+
+def compare(turns: int, epochs: int) -> list[dict[str, object]]:
+    """Run the contestants in turns, on one thread and on two."""
+    table = []
+    for threads in (1, 2):
+        runs: dict[str, list[dict]] = {name: [] for name in CONTESTANTS}
+        for _ in range(turns):
+            for name in CONTESTANTS:
+                command = [sys.executable, __file__, "--worker", name, "--threads", str(threads)]
+                done = subprocess.run(  # noqa: S603  (this file itself)
+                    [*command, "--epochs", str(epochs)], capture_output=True, text=True, check=True
+                )
+                runs[name].append(json.loads(done.stdout.splitlines()[-1]))
+        for name, found in runs.items():
+            row = {"contestant": name, "threads": threads}
+            for key in ("prepare", "epoch", "peak", "after_imports"):
+                row[key] = statistics.median(run[key] for run in found)
+            table.append(row)
+            print(
+                f"{threads} thread(s)  {name:26}  prepare {row['prepare']:6.2f} s  "
+                f"epoch {row['epoch']:6.3f} s  peak {row['peak']:5.0f} MB "
+                f"(of which {row['after_imports']:.0f} MB before any subgraph)",
+                flush=True,
+            )
+    return table
+
+
+def work(name: str, threads: int, epochs: int) -> dict[str, float]:
+    """Be one contestant: prepare, train an epoch to warm up, then time epochs."""
+    torch.set_num_threads(threads)
+    os.environ["TWINWL_NUM_THREADS"] = str(threads)
+    if name == "pyg":
+        import torch_geometric.nn  # noqa: F401, PLC0415  (its import must not count as preparation)
+    collection = read_tu(Path(os.environ["TWINWL_DATA"]) / "NCI1.zip")
+    graphs, y = collection.graphs, np.unique(collection.y, return_inverse=True)[1]
+    build_quotient(graphs[:50], LAYERS, HOPS)  # compiled code is loaded once a process
+    after_imports = _peak()
+    torch.manual_seed(0)
+    encoder = NTwinEncoder(len(graphs.node_vocabulary), LAYERS, HOPS, HIDDEN)
+    began = time.perf_counter()
+    if name == "pyg":
+        epoch = pyg_epoch(graphs, y, encoder)
+    else:
+        epoch = quotient_epoch(graphs, y, encoder, histograms=name.endswith("histograms"))
+    prepare = time.perf_counter() - began
+    epoch()
+    times = []
+    for _ in range(epochs):
+        began = time.perf_counter()
+        epoch()
+        times.append(time.perf_counter() - began)
+    return {
+        "prepare": prepare,
+        "epoch": statistics.median(times),
+        "peak": _peak(),
+        "after_imports": after_imports,
+    }
+
+
+def quotient_epoch(
+    graphs: GraphBatch, y: np.ndarray, encoder: NTwinEncoder, *, histograms: bool
+) -> Callable[[], None]:
+    """Return one epoch on the quotient."""
+    slicer = QuotientSlicer(build_quotient(graphs, LAYERS, HOPS))
+    rows, n_columns = None, 0
+    if histograms:
+        subtree = SubtreeHistograms.fitted(graphs, LAYERS, edge_labels=False)
+        rows, n_columns = SparseExamples(subtree.rows(graphs)), subtree.n_columns
+    examples = QuotientExamples(slicer, histograms=rows)
+    network = NTwinNetwork(encoder, 2, n_histogram_columns=n_columns)
+    optimiser = SparseAwareAdam(network, 1e-3)
+    targets, order = torch.from_numpy(y), np.random.default_rng(0)
+
+    def epoch() -> None:
+        shuffled = order.permutation(len(y))
+        for low in range(0, len(y), BATCH):
+            chosen = shuffled[low : low + BATCH]
+            optimiser.zero_grad()
+            torch.nn.functional.cross_entropy(network(examples.take(chosen)), targets[chosen]).backward()
+            optimiser.step()
+
+    return epoch
+
+
+def pyg_epoch(graphs: GraphBatch, y: np.ndarray, encoder: NTwinEncoder) -> Callable[[], None]:
+    """Return one epoch with PyG on rooted subgraphs that are already cut."""
+    from torch_geometric.loader import DataLoader  # noqa: PLC0415
+
+    data = [_union(graph, int(target)) for graph, target in zip(graphs, y, strict=True)]
+    network = _pyg_network(encoder)
+    _check_same(encoder, network, graphs, data)
+    optimiser = torch.optim.Adam(network.parameters(), lr=1e-3, foreach=False, fused=True)
+    loader = DataLoader(data, batch_size=BATCH, shuffle=True)
+
+    def epoch() -> None:
+        for batch in loader:
+            optimiser.zero_grad()
+            torch.nn.functional.cross_entropy(network(batch), batch.y).backward()
+            optimiser.step()
+
+    return epoch
+
+
+def _union(graph: GraphBatch, target: int) -> object:
+    """Return the disjoint union of a graph's rooted subgraphs as PyG data."""
+    from torch_geometric.data import Data  # noqa: PLC0415
+
+    cut = rooted_subgraphs(graph, HOPS)
+    sources = np.repeat(np.arange(len(cut.node)), np.diff(cut.indptr))
+    codes = torch.from_numpy(graph.node_labels[cut.node].astype(np.int64))
+    return Data(
+        x=torch.nn.functional.one_hot(codes, len(graph.node_vocabulary)).float(),
+        edge_index=torch.from_numpy(np.stack([sources, cut.indices.astype(np.int64)])),
+        y=torch.tensor([target]),
+    )
+
+
+def _pyg_network(encoder: NTwinEncoder) -> torch.nn.Module:
+    """Write the same network with GINConv, and give it the same first weights."""
+    from torch_geometric.nn import GINConv, global_add_pool  # noqa: PLC0415
+
+    class Network(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.convolutions = torch.nn.ModuleList(
+                GINConv(torch.nn.Sequential(step.first, torch.nn.ReLU(), step.second))
+                for step in encoder.rooted.steps
+            )
+            self.head = torch.nn.Sequential(
+                torch.nn.BatchNorm1d(LAYERS * HIDDEN),
+                torch.nn.Linear(LAYERS * HIDDEN, HIDDEN),
+                torch.nn.ReLU(),
+                torch.nn.Dropout(0.5),
+                torch.nn.Linear(HIDDEN, 2),
+            )
+
+        def encode(self, batch: object) -> torch.Tensor:
+            x, sums = batch.x, []
+            for convolution in self.convolutions:
+                x = convolution(x, batch.edge_index)
+                sums.append(global_add_pool(x, batch.batch, batch.num_graphs))
+            return torch.cat(sums, dim=1)
+
+        def forward(self, batch: object) -> torch.Tensor:
+            return self.head(self.encode(batch))
+
+    return Network()
+
+
+def _check_same(
+    encoder: NTwinEncoder, network: torch.nn.Module, graphs: GraphBatch, data: list[object]
+) -> None:
+    from torch_geometric.data import Batch  # noqa: PLC0415
+
+    slicer = QuotientSlicer(build_quotient(graphs[:BATCH], LAYERS, HOPS), graphs.node_vocabulary)
+    with torch.no_grad():
+        here = encoder(slicer.take(np.arange(BATCH)))
+        there = network.encode(Batch.from_data_list(data[:BATCH]))
+    torch.testing.assert_close(here, there, rtol=1e-4, atol=1e-4)
+
+
+def _peak() -> float:
+    """Return the process's peak memory in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+# ---------------------------------------------------------------------- growth
+
+
+def growth() -> dict[str, list[dict[str, float]]]:
+    """Measure preparation and epoch on NCI1 while one of hops, layers and graphs grows."""
+    torch.set_num_threads(1)
+    collection = read_tu(Path(os.environ["TWINWL_DATA"]) / "NCI1.zip")
+    graphs, y = collection.graphs, np.unique(collection.y, return_inverse=True)[1]
+    shuffled = np.random.default_rng(0).permutation(len(y))
+    result = {
+        "hops": [grown(graphs, y, LAYERS, hops, "hops", hops) for hops in range(1, 7)],
+        "layers": [grown(graphs, y, layers, HOPS, "layers", layers) for layers in range(1, 7)],
+        "graphs": [
+            grown(graphs[shuffled[:n]], y[shuffled[:n]], LAYERS, HOPS, "graphs", n)
+            for n in (250, 500, 1000, 2000, 4110)
+        ],
+    }
+    for rows in result.values():
+        for row in rows:
+            print("  ".join(f"{key} {value:,.4g}" for key, value in row.items()), flush=True)
+    return result
+
+
+def grown(
+    graphs: GraphBatch, y: np.ndarray, layers: int, hops: int, what: str, value: int
+) -> dict[str, float]:
+    """Measure one setting: the best of three preparations and of two epochs after a first one."""
+    prepare = []
+    for _ in range(3):
+        began = time.perf_counter()
+        quotient = build_quotient(graphs, layers, hops)
+        prepare.append(time.perf_counter() - began)
+    examples = QuotientExamples(QuotientSlicer(quotient))
+    torch.manual_seed(0)
+    network = NTwinNetwork(NTwinEncoder(len(graphs.node_vocabulary), layers, hops, HIDDEN), 2)
+    optimiser = SparseAwareAdam(network, 1e-3)
+    targets = torch.from_numpy(y)
+    epochs = []
+    for _ in range(3):
+        began = time.perf_counter()
+        for low in range(0, len(y), BATCH):
+            rows = np.arange(low, min(low + BATCH, len(y)))
+            optimiser.zero_grad()
+            torch.nn.functional.cross_entropy(network(examples.take(rows)), targets[rows]).backward()
+            optimiser.step()
+        epochs.append(time.perf_counter() - began)
+    return {
+        what: value,
+        "pairs": quotient.n_pairs[-1],
+        "colours": quotient.n_colours[-1],
+        "prepare": min(prepare),
+        "epoch": min(epochs[1:]),
+    }
+
+
+def draw(table: dict[str, list[dict[str, float]]]) -> None:
+    """Plot seconds and rows against what grows."""
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    figure = Figure(figsize=(11, 6), layout="constrained")
+    axes = figure.subplots(2, 3)
+    for column, (what, rows) in enumerate(table.items()):
+        values = [row[what] for row in rows]
+        for key, name in (("prepare", "prepare the quotient"), ("epoch", "one epoch")):
+            axes[0, column].plot(values, [row[key] for row in rows], marker="o", label=name)
+        for key, name in (("pairs", "(root, node) pairs"), ("colours", "colours, top layer")):
+            axes[1, column].plot(values, [row[key] for row in rows], marker="o", label=name)
+        axes[0, column].set_ylim(bottom=0)
+        axes[1, column].set_yscale("log")
+        axes[1, column].set_xlabel(what)
+    axes[0, 0].set_ylabel("seconds")
+    axes[1, 0].set_ylabel("rows")
+    for row in axes:
+        row[0].legend()
+    figure.suptitle(
+        f"NCI1, {LAYERS} layers and {HOPS} hops unless said otherwise, hidden {HIDDEN}, one thread"
+    )
+    figure.savefig(PLOT, dpi=120)
+
+
+if __name__ == "__main__":
+    main()
