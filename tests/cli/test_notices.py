@@ -8,13 +8,14 @@ from twinwl.cli.notices import warnings_as_lines
 from twinwl.errors import warn_caller
 
 
-def test_our_warnings_are_single_lines_on_stderr(capsys):
+def test_our_warnings_are_single_lines_on_stderr_said_once(capsys):
     with warnings_as_lines():
         warn_caller("left out\n2 rows")
+        warn_caller("merged 3 edges")
         warn_caller("left out\n2 rows")
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == "twinwl: left out 2 rows\n" * 2
+    assert err == "twinwl: left out 2 rows\ntwinwl: merged 3 edges\n"
 
 
 def test_other_warnings_are_not_ours_to_change(capsys):

@@ -94,7 +94,7 @@ def test_a_large_graph_is_listed_not_drawn(model, tmp_path):
     page = explain_page(named, found, alphabet=model.space_.alphabet)
     assert "is not drawn" in page
     assert "<svg" not in page
-    assert "All 501 nodes" in page
+    assert "Shares of all nodes by weight (501 nodes)" in page
     with pytest.raises(TwinWLError, match="501 nodes, which makes no picture"):
         write_explain_picture(tmp_path / "x.png", named, found)
 

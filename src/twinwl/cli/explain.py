@@ -72,7 +72,7 @@ def explain(
     with warnings_as_lines():
         classifier = load_classifier(model)
         reading = Reading(None, smiles_column, "skip", node_label, edge_label, data_dir)
-        named = _without_folder(read_one(graph, reading))
+        named = _without_folder(read_one(graph, reading), graph)
         with DelayedProgress("explaining"):
             found: Explanation = classifier.explain(named.graphs, top)
             classes = [str(name) for name in classifier.classes_.tolist()]
@@ -93,9 +93,10 @@ def explain(
             typer.echo(f"\nThe {what} is in {path}")
 
 
-def _without_folder(named: NamedGraphs) -> NamedGraphs:
-    """Call a graph by its file alone; where it is a molecule, slashes are part of its SMILES."""
-    return named if named.smiles else named._replace(names=(Path(named.names[0]).name,))
+def _without_folder(named: NamedGraphs, spec: str) -> NamedGraphs:
+    """Call a graph that is called by its path by its file alone; slashes of a SMILES are no folders."""
+    by_path = named.names[0] == spec and not named.smiles
+    return named._replace(names=(Path(spec).name,)) if by_path else named
 
 
 def _tell(named: NamedGraphs, found: Explanation, probability: float) -> None:
@@ -120,7 +121,7 @@ def _tell(named: NamedGraphs, found: Explanation, probability: float) -> None:
     labels = named.graphs.labels_of_nodes()
     for node in order:
         share = float(found.node_shares[node])
-        bar = "█" * max(1, round(_BAR * abs(share) / largest))
+        bar = "█" * max(int(share != 0), round(_BAR * abs(share) / largest))
         console.print(
             Text.assemble(
                 f"  {signed(share):>7}  ",

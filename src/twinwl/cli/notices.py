@@ -16,7 +16,7 @@ __all__ = ["warnings_as_lines"]
 
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
-    """Print each `TwinWLWarning` as one line on standard error; other warnings stay as they are.
+    """Print each `TwinWLWarning` once, as a line on standard error; other warnings stay as they are.
 
     >>> from twinwl.errors import warn_caller
     >>> with warnings_as_lines():
@@ -27,11 +27,14 @@ def warnings_as_lines() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always", TwinWLWarning)
         usual = warnings.showwarning
+        said: set[str] = set()
 
         def show(message: Warning | str, category: type[Warning], *where: object, **more: object) -> None:
             if issubclass(category, TwinWLWarning):
                 text = " ".join(str(message).split())
-                typer.secho(f"twinwl: {text}", fg=typer.colors.YELLOW, err=True)
+                if text not in said:
+                    said.add(text)
+                    typer.secho(f"twinwl: {text}", fg=typer.colors.YELLOW, err=True)
             else:
                 usual(message, category, *where, **more)  # type: ignore[arg-type]
 

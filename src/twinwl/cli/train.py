@@ -134,4 +134,4 @@ def train(  # noqa: PLR0917  (the options of a command)
         with errors_of_writing(output):
             save(model, output)
     typer.echo(f"{figures}, in {seconds:.1f} s")
-    typer.echo(f"The model is in {output} ({output.stat().st_size / 1e6:.1f} MB)")
+    typer.echo(f"The model is in {output} ({output.stat().st_size / 1e3:,.0f} kB)")

@@ -16,7 +16,7 @@ from twinwl.errors import TwinWLError
 from twinwl.files.atomic import atomic_write
 from twinwl.report.compare_data import LARGEST_DRAWN
 from twinwl.report.explain_data import STRONGEST, columns_shown, drawing_of, nodes_shown, percent, signed
-from twinwl.report.wording import facts_of
+from twinwl.report.wording import counted, facts_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,6 +82,7 @@ def explain_page(
         drawing=drawing,
         nodes=nodes,
         listed=_by_weight(nodes),
+        n_listed=counted(len(nodes), "node"),
         columns=columns,
         largest=max([abs(node.share) for node in nodes], default=0.0),
         strongest=100 * STRONGEST,

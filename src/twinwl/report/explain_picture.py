@@ -191,7 +191,7 @@ def _write_around(
         (head, -_HEAD + 34, 17, _INK, "bold"),
         (short, -_HEAD + 60, 11, _SOFT, "normal"),
     ):
-        fitting = min(size, 1.7 * (drawing.width + _SIDE) / max(1, len(text)))
+        fitting = min(size, 1.55 * (drawing.width + _SIDE) / max(1, len(text)))
         axes.text(
             middle,
             y,
