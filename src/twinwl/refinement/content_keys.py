@@ -142,14 +142,14 @@ def fold_keys(group_ptr: Int64, keys: UInt64, extras: UInt64, out: UInt64) -> No
     ----------
     group_ptr : array of int64, shape (n_groups + 1,)
     keys, extras : arrays of uint64, shape (n, 2)
+        Both must be mixed already, as all keys are: here they are only joined.
     out : array of uint64, shape (n_groups, 2)
     """
     for group in range(len(group_ptr) - 1):
         start, stop = group_ptr[group], group_ptr[group + 1]
         a, b = _WHOLE, _OWN
         for place in range(start, stop):
-            x, y = blended(extras[place, 0], extras[place, 1], _OWN)
-            x, y = blended(keys[place, 0] ^ x, keys[place, 1] + y, _HEARD)
+            x, y = blended(keys[place, 0] ^ extras[place, 0], keys[place, 1] + extras[place, 1], _HEARD)
             a += x
             b += y
         out[group, 0], out[group, 1] = blended(a, b, _WHOLE + np.uint64(stop - start))

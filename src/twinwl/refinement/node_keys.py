@@ -37,7 +37,7 @@ def node_keys(batch: GraphBatch, n_threads: int | None = None) -> Iterator[UInt6
     messages = messages_of(batch, batch.edge_labels, len(batch.edge_vocabulary))
     graph_ptr = batch.graph_ptr
     ranges = balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads)
-    keys = label_keys(batch.node_vocabulary, b"twl1 label")[batch.node_labels]
+    keys = label_keys(batch.node_vocabulary, b"twl1 label").take(batch.node_labels, axis=0)
     while True:
         yield keys
         following = np.empty_like(keys)
