@@ -84,7 +84,8 @@ class GCNRNINetwork(torch.nn.Module):
         super().__init__()
         self.n_random = max(1, round(ratio * hidden))
         self.draws = draws
-        self.embed = torch.nn.Linear(n_columns, hidden - self.n_random)
+        n_learnt = hidden - self.n_random
+        self.embed = torch.nn.Linear(n_columns, n_learnt) if n_learnt else None
         self.layers = GCNLayers(hidden, hidden, layers)
         self.head = ReadoutHead(hidden, hidden, n_classes, dropout)
         self.register_buffer("seed", torch.randint(_SEEDS_BELOW, ()))
@@ -104,7 +105,9 @@ class GCNRNINetwork(torch.nn.Module):
 
     def logits(self, graphs: GraphInput, noise: torch.Tensor) -> torch.Tensor:
         """Return the logits of one draw; ``noise`` has shape (n_nodes, n_random)."""
-        x = torch.cat([self.embed(graphs.x), noise.to(graphs.x.dtype)], dim=1)
+        x = noise.to(graphs.x.dtype)
+        if self.embed is not None:
+            x = torch.cat([self.embed(graphs.x), x], dim=1)
         states = self.layers(x, graphs.edge_index)[-1]
         logits: torch.Tensor = self.head(sum_by(states, graphs.graph_of_node, graphs.n_graphs))
         return logits

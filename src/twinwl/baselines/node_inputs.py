@@ -73,8 +73,10 @@ class NodeInputs:
     def rows(self, batch: GraphBatch, extra: Float64 | None = None) -> NDArray[np.float32]:
         """Return the columns of every node, shape (n_nodes, n_columns)."""
         _check_undirected(batch)
+        if not batch.n_nodes:
+            return np.empty((0, self.n_columns), np.float32)
         values = _continuous(batch, extra)
-        if values.shape[1] != len(self.centre) and batch.n_nodes:
+        if values.shape[1] != len(self.centre):
             n_extra = 0 if extra is None else extra.shape[1]
             raise TwinWLError(
                 f"the nodes have {values.shape[1] - n_extra} continuous features and the network has learnt "
@@ -85,7 +87,7 @@ class NodeInputs:
         one_hot = np.eye(len(self.labels) + 1, len(self.labels), dtype=np.float32)[places]
         if not len(self.centre):
             return one_hot
-        scaled = (values.reshape(batch.n_nodes, -1) - self.centre) / self.scale
+        scaled = (values - self.centre) / self.scale
         return np.hstack([one_hot, scaled.astype(np.float32)])
 
 

@@ -105,6 +105,7 @@ class _Block(torch.nn.Module):
         self.left = _pair_perceptron(n_columns, hidden)
         self.right = _pair_perceptron(n_columns, hidden)
         self.join = torch.nn.Linear(n_columns + hidden, hidden)
+        self.apply(_plain_start)
 
     def forward(self, pairs: torch.Tensor, is_pair: torch.Tensor) -> torch.Tensor:
         """Map (n_graphs, n, n, n_columns) to (n_graphs, n, n, hidden); pairs that are not there stay 0."""
@@ -122,3 +123,10 @@ def _pair_perceptron(n_columns: int, hidden: int) -> torch.nn.Sequential:
         torch.nn.Linear(hidden, hidden),
         torch.nn.ReLU(),
     )
+
+
+def _plain_start(module: torch.nn.Module) -> None:
+    """Start without biases: they would drown the adjacency, a single column of zeros and ones."""
+    if isinstance(module, torch.nn.Linear):
+        torch.nn.init.xavier_uniform_(module.weight)
+        torch.nn.init.zeros_(module.bias)

@@ -22,6 +22,7 @@ __all__ = ["SortPoolClassifier"]
 # Section 5 of the paper: 16 and 32 filters, the second five wide, after pairs were pooled.
 _FIRST_FILTERS, _SECOND_FILTERS, _FILTER_WIDTH = 16, 32, 5
 _FEWEST_KEPT = 10
+_DIGITS = 5
 
 
 class SortPoolClassifier(GNNClassifier):
@@ -30,7 +31,8 @@ class SortPoolClassifier(GNNClassifier):
     A layer is equation (1) there, :math:`Z' = \tanh(\tilde D^{-1} \tilde A Z W)`; the last has one channel.
     Nodes are sorted by it, the first k kept (zeros where there are fewer), the states of all layers read as
     a sequence by two one-dimensional convolutions. k is such that a share of the training graphs have more
-    nodes. It tells apart no more than 1-WL.
+    nodes. Ties are broken by the layers before, as the paper asks for and PyTorch Geometric's own
+    aggregation does not: without that the order of the nodes would matter. It tells apart no more than 1-WL.
 
     Parameters
     ----------
@@ -79,7 +81,7 @@ class SortPoolNetwork(torch.nn.Module):
         self.weights = torch.nn.ModuleList(torch.nn.Linear(n_in, n_out) for n_in, n_out in pairwise(widths))
         # The mean over a node and its neighbours is the normalised product of equation (1).
         self.mean = pyg.SimpleConv(aggr="mean", combine_root="self_loop")
-        self.sort = pyg.SortAggregation(n_kept)
+        self.n_kept = n_kept
         width = sum(widths[1:])
         self.read = torch.nn.Sequential(
             torch.nn.Conv1d(1, _FIRST_FILTERS, width, stride=width),
@@ -100,6 +102,18 @@ class SortPoolNetwork(torch.nn.Module):
         for weight in self.weights:
             x = self.mean(weight(x), graphs.edge_index).tanh()
             states.append(x)
-        kept = self.sort(torch.cat(states, dim=1), graphs.graph_of_node, dim_size=graphs.n_graphs)
-        logits: torch.Tensor = self.read(kept[:, None])
+        logits: torch.Tensor = self.read(self._sorted(states, graphs).reshape(graphs.n_graphs, 1, -1))
         return logits
+
+    def _sorted(self, states: list[torch.Tensor], graphs: GraphInput) -> torch.Tensor:
+        """Return the first nodes of each graph and zeros behind, shape (n_graphs, n_kept, width)."""
+        # The last key counts most: the graph, then the sorting layer, then each layer before it. Rounded, so
+        # that what differs by the order of a sum only is a tie.
+        keys = [-state[:, -1].detach().numpy().round(_DIGITS) for state in states]
+        order = torch.from_numpy(np.lexsort([*keys, graphs.graph_of_node.numpy()]))
+        sizes = torch.bincount(graphs.graph_of_node, minlength=graphs.n_graphs)
+        rank = torch.arange(len(order)) - (sizes.cumsum(0) - sizes)[graphs.graph_of_node]
+        kept = rank < self.n_kept
+        rows = torch.cat(states, dim=1)[order[kept]]
+        sequence = rows.new_zeros(graphs.n_graphs, self.n_kept, rows.shape[1])
+        return sequence.index_put((graphs.graph_of_node[kept], rank[kept]), rows)

@@ -1,0 +1,29 @@
+import importlib
+import sys
+
+import pytest
+
+from twinwl.baselines.deep_graph_kernel import DeepGraphKernelSVC
+from twinwl.baselines.shortest_path_kernel import ShortestPathSVC
+from twinwl.errors import MissingExtraError
+from twinwl.evaluation.methods import resolve
+
+EDGES = [[(0, 1)]] * 8
+
+
+@pytest.mark.parametrize(
+    ("kind", "package"), [(ShortestPathSVC, "grakel"), (DeepGraphKernelSVC, "gensim.models")]
+)
+def test_kernels_say_which_extra_they_miss(kind, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=r"'twinwl\[baselines\]'"):
+        kind().fit(EDGES, [0, 1] * 4)
+
+
+def test_a_network_says_which_extra_it_misses(monkeypatch):
+    for module in ("geometric", "gin"):
+        importlib.import_module(f"twinwl.baselines.{module}")
+        monkeypatch.delitem(sys.modules, f"twinwl.baselines.{module}")
+    monkeypatch.setitem(sys.modules, "torch_geometric.nn", None)
+    with pytest.raises(MissingExtraError, match=r"'torch_geometric'.*pip install 'twinwl\[baselines\]'"):
+        resolve("gin").build({}, 0)
