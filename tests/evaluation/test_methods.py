@@ -4,7 +4,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import twinwl as tw
 from twinwl import TwinWLError
-from twinwl.evaluation.methods import METHODS, Method, register, resolve
+from twinwl.evaluation.grids import COMPACT, PAPER
+from twinwl.evaluation.methods import METHODS, Method, method, register, resolve
 
 
 @pytest.mark.parametrize("name", list(METHODS))
@@ -37,6 +38,39 @@ def test_a_user_adds_a_method_by_name():
         del METHODS["tree"]
 
 
+def test_a_decorated_class_is_a_method_even_where_it_cannot_be_imported():
+    @method("shrub", fixed={"max_depth": 2}, grids={"compact": {"criterion": ["gini", "entropy"]}}, version=3)
+    class Shrub(DecisionTreeClassifier):
+        pass
+
+    try:
+        chosen = resolve("shrub")
+        assert chosen.version == 3
+        first, second = (chosen.build(config, seed=4) for config in chosen.configs("compact"))
+        assert isinstance(first, Shrub)
+        assert (first.max_depth, first.random_state, first.criterion) == (2, 4, "gini")
+        assert second.criterion == "entropy"
+        with pytest.raises(TwinWLError, match="did you mean 'shrub'"):
+            resolve("schrub")
+    finally:
+        del METHODS["shrub"]
+
+
+def test_the_grids_are_those_of_the_papers_section_5():
+    layers, hidden = [2, 3, 4, 5], [32, 64, 128]
+    assert PAPER["gcn"] == PAPER["gin"] == {"layers": layers, "hidden": hidden}
+    assert PAPER["nested-gin"] == {"height": [2, 3, 4, 5], "layers": [4]}
+    assert PAPER["stwin"] == {"n_iter": [2, 3, 4, 5]}
+    assert PAPER["ntwin"] == {"layers": layers, "hops": ["growing", 2, 3, 4, 5]}
+
+
+def test_every_grid_belongs_to_a_method_and_the_compact_one_is_small():
+    assert PAPER.keys() == COMPACT.keys() <= METHODS.keys()
+    for name in COMPACT:
+        assert METHODS[name].grids == {"compact": COMPACT[name], "paper": PAPER[name]}
+        assert len(METHODS[name].configs("compact")) <= 4
+
+
 def test_a_grid_is_every_combination_in_order():
     grid = {"n_iter": [2, 3], "features": ["size", "joint"]}
     assert resolve("stwin").configs(grid) == [
@@ -51,6 +85,9 @@ def test_a_grid_is_every_combination_in_order():
     ("method", "message"),
     [
         ("stwim", "did you mean 'stwin'"),
+        ("nested-gnn", "did you mean 'nested-gin'"),
+        ("WL-kernel", "did you mean 'wl-kernel'"),
+        ("difpool", "did you mean 'diffpool'"),
         ("no.such.module:Class", "cannot import"),
         ("sklearn.dummy:Nothing", "cannot import"),
         (3, "needs fit, predict and get_params"),

@@ -83,8 +83,9 @@ class SortPoolNetwork(torch.nn.Module):
         self.mean = pyg.SimpleConv(aggr="mean", combine_root="self_loop")
         self.n_kept = n_kept
         width = sum(widths[1:])
+        # The first filters are as wide as a node's states and move node by node: a linear layer.
+        self.filters = torch.nn.Linear(width, _FIRST_FILTERS)
         self.read = torch.nn.Sequential(
-            torch.nn.Conv1d(1, _FIRST_FILTERS, width, stride=width),
             torch.nn.ReLU(),
             torch.nn.MaxPool1d(2, 2),
             torch.nn.Conv1d(_FIRST_FILTERS, _SECOND_FILTERS, _FILTER_WIDTH),
@@ -102,7 +103,7 @@ class SortPoolNetwork(torch.nn.Module):
         for weight in self.weights:
             x = self.mean(weight(x), graphs.edge_index).tanh()
             states.append(x)
-        logits: torch.Tensor = self.read(self._sorted(states, graphs).reshape(graphs.n_graphs, 1, -1))
+        logits: torch.Tensor = self.read(self.filters(self._sorted(states, graphs)).mT)
         return logits
 
     def _sorted(self, states: list[torch.Tensor], graphs: GraphInput) -> torch.Tensor:
