@@ -37,3 +37,10 @@ def test_threads_do_not_change_a_byte():
     x.data = np.ceil(x.data * 9)
     side = RightHandSide(x)
     assert np.array_equal(side.sums_of_minima(x, n_threads=1), side.sums_of_minima(x, n_threads=3))
+
+
+@pytest.mark.parametrize("value", [4095.0, 4097.0, 2.0**25 + 1])
+def test_sums_are_exact_on_both_sides_of_what_single_precision_holds(value):
+    x = sparse.csr_matrix([[value, 1.0], [value, 0.0]])
+    assert RightHandSide(x).sums_of_products(x).tolist() == [[value**2 + 1, value**2], [value**2, value**2]]
+    assert RightHandSide(x).sums_of_minima(x).tolist() == [[value + 1, value], [value, value]]

@@ -48,7 +48,8 @@ class RightHandSide:
     def __init__(self, matrix: sparse.csr_matrix) -> None:
         self.n_rows, self.n_columns = matrix.shape
         lists = matrix.tocsc()
-        self._row_sums_at_most = float(matrix.sum(axis=1).max()) if self.n_rows else 0.0
+        self._largest_sum = _largest_row(matrix)
+        self._largest_square = _largest_row(matrix.multiply(matrix))
         self._ptr, self._rows, self._values = lists.indptr, lists.indices, lists.data
         rows_with_column = np.diff(self._ptr)
         frequent = np.flatnonzero(rows_with_column > max(8.0, _FREQUENT * self.n_rows))
@@ -63,23 +64,25 @@ class RightHandSide:
         self, left: sparse.csr_matrix, out: Float64 | None = None, n_threads: int | None = None
     ) -> Float64:
         """Return ``sum_c min(left[i, c], right[j, c])`` for all i and j, added to ``out`` where given."""
-        single = self._row_sums_at_most < _EXACT_IN_SINGLE
-        return self._run(left, out, np.dtype(np.float32 if single else np.float64), _minima, n_threads)
+        return self._run(left, out, self._largest_sum, _minima, n_threads)
 
     def sums_of_products(
         self, left: sparse.csr_matrix, out: Float64 | None = None, n_threads: int | None = None
     ) -> Float64:
         """Return ``left @ right.T`` as a dense array, added to ``out`` where given."""
-        return self._run(left, out, np.dtype(np.float64), _products, n_threads)
+        # Cauchy and Schwarz bound every product of two rows by the squares of both.
+        largest = (_largest_row(left.multiply(left)) * self._largest_square) ** 0.5
+        return self._run(left, out, largest, _products, n_threads)
 
     def _run(
         self,
         left: sparse.csr_matrix,
         out: Float64 | None,
-        dtype: np.dtype[np.floating],
+        largest: float,
         kernel: object,
         n_threads: int | None,
     ) -> Float64:
+        dtype = np.float32 if largest < _EXACT_IN_SINGLE else np.float64
         add = out is not None
         if out is None:
             out = np.empty((left.shape[0], self.n_rows))
@@ -110,6 +113,10 @@ class RightHandSide:
         per_column = np.where(self._dense_place >= 0, self.n_rows // 8, np.diff(self._ptr))
         before_entry = np.concatenate([[0], np.cumsum(per_column[left.indices], dtype=np.int64)])
         return before_entry[left.indptr] + np.arange(left.shape[0] + 1, dtype=np.int64) * self.n_rows
+
+
+def _largest_row(matrix: sparse.csr_matrix) -> float:
+    return float(matrix.sum(axis=1).max()) if matrix.shape[0] else 0.0
 
 
 @njit(cache=True, nogil=True)

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from twinwl.errors import TwinWLError, nearest
+from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -40,7 +41,13 @@ def sums_of_pairs(
 
 
 def similarities_from_sums(
-    sums: Float64, own_left: Float64, own_right: Float64, base: str, *, normalize: bool
+    sums: Float64,
+    own_left: Float64,
+    own_right: Float64,
+    base: str,
+    *,
+    normalize: bool,
+    n_threads: int | None = None,
 ) -> Float64:
     """Turn sums of pairs into similarities, in place.
 
@@ -56,10 +63,13 @@ def similarities_from_sums(
     >>> similarities_from_sums(np.array([[3.0]]), np.array([4.0]), np.array([5.0]), "minmax", normalize=True)
     array([[0.5]])
     """
-    if base == "minmax":
-        _divide_by_maxima(sums, own_left, own_right)
-    elif normalize:
-        _divide_by_means(sums, own_left, own_right)
+    if base == "minmax" or normalize:
+        divide = _divide_by_maxima if base == "minmax" else _divide_by_means
+        work = np.arange(len(sums) + 1, dtype=np.int64) * sums.shape[1]
+        run_ranges(
+            lambda low, high: divide(sums[low:high], own_left[low:high], own_right),
+            balanced_ranges(work, n_threads),
+        )
     return sums
 
 
