@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+import time
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +24,7 @@ from twinwl.evaluation.protocols import PROTOCOLS, Summary, check_protocol, summ
 from twinwl.evaluation.store import ResultStore, row_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from twinwl.datasets.dataset import Dataset
     from twinwl.evaluation.methods import Config, Grid
@@ -104,6 +106,7 @@ def evaluate(
     n_jobs: int = 1,
     store: str | Path | None = None,
     progress: bool | None = None,
+    time_budget: float | None = None,
 ) -> Evaluation:
     """Evaluate a method under an honest protocol.
 
@@ -133,6 +136,9 @@ def evaluate(
         File of results. What it holds already is not run again; None keeps results only in the return value.
     progress
         Show a bar with the time left; None shows it where there is a terminal.
+    time_budget
+        Seconds after which no further fold is begun; the result then lacks folds, and the same call with the
+        same store goes on from there. None runs to the end.
 
     Examples
     --------
@@ -156,11 +162,13 @@ def evaluate(
         missing = [unit for unit in work if not _covers(known.get(row_key(unit.key)), metrics)]
         with evaluation_progress(f"{chosen.name} on {data.name}", len(work), show=progress) as tick:
             tick(len(work) - len(missing))
-            for row in _run(missing, data, metrics, choose=len(configs) > 1, n_jobs=n_jobs):
+            begun = missing if time_budget is None else _within(time_budget, missing)
+            for row in _run(begun, data, metrics, choose=len(configs) > 1, n_jobs=n_jobs):
                 known[row_key(row)] = results.append(row)
                 tick(1)
     headline = metrics[0]
-    return Evaluation(data.name, chosen.name, protocol, headline, [known[row_key(unit.key)] for unit in work])
+    rows = [known[key] for key in (row_key(unit.key) for unit in work) if key in known]
+    return Evaluation(data.name, chosen.name, protocol, headline, rows)
 
 
 def _loaded(dataset: Dataset | str) -> Dataset:
@@ -208,8 +216,14 @@ def _covers(row: Row | None, metrics: Sequence[str]) -> bool:
     return row is not None and set(metrics) <= set(row["metrics"])
 
 
+def _within(seconds: float, units: Iterable[Unit]) -> Iterator[Unit]:
+    """Hand out units until the time is up; those begun before are finished."""
+    end = time.monotonic() + seconds
+    return takewhile(lambda _unit: time.monotonic() < end, units)
+
+
 def _run(
-    units: list[Unit], data: Dataset, metrics: Sequence[str], *, choose: bool, n_jobs: int
+    units: Iterable[Unit], data: Dataset, metrics: Sequence[str], *, choose: bool, n_jobs: int
 ) -> Iterator[Row]:
     """Run the units and yield each result as soon as it is there."""
     pool = Parallel(n_jobs=n_jobs, return_as="generator" if n_jobs == 1 else "generator_unordered")

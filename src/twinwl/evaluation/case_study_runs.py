@@ -1,0 +1,152 @@
+"""The paper's case study: two real molecules that 1-WL finds nearly alike and STwin does not."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.evaluation.fold_run import versions
+from twinwl.evaluation.methods import resolve
+from twinwl.evaluation.store import ResultStore, row_key
+from twinwl.stwin.kernel import TwinKernel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.evaluation.store import Row
+
+__all__ = ["CASE_GRAPHS", "CASE_METHODS", "CASE_SET", "cosine_of", "run_case_study"]
+
+CASE_SET = "Mutagenicity"
+CASE_GRAPHS = (208, 1103)
+"""Counted from 1, as the paper does."""
+
+CASE_ROUNDS = 2
+CASE_METHODS: dict[str, dict[str, object]] = {
+    "wl": {"n_iter": CASE_ROUNDS},
+    "stwin": {"n_iter": CASE_ROUNDS},
+    "wl-svc": {},
+    "stwin-svc": {},
+    "ntwin": {},
+}
+COSINES = "cosine of two graphs"
+PREDICTIONS = "learnt from all others"
+_KINDS = {"1-WL": "count", "STwin": "size"}
+_RANDOM = {"wl", "stwin", "ntwin"}
+_VERSION = 1
+
+
+def cosine_of(data: Dataset, features: str, graphs: tuple[int, int] = CASE_GRAPHS) -> float:
+    """Return the cosine between the features of two graphs after two rounds.
+
+    Parameters
+    ----------
+    data
+        The data set.
+    features
+        ``"count"`` for 1-WL, ``"size"`` for STwin.
+    graphs
+        Counted from 1.
+
+    >>> from twinwl import load_dataset
+    >>> round(cosine_of(load_dataset("TWINS", n_pairs=2), "count", (1, 2)), 4)
+    1.0
+    """
+    pair = data.graphs[np.array(graphs) - 1]
+    return float(TwinKernel(CASE_ROUNDS, features).fit_transform(pair)[0, 1])
+
+
+def run_case_study(
+    data: Dataset,
+    store: Path,
+    *,
+    methods: Sequence[str] = tuple(CASE_METHODS),
+    graphs: tuple[int, int] = CASE_GRAPHS,
+    seeds: int = 3,
+    until: float | None = None,
+    begin: Callable[[str, int], None] = lambda _method, _seed: None,
+) -> list[Row]:
+    """File the cosines of the two graphs, and what models that saw neither predict for them.
+
+    Parameters
+    ----------
+    data
+        Mutagenicity.
+    store
+        File of results; what it holds is not run again.
+    methods
+        Of `CASE_METHODS`; each learns from all graphs but the two.
+    graphs
+        The two, counted from 1.
+    seeds
+        How often the methods that start from chance are trained.
+    until
+        Value of ``time.monotonic()`` from which on nothing is begun.
+    begin
+        Called with method and seed before each training.
+
+    Returns
+    -------
+    list of Row
+        ``scores`` hold ``cosine``; or for each graph the share of votes for its true class.
+    """
+    known = {row_key(row): row for row in ResultStore(store).rows()}
+    found: list[Row] = []
+
+    def file(key: Row, scores: Callable[[], dict[str, float]]) -> None:
+        name = row_key(key)
+        if name not in known:
+            began = time.perf_counter()
+            values = scores()
+            seconds = round(time.perf_counter() - began, 3)
+            row: Row = {**key, "scores": values, "metrics": list(values), "seconds": seconds}
+            known[name] = ResultStore(store).append({**row, "versions": versions()})
+        found.append(known[name])
+
+    for title, features in _KINDS.items():
+        key = _key(data, title, {"n_iter": CASE_ROUNDS, "graphs": list(graphs)}, COSINES, 0, _VERSION)
+        file(key, lambda features=features: {"cosine": cosine_of(data, features, graphs)})  # type: ignore[misc]
+    for method in methods:
+        for seed in range(seeds if method in _RANDOM else 1):
+            config = {**CASE_METHODS[method], "graphs": list(graphs)}
+            key = _key(data, method, config, PREDICTIONS, seed, resolve(method).version)
+            if row_key(key) not in known:
+                if until is not None and time.monotonic() >= until:
+                    continue
+                begin(method, seed)
+            file(key, lambda method=method, seed=seed: _predicted(data, method, seed, graphs))  # type: ignore[misc]
+    return found
+
+
+def _predicted(data: Dataset, method: str, seed: int, graphs: tuple[int, int]) -> dict[str, float]:
+    """Learn from all graphs but the two; return for each whether its class is right and how sure that is."""
+    places = np.array(graphs) - 1
+    others = np.setdiff1d(np.arange(len(data)), places)
+    model = resolve(method).build(CASE_METHODS[method], seed)
+    model.fit(data.graphs[others], data.y[others])
+    predicted = np.asarray(model.predict(data.graphs[places]))
+    probabilities = model.predict_proba(data.graphs[places])
+    column = {value: place for place, value in enumerate(model.classes_.tolist())}
+    scores: dict[str, float] = {}
+    for row, (graph, place) in enumerate(zip(graphs, places.tolist(), strict=True)):
+        truth = data.y[place].item()
+        scores[f"right-{graph}"] = float(predicted[row] == truth)
+        scores[f"probability-{graph}"] = float(probabilities[row, column[truth]])
+    return scores
+
+
+def _key(data: Dataset, method: str, config: dict[str, object], kind: str, seed: int, version: int) -> Row:
+    return {
+        "dataset": data.name,
+        "digest": data.digest,
+        "method": method,
+        "version": version,
+        "config": config,
+        "splits": kind,
+        "seed": seed,
+        "fold": 0,
+    }

@@ -1,0 +1,157 @@
+"""What the paper measures without any learning: runtimes of features, and pairs that features tell apart."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from twinwl.errors import TwinWLError
+from twinwl.evaluation.fold_run import versions
+from twinwl.evaluation.store import ResultStore, row_key
+from twinwl.stwin.vectorizer import STwinVectorizer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.evaluation.store import Row
+
+__all__ = [
+    "KINDS",
+    "RUNTIME_SETS",
+    "RuntimeComparison",
+    "compare_runtimes",
+    "separate_pairs",
+    "time_features",
+]
+
+KINDS = {"1-WL": "count", "STwin": "size", "STwin, joint counts": "joint"}
+"""Features by the name of what they are."""
+
+RUNTIME_SETS = ("Mutagenicity", "NCI1", "NCI109")
+RUNTIME_ROUNDS = 5  # the deepest that the paper searches
+RUNTIMES = "features, timed"
+PAIRS_APART = "pairs told apart"
+_VERSION = 1
+
+
+class RuntimeComparison(NamedTuple):
+    """Seconds of STwin and 1-WL features of one data set, run by run, and Welch's t-test between them."""
+
+    dataset: str
+    stwin: tuple[float, ...]
+    wl: tuple[float, ...]
+    p_value: float
+
+
+def time_features(data: Dataset, store: Path, *, runs: int = 10, n_iter: int = RUNTIME_ROUNDS) -> list[Row]:
+    """Time STwin and 1-WL features of a whole data set in turns, after a warm-up; file each run.
+
+    Parameters
+    ----------
+    data
+        The data set; reading it is not timed.
+    store
+        File of results; runs that it holds are not repeated.
+    runs
+        How often each is run.
+    n_iter
+        Number of rounds.
+
+    Returns
+    -------
+    list of Row
+        ``scores["seconds"]`` of run ``fold``, methods ``"1-WL"`` and ``"STwin"``.
+    """
+    known = {row_key(row): row for row in ResultStore(store).rows()}
+    names = ("1-WL", "STwin")
+    keys = {
+        (name, run): _key(data, name, {"n_iter": n_iter}, RUNTIMES, run)
+        for run in range(runs)
+        for name in names
+    }
+    if any(row_key(key) not in known for key in keys.values()):
+        for name in names:  # compiled kernels and a warm cache for both
+            STwinVectorizer(n_iter, KINDS[name]).fit_transform(data.graphs)
+    for (name, _), key in keys.items():
+        if row_key(key) in known:
+            continue
+        began = time.perf_counter()
+        STwinVectorizer(n_iter, KINDS[name]).fit_transform(data.graphs)
+        seconds = time.perf_counter() - began
+        known[row_key(key)] = ResultStore(store).append(_filled(key, {"seconds": seconds}))
+    return [known[row_key(key)] for key in keys.values()]
+
+
+def compare_runtimes(rows: Sequence[Row], dataset: str) -> RuntimeComparison | None:
+    """Read the timed runs of a data set from stored rows; None where there are not two of each.
+
+    >>> compare_runtimes([], "NCI1") is None
+    True
+    """
+    seconds: dict[str, list[float]] = {"STwin": [], "1-WL": []}
+    for row in rows:
+        if row["dataset"] == dataset and row["splits"] == RUNTIMES and row["method"] in seconds:
+            seconds[row["method"]].append(row["scores"]["seconds"])
+    if min(map(len, seconds.values())) < 2:  # noqa: PLR2004
+        return None
+    test = stats.ttest_ind(seconds["STwin"], seconds["1-WL"], equal_var=False)
+    return RuntimeComparison(dataset, tuple(seconds["STwin"]), tuple(seconds["1-WL"]), float(test.pvalue))
+
+
+def separate_pairs(data: Dataset, store: Path, *, most_rounds: int = 6) -> list[Row]:
+    """Count, round by round, the pairs of a data set whose features differ; file each count.
+
+    Parameters
+    ----------
+    data
+        A data set of pairs, such as EXP.
+    store
+        File of results.
+    most_rounds
+        The last number of rounds.
+
+    Returns
+    -------
+    list of Row
+        ``scores["pairs"]`` of ``scores["of"]``, for each method of `KINDS` and ``config["n_iter"]``.
+    """
+    if data.groups is None or (np.bincount(data.groups) != 2).any():  # noqa: PLR2004
+        raise TwinWLError(f"{data.name} does not consist of pairs; there is nothing to tell apart")
+    order = np.argsort(data.groups, kind="stable")
+    known = {row_key(row): row for row in ResultStore(store).rows()}
+    found = []
+    for name, features in KINDS.items():
+        keys = [_key(data, name, {"n_iter": h}, PAIRS_APART, 0) for h in range(most_rounds + 1)]
+        if any(row_key(key) not in known for key in keys):
+            vectorizer = STwinVectorizer(most_rounds, features)
+            matrix = vectorizer.fit_transform(data.graphs)[order]
+            apart = abs(matrix[0::2] - matrix[1::2]).tocsc()
+            first_of_round = np.append(0, np.cumsum(vectorizer.space_.columns_per_round))
+            for h, key in enumerate(keys):
+                differs = np.asarray(apart[:, : first_of_round[h + 1]].sum(axis=1)).ravel() > 0
+                scores = {"pairs": float(differs.sum()), "of": float(len(differs))}
+                known[row_key(key)] = ResultStore(store).append(_filled(key, scores))
+        found += [known[row_key(key)] for key in keys]
+    return found
+
+
+def _key(data: Dataset, method: str, config: dict[str, object], kind: str, run: int) -> Row:
+    return {
+        "dataset": data.name,
+        "digest": data.digest,
+        "method": method,
+        "version": _VERSION,
+        "config": config,
+        "splits": kind,
+        "seed": 0,
+        "fold": run,
+    }
+
+
+def _filled(key: Row, scores: dict[str, float]) -> Row:
+    return {**key, "scores": scores, "metrics": list(scores), "versions": versions()}
