@@ -43,7 +43,7 @@ class STwinClassifier(NeuralGraphClassifier):
         are.
     hidden : int, default=64
         Number of hidden units.
-    dropout : float, default=0.0
+    dropout : float, default=0.5
         Share of hidden units left out in training.
     max_epochs, batch_size, learning_rate, weight_decay, patience
         Training by Adam on the cross-entropy; it stops after ``patience`` epochs without a better one.
@@ -94,7 +94,7 @@ class STwinClassifier(NeuralGraphClassifier):
         max_features: int | None = None,
         scaling: str = "twin",
         hidden: int = 64,
-        dropout: float = 0.0,
+        dropout: float = 0.5,
         max_epochs: int = 100,
         batch_size: int = 32,
         learning_rate: float = 1e-3,

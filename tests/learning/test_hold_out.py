@@ -1,0 +1,64 @@
+"""The inner hold-out: stratified, whole groups, every class on both sides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from twinwl.errors import TwinWLError
+from twinwl.learning.hold_out import hold_out
+
+
+@given(st.lists(st.integers(2, 60), min_size=2, max_size=4), st.floats(0.05, 0.5), st.integers(0, 99))
+def test_each_class_gives_its_share(sizes, fraction, seed):
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    kept, held = hold_out(codes, fraction, seed)
+    assert sorted([*kept, *held]) == list(range(len(codes)))
+    for code, size in enumerate(sizes):
+        n_held = np.count_nonzero(codes[held] == code)
+        assert 1 <= n_held < size
+        assert abs(n_held - fraction * size) <= 1
+
+
+@given(st.integers(4, 40), st.floats(0.05, 0.5), st.integers(0, 99))
+def test_groups_stay_whole(n_pairs, fraction, seed):
+    groups, codes = np.repeat(np.arange(n_pairs), 2), np.tile([0, 1], n_pairs)
+    kept, held = hold_out(codes, fraction, seed, groups)
+    assert not set(groups[kept]) & set(groups[held])
+    assert set(codes[held]) == {0, 1}
+    assert abs(len(held) - fraction * len(codes)) <= 2
+
+
+def test_groups_of_one_class_each_leave_every_class_on_both_sides():
+    codes = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    groups = np.array([0, 0, 1, 1, 2, 2, 3, 3])
+    kept, held = hold_out(codes, 0.1, 0, groups)
+    assert set(codes[held]) == set(codes[kept]) == {0, 1}
+
+
+def test_last_group_of_a_class_is_learnt_from():
+    codes = np.array([0, 0, 0, 0, 0, 0, 1, 1])
+    groups = np.array([0, 1, 2, 3, 4, 5, 6, 6])
+    kept, held = hold_out(codes, 0.3, 0, groups)
+    assert set(codes[kept]) == {0, 1}
+    assert set(codes[held]) == {0}
+
+
+def test_seed_decides():
+    codes = np.tile([0, 1], 50)
+    first, again, other = (hold_out(codes, 0.1, seed)[1].tolist() for seed in (0, 0, 1))
+    assert first == again != other
+
+
+@pytest.mark.parametrize("fraction", [0.0, 1.0, -0.1, 2, "a tenth"])
+def test_shares_that_are_none(fraction):
+    with pytest.raises(TwinWLError, match="validation_fraction"):
+        hold_out(np.array([0, 1, 0, 1]), fraction, 0)
+
+
+@pytest.mark.parametrize("groups", [None, np.array([0, 1])])
+def test_nothing_can_be_held_out_of_one_graph_a_class(groups):
+    with pytest.raises(TwinWLError, match="too few"):
+        hold_out(np.array([0, 1]), 0.1, 0, groups)

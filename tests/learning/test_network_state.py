@@ -1,0 +1,71 @@
+"""Parts of a trained network in a model file, and what is refused of them."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import pytest
+import torch
+
+from twinwl.errors import TwinWLError
+from twinwl.learning.history import History
+from twinwl.learning.network_state import (
+    classes_from_state,
+    classes_to_state,
+    history_from_state,
+    history_to_state,
+    weights_from_state,
+    weights_to_state,
+)
+
+
+@pytest.mark.parametrize(
+    "classes", [np.array([1, 2]), np.array(["a", "b"]), np.array(["a", "b"], object), np.array([False, True])]
+)
+def test_classes_survive(classes):
+    back = classes_from_state(classes_to_state(classes))
+    assert back.dtype == classes.dtype
+    assert back.tolist() == classes.tolist()
+
+
+def test_classes_that_cannot_be_written():
+    with pytest.raises(TwinWLError, match="date"):
+        classes_to_state(np.array([dt.date(2020, 1, 1), dt.date(2021, 1, 1)], object))
+
+
+@pytest.mark.parametrize("state", [None, "ab", ["a"], ["a", "a"], [["a"], ["b"]], np.array([[1, 2]])])
+def test_classes_that_are_none(state):
+    with pytest.raises(TwinWLError, match="classes"):
+        classes_from_state(state)
+
+
+def test_history_survives():
+    history = History([0.5, 0.4], [0.6, 0.5], [0.7, 0.8], [], best_epoch=1)
+    assert history_from_state(history_to_state(history)) == history
+
+
+@pytest.mark.parametrize(
+    "change", [{"best_epoch": 0.5}, {"train_loss": [None]}, {"train_loss": "abc"}, {"surprise": []}]
+)
+def test_histories_that_are_none(change):
+    with pytest.raises(TwinWLError, match="history"):
+        history_from_state({**history_to_state(History()), **change})
+
+
+def test_weights_survive():
+    one, other = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
+    weights_from_state(other, weights_to_state(one))
+    assert torch.equal(one.weight, other.weight)
+    one.weight.data += 1  # the copy does not hang on the original
+    assert not torch.equal(one.weight, other.weight)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"weight": np.zeros((3, 3), np.float32)}, {"bias": np.zeros(3)}, {"more": np.zeros(1)}, {"bias": 1}],
+)
+def test_weights_of_another_network(change):
+    network = torch.nn.Linear(2, 3)
+    with pytest.raises(TwinWLError, match="do not fit the network"):
+        weights_from_state(network, {**weights_to_state(network), **change})

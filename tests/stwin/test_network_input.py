@@ -1,0 +1,73 @@
+"""What the network is fed: counts of one length, and excesses that with the counts give the sums back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twinwl as tw
+from twinwl.stwin.features import FeatureSpace, stwin_features
+from twinwl.stwin.network_input import COUNT_LENGTH, EXCESS_SCALE, NetworkInput
+
+
+def sums_and_counts(batch, n_iter=3):
+    encoding = stwin_features(batch, n_iter, "size")
+    return encoding.matrix, stwin_features(batch, space=FeatureSpace("count", encoding.space.alphabet)).matrix
+
+
+@pytest.fixture
+def batch():
+    random = np.random.default_rng(0)
+    edges = []
+    for _ in range(30):
+        size = int(random.integers(5, 12))
+        tree = {(int(random.integers(0, node)), node) for node in range(1, size)}
+        edges.append(sorted(tree | ({(0, size - 1), (1, size - 2)} if random.random() < 0.5 else set())))
+    return tw.GraphBatch.from_edges(edges)
+
+
+def test_sums_can_be_computed_back(batch):
+    sums, counts = sums_and_counts(batch)
+    scaling = NetworkInput.fitted(sums, counts)
+    fed = scaling.apply(sums, counts).toarray()
+    n_columns = sums.shape[1]
+    excess = np.zeros(sums.shape)
+    excess[:, scaling.excess_columns] = fed[:, n_columns:] / EXCESS_SCALE
+    np.testing.assert_allclose(scaling.usual_sizes * counts.toarray() + excess, sums.toarray(), atol=1e-9)
+    assert 0 < len(scaling.excess_columns) < n_columns
+
+
+def test_counts_are_of_one_length(batch):
+    sums, counts = sums_and_counts(batch)
+    fed = NetworkInput.fitted(sums, counts).apply(sums, counts)[:, : sums.shape[1]]
+    np.testing.assert_allclose(np.sqrt(fed.multiply(fed).sum(axis=1)), COUNT_LENGTH)
+
+
+def test_excess_of_training_graphs_sums_to_zero(batch):
+    sums, counts = sums_and_counts(batch)
+    fed = NetworkInput.fitted(sums, counts).apply(sums, counts)[:, sums.shape[1] :]
+    np.testing.assert_allclose(fed.sum(axis=0), 0.0, atol=1e-9)
+
+
+def test_twins_differ_only_in_their_excess():
+    hexagon = [(i, (i + 1) % 6) for i in range(6)]
+    triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
+    sums, counts = sums_and_counts(tw.GraphBatch.from_edges([hexagon, triangles]), 2)
+    fed = NetworkInput.fitted(sums, counts).apply(sums, counts).toarray()
+    assert np.array_equal(fed[0, : sums.shape[1]], fed[1, : sums.shape[1]])
+    np.testing.assert_allclose(fed[:, sums.shape[1] :], [[6 * EXCESS_SCALE], [-6 * EXCESS_SCALE]])
+
+
+def test_counts_alone_have_no_second_column(batch):
+    counts = stwin_features(batch, 3, "count").matrix
+    scaling = NetworkInput.fitted(counts, None)
+    assert scaling.width == counts.shape[1]
+    assert scaling.apply(counts, None).nnz == counts.nnz
+
+
+def test_empty_graph_stays_a_row_of_zeros():
+    batch = tw.GraphBatch.from_edges([[], [(0, 1)]], num_nodes=[0, 2])
+    sums, counts = sums_and_counts(batch, 1)
+    fed = NetworkInput.fitted(sums, counts).apply(sums, counts).toarray()
+    assert not fed[0].any()
+    assert np.isfinite(fed).all()
