@@ -3,24 +3,44 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
+from twinwl.cli import demo
 from twinwl.cli.app import app
+from twinwl.cli.worked_example import _parted, _refined
+
+runner = CliRunner()
 
 
-@pytest.fixture(scope="module")
-def output():
-    result = CliRunner().invoke(app, ["demo"])
+def test_the_example_computes_the_vectors_of_the_paper():
+    vectors = _refined(2)
+    phi = [[value for h in vectors.stwin for value in h[graph].tolist()] for graph in (0, 1)]
+    assert phi == [[4, 2, 12, 8, 20, 12], [4, 2, 12, 8, 16, 12]]
+    assert _parted(vectors.wl) is None
+    assert _parted(vectors.stwin) == 2
+
+
+def test_the_example_shows_who_can_tell_them_apart():
+    result = runner.invoke(app, ["demo", "--example"])
+    assert result.exit_code == 0
+    assert "cannot tell G1 and G2 apart" in result.output
+    assert "(4, 2, 12, 8, 20, 12) is not (4, 2, 12, 8, 16, 12)" in result.output
+
+
+def test_it_trains_and_writes_a_page_without_any_data(tmp_path, monkeypatch):
+    pytest.importorskip("torch", reason="needs PyTorch")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TWINWL_DATA", raising=False)
+    monkeypatch.setenv("TWINWL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(demo, "_METHODS", ("wl", "stwin"))
+    result = runner.invoke(app, ["demo", "--pairs", "40", "--jobs", "1"])
     assert result.exit_code == 0, result.output
-    return [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert "50.00 ± 0.00" in result.output
+    assert "STwin-GNN beats 1-WL, same MLP" in " ".join(result.output.split())
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "50.0 %" in page
+    assert "report.html" in result.output
 
 
-def test_demo_shows_the_vectors_of_the_paper_round_by_round(output):
-    assert "0 (4, 2) (4, 2) (4, 2) (4, 2)" in output
-    assert "1 (4, 2) (4, 2) (12, 8) (12, 8)" in output
-    assert "2 (4, 2) (4, 2) (20, 12) (16, 12)" in output
-
-
-def test_demo_gives_the_verdict(output):
-    assert output[-2] == "1-WL cannot tell G1 and G2 apart: its colours are stable"
-    assert output[-1] == (
-        "Twin-WL tells G1 and G2 apart in round 2: (4, 2, 12, 8, 20, 12) is not (4, 2, 12, 8, 16, 12)"
-    )
+def test_a_page_that_could_not_be_written_is_refused_at_once(tmp_path):
+    result = runner.invoke(app, ["demo", "--report", str(tmp_path / "no" / "report.html")])
+    assert result.exit_code == 2
+    assert "its folder does not exist" in result.output

@@ -26,6 +26,7 @@ _SUBCOMMANDS = [
     "dedup",
     "datasets",
     "evaluate",
+    "reproduce",
     "features",
     "train",
     "predict",

@@ -1,35 +1,31 @@
-"""``twinwl demo``: the paper's worked example, computed."""
+"""``twinwl demo``: what a Twin-GNN sees and a 1-WL network cannot, trained and tested in about a minute."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 if TYPE_CHECKING:
-    import numpy as np
-    import typer
-    from numpy.typing import NDArray
+    from rich.console import Console
     from rich.table import Table
+
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.report.result_cells import ResultCell, Results
 
 __all__ = ["demo", "register"]
 
-_ROUNDS = 2
-_DRAWINGS = {
-    "G1": "1 --- 2\n|     |\n3 --- 4\n|     |\n5 --- 6",
-    "G2": "1         5\n| \\     / |\n|  3 - 4  |\n| /     \\ |\n2         6",
-}
+_METHODS = ("wl", "stwin", "ntwin")
+_FOLDS = 10
+_SECONDS = 75.0  # after which the second data set begins no further fold
 _STORY = (
-    "Every node starts with a colour for its degree. Round by round, 1-WL gives it a new colour for its own "
-    "and its neighbours' colours, and counts the nodes of each colour. Twin-WL also passes identities: STwin "
-    "adds up, for each colour, how many nodes its nodes have reached."
+    "TWINS is made of pairs of molecule-like graphs with opposite classes that 1-WL cannot tell apart. Three "
+    "networks learn from them: one on 1-WL, and the two Twin-GNNs of the paper."
 )
-
-
-class _Vectors(NamedTuple):
-    """What each method makes of the two graphs: an array a round, its rows graphs, its columns colours."""
-
-    wl: list[NDArray[np.int64]]
-    stwin: list[NDArray[np.int64]]
-    stable: bool
 
 
 def register(app: typer.Typer) -> None:
@@ -37,88 +33,112 @@ def register(app: typer.Typer) -> None:
     app.command()(demo)
 
 
-def demo() -> None:
-    """Show the paper's worked example: two graphs that 1-WL confuses and Twin-WL tells apart."""
-    from rich.columns import Columns  # noqa: PLC0415  (the help page must not pay for these)
-    from rich.console import Console  # noqa: PLC0415
-    from rich.panel import Panel  # noqa: PLC0415
+def demo(
+    example: Annotated[
+        bool, typer.Option("--example", help="Print the worked example of the paper only; takes a second.")
+    ] = False,
+    report: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the page of results.")] = Path(
+        "report.html"
+    ),
+    pairs: Annotated[int, typer.Option(min=20, help="Number of pairs in TWINS.")] = 300,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes. \\[default: one a core, two at most]")
+    ] = None,
+    data_dir: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where data sets are.")] = None,
+) -> None:
+    """Train 1-WL, STwin and NTwin on graphs that 1-WL confuses, and write a page about it.
 
-    vectors = _refined(_ROUNDS)
+    Needs no data. Where MUTAG is at hand, it is run too.
+    """
+    if example:
+        from twinwl.cli.worked_example import show_worked_example  # noqa: PLC0415
+
+        show_worked_example()
+        return
+    from rich.console import Console  # noqa: PLC0415  (the help page must not pay for these)
+
+    from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
+    from twinwl.cli.output_files import check_output  # noqa: PLC0415
+    from twinwl.report.results_page import write_results  # noqa: PLC0415
+    from twinwl.report.results_pages import demo_page  # noqa: PLC0415
+
+    check_output(report, (".html", ".htm"))
     console = Console(highlight=False)
-    console.print("[bold]Twin Weisfeiler-Lehman: the worked example of the paper[/]\n")
-    console.print(Columns([Panel(art, title=name, padding=(0, 3)) for name, art in _DRAWINGS.items()]))
+    console.print("[bold]Twin Weisfeiler-Lehman[/]")
     console.print(_STORY)
-    console.print(_table(vectors))
-    console.print(f"[bold]{'1-WL':>7}[/]  {_wl_verdict(vectors)}", soft_wrap=True)
-    console.print(f"[bold]{'Twin-WL':>7}[/]  {_twin_verdict(vectors)}", soft_wrap=True)
+    began = time.monotonic()
+    with warnings_as_lines(), tempfile.TemporaryDirectory() as folder:
+        datasets = _datasets(pairs, data_dir)
+        store = Path(folder) / "demo.jsonl"
+        try:
+            results = _run(datasets, store, jobs or min(2, os.cpu_count() or 1), began, console)
+        except KeyboardInterrupt:
+            typer.secho("stopped; no page was written", err=True)
+            raise typer.Exit(130) from None
+    console.print(f"\nAccuracy in per cent, fair: mean ± deviation over {_FOLDS} folds")
+    console.print(_table(results, [data.name for data in datasets]))
+    _explain(console, results)
+    write_results(demo_page(results, datasets[0]), report)
+    console.print(
+        f"Written to [bold]{report}[/] after {time.monotonic() - began:.0f} s; open it in a browser:\n"
+        f"{report.resolve().as_uri()}",
+        soft_wrap=True,
+    )
 
 
-def _refined(n_iter: int) -> _Vectors:
-    """Refine the worked example; count nodes and add up rooted sizes by colour."""
-    import numpy as np  # noqa: PLC0415
+def _datasets(pairs: int, data_dir: Path | None) -> list[Dataset]:
+    """Return TWINS, and MUTAG where it is at hand: the demonstration downloads nothing."""
+    from twinwl.datasets.locations import find  # noqa: PLC0415
+    from twinwl.datasets.registry import load_dataset  # noqa: PLC0415
 
-    from twinwl.datasets.worked_example import worked_example  # noqa: PLC0415
-    from twinwl.refinement.colours import refine  # noqa: PLC0415
-    from twinwl.refinement.identities import rooted_sizes  # noqa: PLC0415
-
-    batch = worked_example()
-    colours = refine(batch, n_iter).colours
-    sizes = rooted_sizes(batch, n_iter)
-    graph_of_node = np.repeat(np.arange(len(batch)), batch.nodes_per_graph)
-    wl, stwin = [], []
-    for colour_of_node, size_of_node in zip(colours, sizes, strict=True):
-        shape = (len(batch), int(colour_of_node.max()) + 1)
-        counts, sums = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        np.add.at(counts, (graph_of_node, colour_of_node), 1)
-        np.add.at(sums, (graph_of_node, colour_of_node), size_of_node)
-        wl.append(counts)
-        stwin.append(sums)
-    return _Vectors(wl, stwin, stable=refine(batch, None).n_iter <= n_iter)
+    datasets = [load_dataset("TWINS", n_pairs=pairs)]
+    if find("MUTAG", data_dir) is not None:
+        datasets.append(load_dataset("MUTAG", data_dir=data_dir))
+    return datasets
 
 
-def _table(vectors: _Vectors) -> Table:
+def _run(datasets: list[Dataset], store: Path, jobs: int, began: float, console: Console) -> Results:
+    from twinwl.evaluation.evaluate import evaluate  # noqa: PLC0415
+    from twinwl.evaluation.reproduction import stored_rows  # noqa: PLC0415
+    from twinwl.report.result_cells import Results  # noqa: PLC0415
+
+    for place, data in enumerate(datasets):
+        for method in _METHODS:
+            left = None if place == 0 else max(1.0, _SECONDS - (time.monotonic() - began))
+            evaluate(method, data, n_folds=_FOLDS, n_jobs=jobs, store=store, time_budget=left)
+            if not console.is_terminal:  # there is no bar to watch
+                cell = Results(stored_rows([store])).cell(data.name, method)
+                typer.echo(f"{method} on {data.name}: {_figure(cell)}", err=True)
+    return Results(stored_rows([store]))
+
+
+def _table(results: Results, datasets: list[str]) -> Table:
     from rich import box  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
+    from twinwl.evaluation.paper_tables import TITLES  # noqa: PLC0415
+
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("round", justify="right")
-    for method in ("1-WL", "STwin"):
-        for name in _DRAWINGS:
-            table.add_column(f"{method} {name}", justify="right", min_width=10)
-    for h, (counts, sums) in enumerate(zip(vectors.wl, vectors.stwin, strict=True)):
-        table.add_row(str(h), *_row(counts), *_row(sums))
+    table.add_column("")
+    for dataset in datasets:
+        table.add_column(dataset, justify="right")
+    for method in _METHODS:
+        cells = [_figure(results.cell(dataset, method)) for dataset in datasets]
+        name = TITLES[method] if method == "wl" else f"[bold green]{TITLES[method]}[/]"
+        table.add_row(name, *cells)
     return table
 
 
-def _row(of_graphs: NDArray[np.int64]) -> list[str]:
-    """Write both graphs' vectors, in colour where they differ."""
-    texts = [_written(vector.tolist()) for vector in of_graphs]
-    return texts if len(set(texts)) == 1 else [f"[bold green]{text}[/]" for text in texts]
+def _figure(cell: ResultCell | None) -> str:
+    if cell is None:
+        return "not run"
+    fair = cell.readings["fair"]
+    part = f" ({cell.n_runs} of {cell.n_folds} folds)" if cell.partial else ""
+    return f"{100 * fair.mean:.2f} ± {100 * fair.std:.2f}{part}"
 
 
-def _wl_verdict(vectors: _Vectors) -> str:
-    parted = _parted(vectors.wl)
-    if parted is not None:
-        return f"[bold green]tells G1 and G2 apart[/] in round {parted}"
-    ending = "its colours are stable" if vectors.stable else f"not within {_ROUNDS} rounds"
-    return f"[bold red]cannot tell G1 and G2 apart[/]: {ending}"
+def _explain(console: Console, results: Results) -> None:
+    from twinwl.report.findings import twins_against_wl  # noqa: PLC0415
 
-
-def _twin_verdict(vectors: _Vectors) -> str:
-    parted = _parted(vectors.stwin)
-    if parted is None:
-        return "[bold red]cannot tell G1 and G2 apart[/]"
-    first, second = (
-        _written([value for of_graphs in vectors.stwin for value in of_graphs[graph].tolist()])
-        for graph in (0, 1)
-    )
-    return f"[bold green]tells G1 and G2 apart[/] in round {parted}: {first} is not {second}"
-
-
-def _parted(rounds: list[NDArray[np.int64]]) -> int | None:
-    """Return the first round in which the vectors of the two graphs differ."""
-    return next((h for h, (first, second) in enumerate(rounds) if (first != second).any()), None)
-
-
-def _written(values: list[int]) -> str:
-    return f"({', '.join(map(str, values))})"
+    for found in twins_against_wl(results, ["TWINS", "MUTAG"]):
+        console.print(f"[bold]{found.dataset}[/]: {found.comparison}")

@@ -1,0 +1,103 @@
+"""``twinwl reproduce``: the paper's tables, case study and figures, from the store and for the store."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["register", "reproduce"]
+
+PARTS = ("table1", "table2", "table3", "case-study", "figures")
+
+EPILOG = """
+[bold]Parts[/]: [cyan]table1[/] (accuracy on five molecule sets), [cyan]table2[/] (EXP), [cyan]table3[/] \
+(runtime), [cyan]case-study[/], [cyan]figures[/], or [cyan]all[/].
+
+Whatever the store holds is not run again: what was stopped goes on where it stopped. In the end the page \
+and the Markdown file are written anew from all stores, with cells that were not run marked so. \
+[cyan]--time-budget 0[/] runs nothing and only writes them.
+
+[bold]Examples[/]
+
+$ twinwl reproduce table2 --methods wl,stwin,ntwin
+
+$ twinwl reproduce all --jobs 2 --time-budget 2h
+
+$ twinwl reproduce table1 --grid paper --methods stwin --datasets MUTAG,PTC_MR
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommand to the command line."""
+    app.command(epilog=EPILOG)(reproduce)
+
+
+def reproduce(
+    part: Annotated[str, typer.Argument(metavar="PART", help="What to run.", show_default=False)],
+    grid: Annotated[str, typer.Option(metavar="NAME", help="compact or paper.")] = "compact",
+    methods: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Only these methods. \\[default: all]")
+    ] = None,
+    datasets: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Only these data sets. \\[default: all]")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    repeats: Annotated[int, typer.Option(min=1, help="Times all folds are drawn anew.")] = 1,
+    time_budget: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Begin nothing after this time: 2h, 90m, 0.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File of results. \\[default: results/PART.jsonl]")
+    ] = None,
+    data_dir: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where data sets are.")] = None,
+    report: Annotated[Path, typer.Option(metavar="FILE", help="The page of results.")] = Path("report.html"),
+    markdown: Annotated[Path, typer.Option(metavar="FILE", help="The same as Markdown.")] = Path(
+        "RESULTS.md"
+    ),
+    figures: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where the paper's figures are drawn to.")
+    ] = Path("figures"),
+) -> None:
+    """Run the paper again: what is missing, cheapest first, until it is done or the time is up."""
+    from twinwl.cli.durations import seconds_of  # noqa: PLC0415  (the help page must not pay for these)
+    from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
+    from twinwl.cli.output_files import check_output  # noqa: PLC0415
+    from twinwl.cli.reproduction_run import ReproductionRun  # noqa: PLC0415
+    from twinwl.errors import TwinWLError, nearest  # noqa: PLC0415
+    from twinwl.evaluation.reproduction import Settings  # noqa: PLC0415
+
+    if part != "all" and part not in PARTS:
+        raise TwinWLError(f"there is no part {part!r}: {nearest(part, [*PARTS, 'all'])}")
+    if grid not in {"compact", "paper"}:
+        raise TwinWLError(f"grid is {grid!r}: {nearest(grid, ['compact', 'paper'])}")
+    check_output(report, (".html", ".htm"))
+    check_output(markdown, (".md",))
+    budget = None if time_budget is None else seconds_of(time_budget)
+    run = ReproductionRun(
+        parts=PARTS if part == "all" else (part,),
+        methods=_names(methods),
+        datasets=_names(datasets),
+        store=store,
+        data_dir=data_dir,
+        until=None if budget is None else time.monotonic() + budget,
+    )
+    run.check_names()
+    settings = Settings(grid=grid, repeats=repeats, n_jobs=jobs)
+    with warnings_as_lines():
+        try:
+            run.everything(settings, figures)
+        except KeyboardInterrupt:
+            typer.secho(
+                "stopped; what is finished is in the store, the same command goes on from there", err=True
+            )
+            raise typer.Exit(130) from None
+        finally:
+            run.write_report(report, markdown)
+    run.say_what_is_missing()
+
+
+def _names(given: str | None) -> list[str] | None:
+    return None if given is None else [name.strip() for name in given.split(",") if name.strip()]

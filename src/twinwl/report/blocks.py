@@ -1,0 +1,143 @@
+"""What a results page consists of, told apart from how it looks: one content for HTML and for Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+__all__ = [
+    "AccuracyCell",
+    "AccuracyGroup",
+    "AccuracyLine",
+    "AccuracyTable",
+    "Block",
+    "Bullets",
+    "Drawings",
+    "Page",
+    "Paragraph",
+    "PlainTable",
+    "Section",
+]
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Some sentences."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """Sentences that stand for themselves."""
+
+    items: list[str]
+
+
+@dataclass(frozen=True)
+class PlainTable:
+    """A table of text; the first column is a heading, the others are figures unless ``words`` names them."""
+
+    header: list[str]
+    rows: list[list[str]]
+    words: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class AccuracyCell:
+    """A mean and its deviation in per cent, from how many runs; ``text`` stands in where there is none."""
+
+    mean: float | None = None
+    std: float | None = None
+    runs: str = ""
+    text: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class AccuracyLine:
+    """One reading of a method on all data sets; ``kind`` is a protocol or ``"paper"``."""
+
+    kind: str
+    label: str
+    cells: list[AccuracyCell]
+
+
+@dataclass(frozen=True)
+class AccuracyGroup:
+    """A method with its readings."""
+
+    title: str
+    note: str
+    lines: list[AccuracyLine]
+    highlighted: bool = False
+
+
+@dataclass(frozen=True)
+class AccuracyTable:
+    """Methods by data sets."""
+
+    datasets: list[str]
+    groups: list[AccuracyGroup]
+
+
+@dataclass(frozen=True)
+class Drawings:
+    """Pictures side by side, what they show, and the figures behind them as a table.
+
+    Attributes
+    ----------
+    svgs : list of str
+        Inline SVG, each with a title of its own.
+    caption : str
+    legend : list of (class, text)
+        Marks and what they stand for.
+    table : PlainTable or None
+        What Markdown shows in their place.
+    size : str
+        ``"small"`` (three abreast on a large screen), ``"medium"`` (two) or ``"wide"`` (one).
+    in_words : str or None
+        What Markdown says in place of the caption, where that is about the picture.
+    """
+
+    svgs: list[str]
+    caption: str
+    legend: list[tuple[str, str]] = field(default_factory=list)
+    table: PlainTable | None = None
+    size: str = "small"
+    in_words: str | None = None
+
+
+Block: TypeAlias = "Paragraph | Bullets | PlainTable | AccuracyTable | Drawings"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page, with a title and an anchor."""
+
+    anchor: str
+    title: str
+    blocks: list[Block]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole results page.
+
+    Attributes
+    ----------
+    title : str
+    lede : list of str
+        What to know first.
+    highlights : list of (figure, what it is)
+        A few figures in large type.
+    sections : list of Section
+    made_by : list of str
+        How it came about: commands, versions.
+    """
+
+    title: str
+    lede: list[str]
+    highlights: list[tuple[str, str]]
+    sections: list[Section]
+    made_by: list[str]

@@ -1,0 +1,170 @@
+"""Cells of a results table, read from stored rows: only what was run, and all that was run."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.evaluation.methods import METHODS
+from twinwl.evaluation.protocols import PROTOCOLS, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from twinwl.evaluation.methods import Config
+    from twinwl.evaluation.protocols import Summary
+    from twinwl.evaluation.store import Row
+
+__all__ = ["ResultCell", "Results", "result_cell"]
+
+_GRIDS = ("paper", "compact", None)  # of equally complete ones the first is shown
+
+
+@dataclass(frozen=True)
+class ResultCell:
+    """What is known of one method on one data set.
+
+    Attributes
+    ----------
+    dataset, method : str
+    grid : str or None
+        The grid that was searched; None where the defaults were run.
+    n_configs : int
+        Number of configurations in it.
+    readings : dict
+        Protocol to `Summary`; a protocol that says nothing about the method is left out.
+    runs : tuple of (seed, fold)
+        The folds that are complete, in the order of the fold scores.
+    n_folds : int
+        Number of folds of one repeat.
+    seconds : float
+        Mean time of one fit.
+    n_leaked : int
+        Test graphs of the first repeat with an isomorphic copy in training.
+    without_leaks : float or None
+        Mean accuracy on the others, where there are any such copies.
+    """
+
+    dataset: str
+    method: str
+    grid: str | None
+    n_configs: int
+    readings: dict[str, Summary]
+    runs: tuple[tuple[int, int], ...]
+    n_folds: int
+    seconds: float
+    n_leaked: int
+    without_leaks: float | None
+
+    @property
+    def n_runs(self) -> int:
+        """Number of folds over all repeats."""
+        return len(self.runs)
+
+    @property
+    def partial(self) -> bool:
+        """Whether folds of a repeat are still missing."""
+        return self.n_runs % self.n_folds != 0
+
+
+class Results:
+    """Stored rows, ready to be asked for cells.
+
+    Parameters
+    ----------
+    rows
+        Of one or more stores.
+    n_folds
+        Rows of evaluations with another number of folds are not shown.
+
+    Examples
+    --------
+    >>> Results([]).cell("MUTAG", "stwin") is None
+    True
+    """
+
+    def __init__(self, rows: Iterable[Row], n_folds: int = 10) -> None:
+        self.rows = list(rows)
+        self.n_folds = n_folds
+        self._of_cell: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        for row in self.rows:
+            if row["splits"] == f"{n_folds} folds":
+                self._of_cell[row["dataset"], row["method"]].append(row)
+
+    def cell(self, dataset: str, method: str) -> ResultCell | None:
+        """Return a cell, or None where nothing complete was run."""
+        return result_cell(self._of_cell.get((dataset, method), []), self.n_folds)
+
+    def of_kind(self, splits: str) -> list[Row]:
+        """Return rows that are no folds but were filed under a kind of their own."""
+        return [row for row in self.rows if row["splits"] == splits]
+
+
+def result_cell(rows: Sequence[Row], n_folds: int) -> ResultCell | None:
+    """Read the rows of one method on one data set.
+
+    Rows of an older version of the method, or of other data under the same name, are left out. A fold counts
+    only when every configuration of the grid was run on it.
+
+    >>> result_cell([], 10) is None
+    True
+    """
+    if not rows:
+        return None
+    method = METHODS.get(rows[0]["method"])
+    version = method.version if method else max(row["version"] for row in rows)
+    rows = [row for row in rows if row["version"] == version]
+    digest = Counter(row["digest"] for row in rows).most_common(1)
+    rows = [row for row in rows if row["digest"] == digest[0][0]] if digest else []
+    best: tuple[str | None, list[Config], list[Row]] | None = None
+    for grid in _GRIDS:
+        configs = method.configs(grid) if method and (grid is None or grid in method.grids) else [{}]
+        kept = _complete(rows, configs)
+        if kept and (best is None or len(kept) // len(configs) > len(best[2]) // len(best[1])):
+            best = grid, configs, kept
+    if best is None:
+        return None
+    grid, configs, kept = best
+    readings = {name: summary for name in PROTOCOLS if (summary := summarise(kept, name)) is not None}
+    first_seed = min(row["seed"] for row in kept)
+    leaked = {row["fold"]: row["n_leaked"] for row in kept if row["seed"] == first_seed}
+    return ResultCell(
+        kept[0]["dataset"],
+        kept[0]["method"],
+        grid if len(configs) > 1 else None,
+        len(configs),
+        readings,
+        tuple(sorted({(row["seed"], row["fold"]) for row in kept})),
+        n_folds,
+        float(np.mean([row["seconds"] for row in kept])),
+        sum(leaked.values()),
+        _without_leaks(kept, readings) if any(leaked.values()) else None,
+    )
+
+
+def _complete(rows: Sequence[Row], configs: list[Config]) -> list[Row]:
+    """Keep the folds on which every configuration was run, configurations in the order of the grid."""
+    of_fold: dict[tuple[int, int], dict[int, Row]] = defaultdict(dict)
+    for row in rows:
+        if row["config"] in configs:
+            of_fold[row["seed"], row["fold"]][configs.index(row["config"])] = row
+    whole = [found for _, found in sorted(of_fold.items()) if len(found) == len(configs)]
+    return [found[place] for found in whole for place in range(len(configs))]
+
+
+def _without_leaks(rows: Sequence[Row], readings: dict[str, Summary]) -> float | None:
+    """Return the fair mean over test graphs without a copy in training."""
+    found = {(row["seed"], row["fold"], repr(row["config"])): row["scores"] for row in rows}
+    runs = sorted({(row["seed"], row["fold"]) for row in rows})
+    scores = [
+        found[seed, fold, repr(config)].get("accuracy-without-duplicates")
+        for (seed, fold), config in zip(runs, readings["fair"].configs, strict=True)
+    ]
+    known = [
+        found[seed, fold, repr(config)]["accuracy"] if score is None else score
+        for score, (seed, fold), config in zip(scores, runs, readings["fair"].configs, strict=True)
+    ]
+    return float(np.mean(known)) if known else None

@@ -1,0 +1,236 @@
+"""The charts of the results page: how much is protocol, what accuracy costs, and what features tell apart."""
+
+from __future__ import annotations
+
+from math import log10
+from typing import TYPE_CHECKING, NamedTuple
+
+from twinwl.evaluation.paper_tables import TITLES
+from twinwl.report.svg import Canvas, linear_ticks, log_ticks, text_width
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from twinwl.evaluation.reported import Reported
+    from twinwl.report.result_cells import ResultCell
+
+__all__ = ["cost_chart", "family", "growth_chart", "pairs_chart", "protocol_chart"]
+
+_WIDTH = 360.0
+_WIDE = 440.0  # a chart full of labels needs room
+_MARKS = {"fair": 5.5, "best-epoch": 4.0, "best-fold-epoch": 5.5}
+_FAMILIES = {
+    "stwin": "stwin", "stwin-joint": "stwin", "stwin-svc": "stwin", "STwin": "stwin", "ntwin": "ntwin",
+    "STwin, joint counts": "joint", "wl": "wl", "wl-svc": "wl", "wl-kernel": "wl", "wl-oa": "wl",
+    "1-WL": "wl",
+}  # fmt: skip
+
+
+class _Frame(NamedTuple):
+    """Where the data area lies, and how values become places in it."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    x: Callable[[float], float]
+    y: Callable[[float], float]
+
+
+def family(method: str) -> str:
+    """Return the class by which a method is coloured: the Twins, 1-WL, and all others.
+
+    >>> family("stwin-svc"), family("gin")
+    ('stwin', 'other')
+    """
+    return _FAMILIES.get(method, "other")
+
+
+def protocol_chart(dataset: str, cells: Sequence[ResultCell], reported: Mapping[str, Reported]) -> str:
+    """Draw the protocols side by side for one data set: a row a method.
+
+    Parameters
+    ----------
+    dataset
+        Its name, the title.
+    cells
+        What was run on it.
+    reported
+        The paper's figures, by method.
+    """
+    left, top, row_height = 132.0, 40.0, 25.0
+    bottom = top + row_height * len(cells)
+    canvas = Canvas(_WIDTH, bottom + 34, f"{dataset}: accuracy of each method under each protocol")
+    values = [100 * reading.mean for cell in cells for reading in cell.readings.values()]
+    values += [reported[cell.method].mean for cell in cells if cell.method in reported]
+    ticks = _percent_ticks(values)
+    frame = _frame(left, top, _WIDTH - 18, bottom, (ticks[0], ticks[-1]), (0, 1))
+    canvas.text(0, 16, dataset, "title")
+    _x_axis(canvas, frame, [(tick, f"{tick:g}") for tick in ticks])
+    for place, cell in enumerate(cells):
+        y = top + row_height * (place + 0.5)
+        title = TITLES.get(cell.method, cell.method)
+        canvas.text(left - 12, y + 4, title, f"label end {family(cell.method)}")
+        places = [frame.x(100 * reading.mean) for reading in cell.readings.values()]
+        canvas.line(min(places), y, max(places), y, f"span {family(cell.method)}")
+        if cell.method in reported:
+            x, theirs = frame.x(reported[cell.method].mean), reported[cell.method]
+            canvas.line(x, y - 8, x, y + 8, "paper")
+            canvas.circle(x, y, 7, "hit", tip=f"{title}, paper: {theirs.mean:.2f} ± {theirs.std:.2f}")
+        for protocol, reading in reversed(cell.readings.items()):
+            tip = f"{title}, {protocol}: {100 * reading.mean:.2f} ± {100 * reading.std:.2f}"
+            kind = f"dot {protocol} {family(cell.method)}"
+            canvas.circle(frame.x(100 * reading.mean), y, _MARKS[protocol], kind, tip=tip)
+    return canvas.markup()
+
+
+def cost_chart(dataset: str, cells: Sequence[ResultCell]) -> str:
+    """Draw fair accuracy against the seconds of one fit, on a logarithmic axis."""
+    canvas = Canvas(_WIDE, 318, f"{dataset}: fair accuracy against seconds of one fit")
+    seconds = [max(cell.seconds, 1e-3) for cell in cells]
+    accuracies = [100 * cell.readings["fair"].mean for cell in cells]
+    ticks, powers = _percent_ticks(accuracies), log_ticks(*_widened(seconds))
+    frame = _frame(
+        44,
+        40,
+        _WIDE - 18,
+        270,
+        (log10(powers[0]), log10(powers[-1])),
+        (ticks[0], ticks[-1]),
+    )
+    canvas.text(0, 16, dataset, "title")
+    _y_axis(canvas, frame, [(tick, f"{tick:g}") for tick in ticks])
+    _x_axis(canvas, frame, [(log10(power), _seconds(power)) for power in powers])
+    canvas.text((frame.left + frame.right) / 2, 310, "time of one fit", "axis-title middle")
+    places = [(frame.x(log10(x)), frame.y(y)) for x, y in zip(seconds, accuracies, strict=True)]
+    taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
+    order = sorted(range(len(cells)), key=lambda place: family(cells[place].method) == "other")
+    for place in order:
+        cell, (x, y) = cells[place], places[place]
+        title = TITLES.get(cell.method, cell.method)
+        tip = f"{title}: {accuracies[place]:.2f} %, {seconds[place]:.2f} s"
+        canvas.circle(x, y, 5, f"dot fair {family(cell.method)}", tip=tip)
+        spot = _free_spot(title, x, y, frame, taken)
+        if spot is not None:
+            canvas.text(spot[0], spot[1] + 4, title, f"label {spot[2]} {family(cell.method)}")
+    return canvas.markup()
+
+
+def pairs_chart(counts: Mapping[str, Mapping[int, int]], n_pairs: int, dataset: str) -> str:
+    """Draw how many pairs each kind of feature tells apart, round by round."""
+    canvas = Canvas(_WIDTH, 300, f"{dataset}: pairs told apart after h rounds, of {n_pairs}")
+    rounds = sorted({h for found in counts.values() for h in found})
+    frame = _frame(44, 40, _WIDTH - 96, 254, (rounds[0], rounds[-1]), (0, n_pairs))
+    canvas.text(0, 16, f"{dataset}: pairs told apart, of {n_pairs}", "title")
+    _y_axis(canvas, frame, [(tick, f"{tick:g}") for tick in linear_ticks(0, n_pairs, 4) if tick <= n_pairs])
+    _x_axis(canvas, frame, [(h, str(h)) for h in rounds])
+    canvas.text((frame.left + frame.right) / 2, 292, "rounds h", "axis-title middle")
+    ends: list[float] = []
+    # Curves may lie on one another: the thicker ones come first, so that all can be seen.
+    for place, (name, found) in enumerate(reversed(list(counts.items()))):
+        points = [(frame.x(h), frame.y(found[h])) for h in sorted(found)]
+        canvas.polyline(points, f"curve width-{len(counts) - place} {family(name)}")
+        for h, (x, y) in zip(sorted(found), points, strict=True):
+            tip = f"{name}, h = {h}: {found[h]} of {n_pairs}"
+            canvas.circle(x, y, 3 + (len(counts) - place - 1), f"dot fair {family(name)}", tip=tip)
+        label_y = points[-1][1]
+        while any(abs(label_y - other) < 15 for other in ends):  # noqa: PLR2004
+            label_y += 15
+        ends.append(label_y)
+        canvas.text(
+            frame.right + 12, label_y + 4, name.partition(",")[2].strip() or name, f"label {family(name)}"
+        )
+    return canvas.markup()
+
+
+def growth_chart(title: str, unit: str, points: Sequence[tuple[float, float]]) -> str:
+    """Draw seconds against size, both logarithmic, beside what growing linearly would look like."""
+    canvas = Canvas(_WIDTH, 300, f"{title}: seconds against number of {unit}")
+    sizes, seconds = [size for size, _ in points], [second for _, second in points]
+    across, up = log_ticks(*_widened(sizes)), log_ticks(*_widened(seconds))
+    frame = _frame(
+        58, 40, _WIDTH - 18, 254, (log10(across[0]), log10(across[-1])), (log10(up[0]), log10(up[-1]))
+    )
+    canvas.text(0, 16, title, "title")
+    _y_axis(canvas, frame, [(log10(power), _seconds(power)) for power in up])
+    _x_axis(canvas, frame, [(log10(power), _short(power)) for power in across])
+    canvas.text((frame.left + frame.right) / 2, 292, unit, "axis-title middle")
+    guide = [(size, seconds[0] * size / sizes[0]) for size in (sizes[0], sizes[-1])]
+    canvas.polyline([(frame.x(log10(x)), frame.y(log10(y))) for x, y in guide], "guide")
+    drawn = [(frame.x(log10(x)), frame.y(log10(y))) for x, y in points]
+    canvas.polyline(drawn, "curve width-1 stwin")
+    for (x, y), (size, second) in zip(drawn, points, strict=True):
+        canvas.circle(x, y, 5, "dot fair stwin", tip=f"{size:,.0f} {unit}: {_seconds(second)}")
+    return canvas.markup()
+
+
+def _frame(
+    left: float,
+    top: float,
+    right: float,
+    bottom: float,
+    across: tuple[float, float],
+    up: tuple[float, float],
+) -> _Frame:
+    def x(value: float) -> float:
+        return left + (value - across[0]) / max(across[1] - across[0], 1e-12) * (right - left)
+
+    def y(value: float) -> float:
+        return bottom - (value - up[0]) / max(up[1] - up[0], 1e-12) * (bottom - top)
+
+    return _Frame(left, top, right, bottom, x, y)
+
+
+def _x_axis(canvas: Canvas, frame: _Frame, ticks: Sequence[tuple[float, str]]) -> None:
+    for value, text in ticks:
+        x = frame.x(value)
+        canvas.line(x, frame.top, x, frame.bottom, "grid")
+        canvas.text(x, frame.bottom + 18, text, "tick middle")
+
+
+def _y_axis(canvas: Canvas, frame: _Frame, ticks: Sequence[tuple[float, str]]) -> None:
+    for value, text in ticks:
+        y = frame.y(value)
+        canvas.line(frame.left, y, frame.right, y, "grid")
+        canvas.text(frame.left - 8, y + 4, text, "tick end")
+
+
+def _free_spot(
+    text: str, x: float, y: float, frame: _Frame, taken: list[tuple[float, float, float, float]]
+) -> tuple[float, float, str] | None:
+    """Return where a label beside a point covers nothing, and how it is anchored; take the place."""
+    width = text_width(text, 13)
+    spots = [(9, 0, "start"), (-9, 0, "end"), (0, -14, "middle"), (0, 14, "middle")]
+    spots += [(8, -11, "start"), (8, 11, "start"), (-8, -11, "end"), (-8, 11, "end")]
+    for dx, dy, anchor in spots:
+        left = x + dx - {"start": 0.0, "end": width, "middle": width / 2}[anchor]
+        box = (left, y + dy - 7, left + width, y + dy + 7)
+        inside = box[0] >= frame.left - 4 and box[2] <= frame.right + 18 and box[1] >= frame.top - 10
+        if inside and box[3] <= frame.bottom and not any(_overlap(box, other) for other in taken):
+            taken.append(box)
+            return x + dx, y + dy, anchor
+    return None
+
+
+def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _percent_ticks(values: Sequence[float]) -> list[float]:
+    """Return ticks for accuracies; none lies beyond 100 %, for there is nothing to be had."""
+    ticks = linear_ticks(min(values) - 1, min(max(values) + 1, 100))
+    return [tick for tick in ticks if tick <= 100]  # noqa: PLR2004
+
+
+def _widened(values: Sequence[float]) -> tuple[float, float]:
+    return min(values) / 1.15, max(values) * 1.15
+
+
+def _short(number: float) -> str:
+    return f"{number / 1e6:,.0f} million" if number >= 1e6 else f"{number:,.0f}"  # noqa: PLR2004
+
+
+def _seconds(value: float) -> str:
+    if value < 1:
+        return f"{1000 * value:.3g} ms"
+    return f"{value:.3g} s" if value < 1000 else f"{value:,.0f} s"  # noqa: PLR2004

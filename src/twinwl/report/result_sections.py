@@ -1,0 +1,180 @@
+"""The sections of the results page, each from stored rows alone; one without results is left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from twinwl.evaluation.paper_tables import TITLES
+from twinwl.report.blocks import Bullets, Drawings, Paragraph, PlainTable, Section
+from twinwl.report.difference_chart import difference_chart
+from twinwl.report.findings import (
+    PROTOCOL_SENTENCE,
+    closeness_to_paper,
+    protocol_gap,
+    twins_against_wl,
+    verdict,
+)
+from twinwl.report.measured_sections import pairs_drawing
+from twinwl.report.result_charts import cost_chart, protocol_chart
+from twinwl.report.result_tables import (
+    accuracy_table,
+    closeness_table,
+    leaks_table,
+    significance_table,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from twinwl.evaluation.paper_tables import PaperTable
+    from twinwl.report.blocks import Block
+    from twinwl.report.result_cells import ResultCell, Results
+
+__all__ = [
+    "accuracy_section",
+    "closeness_section",
+    "cost_section",
+    "protocol_section",
+    "significance_section",
+]
+
+_FEWEST_IN_A_CHART = 2
+_READING_HELP = (
+    "Mean ± standard deviation over the folds, in per cent; in parentheses the number of runs (folds × "
+    "repeats). “fair” is the headline; the optimistic readings (*) choose by test accuracy and are here to "
+    "be compared with published figures. A cell says “not run” where nothing complete is in the store."
+)
+
+
+def accuracy_section(table: PaperTable, results: Results, datasets: Sequence[str] | None = None) -> Section:
+    """Set a table of the paper beside ours."""
+    blocks: list[Block] = [Paragraph(_READING_HELP), accuracy_table(table, results, datasets)]
+    apart = pairs_drawing(results) if table.name == "table2" else None
+    if apart is not None:
+        blocks.append(apart)
+    return Section(table.name, _title(table), blocks)
+
+
+def significance_section(results: Results, datasets: Sequence[str]) -> Section | None:
+    """Say whether Twin beats 1-WL over the same folds, whichever way it falls."""
+    found = twins_against_wl(results, datasets)
+    if not found:
+        return None
+    help_ = (
+        "Each Twin method beside 1-WL under the same classifier, over the same folds, in the fair reading. "
+        "Folds share training graphs, so the t-test is the corrected resampled one; a plain t-test would see "
+        "differences that are not there. A verdict counts from p (t) below 0.05 on."
+    )
+    pairs = dict.fromkeys((each.twin, each.wl) for each in found)
+    charts = [difference_chart([each for each in found if (each.twin, each.wl) == pair]) for pair in pairs]
+    caption = (
+        "Right of zero the Twin is ahead. Bars: 95 % intervals of the corrected test; a hollow mark may be "
+        "chance. An arrow stands for a difference beyond the axis."
+    )
+    drawings = Drawings(charts, caption, [], significance_table(found), in_words="")
+    return Section(
+        "significance", "Does the Twin help?", [Bullets(verdict(found)), Paragraph(help_), drawings]
+    )
+
+
+def protocol_section(results: Results, tables: Sequence[PaperTable]) -> Section | None:
+    """Show the protocols side by side."""
+    drawings, lines, cells_shown = [], [], []
+    for table in tables:
+        for dataset in table.datasets:
+            cells = _cells(results, table, dataset)
+            if len(cells) < _FEWEST_IN_A_CHART:
+                continue
+            reported = {
+                row.method: table.reported[row.title][dataset]
+                for row in table.rows
+                if row.in_paper and dataset in table.reported.get(row.title, {})
+            }
+            drawings.append(protocol_chart(dataset, cells, reported))
+            cells_shown += cells
+            lines += [_protocol_row(cell, reported) for cell in cells]
+    if not drawings:
+        return None
+    gap = protocol_gap(cells_shown)
+    blocks: list[Block] = [Paragraph(PROTOCOL_SENTENCE if gap is None else f"{gap} {PROTOCOL_SENTENCE}")]
+    header = ["", "fair", "best-epoch", "best-fold-epoch", "paper"]
+    legend = [
+        ("dot fair", "fair"),
+        ("dot best-epoch", "best-epoch, optimistic"),
+        ("dot best-fold-epoch", "best-fold-epoch, optimistic"),
+        ("paper", "paper"),
+    ]
+    caption = "Accuracy in per cent: the same training runs, read in three ways, and the reported figures."
+    blocks.append(Drawings(drawings, caption, legend, PlainTable(header, lines)))
+    return Section("protocols", "How much of a headline is protocol", blocks)
+
+
+def closeness_section(results: Results) -> Section | None:
+    """Say how close the most optimistic reading comes to each reported figure of the Twin-GNNs."""
+    found = closeness_to_paper(results)
+    if not found:
+        return None
+    n_within = sum(each.within for each in found)
+    n_above = sum(each.ours > each.reported + each.reported_std for each in found)
+    text = (
+        f"Read as best-fold-epoch, {n_within} of {len(found)} cells of STwin-GNN and NTwin-GNN lie within "
+        "one reported standard deviation of the paper's figure"
+        + (f"; {n_above} of the others lie above it." if n_above else ".")
+    )
+    return Section(
+        "closeness", "How close to the reported figures", [Paragraph(text), closeness_table(found)]
+    )
+
+
+def cost_section(results: Results, table: PaperTable) -> Section | None:
+    """Show accuracy against training cost, and what copies across folds do to it."""
+    drawings, rows, every = [], [], []
+    for dataset in table.datasets:
+        cells = _cells(results, table, dataset)
+        every += cells
+        if len(cells) < _FEWEST_IN_A_CHART:
+            continue
+        drawings.append(cost_chart(dataset, cells))
+        rows += [
+            [
+                f"{TITLES[cell.method]}, {dataset}",
+                f"{100 * cell.readings['fair'].mean:.2f}",
+                f"{cell.seconds:.2f}",
+            ]
+            for cell in cells
+        ]
+    if not drawings:
+        return None
+    caption = (
+        "Fair accuracy in per cent against the mean time of one fit (one configuration on one fold, encoding "
+        "included), on whatever else the machine was doing: read it in powers of ten."
+    )
+    table_of_all = PlainTable(["", "fair", "seconds a fit"], rows)
+    blocks: list[Block] = [Drawings(drawings, caption, [], table_of_all, "medium")]
+    leaks = leaks_table(every, TITLES)
+    if leaks is not None:
+        blocks += [
+            Paragraph(
+                "Some test graphs have an isomorphic copy, labels included, in their training part. Accuracy "
+                "with and without them:"
+            ),
+            leaks,
+        ]
+    return Section("cost", "Accuracy against training cost", blocks)
+
+
+def _title(table: PaperTable) -> str:
+    number = {"table1": "Table 1: ", "table2": "Table 2: "}.get(table.name, "")
+    return f"{number}{table.title[0].lower() if number else table.title[0]}{table.title[1:]}"
+
+
+def _cells(results: Results, table: PaperTable, dataset: str) -> list[ResultCell]:
+    found = [results.cell(dataset, row.method) for row in table.rows]
+    return [cell for cell in found if cell is not None]
+
+
+def _protocol_row(cell: ResultCell, reported: Mapping[str, tuple[float, float]]) -> list[str]:
+    readings = [cell.readings.get(name) for name in ("fair", "best-epoch", "best-fold-epoch")]
+    texts = ["–" if reading is None else f"{100 * reading.mean:.2f}" for reading in readings]
+    theirs = f"{reported[cell.method][0]:.2f}" if cell.method in reported else "–"
+    return [f"{TITLES[cell.method]}, {cell.dataset}", *texts, theirs]

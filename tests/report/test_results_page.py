@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import twinwl as tw
+from tests.report.stored_results import BENCHMARK, cell_rows, measured_rows, table_rows
+from twinwl.errors import TwinWLError
+from twinwl.report.blocks import Page, PlainTable, Section
+from twinwl.report.result_cells import Results
+from twinwl.report.results_markdown import results_markdown
+from twinwl.report.results_page import results_html, write_results
+from twinwl.report.results_pages import demo_page, paper_page
+
+
+@pytest.fixture(scope="module")
+def full_page():
+    skip = {("NCI109", "123-gnn"), ("Mutagenicity", "123-gnn")}
+    rows = [*table_rows("table1", skip=skip), *table_rows("table2"), *measured_rows()]
+    return paper_page(Results(rows), None, BENCHMARK)
+
+
+def row_of(markdown, title, reading):
+    """Return the cells of one line of an accuracy table."""
+    inside = False
+    for line in markdown.splitlines():
+        inside = line.startswith(f"| **{title}**") or (inside and line.startswith("|  |"))
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if inside and cells[1] == reading:
+            return cells[2:]
+    raise AssertionError(f"no line {reading!r} of {title!r}")
+
+
+def test_markdown_sets_ours_beside_the_reported_figures(full_page):
+    markdown = results_markdown(full_page)
+    assert row_of(markdown, "STwin-GNN", "paper")[0] == "90.00 ± 3.89"
+    fair = row_of(markdown, "STwin-GNN", "fair")
+    assert len(fair) == 5
+    assert all(re.fullmatch(r"\*\*\d+\.\d\d ± \d+\.\d\d\*\* \(10\)", cell) for cell in fair)
+    assert row_of(markdown, "STwin-GNN", "best-fold-epoch, optimistic")[0].endswith("(10)")
+
+
+def test_cells_that_were_not_run_are_marked(full_page):
+    cells = row_of(results_markdown(full_page), "1-2-3-GNN", "fair")
+    assert cells[2] == cells[4] == "not run"
+    assert cells[0] != "not run"
+    assert results_html(full_page).count(">not run<") == 2 * 3  # three readings of two cells
+
+
+def test_a_part_of_the_folds_is_marked_as_a_part():
+    rows = cell_rows("MUTAG", "stwin", [0.8] * 4)
+    assert row_of(results_markdown(paper_page(Results(rows))), "STwin-GNN", "fair")[0].endswith("(4 of 10)")
+
+
+def test_every_section_of_a_full_store_is_there(full_page):
+    assert [section.anchor for section in full_page.sections] == [
+        "significance", "protocols", "closeness", "table1", "table2", "table3", "cost", "case-study",
+        "growth",
+    ]  # fmt: skip
+
+
+def test_an_empty_store_gives_a_page_of_cells_not_run():
+    page = paper_page(Results([]))
+    assert page.highlights[0][0].startswith("0 of")
+    assert results_html(page).count(">not run<") == results_markdown(page).count("not run |") > 50
+
+
+def test_the_page_needs_nothing_else(full_page):
+    html = results_html(full_page)
+    assert re.findall(r'(?:src|href)="(?!#|data:)[^"]*"', html) == []
+    assert "url(" not in html
+    assert "<script" not in html
+    assert html.count("<section") == len(full_page.sections)
+
+
+def test_the_same_results_give_the_same_bytes():
+    rows = [*table_rows("table2"), *measured_rows()]
+    assert results_html(paper_page(Results(rows))) == results_html(paper_page(Results(rows)))
+
+
+def test_what_comes_from_outside_is_escaped():
+    page = Page(
+        "<b>", ["<i>"], [("<u>", "<s>")], [Section("a", "<em>", [PlainTable(["<x>"], [["<y>|"]])])], ["<z>"]
+    )
+    html = results_html(page)
+    assert not re.search(r"<(b|i|u|s|em|x|y|z)>", html)
+    assert "<y>\\|" in results_markdown(page)
+
+
+def test_the_demonstration_shows_the_example_and_a_pair():
+    rows = cell_rows("TWINS", "wl", [0.5] * 10, None) + cell_rows("TWINS", "stwin", [0.97] * 10, None)
+    page = demo_page(Results(rows), tw.load_dataset("TWINS", n_pairs=5))
+    html = results_html(page)
+    assert page.highlights[0] == ("50.0 %", "1-WL, same MLP on TWINS, fair")
+    assert "(20, 12) ≠ (16, 12)" in html
+    assert "the rings of decalin" in html
+    assert "MUTAG" not in page.lede[0]
+
+
+def test_a_file_that_cannot_be_written_is_said_so(tmp_path):
+    with pytest.raises(TwinWLError, match="cannot write"):
+        write_results(Page("", [], [], [], []), tmp_path / "no" / "report.html")

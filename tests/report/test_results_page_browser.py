@@ -1,0 +1,137 @@
+"""The results page in a real browser: Chromium without a window, driven by Playwright."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.report.stored_results import BENCHMARK, measured_rows, table_rows
+from twinwl.report.result_cells import Results
+from twinwl.report.results_page import write_results
+from twinwl.report.results_pages import paper_page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+if CHROMIUM is None:
+    pytest.skip("there is no Chromium on this machine", allow_module_level=True)
+sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-sync",
+    "--no-first-run",
+]
+DESKTOP, PHONE = {"width": 1240, "height": 900}, {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    page = paper_page(
+        Results([*table_rows("table1"), *table_rows("table2"), *measured_rows()]), None, BENCHMARK
+    )
+    written = tmp_path_factory.mktemp("page") / "report.html"
+    write_results(page, written)
+    return written
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def opened(browser, path):
+    """Open the page; in the end nothing may have gone to the network or been complained about."""
+    contexts, trouble = [], []
+
+    def open_page(viewport=None, **options):
+        context = browser.new_context(viewport=viewport or DESKTOP, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: trouble.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
+        page.on(
+            "request",
+            lambda request: (
+                request.url.startswith(("file:", "data:")) or trouble.append(f"request: {request.url}")
+            ),
+        )
+        page.goto(path.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert trouble == []
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_page_is_never_wider_than_the_screen(opened, viewport):
+    page = opened(viewport)
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+
+
+def test_a_wide_table_scrolls_inside_its_own_frame_on_a_phone(opened):
+    page = opened(PHONE)
+    wide, frame = page.eval_on_selector("#table1 .scroll", "box => [box.scrollWidth, box.clientWidth]")
+    assert wide > frame
+    page.eval_on_selector("#table1 .scroll", "box => box.scrollLeft = 200")
+    method = page.locator("#table1 th.method .name").first
+    assert method.bounding_box()["x"] >= 0  # the method stays in sight
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(opened, scheme):
+    page = opened(color_scheme=scheme)
+    for selector in (".lede", "section p", ".accuracies .std", ".accuracies tr.paper td b", "figcaption"):
+        assert contrast(page, selector) >= 4.5, selector
+
+
+def contrast(page, selector):
+    """Return the WCAG contrast of an element's text with the card or page behind it."""
+    colours = page.eval_on_selector(
+        selector,
+        """element => {
+          const style = one => getComputedStyle(one);
+          let ground = element;
+          while (style(ground).backgroundColor === 'rgba(0, 0, 0, 0)') ground = ground.parentElement;
+          return [style(element).color, style(ground).backgroundColor];
+        }""",
+    )
+    light, dark = sorted((luminance(colour) for colour in colours), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour):
+    channels = [int(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_the_links_lead_to_sections(opened):
+    page = opened()
+    for anchor in page.eval_on_selector_all("nav a", "all => all.map(a => a.getAttribute('href'))"):
+        assert page.locator(f"section{anchor}").count() == 1
+
+
+def test_figures_behind_a_chart_can_be_opened(opened):
+    page = opened()
+    table = page.locator("#protocols details table")
+    assert not table.is_visible()
+    page.click("#protocols summary")
+    assert table.is_visible()
+    assert "STwin-GNN, MUTAG" in table.inner_text()
+
+
+def test_paper_gets_light_colours_and_no_navigation(opened):
+    page = opened(color_scheme="dark")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.locator("nav").is_visible()
+    assert page.pdf().startswith(b"%PDF")
