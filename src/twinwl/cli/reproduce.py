@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
     app.command(epilog=EPILOG)(reproduce)
 
 
-def reproduce(
+def reproduce(  # noqa: PLR0917  (the options of a command)
     part: Annotated[str, typer.Argument(metavar="PART", help="What to run.", show_default=False)],
     grid: Annotated[str, typer.Option(metavar="NAME", help="compact or paper.")] = "compact",
     methods: Annotated[
@@ -57,6 +57,9 @@ def reproduce(
     markdown: Annotated[Path, typer.Option(metavar="FILE", help="The same as Markdown.")] = Path(
         "RESULTS.md"
     ),
+    readme: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write the short table into this file.")
+    ] = None,
     figures: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where the paper's figures are drawn to.")
     ] = Path("figures"),
@@ -95,7 +98,7 @@ def reproduce(
             )
             raise typer.Exit(130) from None
         finally:
-            run.write_report(report, markdown)
+            run.write_report(report, markdown, readme)
     run.say_what_is_missing()
 
 

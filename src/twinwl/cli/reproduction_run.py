@@ -16,6 +16,7 @@ from twinwl.evaluation.feature_runs import RUNTIME_SETS, compare_runtimes, separ
 from twinwl.evaluation.paper_tables import TABLES, cells_of
 from twinwl.evaluation.reproduction import run_tasks, stored_rows, tasks_of
 from twinwl.report.paper_figures import write_figures
+from twinwl.report.readme_table import update_readme
 from twinwl.report.result_cells import Results
 from twinwl.report.results_page import write_results
 from twinwl.report.results_pages import paper_page, read_benchmark
@@ -77,13 +78,15 @@ class ReproductionRun:
         if tables := [name for name in _TABLES if name in self.parts]:
             self._run_tables(tables, settings)
 
-    def write_report(self, report: Path, markdown: Path) -> None:
+    def write_report(self, report: Path, markdown: Path, readme: Path | None = None) -> None:
         """Write page and Markdown from whatever the stores hold."""
         stores = [self.store] if self.store else sorted(_RESULTS.glob("*.jsonl"))
         at_hand = find(CASE_SET, self.data_dir) is not None
         molecules = self._load(CASE_SET) if at_hand else None
-        page = paper_page(Results(stored_rows(stores)), molecules, read_benchmark(_BENCHMARK))
-        write_results(page, report, markdown)
+        results = Results(stored_rows(stores))
+        write_results(paper_page(results, molecules, read_benchmark(_BENCHMARK)), report, markdown)
+        if readme is not None:
+            update_readme(readme, results)
         typer.echo(f"written: {report} and {markdown}")
 
     def say_what_is_missing(self) -> None:

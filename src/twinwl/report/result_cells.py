@@ -41,7 +41,7 @@ class ResultCell:
     n_folds : int
         Number of folds of one repeat.
     seconds : float
-        Mean time of one fit.
+        Median time of one fit; the first one of a process also compiles, so a mean would mislead.
     n_leaked : int
         Test graphs of the first repeat with an isomorphic copy in training.
     without_leaks : float or None
@@ -139,7 +139,7 @@ def result_cell(rows: Sequence[Row], n_folds: int) -> ResultCell | None:
         readings,
         tuple(sorted({(row["seed"], row["fold"]) for row in kept})),
         n_folds,
-        float(np.mean([row["seconds"] for row in kept])),
+        float(np.median([row["seconds"] for row in kept])),
         sum(leaked.values()),
         _without_leaks(kept, readings) if any(leaked.values()) else None,
     )

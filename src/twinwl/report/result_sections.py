@@ -146,8 +146,8 @@ def cost_section(results: Results, table: PaperTable) -> Section | None:
     if not drawings:
         return None
     caption = (
-        "Fair accuracy in per cent against the mean time of one fit (one configuration on one fold, encoding "
-        "included), on whatever else the machine was doing: read it in powers of ten."
+        "Fair accuracy in per cent against the median time of one fit (one configuration on one fold, "
+        "encoding included), on whatever else the machine was doing: read it in powers of ten."
     )
     table_of_all = PlainTable(["", "fair", "seconds a fit"], rows)
     blocks: list[Block] = [Drawings(drawings, caption, [], table_of_all, "medium")]
