@@ -126,8 +126,17 @@ def test_help_has_examples_and_the_readouts():
 def test_interrupting_leaves_no_traceback(tmp_path):
     fifo = tmp_path / "a.g6"
     os.mkfifo(fifo)  # reading from it blocks, as a long computation would
+    # Whoever runs the tests in the background has them ignore interrupts, and children inherit that.
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     process = subprocess.Popen(
-        [sys.executable, "-c", "from twinwl.cli.app import main; main()", "compare", fifo, HEXAGON],
+        [
+            sys.executable,
+            "-c",
+            f"{listen}; from twinwl.cli.app import main; main()",
+            "compare",
+            fifo,
+            HEXAGON,
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
