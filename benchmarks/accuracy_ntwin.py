@@ -28,6 +28,7 @@ def main() -> None:
     parser.add_argument("--hops", default="growing")
     parser.add_argument("--edge-labels", action="store_true")
     parser.add_argument("--root-mark", default="none")
+    parser.add_argument("--subtree", default="auto")
     parser.add_argument("--folds", type=int, default=10, help="stop after this many of the ten folds")
     parser.add_argument("--output", type=Path, default=OUTPUT)
     options = parser.parse_args()
@@ -36,6 +37,7 @@ def main() -> None:
         "hops": int(options.hops) if options.hops.isdigit() else options.hops,
         "root_mark": options.root_mark,
         "edge_labels": options.edge_labels,
+        "subtree": options.subtree,
     }
     for name in options.data:
         measure(name, config, options.folds, options.output)
