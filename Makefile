@@ -22,7 +22,7 @@ endif
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make run      show the paper's worked example"
+	@echo "make run      1-WL and the Twin-GNNs on built-in data, and a page about it (report.html)"
 	@echo "make test     run the tests (TESTS=path for a part)"
 	@echo "make lint     style, types and layers"
 	@echo "make bench    the measurements in benchmarks/ (BENCH=file for one)"

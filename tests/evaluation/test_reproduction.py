@@ -6,6 +6,7 @@ import pytest
 
 import twinwl as tw
 from twinwl.errors import TwinWLError
+from twinwl.evaluation.fold_run import Unit
 from twinwl.evaluation.methods import METHODS, Method
 from twinwl.evaluation.paper_tables import Cell
 from twinwl.evaluation.reproduction import Settings, run_tasks, stored_rows, tasks_of
@@ -105,3 +106,8 @@ def test_a_method_that_fails_is_reported_and_the_others_go_on(guess, twins, tmp_
     assert states["broken"].state == "failed"
     assert states["broken"].message
     assert states[guess].state == "done"
+
+
+def test_a_training_inside_an_evaluation_shows_no_bar_of_its_own():
+    unit = Unit({"config": {}, "seed": 0}, METHODS["stwin"], None, None)
+    assert unit.build().progress is False

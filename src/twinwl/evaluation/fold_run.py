@@ -52,8 +52,10 @@ class Unit:
     leaked: NDArray[np.bool_]
 
     def build(self) -> BaseEstimator:
-        """Return a fresh estimator for this unit."""
-        return self.method.build(self.key["config"], self.key["seed"])
+        """Return a fresh estimator for this unit, without a bar of its own: the evaluation shows one."""
+        estimator = self.method.build(self.key["config"], self.key["seed"])
+        bars = [name for name in estimator.get_params() if name.rpartition("__")[2] == "progress"]
+        return estimator.set_params(**dict.fromkeys(bars, False))
 
 
 def run_fold(unit: Unit, data: Dataset, metrics: Sequence[str], *, choose: bool) -> Row:
