@@ -88,13 +88,13 @@ class PPGNNetwork(torch.nn.Module):
     def forward(self, graphs: GraphInput) -> torch.Tensor:
         """Return logits, shape (n_graphs, n_classes)."""
         x, adjacency, is_node = dense_graphs(graphs)
-        pairs = torch.cat([adjacency[..., None], torch.diag_embed(x.mT).movedim(1, -1)], dim=-1)
-        is_pair = (is_node[:, :, None] & is_node[:, None, :])[..., None].to(pairs.dtype)
+        pairs = torch.cat([adjacency[:, None], torch.diag_embed(x.mT)], dim=1)
+        is_pair = (is_node[:, None, :, None] & is_node[:, None, None, :]).to(pairs.dtype)
         pooled = []
         for block in self.blocks:
             pairs = block(pairs, is_pair)
-            diagonal = pairs.diagonal(dim1=1, dim2=2).sum(dim=-1)
-            pooled += [diagonal, pairs.sum(dim=(1, 2)) - diagonal]
+            diagonal = pairs.diagonal(dim1=2, dim2=3).sum(dim=-1)
+            pooled += [diagonal, pairs.sum(dim=(2, 3)) - diagonal]
         logits: torch.Tensor = self.head(torch.cat(pooled, dim=1))
         return logits
 
@@ -104,29 +104,35 @@ class _Block(torch.nn.Module):
         super().__init__()
         self.left = _pair_perceptron(n_columns, hidden)
         self.right = _pair_perceptron(n_columns, hidden)
-        self.join = torch.nn.Linear(n_columns + hidden, hidden)
-        self.apply(_plain_start)
+        self.join = _PairLinear(n_columns + hidden, hidden)
 
     def forward(self, pairs: torch.Tensor, is_pair: torch.Tensor) -> torch.Tensor:
-        """Map (n_graphs, n, n, n_columns) to (n_graphs, n, n, hidden); pairs that are not there stay 0."""
-        left, right = self.left(pairs) * is_pair, self.right(pairs) * is_pair
-        product = (left.movedim(-1, 1) @ right.movedim(-1, 1)).movedim(1, -1)
-        joined: torch.Tensor = self.join(torch.cat([pairs, product], dim=-1)).relu() * is_pair
+        """Map (n_graphs, n_columns, n, n) to (n_graphs, hidden, n, n); pairs that are not there stay 0."""
+        product = (self.left(pairs) * is_pair) @ (self.right(pairs) * is_pair)
+        joined: torch.Tensor = self.join(torch.cat([pairs, product], dim=1)).relu() * is_pair
         return joined
 
 
 def _pair_perceptron(n_columns: int, hidden: int) -> torch.nn.Sequential:
     """Two layers without normalisation: padding must not enter any statistics."""
     return torch.nn.Sequential(
-        torch.nn.Linear(n_columns, hidden),
+        _PairLinear(n_columns, hidden),
         torch.nn.ReLU(),
-        torch.nn.Linear(hidden, hidden),
+        _PairLinear(hidden, hidden),
         torch.nn.ReLU(),
     )
 
 
-def _plain_start(module: torch.nn.Module) -> None:
-    """Start without biases: they would drown the adjacency, a single column of zeros and ones."""
-    if isinstance(module, torch.nn.Linear):
-        torch.nn.init.xavier_uniform_(module.weight)
-        torch.nn.init.zeros_(module.bias)
+class _PairLinear(torch.nn.Linear):
+    """A linear layer on the features of each pair, which stand before the pairs as products want them."""
+
+    def reset_parameters(self) -> None:
+        """Start without biases: they would drown the adjacency, a single column of zeros and ones."""
+        torch.nn.init.xavier_uniform_(self.weight)
+        torch.nn.init.zeros_(self.bias)
+
+    def forward(self, pairs: torch.Tensor) -> torch.Tensor:
+        """Map (n_graphs, n_columns, n, n) to (n_graphs, hidden, n, n)."""
+        weight = self.weight.expand(len(pairs), -1, -1)
+        rows = torch.baddbmm(self.bias[None, :, None], weight, pairs.flatten(2))
+        return rows.reshape(len(pairs), self.out_features, *pairs.shape[2:])

@@ -10,7 +10,7 @@ from twinwl.baselines.gcn import GCNLayers
 from twinwl.baselines.geometric import pyg
 from twinwl.baselines.gnn_classifier import GNNClassifier
 from twinwl.baselines.network_parts import ReadoutHead
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, nearest
 
 if TYPE_CHECKING:
     from twinwl.baselines.examples import GraphInput
@@ -18,20 +18,24 @@ if TYPE_CHECKING:
 
 __all__ = ["SAGPoolClassifier"]
 
+_READOUTS = ("sum", "mean")
+
 
 class SAGPoolClassifier(GNNClassifier):
     r"""Classify graphs with self-attention graph pooling (Lee et al., 2019), its global architecture.
 
     A graph convolution of the node states scores the nodes (equation 3 there), the best share of them is
-    kept (equation 4) and weighted by the score (equation 5); the readout is their mean and maximum. In the
-    global architecture the states of all layers are pooled once, so nodes with equal scores have equal
-    states and it does not matter which of them is kept; the hierarchical one depends on the order of the
-    nodes there. It tells apart no more than 1-WL.
+    kept (equation 4) and weighted by the score (equation 5); the readout is their maximum beside their sum,
+    or beside their mean as in the paper. In the global architecture the states of all layers are pooled
+    once, so nodes with equal scores have equal states and it does not matter which of them is kept; the
+    hierarchical one depends on the order of the nodes there. It tells apart no more than 1-WL.
 
     Parameters
     ----------
     ratio : float, default=0.5
         Share of nodes that is kept.
+    readout : {"sum", "mean"}, default="sum"
+        What stands beside the maximum. The mean is the paper's, and forgets how large a graph is.
     layers, hidden, dropout, random_state, …
         As for `twinwl.baselines.gnn_classifier.GNNClassifier`.
 
@@ -45,35 +49,48 @@ class SAGPoolClassifier(GNNClassifier):
     ['short', 'long']
     """
 
-    def __init__(self, ratio: float = 0.5, **common: Unpack[CommonOptions]) -> None:
+    def __init__(self, ratio: float = 0.5, readout: str = "sum", **common: Unpack[CommonOptions]) -> None:
         super().__init__(**common)
         self.ratio = ratio
+        self.readout = readout
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if not 0 < self.ratio < 1:
             raise TwinWLError(f"ratio is {self.ratio!r}; it must be a share between 0 and 1")
+        if self.readout not in _READOUTS:
+            raise TwinWLError(f"readout is {self.readout!r}: {nearest(str(self.readout), _READOUTS)}")
 
     def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
-        return SAGPoolNetwork(n_columns, self.hidden, self.layers, self.ratio, n_classes, self.dropout)
+        return SAGPoolNetwork(
+            n_columns, self.hidden, self.layers, self.ratio, self.readout, n_classes, self.dropout
+        )
 
 
 class SAGPoolNetwork(torch.nn.Module):
-    """Graph convolutions, one pooling of all their states, mean and maximum, a classifier."""
+    """Graph convolutions, one pooling of all their states, sum or mean and maximum, a classifier."""
 
     def __init__(
-        self, n_columns: int, hidden: int, layers: int, ratio: float, n_classes: int, dropout: float
+        self,
+        n_columns: int,
+        hidden: int,
+        layers: int,
+        ratio: float,
+        readout: str,
+        n_classes: int,
+        dropout: float,
     ) -> None:
         super().__init__()
         self.layers = GCNLayers(n_columns, hidden, layers)
         self.pool = pyg.SAGPooling(layers * hidden, ratio, GNN=pyg.GCNConv)
+        self.gather = pyg.global_add_pool if readout == "sum" else pyg.global_mean_pool
         self.head = ReadoutHead(2 * layers * hidden, hidden, n_classes, dropout)
 
     def forward(self, graphs: GraphInput) -> torch.Tensor:
         """Return logits, shape (n_graphs, n_classes)."""
         states = torch.cat(self.layers(graphs.x, graphs.edge_index), dim=1)
         kept, _, _, graph_of_kept, _, _ = self.pool(states, graphs.edge_index, batch=graphs.graph_of_node)
-        mean = pyg.global_mean_pool(kept, graph_of_kept, graphs.n_graphs)
+        gathered = self.gather(kept, graph_of_kept, graphs.n_graphs)
         most = pyg.global_max_pool(kept, graph_of_kept, graphs.n_graphs)
-        logits: torch.Tensor = self.head(torch.cat([mean, most], dim=1))
+        logits: torch.Tensor = self.head(torch.cat([gathered, most], dim=1))
         return logits
