@@ -115,8 +115,19 @@ def _tf_idf(sums: sparse.csr_matrix, _: sparse.csr_matrix) -> Callable[..., spar
     return lambda sums, _: 5 * normalize(sums.sqrt() @ rarity)
 
 
-def _counts_alone(_: sparse.csr_matrix, __: sparse.csr_matrix) -> Callable[..., sparse.csr_matrix]:
-    return lambda _, counts: 5 * normalize(counts.sqrt())
+def _root_and_excess(sums: sparse.csr_matrix, counts: sparse.csr_matrix) -> Callable[..., sparse.csr_matrix]:
+    scaling = NetworkInput.fitted(sums, counts)
+
+    def rescale(sums: sparse.csr_matrix, counts: sparse.csr_matrix) -> sparse.csr_matrix:
+        excess = scaling.apply(sums, counts)[:, scaling.n_steps :]
+        return sparse.hstack([5 * normalize(counts.sqrt()), excess])
+
+    return rescale
+
+
+def _steps_alone(_: sparse.csr_matrix, counts: sparse.csr_matrix) -> Callable[..., sparse.csr_matrix]:
+    scaling = NetworkInput.fitted(counts, None)
+    return lambda _, counts: scaling.apply(counts, None)
 
 
 def _twin(sums: sparse.csr_matrix, counts: sparse.csr_matrix) -> Callable[..., sparse.csr_matrix]:
@@ -130,8 +141,9 @@ CANDIDATES: dict[str, Scaling] = {
     "root, length 5": _root,
     "root, length 5, columns of 3 % of graphs": _root_of_frequent,
     "root × idf, length 5": _tf_idf,
-    "counts alone (1-WL): root, length 5": _counts_alone,
-    "twin (the default)": _twin,
+    "counts (root, length 5) and excess": _root_and_excess,
+    "counts as steps, no sizes (1-WL)": _steps_alone,
+    "counts as steps and excess (the default)": _twin,
 }
 
 

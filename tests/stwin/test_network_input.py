@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import twinwl as tw
 from twinwl.stwin.features import FeatureSpace, stwin_features
-from twinwl.stwin.network_input import COUNT_LENGTH, EXCESS_SCALE, NetworkInput
+from twinwl.stwin.network_input import EXCESS_SCALE, STEPS, STEPS_LENGTH, NetworkInput
 
 
 def sums_and_counts(batch, n_iter=3):
@@ -30,22 +31,43 @@ def test_sums_can_be_computed_back(batch):
     sums, counts = sums_and_counts(batch)
     scaling = NetworkInput.fitted(sums, counts)
     fed = scaling.apply(sums, counts).toarray()
-    n_columns = sums.shape[1]
+    reached = np.add.reduceat(fed[:, : scaling.n_steps] > 0, scaling.step_ptr[:-1], axis=1)
+    lowest, highest = np.r_[0, STEPS][reached], STEPS[reached] - 1
+    assert ((lowest <= counts.toarray()) & (counts.toarray() <= highest)).all()
     excess = np.zeros(sums.shape)
-    excess[:, scaling.excess_columns] = fed[:, n_columns:] / EXCESS_SCALE
+    excess[:, scaling.excess_columns] = fed[:, scaling.n_steps :] / EXCESS_SCALE
     np.testing.assert_allclose(scaling.usual_sizes * counts.toarray() + excess, sums.toarray(), atol=1e-9)
-    assert 0 < len(scaling.excess_columns) < n_columns
+    assert 0 < len(scaling.excess_columns) < sums.shape[1]
 
 
-def test_counts_are_of_one_length(batch):
+def test_steps_are_exact_for_small_counts_and_ever_wider():
+    assert STEPS[:10].tolist() == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
+    assert STEPS[-1] == 2**31
+
+
+def test_dot_product_of_steps_is_the_intersection_of_small_counts():
+    counts = sparse.csr_matrix([[3.0, 1.0, 0.0], [2.0, 4.0, 1.0]])
+    steps = (NetworkInput.fitted(counts, None).apply(counts, None) > 0).astype(int)
+    assert (steps @ steps.T).toarray().tolist() == [[4, 3], [3, 7]]
+
+
+def test_steps_are_of_one_length(batch):
     sums, counts = sums_and_counts(batch)
-    fed = NetworkInput.fitted(sums, counts).apply(sums, counts)[:, : sums.shape[1]]
-    np.testing.assert_allclose(np.sqrt(fed.multiply(fed).sum(axis=1)), COUNT_LENGTH)
+    scaling = NetworkInput.fitted(sums, counts)
+    fed = scaling.apply(sums, counts)[:, : scaling.n_steps]
+    np.testing.assert_allclose(np.sqrt(fed.multiply(fed).sum(axis=1)), STEPS_LENGTH)
+
+
+def test_larger_count_than_any_learnt_from_reaches_the_last_step():
+    learnt, new = sparse.csr_matrix([[2.0]]), sparse.csr_matrix([[50.0]])
+    scaling = NetworkInput.fitted(learnt, None)
+    assert np.array_equal(scaling.apply(new, None).toarray(), scaling.apply(learnt, None).toarray())
 
 
 def test_excess_of_training_graphs_sums_to_zero(batch):
     sums, counts = sums_and_counts(batch)
-    fed = NetworkInput.fitted(sums, counts).apply(sums, counts)[:, sums.shape[1] :]
+    scaling = NetworkInput.fitted(sums, counts)
+    fed = scaling.apply(sums, counts)[:, scaling.n_steps :]
     np.testing.assert_allclose(fed.sum(axis=0), 0.0, atol=1e-9)
 
 
@@ -53,16 +75,16 @@ def test_twins_differ_only_in_their_excess():
     hexagon = [(i, (i + 1) % 6) for i in range(6)]
     triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
     sums, counts = sums_and_counts(tw.GraphBatch.from_edges([hexagon, triangles]), 2)
-    fed = NetworkInput.fitted(sums, counts).apply(sums, counts).toarray()
-    assert np.array_equal(fed[0, : sums.shape[1]], fed[1, : sums.shape[1]])
-    np.testing.assert_allclose(fed[:, sums.shape[1] :], [[6 * EXCESS_SCALE], [-6 * EXCESS_SCALE]])
+    scaling = NetworkInput.fitted(sums, counts)
+    fed = scaling.apply(sums, counts).toarray()
+    assert np.array_equal(fed[0, : scaling.n_steps], fed[1, : scaling.n_steps])
+    np.testing.assert_allclose(fed[:, scaling.n_steps :], [[6 * EXCESS_SCALE], [-6 * EXCESS_SCALE]])
 
 
 def test_counts_alone_have_no_second_column(batch):
     counts = stwin_features(batch, 3, "count").matrix
     scaling = NetworkInput.fitted(counts, None)
-    assert scaling.width == counts.shape[1]
-    assert scaling.apply(counts, None).nnz == counts.nnz
+    assert scaling.width == scaling.n_steps == scaling.apply(counts, None).shape[1]
 
 
 def test_empty_graph_stays_a_row_of_zeros():

@@ -37,10 +37,10 @@ class STwinClassifier(NeuralGraphClassifier):
     n_iter, features, edge_labels, initial, min_df, max_features
         The features, as for `STwinVectorizer`.
     scaling : {"twin", "none"}, default="twin"
-        What the network is fed. ``"twin"``: square roots of the counts, each graph's brought to one length;
-        and for ``features="size"`` beside them by how much the rooted sizes exceed what is usual for their
-        colour, which with the counts gives back the sums of equation (3). ``"none"``: the features as they
-        are.
+        What the network is fed. ``"twin"``: counts as steps, at least 1, 2, 3, 4, 6, 8, …, each graph's
+        brought to one length; and for ``features="size"``, whose sums of equation (3) are taken apart for
+        it, also by how much rooted sizes exceed what is usual for their colour (see
+        `twinwl.stwin.network_input`). ``"none"``: the features as they are.
     hidden : int, default=64
         Number of hidden units.
     dropout : float, default=0.5

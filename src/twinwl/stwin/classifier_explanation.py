@@ -65,14 +65,18 @@ def _on_columns(
 
     Returns what counts add, what excesses add, and the gradient of the excess in nodes.
     """
-    space, columns = model.vectorizer_.space_, model.vectorizer_.columns_
+    space, columns, scaling = model.vectorizer_.space_, model.vectorizer_.columns_, model.input_
     kept = np.arange(space.n_columns) if columns is None else columns
     by_count, by_excess, slope = np.zeros((3, space.n_columns))
-    by_count[kept] = added[: len(kept)]
-    if model.input_ is not None and model.input_.excess_columns is not None:
-        doubled = kept[model.input_.excess_columns]
-        by_excess[doubled] = added[len(kept) :]
-        slope[doubled] = EXCESS_SCALE * steepness[len(kept) :]
+    if scaling is None:
+        by_count[kept] = added
+        return by_count, by_excess, slope
+    before = np.concatenate([[0.0], np.cumsum(added[: scaling.n_steps])])
+    by_count[kept] = np.diff(before[scaling.step_ptr])
+    if scaling.excess_columns is not None:
+        doubled = kept[scaling.excess_columns]
+        by_excess[doubled] = added[scaling.n_steps :]
+        slope[doubled] = EXCESS_SCALE * steepness[scaling.n_steps :]
     return by_count, by_excess, slope
 
 

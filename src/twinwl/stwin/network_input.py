@@ -2,13 +2,15 @@
 
 Sums of rooted sizes are hard to learn from as they are. A column's sum is, up to a few per cent, the number
 of nodes times the colour's usual rooted size, so the little that goes beyond 1-WL drowns in the count. Each
-sum is therefore written as two columns, of which it is a linear combination: how many nodes have the colour,
-and by how much their rooted sizes exceed what is usual for it,
+sum is therefore taken apart into the two: how many nodes have the colour, and by how much their rooted sizes
+exceed what is usual for it,
 
     sum of sizes = usual size · count + excess.
 
-Counts are square-rooted and each graph's counts brought to one length; the excess, mostly zero, is only
-multiplied. Counts alone (features "count" and "joint") take the first half of this.
+A count becomes steps: one column for "at least 1 node", one for "at least 2", then 3, 4, 6, 8, 12, 16 and so
+on, so that the network need not find out by itself that one more matters less the more there are (with steps a
+dot product is the intersection kernel). Each graph's steps are brought to one length; the excess, mostly zero,
+is only multiplied. Where the features are counts (``"count"`` and ``"joint"``) there are steps alone.
 """
 
 from __future__ import annotations
@@ -26,13 +28,15 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64, Int64, Ints
 
-__all__ = ["COUNT_LENGTH", "EXCESS_SCALE", "SCALINGS", "NetworkInput"]
+__all__ = ["EXCESS_SCALE", "SCALINGS", "STEPS", "STEPS_LENGTH", "NetworkInput"]
 
 SCALINGS = ("twin", "none")
 
-COUNT_LENGTH = 5.0
+# 1, 2, 3, 4, 6, 8, 12, 16, …: all that a graph with 2³¹ nodes can need.
+STEPS: Int64 = np.unique(np.concatenate([2 ** np.arange(32), 3 * 2 ** np.arange(30)]))
+STEPS_LENGTH = 5.0
 EXCESS_SCALE = 0.3
-# Sums of whole numbers minus a rounded multiple: what is smaller than this is zero.
+# Sums of whole numbers minus a rounded multiple: what is smaller than this share of the sum is zero.
 _NOTHING = 1e-9
 
 
@@ -42,84 +46,110 @@ class NetworkInput:
 
     Attributes
     ----------
+    step_ptr : array of int64, shape (n_columns + 1,)
+        Column c has the network's columns ``step_ptr[c]`` to ``step_ptr[c + 1]``: as many steps as the
+        largest count among the graphs learnt from reaches.
     usual_sizes : array of float64, shape (n_columns,), or None
         Mean rooted size of the nodes of each colour; None where the features are counts.
     excess_columns : array of int64, or None
-        The columns whose sizes vary among the graphs learnt from; each gets a second column.
-    n_columns : int
-        Number of columns of the features.
+        The columns whose sizes vary among the graphs learnt from; each has one more column behind all steps.
 
     Examples
     --------
-    >>> counts = sparse.csr_matrix([[4.0, 1.0], [4.0, 0.0]])
-    >>> sums = sparse.csr_matrix([[13.0, 2.0], [11.0, 0.0]])
+    >>> counts = sparse.csr_matrix([[2.0, 1.0], [2.0, 0.0]])
+    >>> sums = sparse.csr_matrix([[7.0, 2.0], [5.0, 0.0]])
     >>> scaling = NetworkInput.fitted(sums, counts)
-    >>> scaling.usual_sizes, scaling.excess_columns
-    (array([3., 2.]), array([0]))
+    >>> scaling.usual_sizes, scaling.step_ptr, scaling.excess_columns
+    (array([3., 2.]), array([0, 2, 3]), array([0]))
     >>> scaling.apply(sums, counts).toarray().round(2)
-    array([[ 4.47,  2.24,  0.3 ],
-           [ 5.  ,  0.  , -0.3 ]])
+    array([[ 2.89,  2.89,  2.89,  0.3 ],
+           [ 3.54,  3.54,  0.  , -0.3 ]])
     """
 
+    step_ptr: Int64
     usual_sizes: Float64 | None
     excess_columns: Int64 | None
-    n_columns: int
 
     @classmethod
     def fitted(cls, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> NetworkInput:
-        """Learn usual sizes from features and, where those are sums of sizes, the counts beside them."""
+        """Learn steps and usual sizes from features and, where those are sums of sizes, their counts."""
         n_columns = int(features.shape[1])
+        counted = features if counts is None else counts
+        largest = np.zeros(n_columns)
+        np.maximum.at(largest, counted.indices, counted.data)
+        step_ptr = np.concatenate([[0], np.cumsum(_steps_reached(largest))])
         if counts is None:
-            return cls(None, None, n_columns)
+            return cls(step_ptr, None, None)
         nodes = np.bincount(counts.indices, counts.data, n_columns)
         usual = np.bincount(features.indices, features.data, n_columns) / np.maximum(nodes, 1)
-        excess = _excess(features, counts, usual)
-        varying = np.bincount(features.indices, excess != 0, n_columns) > 0
-        return cls(usual, np.flatnonzero(varying), n_columns)
+        varying = np.bincount(features.indices, _excess(features, counts, usual) != 0, n_columns) > 0
+        return cls(step_ptr, usual, np.flatnonzero(varying))
+
+    @property
+    def n_steps(self) -> int:
+        """Number of the network's columns that are steps; excesses stand behind them."""
+        return int(self.step_ptr[-1])
 
     @property
     def width(self) -> int:
         """Number of columns that the network sees."""
-        return self.n_columns + (0 if self.excess_columns is None else len(self.excess_columns))
+        return self.n_steps + (0 if self.excess_columns is None else len(self.excess_columns))
 
     def apply(self, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> sparse.csr_matrix:
-        """Return what the network sees, shape (n_graphs, width): counts, then excesses."""
-        rooted = _to_length(np.sqrt((features if counts is None else counts).data), features.indptr)
-        scaled = sparse.csr_matrix((rooted, features.indices, features.indptr), shape=features.shape)
+        """Return what the network sees, shape (n_graphs, width)."""
+        steps = self._steps(features if counts is None else counts)
         if counts is None or self.usual_sizes is None or self.excess_columns is None:
-            return scaled
+            return steps
         excess = sparse.csr_matrix(
             (EXCESS_SCALE * _excess(features, counts, self.usual_sizes), features.indices, features.indptr),
             shape=features.shape,
         )[:, self.excess_columns]
         excess.eliminate_zeros()
-        return sparse.hstack([scaled, excess], format="csr")
+        return sparse.hstack([steps, excess], format="csr")
+
+    def _steps(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
+        """Return the steps that each count reaches, every graph's brought to one length."""
+        column = counts.indices
+        reached = np.minimum(_steps_reached(counts.data), np.diff(self.step_ptr)[column])
+        first = np.concatenate([[0], np.cumsum(reached)])
+        place = np.arange(first[-1]) - np.repeat(first[:-1], reached)
+        indptr = first[counts.indptr]
+        per_graph = np.diff(indptr)
+        values = np.repeat(STEPS_LENGTH / np.sqrt(np.maximum(per_graph, 1)), per_graph)
+        indices = np.repeat(self.step_ptr[column], reached) + place
+        return sparse.csr_matrix((values, indices, indptr), shape=(counts.shape[0], self.n_steps))
 
     def to_state(self) -> dict[str, object]:
         """Return arrays for a model file."""
-        if self.usual_sizes is None:
-            return {}
-        return {"usual_sizes": self.usual_sizes, "excess_columns": self.excess_columns}
+        state: dict[str, object] = {"step_ptr": self.step_ptr}
+        if self.usual_sizes is not None:
+            state |= {"usual_sizes": self.usual_sizes, "excess_columns": self.excess_columns}
+        return state
 
     @classmethod
     def from_state(cls, state: Mapping[str, object], n_columns: int, *, sums: bool) -> NetworkInput:
         """Undo `to_state`, refusing what does not fit the features."""
+        step_ptr = _whole_numbers(state, "step_ptr")
+        steps = np.diff(step_ptr)
+        if (
+            step_ptr.shape != (n_columns + 1,)
+            or step_ptr[0]
+            or (n_columns and not _within(steps, len(STEPS)))
+        ):
+            raise _damaged("step_ptr")
         if not sums:
-            return cls(None, None, n_columns)
-        usual, columns = state.get("usual_sizes"), state.get("excess_columns")
-        sound = (
-            isinstance(usual, np.ndarray)
-            and usual.dtype == np.float64
-            and usual.shape == (n_columns,)
-            and isinstance(columns, np.ndarray)
-            and columns.dtype == np.int64
-            and columns.ndim == 1
-            and (not len(columns) or (columns[0] >= 0 and columns[-1] < n_columns))
-            and bool((np.diff(columns) > 0).all())
-        )
-        if not sound:
-            raise TwinWLError("the model's usual sizes do not fit its features; the file is damaged")
-        return cls(usual, columns, n_columns)  # type: ignore[arg-type]
+            return cls(step_ptr, None, None)
+        columns = _whole_numbers(state, "excess_columns")
+        if not _within(columns, n_columns - 1) or not (np.diff(columns) > 0).all():
+            raise _damaged("excess_columns")
+        usual = state.get("usual_sizes")
+        if not isinstance(usual, np.ndarray) or usual.dtype != np.float64 or usual.shape != (n_columns,):
+            raise _damaged("usual_sizes")
+        return cls(step_ptr, usual, columns)
+
+
+def _steps_reached(counts: Float64) -> Int64:
+    return np.searchsorted(STEPS, counts, side="right")
 
 
 def _excess(features: sparse.csr_matrix, counts: sparse.csr_matrix, usual: Float64) -> Float64:
@@ -129,8 +159,16 @@ def _excess(features: sparse.csr_matrix, counts: sparse.csr_matrix, usual: Float
     return excess
 
 
-def _to_length(values: Float64, indptr: Ints) -> Float64:
-    """Bring each row to the length `COUNT_LENGTH`; an empty row stays empty."""
-    row_of_entry = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    lengths = np.sqrt(np.bincount(row_of_entry, values * values, len(indptr) - 1))
-    return values * (COUNT_LENGTH / np.where(lengths > 0, lengths, 1.0))[row_of_entry]
+def _whole_numbers(state: Mapping[str, object], name: str) -> Int64:
+    value = state.get(name)
+    if not isinstance(value, np.ndarray) or value.dtype != np.int64 or value.ndim != 1:
+        raise _damaged(name)
+    return value
+
+
+def _within(values: Ints, highest: int) -> bool:
+    return not len(values) or bool(values.min() >= 0 and values.max() <= highest)
+
+
+def _damaged(name: str) -> TwinWLError:
+    return TwinWLError(f"{name} in the model does not fit its features; the file is damaged")
