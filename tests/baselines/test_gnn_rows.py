@@ -70,6 +70,7 @@ def test_stronger_rows_learn_what_1wl_cannot(name):
         ("diffpool", {"cluster_ratio": 0}, "cluster_ratio is 0"),
         ("sortpool", {"share_larger": 1}, "share_larger is 1"),
         ("sagpool", {"ratio": 0}, "ratio is 0"),
+        ("sagpool", {"readout": "men"}, "did you mean 'mean'"),
         ("3-hop-gnn", {"hops": 0}, "hops is 0"),
         ("nested-gin", {"height": "3"}, "height is '3'"),
         ("gcn-rni", {"ratio": 2}, "ratio is 2"),
