@@ -8,9 +8,9 @@ exceed what is usual for it,
     sum of sizes = usual size · count + excess.
 
 A count becomes steps: one column for "at least 1 node", one for "at least 2", then 3, 4, 6, 8, 12, 16 and so
-on, so that the network need not find out by itself that one more matters less the more there are (with steps a
-dot product is the intersection kernel). Each graph's steps are brought to one length; the excess, mostly zero,
-is only multiplied. Where the features are counts (``"count"`` and ``"joint"``) there are steps alone.
+on, so that the network need not find out by itself that one more matters less the more there are (a dot
+product of steps is the intersection kernel). Each graph's steps are brought to one length; the excess, mostly
+zero, is only multiplied. Where the features are counts (``"count"`` and ``"joint"``) there are steps alone.
 """
 
 from __future__ import annotations
