@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64, Int64
 
-__all__ = ["Examples", "Held", "predict_logits", "train"]
+__all__ = ["Examples", "Held", "Settling", "predict_logits", "train"]
 
 
 @runtime_checkable
@@ -30,6 +30,14 @@ class Examples(Protocol):
 
     def take(self, rows: Int64) -> object:
         """Return what ``module(...)`` takes for these rows."""
+
+
+@runtime_checkable
+class Settling(Protocol):
+    """A network that measures something on what it has learnt from, before it is used."""
+
+    def settle(self, examples: Examples) -> None:
+        """Be called after each epoch, with the training part."""
 
 
 class Held(NamedTuple):
@@ -65,7 +73,8 @@ def train(
     Parameters
     ----------
     module
-        Maps what ``examples.take`` returns to logits of shape (rows, classes).
+        Maps what ``examples.take`` returns to logits of shape (rows, classes). Where it has a method
+        ``settle(examples)``, that is called after each epoch.
     examples, targets
         The training part; targets are class codes 0, 1, ….
     sample_weight : array of shape (n,), optional
@@ -121,6 +130,8 @@ def train(
             history.train_loss.append(
                 _run_epoch(module, examples, codes, weights, optimiser, batch_size, order_of_rows)
             )
+            if isinstance(module, Settling):
+                module.settle(examples)
             if watched is not None:
                 history.monitor_accuracy.append(_evaluate(module, watched)[0])
             if held is None:
