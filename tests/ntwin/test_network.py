@@ -4,6 +4,7 @@ import torch
 from twinwl.datasets.worked_example import worked_example
 from twinwl.graphs.batch import concatenate
 from twinwl.learning.sparse import SparseRows
+from twinwl.learning.training import train
 from twinwl.ntwin.encoder import NTwinEncoder
 from twinwl.ntwin.examples import QuotientExamples
 from twinwl.ntwin.network import NTwinNetwork, PooledSumNorm
@@ -25,6 +26,14 @@ def test_settling_gives_prediction_the_spread_of_the_training_graphs():
     with torch.no_grad():
         scaled = network.norm(network.encoder(examples.take(np.arange(6)).graphs))
     torch.testing.assert_close(scaled.mean(dim=0), torch.zeros(16), atol=1e-3, rtol=0)
+
+
+def test_the_trainer_settles_what_it_leaves_behind():
+    network, examples = network_and_examples()
+    train(network, examples, np.array([0, 1] * 3), max_epochs=3, batch_size=2)
+    with torch.no_grad():
+        sums = network.encoder(examples.take(np.arange(6)).graphs)
+    torch.testing.assert_close(network.norm.running_mean, sums.mean(dim=0))
 
 
 def test_settling_changes_nothing_but_mean_and_spread():
