@@ -3,9 +3,10 @@ from __future__ import annotations
 import time
 
 import pytest
+from sklearn.dummy import DummyClassifier
 
 import twinwl as tw
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, TwinWLWarning, warn_caller
 from twinwl.evaluation.fold_run import Unit
 from twinwl.evaluation.methods import METHODS, Method
 from twinwl.evaluation.paper_tables import Cell
@@ -111,3 +112,18 @@ def test_a_method_that_fails_is_reported_and_the_others_go_on(guess, twins, tmp_
 def test_a_training_inside_an_evaluation_shows_no_bar_of_its_own():
     unit = Unit({"config": {}, "seed": 0}, METHODS["stwin"], None, None)
     assert unit.build().progress is False
+
+
+class Warner(DummyClassifier):
+    """Warns whenever it learns."""
+
+    def fit(self, X, y):
+        warn_caller("2 of 9 nodes are strange")
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_fits_warn_of_is_said_once_with_the_count(twins, n_jobs):
+    with pytest.warns(TwinWLWarning, match="4 fits warned, the first so: 2 of 9 nodes are strange") as caught:
+        tw.evaluate(Warner(), twins, n_folds=4, n_jobs=n_jobs)
+    assert len(caught) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import time
+import warnings
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import Parallel, delayed
 
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, TwinWLWarning, warn_caller
 from twinwl.evaluation.fold_run import Unit, run_fold
 from twinwl.evaluation.folds import folds_of
 from twinwl.evaluation.leaks import leaked_test_graphs
@@ -163,9 +164,13 @@ def evaluate(
         with evaluation_progress(f"{chosen.name} on {data.name}", len(work), show=progress) as tick:
             tick(len(work) - len(missing))
             begun = missing if time_budget is None else _within(time_budget, missing)
-            for row in _run(begun, data, metrics, choose=len(configs) > 1, n_jobs=n_jobs):
+            warned: list[str] = []
+            for row, messages in _run(begun, data, metrics, choose=len(configs) > 1, n_jobs=n_jobs):
                 known[row_key(row)] = results.append(row)
+                warned += messages[:1]
                 tick(1)
+    if warned:
+        warn_caller(f"{chosen.name} on {data.name}: {len(warned)} fits warned, the first so: {warned[0]}")
     headline = metrics[0]
     rows = [known[key] for key in (row_key(unit.key) for unit in work) if key in known]
     return Evaluation(data.name, chosen.name, protocol, headline, rows)
@@ -224,10 +229,22 @@ def _within(seconds: float, units: Iterable[Unit]) -> Iterator[Unit]:
 
 def _run(
     units: Iterable[Unit], data: Dataset, metrics: Sequence[str], *, choose: bool, n_jobs: int
-) -> Iterator[Row]:
-    """Run the units and yield each result as soon as it is there."""
+) -> Iterator[tuple[Row, list[str]]]:
+    """Run the units and yield each result, with what was warned of, as soon as it is there."""
     pool = Parallel(n_jobs=n_jobs, return_as="generator" if n_jobs == 1 else "generator_unordered")
-    yield from pool(delayed(run_fold)(unit, data, metrics, choose=choose) for unit in units)
+    yield from pool(delayed(_run_one)(unit, data, metrics, choose=choose) for unit in units)
+
+
+def _run_one(unit: Unit, data: Dataset, metrics: Sequence[str], *, choose: bool) -> tuple[Row, list[str]]:
+    """Run one unit; other processes cannot warn the caller, so what they say is handed back."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", TwinWLWarning)
+        row = run_fold(unit, data, metrics, choose=choose)
+    ours = [str(each.message) for each in caught if issubclass(each.category, TwinWLWarning)]
+    for other in caught:
+        if not issubclass(other.category, TwinWLWarning):
+            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    return row, ours
 
 
 @contextlib.contextmanager
