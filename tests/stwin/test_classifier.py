@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 
 import numpy as np
@@ -169,6 +170,13 @@ def test_works_in_cross_validation_search_and_clone():
     assert search.best_params_["n_iter"] in {0, 2}
     model = small(hidden=7, class_weight="balanced")
     assert clone(model).get_params() == model.get_params()
+
+
+def test_fitted_model_can_be_pickled():
+    graphs, y = cycles_and_paths()
+    model = small(max_epochs=2).fit(graphs, y)
+    copy = pickle.loads(pickle.dumps(model))  # noqa: S301
+    assert np.array_equal(copy.predict_proba(graphs), model.predict_proba(graphs))
 
 
 @pytest.mark.parametrize("scaling", ["twin", "none"])
