@@ -35,9 +35,10 @@ _UNSEEN = np.uint64(0b11 << 62)
 _BELOW_KIND = np.uint64((1 << 62) - 1)
 PACKED_BITS = 126
 
-# Nodes are looked up in blocks: the first loop over a block touches every table line it will need, so that
-# cache misses overlap instead of queueing. Measured on tables far larger than the cache.
+# Nodes are looked up in blocks. Where the table is larger than the cache, a first pass over the block touches
+# every line that the second will need, so that misses overlap instead of queueing.
 _BLOCK = 256
+_SLOTS_IN_CACHE = 1 << 19
 _INSERTION_SORT_UP_TO = 32
 
 
@@ -141,7 +142,7 @@ def collect(  # noqa: C901  (a kernel: one pass, no calls)
 
 
 @njit(cache=True, nogil=True)
-def absorb(  # noqa: C901, PLR0912  (a kernel: one pass, no calls)
+def absorb(  # noqa: C901  (a kernel: one pass, no calls)
     keys: UInt64,
     own: Int32,
     item_ptr: Int64,
@@ -190,11 +191,8 @@ def absorb(  # noqa: C901, PLR0912  (a kernel: one pass, no calls)
         length = min(_BLOCK, n - begin)
         for place in range(length):
             hashes[place] = _slot_hash(keys[begin + place, 0], keys[begin + place, 1], hash_mask)
-            touched ^= slots[hashes[place] & slot_mask]
-        for place in range(length):
-            entry = slots[hashes[place] & slot_mask] & _LOW_HALF
-            if entry:
-                touched ^= colour_keys[entry - _ONE, 0]
+        if len(slots) > _SLOTS_IN_CACHE:
+            touched ^= _touch(hashes, length, slots, colour_keys)
         for place in range(length):
             node = begin + place
             high, low = keys[node, 0], keys[node, 1]
@@ -230,6 +228,20 @@ def absorb(  # noqa: C901, PLR0912  (a kernel: one pass, no calls)
                 slot = (slot + _ONE) & slot_mask
     # The impossible branch keeps the compiler from dropping the loops that only touch.
     return -1 if n < 0 and touched == _ONE else n_colours
+
+
+@njit(cache=True, nogil=True)
+def _touch(hashes: UInt64, length: int, slots: UInt64, colour_keys: UInt64) -> np.uint64:
+    """Read the slot and the key that each hash leads to first; the result only keeps the reads alive."""
+    slot_mask = np.uint64(len(slots) - 1)
+    touched = _ZERO
+    for place in range(length):
+        touched ^= slots[hashes[place] & slot_mask]
+    for place in range(length):
+        entry = slots[hashes[place] & slot_mask] & _LOW_HALF
+        if entry:
+            touched ^= colour_keys[entry - _ONE, 0]
+    return touched
 
 
 @njit(cache=True, nogil=True)
