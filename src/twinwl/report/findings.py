@@ -127,7 +127,7 @@ def closeness_to_paper(results: Results) -> list[Closeness]:
         for title, method in (("STwin-GNN", "stwin"), ("NTwin-GNN", "ntwin")):
             for dataset in table.datasets:
                 cell = results.cell(dataset, method)
-                if cell is None or "best-fold-epoch" not in cell.readings:
+                if cell is None or cell.partial or "best-fold-epoch" not in cell.readings:
                     continue
                 reported = table.reported[title][dataset]
                 ours = 100 * cell.readings["best-fold-epoch"].mean

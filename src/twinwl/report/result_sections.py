@@ -58,6 +58,7 @@ def accuracy_section(table: PaperTable, results: Results, datasets: Sequence[str
 def significance_section(results: Results, datasets: Sequence[str]) -> Section | None:
     """Say whether Twin beats 1-WL over the same folds, whichever way it falls."""
     found = twins_against_wl(results, datasets)
+    found = [each for each in found if each.comparison.n_folds >= results.n_folds]
     if not found:
         return None
     help_ = (
@@ -169,8 +170,9 @@ def _title(table: PaperTable) -> str:
 
 
 def _cells(results: Results, table: PaperTable, dataset: str) -> list[ResultCell]:
+    """Return what a chart may show: a dot cannot say that folds are missing, so they must not be."""
     found = [results.cell(dataset, row.method) for row in table.rows]
-    return [cell for cell in found if cell is not None]
+    return [cell for cell in found if cell is not None and not cell.partial]
 
 
 def _protocol_row(cell: ResultCell, reported: Mapping[str, tuple[float, float]]) -> list[str]:

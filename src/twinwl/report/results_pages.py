@@ -168,7 +168,7 @@ def _coverage(results: Results) -> list[tuple[str, str]]:
         (f"{sum(cell.n_runs * cell.n_configs for cell in there):,}", "models trained and tested for them"),
     ]
     for dataset in ("NCI1", "EXP"):
-        best = [cell for cell in there if cell.dataset == dataset]
+        best = [cell for cell in there if cell.dataset == dataset and not cell.partial]
         if best:
             top = max(best, key=lambda cell: cell.readings["fair"].mean)
             highlights.append(
