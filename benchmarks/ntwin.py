@@ -244,7 +244,7 @@ def growth() -> dict[str, list[dict[str, float]]]:
     collection = read_tu(Path(os.environ["TWINWL_DATA"]) / "NCI1.zip")
     graphs, y = collection.graphs, np.unique(collection.y, return_inverse=True)[1]
     shuffled = np.random.default_rng(0).permutation(len(y))
-    result = {
+    return {
         "hops": [grown(graphs, y, LAYERS, hops, "hops", hops) for hops in range(1, 7)],
         "layers": [grown(graphs, y, layers, HOPS, "layers", layers) for layers in range(1, 7)],
         "graphs": [
@@ -252,10 +252,6 @@ def growth() -> dict[str, list[dict[str, float]]]:
             for n in (250, 500, 1000, 2000, 4110)
         ],
     }
-    for rows in result.values():
-        for row in rows:
-            print("  ".join(f"{key} {value:,.4g}" for key, value in row.items()), flush=True)
-    return result
 
 
 def grown(
@@ -281,13 +277,15 @@ def grown(
             torch.nn.functional.cross_entropy(network(examples.take(rows)), targets[rows]).backward()
             optimiser.step()
         epochs.append(time.perf_counter() - began)
-    return {
+    row = {
         what: value,
         "pairs": quotient.n_pairs[-1],
         "colours": quotient.n_colours[-1],
         "prepare": min(prepare),
         "epoch": min(epochs[1:]),
     }
+    print("  ".join(f"{key} {figure:,.4g}" for key, figure in row.items()), flush=True)
+    return row
 
 
 def draw(table: dict[str, list[dict[str, float]]]) -> None:
