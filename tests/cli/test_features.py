@@ -73,7 +73,7 @@ def test_missing_pyarrow_is_said_before_any_work(data, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     result = run("features", data, "-o", tmp_path / "X.npz", "--parquet")
     assert result.exit_code == 2
-    assert "pip install 'pyarrow'" in result.stderr
+    assert "pip install 'twinwl[parquet]'" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["m.csv"]
 
 

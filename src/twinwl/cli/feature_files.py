@@ -26,14 +26,14 @@ _PARQUET = ".parquet"
 def files_to_write(output: Path, *, parquet: bool) -> list[Path]:
     """Return the files a command line asks for, once it is sure that they can be written.
 
-    >>> [path.name for path in files_to_write(Path("X.npz"), parquet=True)]
-    ['X.npz', 'X.parquet']
+    >>> [path.name for path in files_to_write(Path("X.npz"), parquet=False)]
+    ['X.npz']
     """
     files = [output, output.with_suffix(_PARQUET)] if parquet and output.suffix != _PARQUET else [output]
     for file in files:
         check_output(file, (".npz", _PARQUET))
     if files[-1].suffix.lower() == _PARQUET:
-        import_extra("pyarrow.parquet", extra=None)
+        import_extra("pyarrow.parquet", extra="parquet")
     return files
 
 
@@ -69,8 +69,8 @@ def _write_parquet(
     file: Path, matrix: sparse.csr_matrix, feature_names: NDArray[np.object_], data: Data
 ) -> None:
     """Write one row a graph: a column for each feature would be too many for any reader."""
-    arrow = import_extra("pyarrow", extra=None)
-    tables = import_extra("pyarrow.parquet", extra=None)
+    arrow = import_extra("pyarrow", extra="parquet")
+    tables = import_extra("pyarrow.parquet", extra="parquet")
     columns = {"graph": arrow.array(data.names, arrow.string())}
     if data.y is not None:
         columns["y"] = arrow.array(data.y)
