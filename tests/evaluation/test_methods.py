@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
@@ -106,3 +107,13 @@ def test_wrong_parameters_and_grids_are_refused():
     for values in ("abc", 3, []):
         with pytest.raises(TwinWLError, match="needs a list of values"):
             Method("m").configs({"n_iter": values})
+
+
+@pytest.mark.parametrize("name", ["wl", "wl-encoder", "wl-svc"])
+def test_the_controls_see_no_more_than_1_wl(name):
+    data = tw.load_dataset("TWINS", n_pairs=20)
+    model = resolve(name).build({}, seed=0)
+    model.set_params(**{key: 3 for key in ("max_epochs",) if key in model.get_params()})
+    model.fit(data.graphs, data.y)
+    scores = np.asarray(model.decision_function(data.graphs))[np.argsort(data.groups, kind="stable")]
+    np.testing.assert_allclose(scores[0::2], scores[1::2], atol=1e-4)

@@ -97,7 +97,7 @@ def test_the_demonstration_shows_the_example_and_a_pair():
     rows = cell_rows("TWINS", "wl", [0.5] * 10, None) + cell_rows("TWINS", "stwin", [0.97] * 10, None)
     page = demo_page(Results(rows), tw.load_dataset("TWINS", n_pairs=5))
     html = results_html(page)
-    assert page.highlights[0] == ("50.0 %", "1-WL, same MLP on TWINS, fair")
+    assert page.highlights[0] == ("50.0 %", "1-WL, STwin's MLP on TWINS, fair")
     assert "(20, 12) ≠ (16, 12)" in html
     assert "the rings of decalin" in html
     assert "MUTAG" not in page.lede[0]

@@ -138,7 +138,8 @@ def _figure(cell: ResultCell | None) -> str:
 
 
 def _explain(console: Console, results: Results) -> None:
+    from twinwl.evaluation.paper_tables import DEMO_PAIRS  # noqa: PLC0415
     from twinwl.report.findings import twins_against_wl  # noqa: PLC0415
 
-    for found in twins_against_wl(results, ["TWINS", "MUTAG"]):
+    for found in twins_against_wl(results, ["TWINS", "MUTAG"], DEMO_PAIRS):
         console.print(f"[bold]{found.dataset}[/]: {found.comparison}")

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["evaluate", "register"]
 
 EPILOG = """
-[bold]Methods[/]: stwin, stwin-joint, stwin-svc, ntwin; wl and wl-svc are the same without identities. Any \
-scikit-learn estimator that takes graphs is evaluated by its import path, [cyan]package.module:Class[/].
+[bold]Methods[/]: stwin, stwin-joint, stwin-svc, ntwin; without identities: wl (as stwin), wl-svc, \
+wl-encoder (as ntwin); and the other rows of the paper, from gcn to ppgn. Any scikit-learn estimator that \
+takes graphs is evaluated by its import path, [cyan]package.module:Class[/].
 
 [bold]Protocols[/]: [cyan]fair[/] lets a tenth of each training part choose configuration and epoch and \
 looks at each test fold once. [cyan]best-epoch[/] and [cyan]best-fold-epoch[/] choose by test accuracy: \

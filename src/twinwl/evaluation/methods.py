@@ -136,13 +136,16 @@ def method(
 _BASELINES = "twinwl.baselines"
 _STWIN = "twinwl.stwin.classifier:STwinClassifier"
 _SVC = "twinwl.stwin.svc:STwinSVC"
+_NTWIN = "twinwl.ntwin.classifier:NTwinClassifier"
 _ID_GNN = f"{_BASELINES}.id_gnn:IDGNNClassifier"
 register("stwin", _STWIN, grids=grids_of("stwin"))
 register("stwin-joint", _STWIN, fixed={"features": "joint"}, grids=grids_of("stwin-joint"))
 register("wl", _STWIN, fixed={"features": "count"}, grids=grids_of("wl"))
 register("stwin-svc", _SVC)
 register("wl-svc", _SVC, fixed={"features": "count"})
-register("ntwin", "twinwl.ntwin.classifier:NTwinClassifier", grids=grids_of("ntwin"))
+register("ntwin", _NTWIN, grids=grids_of("ntwin"))
+# A rooted subgraph of radius 0 is its root alone: what NTwin has left is its subtree encoder, which is 1-WL.
+register("wl-encoder", _NTWIN, fixed={"hops": 0}, grids=grids_of("wl-encoder"))
 register("sp-kernel", f"{_BASELINES}.shortest_path_kernel:ShortestPathSVC")
 register("wl-kernel", f"{_BASELINES}.wl_kernels:WLSubtreeSVC")
 register("wl-oa", f"{_BASELINES}.wl_kernels:WLOptimalAssignmentSVC")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["headline_table", "update_readme"]
 
-_METHODS = ("wl", "stwin", "ntwin", "wl-svc", "stwin-svc")
+_METHODS = ("wl", "stwin", "wl-encoder", "ntwin", "wl-svc", "stwin-svc")
 _BEGIN, _END = "<!-- figures:start -->", "<!-- figures:end -->"
 
 
@@ -25,7 +25,7 @@ def headline_table(results: Results) -> str:
 
     >>> from twinwl.report.result_cells import Results
     >>> headline_table(Results([])).splitlines()[2]
-    '| 1-WL, same MLP | not run | not run | not run | not run | not run | not run |'
+    "| 1-WL, STwin's MLP | not run | not run | not run | not run | not run | not run |"
     """
     datasets = [*TABLES["table1"].datasets, *TABLES["table2"].datasets]
     lines = [["fair accuracy, %", *datasets], ["---", *["---:"] * len(datasets)]]

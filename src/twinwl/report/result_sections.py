@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twinwl.evaluation.paper_tables import TITLES
+from twinwl.evaluation.paper_tables import PAIRS, TITLES
 from twinwl.report.blocks import Bullets, Drawings, Paragraph, PlainTable, Section
 from twinwl.report.difference_chart import difference_chart
 from twinwl.report.findings import (
@@ -55,14 +55,17 @@ def accuracy_section(table: PaperTable, results: Results, datasets: Sequence[str
     return Section(table.name, _title(table), blocks)
 
 
-def significance_section(results: Results, datasets: Sequence[str]) -> Section | None:
+def significance_section(
+    results: Results, datasets: Sequence[str], compared: Sequence[tuple[str, str]] = PAIRS
+) -> Section | None:
     """Say whether Twin beats 1-WL over the same folds, whichever way it falls."""
-    found = twins_against_wl(results, datasets)
+    found = twins_against_wl(results, datasets, compared)
     found = [each for each in found if each.comparison.n_folds >= results.n_folds]
     if not found:
         return None
+    same = " under the same classifier" if set(compared) <= set(PAIRS) else ""
     help_ = (
-        "Each Twin method beside 1-WL under the same classifier, over the same folds, in the fair reading. "
+        f"Each Twin method beside 1-WL{same}, over the same folds, in the fair reading. "
         "Folds share training graphs, so the t-test is the corrected resampled one; a plain t-test would see "
         "differences that are not there. A verdict counts from p (t) below 0.05 on."
     )

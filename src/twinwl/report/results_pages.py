@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.evaluation.paper_tables import TABLES, TITLES
+from twinwl.evaluation.paper_tables import DEMO_PAIRS, TABLES, TITLES
 from twinwl.report.blocks import Drawings, Page, Paragraph, Section
 from twinwl.report.case_study import case_pictures
 from twinwl.report.example_figures import round_pictures
@@ -111,7 +111,7 @@ def demo_page(results: Results, twins: Dataset) -> Page:
         Section("example", "What 1-WL cannot see", [example]),
         Section("twins", "Molecules that are twins to 1-WL", [Paragraph(what), _pair(twins)]),
         accuracy_section(table, results, datasets),
-        significance_section(results, datasets),
+        significance_section(results, datasets, DEMO_PAIRS),
         protocol_section(results, [table._replace(datasets=tuple(datasets))]),
     ]
     lede = (
