@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from twinwl.errors import TwinWLError
+from twinwl.graphs.fitting import check_fitted, graphs_of
 from twinwl.graphs.targets import check_groups, check_weights, encode_targets, weights_of_classes
 from twinwl.stwin.calibration import Calibration
-from twinwl.stwin.fitting import check_fitted, graphs_of
 from twinwl.stwin.inner_choice import Problem, inner_folds, machine
 from twinwl.stwin.support_vectors import SupportVectors, predicted_codes
 

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from twinwl.errors import TwinWLError
-from twinwl.graphs.coercion import as_batch
+from twinwl.graphs.fitting import check_fitted, graphs_of
+from twinwl.graphs.targets import (
+    check_groups,
+    check_weights,
+    codes_of,
+    encode_targets,
+    weights_of_classes,
+)
 from twinwl.learning.determinism import seeded
 from twinwl.learning.hold_out import hold_out
 from twinwl.learning.network_state import (
@@ -23,13 +29,6 @@ from twinwl.learning.network_state import (
     weights_to_state,
 )
 from twinwl.learning.progress import progress_bar
-from twinwl.learning.targets import (
-    check_groups,
-    check_weights,
-    codes_of,
-    encode_targets,
-    weights_of_classes,
-)
 from twinwl.learning.training import Examples, Held, predict_logits, train
 
 if TYPE_CHECKING:
@@ -43,13 +42,9 @@ if TYPE_CHECKING:
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.learning.history import History
 
-__all__ = ["NeuralGraphClassifier", "NotFittedNetworkError"]
+__all__ = ["NeuralGraphClassifier"]
 
 _SEEDS_BELOW = 2**31 - 1
-
-
-class NotFittedNetworkError(TwinWLError, NotFittedError):
-    """A network was asked to predict before ``fit``; scikit-learn's own error for it as well."""
 
 
 class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
@@ -141,7 +136,7 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
             Only watched: ``history_.monitor_accuracy``. A class that ``y`` lacks counts as a mistake.
         """
         self._check_parameters()
-        batch = _some_graphs(X, "learn from")
+        batch = graphs_of(X, "learn from")
         classes, codes = encode_targets(y, len(batch))
         weights = check_weights(sample_weight, len(batch))
         group_of_graph = check_groups(groups, len(batch))
@@ -186,7 +181,7 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
             graphs, y = data
         except (TypeError, ValueError) as error:
             raise TwinWLError(f"{name} must be a pair (graphs, classes)") from error
-        batch = _some_graphs(graphs, f"take as {name}")
+        batch = graphs_of(graphs, f"take as {name}")
         codes = codes_of(y, self.classes_, len(batch))
         if name == "validation_data" and (codes < 0).any():
             first = int(np.flatnonzero(codes < 0)[0])
@@ -212,7 +207,7 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: GraphsLike) -> NDArray[np.float32]:
         """Return the logits, shape (n_graphs, n_classes)."""
         self._check_fitted()
-        return predict_logits(self.module_, self._examples(_some_graphs(X, "predict")))
+        return predict_logits(self.module_, self._examples(graphs_of(X, "predict")))
 
     def predict_proba(self, X: GraphsLike) -> Float64:
         """Return the probability of each class, shape (n_graphs, n_classes), in the order of ``classes_``."""
@@ -226,8 +221,7 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[winners]
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "module_"):
-            raise NotFittedNetworkError(f"this {type(self).__name__} is not fitted yet; call fit first")
+        check_fitted(self, "module_")
 
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
@@ -266,13 +260,6 @@ def _split(
     if validation_data is not None or fraction is None:
         return np.arange(len(codes)), None
     return hold_out(codes, fraction, seed, groups)
-
-
-def _some_graphs(X: GraphsLike, purpose: str) -> GraphBatch:
-    batch = as_batch(X)
-    if len(batch) == 0:
-        raise TwinWLError(f"there is no graph to {purpose}; pass at least one")
-    return batch
 
 
 def _chosen(weights: Float64 | None, rows: Int64) -> Float64 | None:

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from twinwl.errors import TwinWLError
+from twinwl.graphs.fitting import check_fitted, graphs_of
 from twinwl.stwin.extended import encode_in_full
 from twinwl.stwin.features import FeatureSpace, stwin_features
-from twinwl.stwin.fitting import check_fitted, graphs_of
 from twinwl.stwin.kernel_products import RightHandSide
 from twinwl.stwin.similarity import check_base, own_sums, similarities_from_sums, sums_of_pairs
 from twinwl.stwin.space_state import matrix_from_state, matrix_to_state, space_from_state, space_to_state

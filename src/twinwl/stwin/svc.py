@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from twinwl.errors import TwinWLError
+from twinwl.graphs.fitting import check_fitted, graphs_of
 from twinwl.graphs.targets import check_groups, check_weights, encode_targets, weights_of_classes
 from twinwl.stwin.calibration import Calibration
 from twinwl.stwin.extended import encode_in_full
 from twinwl.stwin.features import FeatureSpace, stwin_features
-from twinwl.stwin.fitting import check_fitted, graphs_of
 from twinwl.stwin.inner_choice import Problem, choose, inner_folds, machine
 from twinwl.stwin.kernel_products import RightHandSide
 from twinwl.stwin.similarity import check_base, own_sums, similarities_from_sums, sums_of_pairs
