@@ -30,6 +30,12 @@ def test_the_sentence_names_the_better_one_and_says_whether_it_is_chance():
     assert "B is 2.50 points ahead of A, which may well be chance" in str(unsure)
 
 
+def test_a_tiny_p_value_is_not_called_nothing():
+    certain = str(compare_scores([0.75, 1.0], [0.5, 0.75]))
+    assert "corrected t-test p < 0.001" in certain
+    assert "0.000" not in certain
+
+
 def test_a_constant_difference_has_no_spread_to_test():
     same = compare_scores([0.5, 0.6], [0.5, 0.6])
     assert (same.t_p_value, same.wilcoxon_p_value, same.effect_size) == (1.0, 1.0, 0.0)

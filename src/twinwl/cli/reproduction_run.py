@@ -15,6 +15,7 @@ from twinwl.evaluation.case_study_runs import CASE_METHODS, CASE_SET, run_case_s
 from twinwl.evaluation.feature_runs import RUNTIME_SETS, compare_runtimes, separate_pairs, time_features
 from twinwl.evaluation.paper_tables import TABLES, cells_of
 from twinwl.evaluation.reproduction import run_tasks, stored_rows, tasks_of
+from twinwl.evaluation.significance import p_value_text
 from twinwl.report.paper_figures import write_figures
 from twinwl.report.readme_table import update_readme
 from twinwl.report.result_cells import Results
@@ -131,7 +132,8 @@ class ReproductionRun:
                 found = compare_runtimes(time_features(data, self._store("table3")), name)
                 if found is not None:
                     ratio = sum(found.stwin) / len(found.stwin) / (sum(found.wl) / len(found.wl))
-                    typer.echo(f"runtime on {name}: STwin takes {ratio:.2f} × 1-WL, p = {found.p_value:.4f}")
+                    chance = p_value_text(found.p_value)
+                    typer.echo(f"runtime on {name}: STwin takes {ratio:.2f} × 1-WL, {chance}")
 
     def _separate_pairs(self) -> None:
         if not self._over() and (data := self._load("EXP")) is not None:

@@ -14,9 +14,10 @@ from twinwl.errors import TwinWLError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PairedComparison", "compare_scores"]
+__all__ = ["PairedComparison", "compare_scores", "p_value_text"]
 
 _CONVENTIONAL = 0.05
+_SMALLEST_SHOWN = 0.001
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,10 @@ class PairedComparison:
     def __str__(self) -> str:
         first, second = self.names
         points = abs(100 * self.difference)
-        figures = f"corrected t-test p = {self.t_p_value:.3f}, Wilcoxon p = {self.wilcoxon_p_value:.3f}, "
-        figures += f"effect size {self.effect_size:+.2f}, {self.n_folds} folds"
+        figures = (
+            f"corrected t-test {p_value_text(self.t_p_value)}, Wilcoxon {p_value_text(self.wilcoxon_p_value)}, "
+            f"effect size {self.effect_size:+.2f}, {self.n_folds} folds"
+        )
         if self.difference == 0:
             return f"{first} and {second} score the same on average ({figures})."
         better, worse = (first, second) if self.difference > 0 else (second, first)
@@ -105,6 +108,15 @@ def compare_scores(
     statistic = mean / (spread * np.sqrt(1 / n + share))
     p_value = float(2 * stats.t.sf(abs(statistic), df=n - 1))
     return PairedComparison(names, mean, p_value, _wilcoxon(difference), mean / spread, n)
+
+
+def p_value_text(p_value: float) -> str:
+    """Say how likely chance is; never that it is impossible.
+
+    >>> p_value_text(0.0304), p_value_text(1e-9)
+    ('p = 0.030', 'p < 0.001')
+    """
+    return f"p < {_SMALLEST_SHOWN}" if p_value < _SMALLEST_SHOWN else f"p = {p_value:.3f}"
 
 
 def _wilcoxon(difference: np.ndarray) -> float:
