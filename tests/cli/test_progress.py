@@ -32,6 +32,19 @@ def test_whoever_waits_at_a_terminal_sees_what_is_going_on(monkeypatch):
 
 
 @pytest.mark.usefixtures("no_delay")
+def test_a_long_description_leaves_room_for_the_count(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("COLUMNS", "80")
+    with DelayedProgress("reading smiles:" + "C" * 200) as shown:
+        shown._timer.join(timeout=10)
+        shown.advance(1234)
+        shown._progress.refresh()
+    assert "reading smiles:CCC" in stream.getvalue()
+    assert "1,234" in stream.getvalue()
+
+
+@pytest.mark.usefixtures("no_delay")
 def test_nothing_is_written_where_nobody_waits(monkeypatch):
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import sys
 
+import pytest
+
 from twinwl.learning.history import History
 from twinwl.learning.progress import progress_bar
 
@@ -31,6 +33,21 @@ def test_terminal_sees_live_accuracy(monkeypatch):
     assert "1/10" in shown
     assert "validation 81.2 %" in shown
     assert "watched 75.0 %" in shown
+
+
+@pytest.mark.parametrize("title", ["NTwinClassifier", "OneTwoThreeGNNClassifier"])
+def test_a_narrow_terminal_sees_whole_figures_or_none(monkeypatch, title):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    with progress_bar(title, 100) as progress:
+        progress(History([0.5], [0.4], [0.8125], [0.75], best_epoch=0))
+    shown = terminal.getvalue()
+    assert title in shown
+    assert "1/100" in shown
+    assert "validation 81.2 %, best 81.2 %" in shown
+    assert "…" not in shown
 
 
 def test_it_can_be_silenced_on_a_terminal(monkeypatch):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["DelayedProgress"]
 
 DELAY = 2.0
+_LONGEST = 45  # of a description: a SMILES can be longer than a line, and would squeeze out the rest of it
 
 
 class DelayedProgress:
@@ -49,7 +50,8 @@ class DelayedProgress:
         else:
             columns += [TextColumn("{task.completed:,.0f}")]
         self._progress = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
-        self._task = self._progress.add_task(description, total=total)
+        short = description if len(description) <= _LONGEST else description[: _LONGEST - 1] + "…"
+        self._task = self._progress.add_task(short, total=total)
         self._lock = threading.Lock()
         self._over = self._shown = False
         self._timer = threading.Timer(DELAY, self._show)

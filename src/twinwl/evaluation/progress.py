@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluation_progress"]
 
+_ALL_BUT_TITLE = 36  # columns of a short bar, both times, the slash and the gaps in between
+_SHORTEST_TITLE = 10
+
 
 @contextlib.contextmanager
 def evaluation_progress(
@@ -50,6 +53,8 @@ def evaluation_progress(
         TextColumn("left:"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(title, total=total)
+    console = Console(stderr=True)
+    room = max(_SHORTEST_TITLE, console.width - 2 * len(str(total)) - _ALL_BUT_TITLE)
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(title if len(title) <= room else title[: room - 1] + "…", total=total)
         yield lambda steps: bar.advance(task, steps)

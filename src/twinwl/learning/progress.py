@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["progress_bar"]
 
+_BAR_AND_TIME = 20  # columns of the slash, of a bar that still is one, of the time and of the gaps in between
+
 
 @contextmanager
 def progress_bar(
@@ -42,23 +44,33 @@ def progress_bar(
         TextColumn("{task.fields[figures]}"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    room = console.width - len(title) - 2 * len(str(max_epochs)) - _BAR_AND_TIME
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(title, total=max_epochs, figures="")
-        yield lambda history: bar.update(task, completed=history.n_epochs, figures=_figures(history))
+        yield lambda history: bar.update(task, completed=history.n_epochs, figures=_figures(history, room))
 
 
-def _figures(history: History) -> str:
-    """Say in a few words where training stands.
+def _figures(history: History, room: int) -> str:
+    """Say where training stands: the most telling figures first, as many as there is room for.
 
     >>> from twinwl.learning.history import History
-    >>> _figures(History([0.5], [0.4], [0.8125], best_epoch=0))
-    'loss 0.500, validation 81.2 %, best 81.2 % (epoch 1)'
+    >>> history = History([0.5], [0.4], [0.8125], best_epoch=0)
+    >>> _figures(history, room=50)
+    'validation 81.2 %, best 81.2 %, loss 0.500'
+    >>> _figures(history, room=40)
+    'validation 81.2 %, best 81.2 %'
     """
     parts = [f"loss {history.train_loss[-1]:.3f}"]
     if history.validation_accuracy:
-        parts.append(f"validation {history.validation_accuracy[-1]:.1%}".replace("%", " %"))
-        best = f"{history.best_validation_accuracy:.1%}".replace("%", " %")
-        parts.append(f"best {best} (epoch {history.best_epoch + 1})")
+        now, best = history.validation_accuracy[-1], history.best_validation_accuracy
+        parts = [f"validation {_percent(now)}", f"best {_percent(best)}", *parts]
     if history.monitor_accuracy:
-        parts.append(f"watched {history.monitor_accuracy[-1]:.1%}".replace("%", " %"))
+        parts.append(f"watched {_percent(history.monitor_accuracy[-1])}")
+    while len(parts) > 1 and len(", ".join(parts)) > room:
+        parts.pop()
     return ", ".join(parts)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
