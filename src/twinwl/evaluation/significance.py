@@ -54,10 +54,9 @@ class PairedComparison:
     def __str__(self) -> str:
         first, second = self.names
         points = abs(100 * self.difference)
-        figures = (
-            f"corrected t-test {p_value_text(self.t_p_value)}, Wilcoxon {p_value_text(self.wilcoxon_p_value)}, "
-            f"effect size {self.effect_size:+.2f}, {self.n_folds} folds"
-        )
+        t_test, wilcoxon = p_value_text(self.t_p_value), p_value_text(self.wilcoxon_p_value)
+        figures = f"corrected t-test {t_test}, Wilcoxon {wilcoxon}, "
+        figures += f"effect size {self.effect_size:+.2f}, {self.n_folds} folds"
         if self.difference == 0:
             return f"{first} and {second} score the same on average ({figures})."
         better, worse = (first, second) if self.difference > 0 else (second, first)
