@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from twinwl.cli.options import EdgeLabel, NodeLabel, Readouts
+
 if TYPE_CHECKING:
     from twinwl.datasets.named_graphs import NamedGraphs
     from twinwl.isomorphism.verdict import Comparison
@@ -51,12 +53,7 @@ def register(app: typer.Typer) -> None:
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="The first graph.", show_default=False)],
     b: Annotated[str, typer.Argument(metavar="B", help="The second graph.", show_default=False)],
-    readout: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="What to look at in a rooted subgraph; may be repeated. \\[default: size]"
-        ),
-    ] = None,
+    readout: Readouts = None,
     n_iter: Annotated[
         int | None,
         typer.Option(min=0, help="Rounds at most. \\[default: until nothing changes]", show_default=False),
@@ -66,12 +63,8 @@ def compare(
         Path | None,
         typer.Option(metavar="FILE", help="Also write a page that shows the graphs, round by round."),
     ] = None,
-    node_label: Annotated[
-        str | None, typer.Option(metavar="ATTR", help="Attribute with the node labels (GraphML, GML, JSON).")
-    ] = None,
-    edge_label: Annotated[
-        str | None, typer.Option(metavar="ATTR", help="Attribute with the edge labels (GraphML, GML, JSON).")
-    ] = None,
+    node_label: NodeLabel = None,
+    edge_label: EdgeLabel = None,
 ) -> None:
     """Tell two graphs apart with the Twin-WL test, or say that it cannot."""
     from twinwl.cli.progress import DelayedProgress  # noqa: PLC0415  (the help page must not pay for these)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from twinwl.cli.options import DataDir, OnError, SmilesColumn, Target
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -50,12 +52,10 @@ def datasets(
     png: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw them into a .png, .svg or .pdf instead.")
     ] = None,
-    data_dir: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where data sets are.")] = None,
-    smiles_column: Annotated[str | None, typer.Option(metavar="NAME", help="Column of a CSV.")] = None,
-    target: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Column of a CSV with the classes.")
-    ] = None,
-    on_error: Annotated[str, typer.Option(metavar="skip|fail", help="Rows of a CSV that fail.")] = "fail",
+    data_dir: DataDir = None,
+    smiles_column: SmilesColumn = None,
+    target: Target = None,
+    on_error: OnError = "fail",
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List the known data sets; with a name, show its card, its statistics and a few of its graphs."""

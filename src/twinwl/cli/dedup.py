@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from twinwl.cli.options import EdgeLabel, NodeLabel
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -68,12 +70,8 @@ def dedup(
     skip_invalid: Annotated[
         bool, typer.Option("--skip-invalid", help="Leave out lines that cannot be read, and count them.")
     ] = False,
-    node_label: Annotated[
-        str | None, typer.Option(metavar="ATTR", help="Attribute with the node labels (GraphML, GML, JSON).")
-    ] = None,
-    edge_label: Annotated[
-        str | None, typer.Option(metavar="ATTR", help="Attribute with the edge labels (GraphML, GML, JSON).")
-    ] = None,
+    node_label: NodeLabel = None,
+    edge_label: EdgeLabel = None,
 ) -> None:
     """Find the graphs of a file that are the same, and how many distinct ones there are."""
     from twinwl.cli.dedup_output import check_output, write_output  # noqa: PLC0415  (the help must not pay)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from twinwl.cli.options import DataDir
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -44,7 +46,7 @@ def demo(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes. \\[default: one a core, two at most]")
     ] = None,
-    data_dir: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where data sets are.")] = None,
+    data_dir: DataDir = None,
 ) -> None:
     """Train 1-WL, STwin and NTwin on graphs that 1-WL confuses, and write a page about it.
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from twinwl.cli.options import DataDir
+
 if TYPE_CHECKING:
     from twinwl.evaluation.evaluate import Evaluation
 
@@ -68,7 +70,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     store: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep results here, and do not repeat what it holds.")
     ] = None,
-    data_dir: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where data sets are.")] = None,
+    data_dir: DataDir = None,
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Evaluate methods by cross-validation, honestly: every figure names its protocol."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from twinwl.cli.options import DataDir, EdgeLabel, ModelFile, NodeLabel, SmilesColumn
+
 if TYPE_CHECKING:
     from twinwl.datasets.named_graphs import NamedGraphs
     from twinwl.stwin.explanation import Explanation
@@ -38,9 +40,7 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="What twinwl train wrote.", show_default=False)
-    ],
+    model: ModelFile,
     graph: Annotated[str, typer.Argument(metavar="GRAPH", help="One graph.", show_default=False)],
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write a page to look at, in one file.")
@@ -49,16 +49,10 @@ def explain(
         Path | None, typer.Option(metavar="FILE", help="Also write a picture: .png, or .svg or .pdf.")
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="How many columns to show.")] = 10,
-    smiles_column: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column of a .csv with the SMILES.")
-    ] = None,
-    node_label: Annotated[
-        str | None, typer.Option(metavar="ATTR", help="Attribute with the node labels (GraphML, GML, JSON).")
-    ] = None,
-    edge_label: Annotated[
-        str | None, typer.Option(metavar="ATTR", help="Attribute with the edge labels (GraphML, GML, JSON).")
-    ] = None,
-    data_dir: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where data sets are.")] = None,
+    smiles_column: SmilesColumn = None,
+    node_label: NodeLabel = None,
+    edge_label: EdgeLabel = None,
+    data_dir: DataDir = None,
 ) -> None:
     """Show which nodes and patterns made a model decide as it does."""
     from twinwl.cli.data_argument import Reading, read_one  # noqa: PLC0415  (the help must not pay for these)

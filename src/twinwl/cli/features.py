@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from twinwl.cli.options import DataDir, EdgeLabel, EdgeLabels, NodeLabel, OnError, SmilesColumn, Target
+
 __all__ = ["features", "register"]
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
@@ -50,25 +52,15 @@ def features(  # noqa: PLR0917  (the options of a command)
             help="size: sums of rooted sizes by colour; count: plain WL; joint: counts of (colour, size).",
         ),
     ] = "size",
-    edge_labels: Annotated[bool, typer.Option("--edge-labels", help="Let edge labels take part.")] = False,
+    edge_labels: EdgeLabels = False,
     initial: Annotated[str, typer.Option(metavar="label|degree", help="What round 0 looks at.")] = "label",
     min_df: Annotated[int, typer.Option(min=1, help="Drop columns of fewer graphs than this.")] = 1,
-    smiles_column: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column of a .csv with the SMILES.")
-    ] = None,
-    target: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column of a .csv with the classes.")
-    ] = None,
-    on_error: Annotated[
-        str, typer.Option(metavar="skip|fail", help="What to do about SMILES that cannot be read.")
-    ] = "fail",
-    node_label: Annotated[
-        str | None, typer.Option(metavar="ATTR", help="Attribute with the node labels (GraphML, GML, JSON).")
-    ] = None,
-    edge_label: Annotated[
-        str | None, typer.Option(metavar="ATTR", help="Attribute with the edge labels (GraphML, GML, JSON).")
-    ] = None,
-    data_dir: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where data sets are.")] = None,
+    smiles_column: SmilesColumn = None,
+    target: Target = None,
+    on_error: OnError = "fail",
+    node_label: NodeLabel = None,
+    edge_label: EdgeLabel = None,
+    data_dir: DataDir = None,
 ) -> None:
     """Turn graphs into a sparse matrix of STwin features."""
     from twinwl.cli.data_argument import Reading, read_data  # noqa: PLC0415  (the help must not pay for these)

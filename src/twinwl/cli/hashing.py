@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from twinwl.cli.options import EdgeLabel, NodeLabel, Readouts
 from twinwl.errors import TwinWLError
 
 __all__ = ["hash_graphs", "register"]
@@ -41,19 +42,10 @@ def hash_graphs(
     n_iter: Annotated[
         str, typer.Option(metavar="N|stable", help="Rounds, or until the colours are stable.")
     ] = "3",
-    readout: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="What to look at in a rooted subgraph; may be repeated. \\[default: size]"
-        ),
-    ] = None,
+    readout: Readouts = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a graph and line.")] = False,
-    node_label: Annotated[
-        str | None, typer.Option(metavar="ATTR", help="Attribute with the node labels (GraphML, GML, JSON).")
-    ] = None,
-    edge_label: Annotated[
-        str | None, typer.Option(metavar="ATTR", help="Attribute with the edge labels (GraphML, GML, JSON).")
-    ] = None,
+    node_label: NodeLabel = None,
+    edge_label: EdgeLabel = None,
 ) -> None:
     """Print a stable hash of each graph, stronger than that of 1-WL."""
     import sys  # noqa: PLC0415  (the help page must not pay for these)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from twinwl.cli.options import DataDir, EdgeLabel, ModelFile, NodeLabel, OnError, SmilesColumn, Target
+
 if TYPE_CHECKING:
     from twinwl.cli.data_argument import Data
 
@@ -34,9 +36,7 @@ def register(app: typer.Typer) -> None:
 
 
 def predict(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="What twinwl train wrote.", show_default=False)
-    ],
+    model: ModelFile,
     data: Annotated[
         str,
         typer.Argument(
@@ -50,26 +50,16 @@ def predict(
         typer.Option("--output", "-o", metavar="FILE", help="Write the table here, not to the screen."),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
-    target: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column of a .csv with the true classes.")
-    ] = None,
-    smiles_column: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column of a .csv with the SMILES.")
-    ] = None,
-    on_error: Annotated[
-        str, typer.Option(metavar="skip|fail", help="What to do about SMILES that cannot be read.")
-    ] = "fail",
-    node_label: Annotated[
-        str | None, typer.Option(metavar="ATTR", help="Attribute with the node labels (GraphML, GML, JSON).")
-    ] = None,
-    edge_label: Annotated[
-        str | None, typer.Option(metavar="ATTR", help="Attribute with the edge labels (GraphML, GML, JSON).")
-    ] = None,
-    data_dir: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where data sets are.")] = None,
+    target: Target = None,
+    smiles_column: SmilesColumn = None,
+    on_error: OnError = "fail",
+    node_label: NodeLabel = None,
+    edge_label: EdgeLabel = None,
+    data_dir: DataDir = None,
 ) -> None:
     """Predict the class of each graph."""
     from twinwl.cli.data_argument import Reading, read_data  # noqa: PLC0415  (the help must not pay for these)
-    from twinwl.cli.model_files import load_classifier, unseen_share  # noqa: PLC0415
+    from twinwl.cli.model_files import answers_of, load_classifier, unseen_share  # noqa: PLC0415
     from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
     from twinwl.cli.output_files import check_output, written  # noqa: PLC0415
     from twinwl.cli.progress import DelayedProgress  # noqa: PLC0415
@@ -81,8 +71,10 @@ def predict(
         found = read_data(data, reading, classes="given")
         with DelayedProgress("predicting"):
             unseen = unseen_share(classifier, found.graphs)
-            predictions = classifier.predict(found.graphs).tolist()
-            table = _table(classifier, found, predictions, proba=proba)
+            classes, shares = answers_of(classifier, found.graphs)
+    predictions = classes.tolist()
+    shares_of_class = dict(zip(classifier.classes_.tolist(), shares.T.tolist(), strict=True)) if proba else {}
+    table = _table(found, predictions, shares_of_class)
     if output is None:
         typer.echo(table, nl=False)
     else:
@@ -97,7 +89,7 @@ def predict(
         typer.echo(f"unseen: {unseen:.1%} of the node colours occur in no training graph{hint}", err=True)
 
 
-def _table(model: Any, data: Data, predictions: list[object], *, proba: bool) -> str:  # noqa: ANN401
+def _table(data: Data, predictions: list[object], shares_of_class: dict[object, list[float]]) -> str:
     import csv  # noqa: PLC0415
     import io  # noqa: PLC0415
 
@@ -106,10 +98,8 @@ def _table(model: Any, data: Data, predictions: list[object], *, proba: bool) ->
         "name": list(data.names),
         "prediction": predictions,
     }
-    if proba:
-        shares = model.predict_proba(data.graphs)
-        for code, name in enumerate(model.classes_.tolist()):
-            columns[f"p_{name}"] = [f"{share:.6g}" for share in shares[:, code].tolist()]
+    for name, shares in shares_of_class.items():
+        columns[f"p_{name}"] = [f"{share:.6g}" for share in shares]
     if data.y is not None:
         columns["target"] = data.y.tolist()
     text = io.StringIO(newline="")

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from twinwl.cli.options import DataDir
+
 __all__ = ["register", "reproduce"]
 
 PARTS = ("table1", "table2", "table3", "case-study", "figures")
@@ -52,7 +54,7 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
     store: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File of results. \\[default: results/PART.jsonl]")
     ] = None,
-    data_dir: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where data sets are.")] = None,
+    data_dir: DataDir = None,
     report: Annotated[Path, typer.Option(metavar="FILE", help="The page of results.")] = Path("report.html"),
     markdown: Annotated[Path, typer.Option(metavar="FILE", help="The same as Markdown.")] = Path(
         "RESULTS.md"

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from twinwl.cli.options import DataDir, EdgeLabel, EdgeLabels, NodeLabel, OnError, SmilesColumn, Target
+
 __all__ = ["register", "train"]
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
@@ -83,25 +85,15 @@ def train(  # noqa: PLR0917  (the options of a command)
             rich_help_panel="NTwin",
         ),
     ] = None,
-    edge_labels: Annotated[bool, typer.Option("--edge-labels", help="Let edge labels take part.")] = False,
+    edge_labels: EdgeLabels = False,
     balanced: Annotated[bool, typer.Option("--balanced", help="Let every class weigh the same.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
-    target: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column of a .csv with the classes.")
-    ] = None,
-    smiles_column: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column of a .csv with the SMILES.")
-    ] = None,
-    on_error: Annotated[
-        str, typer.Option(metavar="skip|fail", help="What to do about SMILES that cannot be read.")
-    ] = "fail",
-    node_label: Annotated[
-        str | None, typer.Option(metavar="ATTR", help="Attribute with the node labels (GraphML, GML, JSON).")
-    ] = None,
-    edge_label: Annotated[
-        str | None, typer.Option(metavar="ATTR", help="Attribute with the edge labels (GraphML, GML, JSON).")
-    ] = None,
-    data_dir: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where data sets are.")] = None,
+    target: Target = None,
+    smiles_column: SmilesColumn = None,
+    on_error: OnError = "fail",
+    node_label: NodeLabel = None,
+    edge_label: EdgeLabel = None,
+    data_dir: DataDir = None,
 ) -> None:
     """Train a classifier of graphs, and write it to a file."""
     from time import perf_counter  # noqa: PLC0415  (the help page must not pay for these)
