@@ -46,6 +46,19 @@ def test_predictions_are_the_models(model, tmp_path):
     assert "unseen: " in result.stderr
 
 
+def test_decisions_are_made_once(model, monkeypatch):
+    kind = type(load(model))
+    decide, calls = kind.decision_function, []
+
+    def counted(self, graphs):
+        calls.append(len(graphs))
+        return decide(self, graphs)
+
+    monkeypatch.setattr(kind, "decision_function", counted)
+    assert run("predict", model, "smiles:CCCO", "--proba").exit_code == 0
+    assert calls == [1]
+
+
 def test_the_table_goes_to_the_screen_and_the_rest_to_stderr(svc):
     result = run("predict", svc, "smiles:CCCO")
     assert result.stdout == "index,name,prediction\n0,smiles:CCCO,1\n"

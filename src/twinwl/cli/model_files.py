@@ -1,4 +1,4 @@
-"""Models that a command is given: loaded, and asked how much of the graphs they have never seen."""
+"""Models that a command is given: loaded, and asked for predictions and for what they have never seen."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from twinwl.errors import TwinWLError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = ["alphabet_of", "load_classifier", "unseen_share"]
+__all__ = ["alphabet_of", "answers_of", "load_classifier", "unseen_share"]
 
 
 def load_classifier(path: Path) -> Any:  # noqa: ANN401  (classifiers share no base that has predict)
@@ -31,6 +35,22 @@ def load_classifier(path: Path) -> Any:  # noqa: ANN401  (classifiers share no b
             f"{path}: holds a {type(model).__name__}, which predicts no classes; give what twinwl train wrote"
         )
     return model
+
+
+def answers_of(model: Any, graphs: GraphBatch) -> tuple[NDArray[np.generic], Float64]:  # noqa: ANN401
+    """Return what ``predict`` and ``predict_proba`` would, from decision values that are computed once."""
+    from scipy.special import softmax  # noqa: PLC0415
+
+    from twinwl.stwin.support_vectors import predicted_codes  # noqa: PLC0415
+
+    decisions = model.decision_function(graphs)
+    calibration = getattr(model, "calibration_", None)  # support vector machines have one, networks need none
+    probabilities = (
+        softmax(decisions.astype(float), axis=1)
+        if calibration is None
+        else calibration.probabilities(decisions)
+    )
+    return model.classes_[predicted_codes(decisions)], probabilities
 
 
 def unseen_share(model: object, graphs: GraphBatch) -> float | None:
