@@ -85,6 +85,37 @@ def test_what_is_no_result_is_reported_with_its_line_number(store, line):
         assert [row["fold"] for row in store.rows()] == [0, 1]
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"scores": None},
+        {"scores": {"accuracy": "0.5"}},
+        {"config": []},
+        {"fold": "1"},
+        {"dataset": 7},
+        {"metrics": 5},
+        {"curves": {}},  # a trained fold has the rest of its fields too
+    ],
+)
+def test_a_result_with_a_field_missing_or_of_the_wrong_kind_is_set_aside(store, changes):
+    store.append(result(0))
+    store.append(result(1, **changes))
+    with pytest.warns(TwinWLWarning, match=r"broken lines 2 \(1 in all\)"):
+        assert [row["fold"] for row in store.rows()] == [0]
+
+
+def test_many_broken_lines_are_counted_not_listed(store):
+    store.path.parent.mkdir()
+    store.path.write_bytes(b"nonsense\n" * 500)
+    with pytest.warns(TwinWLWarning, match=r"lines 1, 2, 3, .*, 10, … \(500 in all\)"):
+        assert store.rows() == []
+
+
+def test_a_store_that_is_a_folder_is_refused(tmp_path):
+    with pytest.raises(TwinWLError, match=r"cannot read the store .*; name a file"):
+        ResultStore(tmp_path).rows()
+
+
 def test_a_newer_format_is_refused(store):
     store.append(result(0))
     with store.path.open("ab") as stream:
@@ -126,7 +157,7 @@ from twinwl.evaluation.store import ResultStore
 store = ResultStore(sys.argv[1])
 for fold in range(int(sys.argv[2]), int(sys.argv[3])):
     store.append({"dataset": "D", "digest": "d", "method": "m", "version": 1, "config": {"long": "x" * 5000},
-                  "splits": "s", "seed": 0, "fold": fold})
+                  "splits": "s", "seed": 0, "fold": fold, "scores": {"accuracy": 0.5}})
 """
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import numbers
 import os
-import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, cast
 
-from twinwl.errors import TwinWLError, TwinWLWarning
+from twinwl.errors import TwinWLError, warn_caller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,12 @@ except ImportError:  # no such lock outside POSIX; appending is still one write
 __all__ = ["FORMAT", "ResultStore", "Row", "row_key"]
 
 FORMAT = 1
-_KEY_FIELDS = ("dataset", "digest", "method", "version", "config", "splits", "seed", "fold")
+_KEY_FIELDS = {
+    "dataset": str, "digest": str, "method": str, "version": int, "config": dict, "splits": str, "seed": int,
+    "fold": int,
+}  # fmt: skip
+_LINES_LISTED = 10
+_FOLD_FIELDS = {"validation_score", "curves", "epochs", "best_epoch", "n_test", "n_leaked"}
 
 
 class Row(TypedDict, total=False):
@@ -96,11 +101,17 @@ class ResultStore:
         Broken lines are reported with their numbers in one warning and copied to `side_file`; the store
         itself is left as it is. A line of a newer format is an error: this version might misread it.
         """
-        if not self.path.exists():
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
             return []
+        except OSError as error:
+            raise TwinWLError(
+                f"cannot read the store {str(self.path)!r} ({error.strerror or error}); name a file"
+            ) from error
         found: dict[str, Row] = {}
         broken: list[tuple[int, bytes]] = []
-        for number, line in enumerate(self.path.read_bytes().split(b"\n"), start=1):
+        for number, line in enumerate(content.split(b"\n"), start=1):
             if not line.strip():
                 continue
             row = _parsed(line)
@@ -144,17 +155,16 @@ class ResultStore:
         return stored
 
     def _set_aside(self, broken: list[tuple[int, bytes]]) -> None:
-        numbers = ", ".join(str(number) for number, _ in broken)
+        listed = ", ".join(str(number) for number, _ in broken[:_LINES_LISTED])
+        more = ", …" if len(broken) > _LINES_LISTED else ""
         with contextlib.suppress(OSError):  # the report matters more than the copy
             kept = self.side_file.read_bytes().split(b"\n") if self.side_file.exists() else []
             fresh = [line for _, line in broken if line not in kept]
             with self.side_file.open("ab") as stream:
                 stream.writelines(line + b"\n" for line in fresh)
-        warnings.warn(
-            f"{self.path}: skipped broken lines {numbers} ({len(broken)} in all); "
-            f"copies are in {self.side_file.name}",
-            TwinWLWarning,
-            stacklevel=3,
+        warn_caller(
+            f"{self.path}: skipped broken lines {listed}{more} ({len(broken)} in all); "
+            f"copies are in {self.side_file.name}"
         )
 
 
@@ -163,8 +173,21 @@ def _parsed(line: bytes) -> Row | None:
         row = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    complete = isinstance(row, dict) and isinstance(row.get("format"), int)
-    return row if complete and (row["format"] > FORMAT or all(name in row for name in _KEY_FIELDS)) else None
+    if not isinstance(row, dict) or not isinstance(row.get("format"), int):
+        return None
+    return cast("Row", row) if row["format"] > FORMAT or _is_complete(row) else None
+
+
+def _is_complete(row: dict[str, object]) -> bool:
+    """Whether a line says what was run and what came out; of a trained fold, all that protocols read."""
+    scores = row.get("scores")
+    return (
+        all(isinstance(row.get(name), kind) for name, kind in _KEY_FIELDS.items())
+        and isinstance(scores, dict)
+        and all(isinstance(score, numbers.Real) for score in scores.values())
+        and isinstance(row.get("metrics", []), list)
+        and len(_FOLD_FIELDS & row.keys()) in {0, len(_FOLD_FIELDS)}
+    )
 
 
 def _write_whole(descriptor: int, line: bytes, end: int) -> None:
