@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.ensemble import VotingClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
@@ -117,3 +118,20 @@ def test_the_controls_see_no_more_than_1_wl(name):
     model.fit(data.graphs, data.y)
     scores = np.asarray(model.decision_function(data.graphs))[np.argsort(data.groups, kind="stable")]
     np.testing.assert_allclose(scores[0::2], scores[1::2], atol=1e-4)
+
+
+@pytest.mark.parametrize("path", [":", "..:X", "os:path", "nosuch:X", "sklearn.ensemble:VotingClassifier"])
+def test_an_import_path_that_leads_to_no_estimator_is_refused(path):
+    with pytest.raises(TwinWLError, match="cannot"):
+        resolve(path)
+
+
+def test_a_class_that_needs_arguments_is_refused_with_a_remedy():
+    with pytest.raises(TwinWLError, match=r"without arguments .* give an estimator in hand"):
+        resolve(VotingClassifier)
+
+
+def test_a_grid_that_nobody_knows_is_refused_even_by_a_method_without_grids():
+    assert resolve("stwin-svc").configs("paper") == [{}]
+    with pytest.raises(TwinWLError, match="grid is 'papr': did you mean 'paper'"):
+        resolve("stwin-svc").configs("papr")

@@ -74,33 +74,35 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Evaluate methods by cross-validation, honestly: every figure names its protocol."""
-    from twinwl.datasets.registry import load_dataset  # noqa: PLC0415  (the help page must not pay for these)
+    from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415  (the help page must not pay for these)
+    from twinwl.datasets.registry import load_dataset  # noqa: PLC0415
     from twinwl.evaluation.evaluate import evaluate as run  # noqa: PLC0415
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
 
-    methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
-    dataset = load_dataset(data, data_dir=data_dir)
-    try:
-        results = [
-            run(
-                chosen,
-                dataset,
-                protocol,
-                grid=grid,
-                n_folds=folds,
-                repeats=repeats,
-                seed=seed,
-                splits=splits,
-                metrics=metric or ["accuracy"],
-                n_jobs=jobs,
-                store=store,
-            )
-            for chosen in methods
-        ]
-    except KeyboardInterrupt:
-        kept = f"; finished folds are in {store}, the same command goes on from there" if store else ""
-        typer.secho(f"stopped{kept}", err=True)
-        raise typer.Exit(130) from None
+    with warnings_as_lines():
+        methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
+        dataset = load_dataset(data, data_dir=data_dir)
+        try:
+            results = [
+                run(
+                    chosen,
+                    dataset,
+                    protocol,
+                    grid=grid,
+                    n_folds=folds,
+                    repeats=repeats,
+                    seed=seed,
+                    splits=splits,
+                    metrics=metric or ["accuracy"],
+                    n_jobs=jobs,
+                    store=store,
+                )
+                for chosen in methods
+            ]
+        except KeyboardInterrupt:
+            kept = f"; finished folds are in {store}, the same command goes on from there" if store else ""
+            typer.secho(f"stopped{kept}", err=True)
+            raise typer.Exit(130) from None
     if json:
         typer.echo(json_format.dumps([_as_json(result) for result in results], indent=1))
     else:
@@ -136,5 +138,6 @@ def _as_json(result: Evaluation) -> dict[str, object]:
         "method": result.method,
         "headline": result.protocol,
         "n_leaked": result.n_leaked,
+        "fair": {name: result.summary("fair", name).mean for name in result.metrics},  # type: ignore[union-attr]
         "protocols": readings,
     }

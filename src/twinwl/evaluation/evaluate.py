@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import Parallel, delayed
 
-from twinwl.errors import TwinWLError, TwinWLWarning, warn_caller
+from twinwl.datasets.dataset import Dataset
+from twinwl.datasets.registry import load_dataset
+from twinwl.errors import TwinWLError, TwinWLWarning, shown, warn_caller
 from twinwl.evaluation.fold_run import Unit, run_fold
 from twinwl.evaluation.folds import folds_of
 from twinwl.evaluation.leaks import leaked_test_graphs
@@ -27,11 +29,12 @@ from twinwl.evaluation.store import ResultStore, row_key
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from twinwl.datasets.dataset import Dataset
     from twinwl.evaluation.methods import Config, Grid
     from twinwl.evaluation.store import Row
 
 __all__ = ["Evaluation", "evaluate"]
+
+_SEEDS_BELOW = 2**32  # what NumPy's and scikit-learn's generators take
 
 
 @dataclass(frozen=True)
@@ -80,10 +83,18 @@ class Evaluation:
         first = {row["fold"]: row["n_leaked"] for row in self.rows if row["seed"] == self.rows[0]["seed"]}
         return sum(first.values())
 
+    @property
+    def metrics(self) -> list[str]:
+        """What every result holds a score of, the headline first."""
+        asked = self.rows[0]["metrics"] if self.rows else []
+        others = [name for name in asked if all(name in row["scores"] for row in self.rows)]
+        return list(dict.fromkeys([self.metric, *others]))
+
     def __str__(self) -> str:
         lines = [f"{self.method} on {self.dataset}"]
-        for protocol in PROTOCOLS:
-            summary = self.summary(protocol, "accuracy" if protocol != "fair" else self.metric)
+        lines += [f"  {'fair':<16} {self.summary('fair', metric)}" for metric in self.metrics]
+        for protocol in PROTOCOLS[1:]:
+            summary = self.summary(protocol, "accuracy")
             lines.append(f"  {protocol:<16} {'–' if summary is None else summary}")
         if self.n_leaked:
             kept = [row["scores"].get("accuracy-without-duplicates") for row in self.rows]
@@ -95,7 +106,7 @@ class Evaluation:
 
 def evaluate(
     method: object,
-    dataset: Dataset | str,
+    dataset: Dataset | str | Path,
     protocol: str = "fair",
     *,
     grid: str | Grid | None = None,
@@ -152,8 +163,8 @@ def evaluate(
     ('fair', 3)
     """
     check_protocol(protocol)
-    metrics = list(dict.fromkeys(["accuracy", *metrics])) if "accuracy" not in metrics else list(metrics)
-    check_metrics(metrics)
+    metrics = check_metrics(metrics)
+    _check_numbers(repeats, seed, n_jobs, time_budget)
     data = _loaded(dataset)
     chosen = resolve(method)
     configs = chosen.configs(grid)
@@ -171,16 +182,27 @@ def evaluate(
                 tick(1)
     if warned:
         warn_caller(f"{chosen.name} on {data.name}: {len(warned)} fits warned, the first so: {warned[0]}")
-    headline = metrics[0]
     rows = [known[key] for key in (row_key(unit.key) for unit in work) if key in known]
-    return Evaluation(data.name, chosen.name, protocol, headline, rows)
+    return Evaluation(data.name, chosen.name, protocol, metrics[0], rows)
 
 
-def _loaded(dataset: Dataset | str) -> Dataset:
-    if not isinstance(dataset, str | Path):
+def _check_numbers(repeats: int, seed: int, n_jobs: int, time_budget: float | None) -> None:
+    for name, value, lowest in (("repeats", repeats, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < lowest:
+            raise TwinWLError(f"{name} is {value!r}; it must be a whole number from {lowest} on")
+    if seed + repeats > _SEEDS_BELOW:
+        raise TwinWLError(f"seed is {shown(seed)}; that of the last repeat must be below 2**32")
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise TwinWLError(f"n_jobs is {n_jobs!r}; give a number of processes, or -1 for one a core")
+    if time_budget is not None and not time_budget >= 0:  # NaN is not
+        raise TwinWLError(f"time_budget is {time_budget!r}; give seconds, or None to run to the end")
+
+
+def _loaded(dataset: Dataset | str | Path) -> Dataset:
+    if isinstance(dataset, Dataset):
         return dataset
-    from twinwl.datasets.registry import load_dataset  # noqa: PLC0415
-
+    if not isinstance(dataset, str | Path):
+        raise TwinWLError(f"the data set is {shown(dataset)}; give a Dataset, a name or a path")
     return load_dataset(dataset)
 
 
@@ -218,7 +240,7 @@ def _work(
 
 def _covers(row: Row | None, metrics: Sequence[str]) -> bool:
     """Whether a stored result already holds all that is asked for."""
-    return row is not None and set(metrics) <= set(row["metrics"])
+    return row is not None and "curves" in row and set(metrics) <= set(row.get("metrics", ()))
 
 
 def _within(seconds: float, units: Iterable[Unit]) -> Iterator[Unit]:

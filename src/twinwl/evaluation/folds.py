@@ -160,8 +160,9 @@ def _check(classes: NDArray[np.generic], codes: Int64, groups: Int64 | None, n_f
         members = codes == code
         n_units = int(members.sum()) if groups is None else len(np.unique(groups[members]))
         if n_units < n_folds:
-            what = "graphs" if groups is None else "groups"
+            what = ("graph" if groups is None else "group") + "s" * (n_units != 1)
+            fewer = f"ask for {n_units} folds or fewer, or " if n_units > 1 else ""
             raise TwinWLError(
-                f"class {value!r} has {n_units} {what}, too few for {n_folds} folds; ask for {n_units} folds "
-                "or fewer, or leave that class out"
+                f"class {value!r} has {n_units} {what}, too few for {n_folds} folds; "
+                f"{fewer}leave that class out"
             )

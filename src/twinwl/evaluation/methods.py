@@ -22,6 +22,7 @@ __all__ = ["METHODS", "Config", "Grid", "Method", "method", "register", "resolve
 
 Config: TypeAlias = "dict[str, object]"
 EstimatorClass = TypeVar("EstimatorClass", bound=type)
+_GRID_NAMES = tuple(grids_of(""))
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,9 @@ class Method:
         if grid is None:
             return [{}]
         if isinstance(grid, str):
-            if self.grids and grid not in self.grids:
-                raise TwinWLError(f"grid is {grid!r}: {nearest(grid, self.grids)}")
+            known = self.grids or _GRID_NAMES  # a method without grids still knows their names
+            if grid not in known:
+                raise TwinWLError(f"grid is {grid!r}: {nearest(grid, known)}")
             grid = self.grids.get(grid, {})
         for name, values in grid.items():
             if isinstance(values, str) or not hasattr(values, "__iter__") or not list(values):
@@ -181,10 +183,20 @@ def resolve(method: object) -> Method:
             raise TwinWLError(
                 f"method is {method!r}: {nearest(method, METHODS)}. An import path is written 'module:Class'"
             )
-        return _in_hand(_loaded(method)(), method)
+        return _in_hand(_new(_loaded(method), method), method)
     if inspect.isclass(method):
-        return _in_hand(method(), f"{method.__module__}:{method.__qualname__}")
+        home = f"{method.__module__}:{method.__qualname__}"
+        return _in_hand(_new(method, home), home)
     return _in_hand(method, f"{type(method).__module__}:{type(method).__qualname__}")
+
+
+def _new(kind: Callable[[], BaseEstimator], home: str) -> BaseEstimator:
+    try:
+        return kind()
+    except TypeError as error:
+        raise TwinWLError(
+            f"{home!r} cannot be made without arguments ({error}); give an estimator in hand, from Python"
+        ) from error
 
 
 def _in_hand(estimator: object, home: str) -> Method:
@@ -204,6 +216,6 @@ def _loaded(path: str) -> Callable[[], BaseEstimator]:
         loaded = getattr(importlib.import_module(module), name)
     except MissingExtraError:
         raise
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, ValueError, TypeError) as error:  # the last two: '' and '..'
         raise TwinWLError(f"cannot import {path!r} ({error}); write it as 'module:Class'") from error
     return loaded

@@ -49,11 +49,17 @@ METRICS: dict[str, Callable[..., float]] = {
 _NEED_PROBABILITY = {"roc-auc", "average-precision"}
 
 
-def check_metrics(names: Sequence[str]) -> None:
-    """Refuse an unknown metric, with the nearest known one."""
-    for name in names:
+def check_metrics(names: Sequence[str]) -> list[str]:
+    """Return the metrics, accuracy among them, or refuse an unknown one with the nearest known.
+
+    >>> check_metrics(["roc-auc"])
+    ['roc-auc', 'accuracy']
+    """
+    given = [names] if isinstance(names, str) else names
+    for name in given:
         if name not in METRICS:
             raise TwinWLError(f"metric is {name!r}: {nearest(name, METRICS)}")
+    return list(dict.fromkeys([*given, "accuracy"]))  # the first is the headline
 
 
 def scores_of(

@@ -76,6 +76,8 @@ def _content(path: Path, name: str) -> tuple[str, bytes]:
         for member in members.names:  # sorted, so the files for nodes without features come first
             if member.endswith(_ENDING):
                 of_set.setdefault(member.rpartition("/")[2].removesuffix(_ENDING), member)
+        if not of_set:
+            raise TwinWLError(f"{path}: holds no splits; their files end in {_ENDING!r}")
         wanted = name if name in of_set else _OTHER_NAMES.get(name, name)
         if wanted not in of_set:
             raise TwinWLError(f"{path}: no splits for {name!r}; {nearest(name, of_set)}")
