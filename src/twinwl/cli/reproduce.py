@@ -80,18 +80,20 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
         raise TwinWLError(f"grid is {grid!r}: {nearest(grid, ['compact', 'paper'])}")
     check_output(report, (".html", ".htm"))
     check_output(markdown, (".md",))
+    if readme is not None and not readme.is_file():
+        raise TwinWLError(f"cannot update {str(readme)!r}: there is no such file")
     budget = None if time_budget is None else seconds_of(time_budget)
     run = ReproductionRun(
         parts=PARTS if part == "all" else (part,),
-        methods=_names(methods),
-        datasets=_names(datasets),
+        methods=_names("--methods", methods),
+        datasets=_names("--datasets", datasets),
         store=store,
         data_dir=data_dir,
         until=None if budget is None else time.monotonic() + budget,
     )
-    run.check_names()
     settings = Settings(grid=grid, repeats=repeats, n_jobs=jobs)
     with warnings_as_lines():
+        run.check()
         try:
             run.everything(settings, figures)
         except KeyboardInterrupt:
@@ -104,5 +106,10 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
     run.say_what_is_missing()
 
 
-def _names(given: str | None) -> list[str] | None:
-    return None if given is None else [name.strip() for name in given.split(",") if name.strip()]
+def _names(option: str, given: str | None) -> list[str] | None:
+    from twinwl.errors import TwinWLError  # noqa: PLC0415
+
+    names = None if given is None else [name.strip() for name in given.split(",") if name.strip()]
+    if names == []:
+        raise TwinWLError(f"{option} is {given!r}, which names nothing; give names with commas in between")
+    return names

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from twinwl.datasets.locations import find
+from twinwl.datasets.locations import data_folders, find
 from twinwl.datasets.registry import load_dataset
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.case_study_runs import CASE_METHODS, CASE_SET, run_case_study
@@ -97,9 +97,24 @@ class ReproductionRun:
         if self.trouble:
             raise typer.Exit(1)
 
-    def check_names(self) -> None:
-        """Refuse a typo before an hour of work."""
+    def check(self) -> None:
+        """Refuse a typo, a store or folder that is none, and nothing to do, before an hour of work."""
         cells_of(TABLES["table1"], self.methods, self.datasets)
+        data_folders(self.data_dir)
+        stored_rows(dict.fromkeys(self._store(part) for part in self.parts))
+        if not any(self._has_work(part) for part in self.parts):
+            raise TwinWLError(
+                f"nothing of {' and '.join(self.parts)} is left by these --methods and --datasets; widen them"
+            )
+
+    def _has_work(self, part: str) -> bool:
+        if part in _TABLES:
+            return bool(cells_of(TABLES[part], self.methods, self.datasets))
+        if part == "table3":
+            return any(map(self._wanted, RUNTIME_SETS))
+        if part == "case-study":
+            return self._wanted(CASE_SET) and bool(self._case_methods())
+        return True
 
     def _run_tables(self, names: list[str], settings: Settings) -> None:
         home = {cell: name for name in names for cell in cells_of(TABLES[name], self.methods, self.datasets)}
@@ -145,10 +160,13 @@ class ReproductionRun:
         run_case_study(
             data,
             self._store("case-study"),
-            methods=[name for name in CASE_METHODS if self.methods is None or name in self.methods],
+            methods=self._case_methods(),
             until=self.until,
             begin=lambda method, seed: typer.echo(f"case study: {method}, seed {seed}"),
         )
+
+    def _case_methods(self) -> list[str]:
+        return [name for name in CASE_METHODS if self.methods is None or name in self.methods]
 
     def _draw(self, folder: Path) -> None:
         for path in write_figures(folder, self._load(CASE_SET)):
