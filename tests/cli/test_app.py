@@ -57,6 +57,20 @@ def test_error_is_one_line_on_stderr(failing_app):
     assert result.stderr == "twinwl: graph 3: edge (0, 7) names node 7, which does not exist\n"
 
 
+def test_what_the_operating_system_says_is_one_short_line(monkeypatch):
+    monkeypatch.setattr(app, "registered_commands", list(app.registered_commands))
+
+    @app.command("fail")
+    def fail() -> None:
+        raise OSError(36, "File name too long", "x" * 5000)
+
+    result = runner.invoke(app, ["fail"])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("twinwl: 'xxx")
+    assert "File name too long" in result.stderr
+    assert len(result.stderr) < 200
+
+
 def test_debug_shows_the_traceback(failing_app):
     result = runner.invoke(failing_app, ["--debug", "fail"])
     assert isinstance(result.exception, GraphInputError)

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 import twinwl
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, shown
 
 __all__ = ["app", "main"]
 
@@ -42,12 +42,19 @@ class _ErrorsAsOneLine(TyperGroup):
     def invoke(self, ctx: Any) -> object:  # noqa: ANN401  (the type is click's or, in a later typer, its own copy)
         try:
             return super().invoke(ctx)
-        except TwinWLError as error:
-            if ctx.params.get("debug"):
+        except (TwinWLError, OSError) as error:
+            if ctx.params.get("debug") or isinstance(error, BrokenPipeError):
                 raise
-            message = " ".join(str(error).split())
+            message = " ".join(_said_by(error).split())
             typer.secho(f"twinwl: {message}", fg=typer.colors.RED, err=True)
             raise typer.Exit(_EXIT_CODE) from error
+
+
+def _said_by(error: TwinWLError | OSError) -> str:
+    """Return the message; what the operating system says may name a file of any length."""
+    if isinstance(error, OSError) and not isinstance(error, TwinWLError) and error.filename is not None:
+        return f"{shown(str(error.filename))}: {error.strerror}"
+    return str(error)
 
 
 app = typer.Typer(

@@ -60,11 +60,13 @@ def datasets(
 ) -> None:
     """List the known data sets; with a name, show its card, its statistics and a few of its graphs."""
     from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415  (the help page must not pay for these)
+    from twinwl.cli.output_files import check_output  # noqa: PLC0415
     from twinwl.cli.progress import DelayedProgress  # noqa: PLC0415
 
     if name is None:
         _list(data_dir, everything=everything, json=json)
         return
+    check_output(png, (".png", ".svg", ".pdf"))
     from twinwl.datasets.molecule_tables import MOLECULE_SETS  # noqa: PLC0415
     from twinwl.datasets.registry import load_dataset  # noqa: PLC0415
 

@@ -17,7 +17,7 @@ from twinwl.datasets.locations import downloads_folder, find, names_at_hand
 from twinwl.datasets.molecule_tables import MOLECULE_SETS, find_molecules, parsed_table
 from twinwl.datasets.parsed_files import ParsedFile, parsed
 from twinwl.datasets.tu_names import TU_NAMES
-from twinwl.errors import TwinWLError, warn_caller
+from twinwl.errors import TwinWLError, nearest, shown, warn_caller
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,6 +83,12 @@ def load_dataset(
     """
     if not str(name_or_path):
         raise TwinWLError("the name of the data set is empty; 'twinwl datasets' lists all names")
+    if on_error not in {"fail", "skip"}:
+        raise TwinWLError(f"on_error is {on_error!r}: {nearest(on_error, ['fail', 'skip'])}")
+    try:
+        Path(name_or_path).exists()
+    except OSError as error:  # too long for any file, or in a folder that is closed to us
+        raise TwinWLError(f"{shown(str(name_or_path))}: {error.strerror}; give a name or a path") from error
     columns = {"smiles_column": smiles_column, "target": target}
     if _is_path(name_or_path):
         _refuse(name_or_path, options)

@@ -41,6 +41,7 @@ _HOW_OFTEN = [0.6, 0.14, 0.14, 0.06, 0.06]
 # too, the twins could be told apart but each test graph would be of a kind never seen in training.
 _STEM = 3
 _MOST_IN_CROWN = 6
+_MOST_PAIRS = 1_000_000  # some gigabytes
 
 
 class _Kind(NamedTuple):
@@ -82,8 +83,8 @@ def twins(n_pairs: int = 300, random_state: int = 0) -> tuple[GraphBatch, Int64,
     >>> len(graphs), sorted(y.tolist()), groups.tolist()
     (4, [0, 0, 1, 1], [0, 0, 1, 1])
     """
-    if n_pairs < 1:
-        raise TwinWLError(f"n_pairs is {n_pairs}; it must be 1 or more")
+    if not 1 <= n_pairs <= _MOST_PAIRS:
+        raise TwinWLError(f"n_pairs is {n_pairs}; it must be 1 or more, and {_MOST_PAIRS:,} at most")
     rng = np.random.default_rng(random_state)
     kinds = _kinds()
     edge_lists: list[Int64] = []
