@@ -6,7 +6,7 @@ import pytest
 
 import twinwl as tw
 from twinwl.errors import TwinWLError
-from twinwl.report.case_study import case_pictures, strangers
+from twinwl.report.case_study import case_figure, case_pictures, strangers
 from twinwl.report.example_figures import rounds_figure, trees_figure
 from twinwl.report.paper_figures import write_figures
 
@@ -48,6 +48,11 @@ def test_the_case_study_is_shaded_where_the_molecules_differ(tu_zip):
     assert "mutagen, 20 atoms" in texts(pictures[0].markup())
     assert pictures[0].markup().count('class="bond"') == 20  # 19 bonds, one of them double
     assert pictures[0].width == pictures[1].width
+
+
+def test_the_case_study_alone_says_its_cosines(tu_zip):
+    data = tw.load_dataset("Mutagenicity", data_dir=tu_zip("Mutagenicity").parent)
+    assert texts(case_figure(data).markup())[-1].endswith("1-WL 0.9472, STwin 0.7577.")
 
 
 def test_a_folder_that_cannot_be_made_is_said_so(tmp_path):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -67,7 +68,10 @@ def test_every_section_of_a_full_store_is_there(full_page):
 
 def test_an_empty_store_gives_a_page_of_cells_not_run():
     page = paper_page(Results([]))
-    assert page.highlights[0][0].startswith("0 of")
+    assert page.highlights == []
+    assert page.findings == [
+        "0 of 101 cells of tables 1 and 2 have been run to the end; the others are marked."
+    ]
     assert results_html(page).count(">not run<") == results_markdown(page).count("not run |") > 50
 
 
@@ -77,6 +81,46 @@ def test_the_page_needs_nothing_else(full_page):
     assert "url(" not in html
     assert "<script" not in html
     assert html.count("<section") == len(full_page.sections)
+
+
+def test_the_first_screen_says_what_was_found(full_page):
+    figures = [figure for figure, _ in full_page.highlights]
+    assert [figure.partition(" of ")[2] for figure in figures] == ["20", "600", "", "12"]
+    molecules, pairs, protocol, closeness, runtime, coverage = full_page.findings
+    assert "in none of 20 comparisons" in molecules
+    assert "STwin's features tell 600 pairs apart and those of 1-WL 0" in pairs
+    assert "3.0 points higher" in protocol
+    assert f"{figures[3]} figures of STwin-GNN and NTwin-GNN" in closeness
+    assert "times as long as those of 1-WL" in runtime
+    assert coverage.startswith("99 of 101 cells")
+
+
+def test_a_twin_that_is_never_better_is_said_not_to_help():
+    rows = [row for method in ("wl", "stwin") for row in cell_rows("MUTAG", method, [0.8, 0.9] * 5)]
+    page = paper_page(Results(rows))
+    assert "the Twin does not help as far as the folds can tell" in page.findings[0]
+    assert page.highlights[0][0] == "0 of 1"
+
+
+def test_the_case_study_says_when_everyone_is_right(full_page):
+    assert "Not always right: 1-WL, STwin's MLP and STwin-GNN." in results_markdown(full_page)
+    rows = measured_rows()
+    for row in rows:
+        row["scores"] |= {name: 1.0 for name in row["scores"] if name.startswith("right")}
+    text = results_markdown(paper_page(Results(rows))).replace("\n", " ")
+    assert "Every one, 1-WL included, gives both molecules their true class" in text
+
+
+def test_markdown_shows_the_pictures_written_beside_it(full_page, tmp_path):
+    write_results(full_page, markdown=tmp_path / "RESULTS.md")
+    text = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
+    shown = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)
+    assert sorted(tmp_path.glob("figures/*")) == sorted(tmp_path / name for name in shown)
+    assert len(shown) == 5
+    for name in shown:
+        root = ET.parse(tmp_path / name).getroot()  # noqa: S314  (our own)
+        assert ".dot" in root.find("{*}style").text
+    assert max(len(line) for line in text.splitlines() if not line.startswith(("|", "!"))) <= 110
 
 
 def test_the_same_results_give_the_same_bytes():

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from twinwl.report.svg import Canvas, linear_ticks, log_ticks
+from twinwl.report.svg import Canvas, linear_ticks, log_ticks, sheet
 
 
 def test_text_and_tips_are_escaped():
@@ -28,3 +28,12 @@ def test_linear_ticks_cover_the_range_and_are_few(low, high):
 
 def test_log_ticks_are_powers_of_ten():
     assert log_ticks(0.05, 3) == [0.01, 0.1, 1.0, 10.0]
+
+
+def test_a_sheet_puts_pictures_side_by_side_and_below():
+    pictures = [Canvas(10, 5, "a"), Canvas(10, 8, "b"), Canvas(10, 5, "c")]
+    root = ET.fromstring(sheet(pictures, 2, "all", gap=2).markup())  # noqa: S314  (our own)
+    assert [group.get("transform") for group in root.findall("{*}g")] == [
+        "translate(0 0)", "translate(12 0)", "translate(0 10)",
+    ]  # fmt: skip
+    assert root.get("viewBox") == "0 0 22 15"

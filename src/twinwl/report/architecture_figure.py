@@ -20,7 +20,7 @@ def architecture_figure() -> Canvas:
     'NTwin-GNN: two encoders a layer, pooled, concatenated over layers, classified'
     """
     canvas = Canvas(980, 372, "NTwin-GNN: two encoders a layer, pooled, concatenated over layers, classified")
-    canvas.text(0, 18, "graph G", "title")
+    canvas.text(0, 26, "graph G", "title")
     put_graph(canvas, _NODES, _EDGES, _PAINTS, ["", "", "", "", ""])
     canvas.rect(232, 34, 472, 298, "frame", 12)
     canvas.text(244, 26, "layer k = 1 … K", "title")
@@ -37,7 +37,7 @@ def architecture_figure() -> Canvas:
         (250, 208),
         (190, 96),
         "rooted subgraph encoder",
-        ["GIN (ε = 0) of depth k inside", "each G_v, h_k hops around v;", "sum over the subgraph"],
+        ["GIN (ε = 0) of depth k inside", "each Gᵥ, hₖ hops around v;", "sum over the subgraph"],
         "ntwin",
     )
     _arrow(canvas, 208, 160, 246, 104)
@@ -48,7 +48,7 @@ def architecture_figure() -> Canvas:
         canvas.text(516, y + 68, "a vector a node", "box-note")
     _arrow(canvas, 444, 100, 470, 100)
     _arrow(canvas, 444, 256, 470, 256)
-    _box(canvas, (590, 148), (100, 70), "Σ over nodes", ["[ g_v , h_v ]", "summed over G"], "")
+    _box(canvas, (590, 148), (100, 70), "Σ over nodes", ["[ gᵥ , hᵥ ]", "summed over G"], "")
     _arrow(canvas, 566, 104, 600, 144)
     _arrow(canvas, 566, 256, 600, 222)
     _box(canvas, (730, 148), (104, 70), "concatenate", ["H¹ … Hᴷ", "over layers"], "")
@@ -56,7 +56,7 @@ def architecture_figure() -> Canvas:
     _box(canvas, (870, 148), (108, 70), "classifier", ["2-layer MLP,", "64 hidden units"], "")
     _arrow(canvas, 836, 183, 866, 183)
     canvas.text(
-        244, 356, "hops: growing (h_k = k) or fixed; the MLPs of the GIN are shared by all layers.", "caption"
+        244, 356, "hops: growing (hₖ = k) or fixed; the MLPs of the GIN are shared by all layers.", "caption"
     )
     return canvas
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from twinwl.report.svg import Canvas
 
 __all__ = [
     "AccuracyCell",
@@ -87,25 +90,29 @@ class Drawings:
 
     Attributes
     ----------
-    svgs : list of str
-        Inline SVG, each with a title of its own.
+    canvases : list of Canvas
     caption : str
     legend : list of (class, text)
         Marks and what they stand for.
     table : PlainTable or None
-        What Markdown shows in their place.
+        Folded away below them.
     size : str
         ``"small"`` (three abreast on a large screen), ``"medium"`` (two) or ``"wide"`` (one).
-    in_words : str or None
-        What Markdown says in place of the caption, where that is about the picture.
+    name : str
+        Of the file that Markdown shows; where there is none, it shows the table alone.
     """
 
-    svgs: list[str]
+    canvases: list[Canvas]
     caption: str
     legend: list[tuple[str, str]] = field(default_factory=list)
     table: PlainTable | None = None
     size: str = "small"
-    in_words: str | None = None
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        """What all of them show, for those who do not see it."""
+        return "; ".join(canvas.title for canvas in self.canvases)
 
 
 Block: TypeAlias = "Paragraph | Bullets | PlainTable | AccuracyTable | Drawings"
@@ -134,6 +141,8 @@ class Page:
     sections : list of Section
     made_by : list of str
         How it came about: commands, versions.
+    findings : list of str
+        The whole page in a few sentences.
     """
 
     title: str
@@ -141,3 +150,4 @@ class Page:
     highlights: list[tuple[str, str]]
     sections: list[Section]
     made_by: list[str]
+    findings: list[str] = field(default_factory=list)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.evaluation.case_study_runs import CASE_GRAPHS
+from twinwl.evaluation.case_study_runs import CASE_GRAPHS, cosine_of
 from twinwl.refinement.colours import refine
 from twinwl.report.molecule_picture import MoleculePicture, on_equal_canvases, side_by_side
 
@@ -59,7 +59,12 @@ def case_pictures(data: Dataset, graphs: tuple[int, int] = CASE_GRAPHS) -> list[
 def case_figure(data: Dataset, graphs: tuple[int, int] = CASE_GRAPHS) -> Canvas:
     """Draw the two molecules side by side on one canvas; parameters as for `case_pictures`."""
     title = f"Graphs {graphs[0]} and {graphs[1]} of {data.name}, shaded where they differ"
-    return side_by_side(_pictures(data, graphs), title)
+    canvas = side_by_side(_pictures(data, graphs), title)
+    wl, stwin = (cosine_of(data, features, graphs) for features in ("count", "size"))
+    text = f"{title}. Cosine after two rounds: 1-WL {wl:.4f}, STwin {stwin:.4f}."
+    canvas.height += 26
+    canvas.text(0, canvas.height - 4, text, "caption")
+    return canvas
 
 
 def _pictures(data: Dataset, graphs: tuple[int, int]) -> list[MoleculePicture]:

@@ -12,27 +12,41 @@ if TYPE_CHECKING:
 
     from twinwl.report.findings import TwinAgainstWL
 
-__all__ = ["difference_chart"]
+__all__ = ["difference_chart", "difference_ticks"]
 
-_WIDTH = 360.0
+_WIDTH = 440.0
 _LEFT, _TOP, _ROW = 98.0, 52.0, 27.0
 _WIDEST = 12.0  # points; where 1-WL guesses, the difference would flatten all others
 
 
-def difference_chart(found: Sequence[TwinAgainstWL]) -> str:
+def difference_ticks(found: Sequence[TwinAgainstWL]) -> list[float]:
+    """Return one axis for all comparisons, so that charts side by side can be compared.
+
+    >>> difference_ticks([])
+    [-2.0, -1.0, 0.0, 1.0, 2.0]
+    """
+    near = [each for each in found if abs(100 * each.comparison.difference) <= _WIDEST]
+    ends = [100 * each.comparison.difference + sign * each.half_width for each in near for sign in (-1, 1)]
+    return linear_ticks(min([-2.0, *ends]), max([2.0, *ends]))
+
+
+def difference_chart(found: Sequence[TwinAgainstWL], ticks: Sequence[float]) -> Canvas:
     """Draw one pair of methods on all data sets: the mean difference and its 95 % interval.
 
     Parameters
     ----------
     found
         Comparisons of the same two methods.
+    ticks
+        Of `difference_ticks`.
 
     Examples
     --------
     >>> from twinwl.evaluation.significance import compare_scores
     >>> from twinwl.report.findings import TwinAgainstWL
     >>> outcome = compare_scores([0.9, 0.8, 0.9], [0.8, 0.8, 0.8], ("STwin", "1-WL"))
-    >>> difference_chart([TwinAgainstWL("MUTAG", "stwin", "wl", 86.7, 80.0, outcome, 4.1)]).count("dot fair")
+    >>> found = [TwinAgainstWL("MUTAG", "stwin", "wl", 86.7, 80.0, outcome, 4.1)]
+    >>> difference_chart(found, difference_ticks(found)).markup().count("dot fair")
     1
     """
     names = found[0].comparison.names
@@ -40,9 +54,6 @@ def difference_chart(found: Sequence[TwinAgainstWL]) -> str:
     canvas = Canvas(_WIDTH, bottom + 48, f"{names[0]} minus {names[1]}, in points of accuracy, by data set")
     canvas.text(0, 16, names[0], "title")
     canvas.text(0, 36, f"minus {names[1]}", "caption")
-    near = [each for each in found if abs(100 * each.comparison.difference) <= _WIDEST]
-    ends = [100 * each.comparison.difference + sign * each.half_width for each in near for sign in (-1, 1)]
-    ticks = linear_ticks(min([-2.0, *ends]), max([2.0, *ends]))
     right = _WIDTH - 22
 
     def x(points: float) -> float:
@@ -69,5 +80,5 @@ def difference_chart(found: Sequence[TwinAgainstWL]) -> str:
             )
             continue
         canvas.line(x(points - each.half_width), y, x(points + each.half_width), y, f"span {kind}")
-        canvas.circle(x(points), y, 5.5, f"dot fair {kind}{sure}", tip=tip)
-    return canvas.markup()
+        canvas.circle(x(points), y, 4.5, f"dot fair {kind}{sure}", tip=tip)
+    return canvas

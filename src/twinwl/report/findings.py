@@ -10,7 +10,7 @@ from scipy import stats
 from twinwl.evaluation.paper_tables import PAIRS, TABLES, TITLES
 from twinwl.evaluation.protocols import OPTIMISTIC
 from twinwl.evaluation.significance import compare_scores
-from twinwl.report.wording import counted, enumerated
+from twinwl.report.wording import counted, enumerated, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,9 @@ __all__ = [
     "Closeness",
     "TwinAgainstWL",
     "closeness_to_paper",
+    "no_help",
     "protocol_gap",
+    "protocol_rises",
     "twins_against_wl",
     "verdict",
 ]
@@ -56,14 +58,24 @@ class TwinAgainstWL(NamedTuple):
     comparison: PairedComparison
     half_width: float
 
+    @property
+    def better(self) -> bool:
+        """Whether the Twin is ahead, and not by chance."""
+        return self.comparison.significant and self.comparison.difference > 0
+
+    @property
+    def worse(self) -> bool:
+        """Whether the Twin is behind, and not by chance."""
+        return self.comparison.significant and self.comparison.difference < 0
+
 
 class Closeness(NamedTuple):
-    """One of our figures beside the reported one, in per cent."""
+    """Our best-fold-epoch and fair figures beside the reported one, in per cent."""
 
     dataset: str
     title: str
     ours: float
-    protocol: str
+    fair: float
     reported: float
     reported_std: float
 
@@ -71,6 +83,11 @@ class Closeness(NamedTuple):
     def within(self) -> bool:
         """Whether ours lies within one reported standard deviation."""
         return abs(self.ours - self.reported) <= self.reported_std
+
+    @property
+    def fair_within(self) -> bool:
+        """Whether the fair figure does."""
+        return abs(self.fair - self.reported) <= self.reported_std
 
 
 def twins_against_wl(
@@ -103,22 +120,37 @@ def verdict(found: Sequence[TwinAgainstWL]) -> list[str]:
     sentences = []
     for pair in dict.fromkeys((each.twin, each.wl) for each in found):
         mine = [each for each in found if (each.twin, each.wl) == pair]
-        better = [
-            each.dataset for each in mine if each.comparison.significant and each.comparison.difference > 0
+        parts = [
+            f"{what} {enumerated([_with_points(each) for each in those])}"
+            for what, those in (
+                ("better on", [each for each in mine if each.better]),
+                ("worse on", [each for each in mine if each.worse]),
+                (
+                    "no difference that the folds could prove on",
+                    [each for each in mine if not each.comparison.significant],
+                ),
+            )
+            if those
         ]
-        worse = [
-            each.dataset for each in mine if each.comparison.significant and each.comparison.difference < 0
-        ]
-        open_ = [each.dataset for each in mine if not each.comparison.significant]
-        parts = []
-        if better:
-            parts.append(f"is better on {enumerated(better)}")
-        if worse:
-            parts.append(f"is worse on {enumerated(worse)}")
-        if open_:
-            parts.append(f"shows no difference that the folds could prove on {enumerated(open_)}")
-        sentences.append(f"{TITLES[pair[0]]} beside {TITLES[pair[1]]}: {enumerated(parts)}.")
+        sentences.append(f"{TITLES[pair[0]]} against {TITLES[pair[1]]}: {'; '.join(parts)}.")
     return sentences
+
+
+def no_help(found: Sequence[TwinAgainstWL]) -> str | None:
+    """Name the data sets on which no Twin is provably better; None where there is no such set.
+
+    >>> no_help([]) is None
+    True
+    """
+    datasets = dict.fromkeys(each.dataset for each in found)
+    helped = {each.dataset for each in found if each.better}
+    vain = [name for name in datasets if name not in helped]
+    if not vain:
+        return None
+    return (
+        f"On {enumerated(vain)} no Twin is provably better than 1-WL under the same classifier: as far as "
+        "these folds can tell, it does not help there."
+    )
 
 
 def closeness_to_paper(results: Results) -> list[Closeness]:
@@ -132,8 +164,8 @@ def closeness_to_paper(results: Results) -> list[Closeness]:
                 if cell is None or cell.partial or "best-fold-epoch" not in cell.readings:
                     continue
                 reported = table.reported[title][dataset]
-                ours = 100 * cell.readings["best-fold-epoch"].mean
-                found.append(Closeness(dataset, title, ours, "best-fold-epoch", *reported))
+                ours, fair = (100 * cell.readings[name].mean for name in ("best-fold-epoch", "fair"))
+                found.append(Closeness(dataset, title, ours, fair, *reported))
     return found
 
 
@@ -143,19 +175,32 @@ def protocol_gap(cells: Sequence[ResultCell]) -> str | None:
     >>> protocol_gap([]) is None
     True
     """
-    rises = [
-        100 * (cell.readings["best-fold-epoch"].mean - cell.readings["fair"].mean)
-        for cell in cells
-        if cell.readings.keys() >= OPTIMISTIC
-    ]
+    rises = protocol_rises(cells)
     if not rises:
         return None
     mean = sum(rises) / len(rises)
     return (
-        f"Over {counted(len(rises), 'cell')} with epochs, letting each test fold pick its own epoch lifts "
+        f"Over {counted(len(rises), 'cell')} on molecules, letting each test fold pick its own epoch lifts "
         f"accuracy by {mean:.1f} points on average (from {min(rises):.1f} to {max(rises):.1f}), with the "
         "same models on the same folds."
     )
+
+
+def protocol_rises(cells: Sequence[ResultCell]) -> list[float]:
+    """Return by how many points best-fold-epoch lies above fair, for each cell with epochs.
+
+    >>> protocol_rises([])
+    []
+    """
+    return [
+        100 * (cell.readings["best-fold-epoch"].mean - cell.readings["fair"].mean)
+        for cell in cells
+        if cell.readings.keys() >= OPTIMISTIC
+    ]
+
+
+def _with_points(each: TwinAgainstWL) -> str:
+    return f"{each.dataset} ({signed(100 * each.comparison.difference, 1)})"
 
 
 def _half_width(first: Sequence[float], second: Sequence[float], share: float) -> float:

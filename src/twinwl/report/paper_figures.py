@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["standalone", "write_figures"]
 
 _TEMPLATES = files("twinwl.report") / "templates"
+_STYLES = ("theme.css", "figures.css", "charts.css")
 _MARGIN = 22.0
 
 
@@ -65,5 +66,5 @@ def standalone(canvas: Canvas) -> str:
     >>> "prefers-color-scheme" in standalone(Canvas(10, 10, "nothing"))
     True
     """
-    style = "".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in ("theme.css", "figures.css"))
+    style = "".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in _STYLES)
     return canvas.markup(style + "svg { background: var(--card); }", _MARGIN) + "\n"

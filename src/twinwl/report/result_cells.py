@@ -89,6 +89,7 @@ class Results:
     def __init__(self, rows: Iterable[Row], n_folds: int = 10) -> None:
         self.rows = list(rows)
         self.n_folds = n_folds
+        self._cells: dict[tuple[str, str], ResultCell | None] = {}
         self._of_cell: dict[tuple[str, str], list[Row]] = defaultdict(list)
         for row in self.rows:
             if row["splits"] == f"{n_folds} folds":
@@ -96,7 +97,10 @@ class Results:
 
     def cell(self, dataset: str, method: str) -> ResultCell | None:
         """Return a cell, or None where nothing complete was run."""
-        return result_cell(self._of_cell.get((dataset, method), []), self.n_folds)
+        key = dataset, method
+        if key not in self._cells:  # a page asks for each of them many times
+            self._cells[key] = result_cell(self._of_cell.get(key, []), self.n_folds)
+        return self._cells[key]
 
     def of_kind(self, splits: str) -> list[Row]:
         """Return rows that are no folds but were filed under a kind of their own."""

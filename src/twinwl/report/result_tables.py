@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.evaluation.feature_runs import RUNTIME_SETS, compare_runtimes
+from twinwl.evaluation.paper_tables import TABLES, TITLES
 from twinwl.evaluation.protocols import OPTIMISTIC, PROTOCOLS
 from twinwl.evaluation.reported import TABLE_3
 from twinwl.report.blocks import AccuracyCell, AccuracyGroup, AccuracyLine, AccuracyTable, PlainTable
+from twinwl.report.wording import signed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from twinwl.evaluation.paper_tables import PaperTable, TableRow
     from twinwl.evaluation.reported import Reported
@@ -20,9 +22,17 @@ if TYPE_CHECKING:
     from twinwl.report.findings import Closeness, TwinAgainstWL
     from twinwl.report.result_cells import ResultCell, Results
 
-__all__ = ["accuracy_table", "closeness_table", "leaks_table", "runtime_table", "significance_table"]
+__all__ = [
+    "accuracy_table",
+    "by_method",
+    "closeness_table",
+    "leaks_table",
+    "runtime_table",
+    "significance_table",
+]
 
 _TWINS = {"stwin", "ntwin", "stwin-svc", "stwin-joint"}
+_ORDER = list(dict.fromkeys(row.method for table in TABLES.values() for row in table.rows))
 _NOT_RUN = AccuracyCell(text="not run")
 
 
@@ -86,10 +96,10 @@ def significance_table(found: Sequence[TwinAgainstWL]) -> PlainTable:
     rows = [
         [
             each.dataset,
-            f"{each.comparison.names[0]} – {each.comparison.names[1]}",
+            f"{each.comparison.names[0]} against {each.comparison.names[1]}",
             f"{each.twin_mean:.2f}",
             f"{each.wl_mean:.2f}",
-            _signed(100 * each.comparison.difference),
+            signed(100 * each.comparison.difference),
             _p_value(each.comparison.t_p_value),
             _p_value(each.comparison.wilcoxon_p_value),
             str(each.comparison.n_folds),
@@ -102,34 +112,59 @@ def significance_table(found: Sequence[TwinAgainstWL]) -> PlainTable:
 
 
 def closeness_table(found: Sequence[Closeness]) -> PlainTable:
-    """List our best-fold-epoch figures beside the reported ones."""
+    """List our figures beside the reported ones; the points are those of best-fold-epoch."""
     rows = [
         [
             f"{each.title}, {each.dataset}",
+            f"{each.fair:.2f}",
             f"{each.ours:.2f}",
             f"{each.reported:.2f} ± {each.reported_std:.2f}",
-            _signed(each.ours - each.reported),
+            signed(each.ours - each.reported),
             "yes" if each.within else ("above it" if each.ours > each.reported else "no"),
         ]
         for each in found
     ]
-    return PlainTable(["", "ours, best-fold-epoch", "paper", "points", "within one deviation"], rows)
+    header = ["", "ours, fair", "ours, best-fold-epoch", "paper", "points", "within one deviation"]
+    return PlainTable(header, rows)
 
 
-def leaks_table(cells: Sequence[ResultCell], titles: Mapping[str, str]) -> PlainTable | None:
-    """List accuracy on all test graphs and on those without an isomorphic copy in training."""
+def leaks_table(cells: Sequence[ResultCell]) -> PlainTable | None:
+    """List accuracy on test graphs without an isomorphic copy in training, and what that changes."""
+    without = {(cell.dataset, cell.method): cell.without_leaks for cell in cells}
+    shown = [cell for cell in cells if cell.without_leaks is not None]
+    copies = {cell.dataset: f"{cell.dataset} ({cell.n_leaked})" for cell in shown}
+
+    def text(cell: ResultCell) -> str:
+        left = 100 * (without[cell.dataset, cell.method] or 0.0)
+        return f"{left:.2f} ({signed(left - 100 * cell.readings['fair'].mean)})"
+
+    return by_method(shown, text, copies) if shown else None
+
+
+def by_method(
+    cells: Sequence[ResultCell], text: Callable[[ResultCell], str], headings: Mapping[str, str] | None = None
+) -> PlainTable:
+    """Lay cells out, a row a method and a column a data set.
+
+    Parameters
+    ----------
+    cells
+        In the order of both.
+    text
+        What to write for a cell.
+    headings
+        Of the columns, where a data set's name is not enough.
+
+    >>> by_method([], str)
+    PlainTable(header=[''], rows=[], words=frozenset())
+    """
+    datasets = list(dict.fromkeys(cell.dataset for cell in cells))
+    found = {(cell.method, cell.dataset): text(cell) for cell in cells}
     rows = [
-        [
-            f"{titles[cell.method]}, {cell.dataset}",
-            str(cell.n_leaked),
-            f"{100 * cell.readings['fair'].mean:.2f}",
-            f"{100 * cell.without_leaks:.2f}",
-        ]
-        for cell in cells
-        if cell.without_leaks is not None
+        [TITLES[method], *(found.get((method, dataset), "–") for dataset in datasets)]
+        for method in sorted({cell.method for cell in cells}, key=_ORDER.index)
     ]
-    header = ["", "copies among test graphs", "fair", "fair, without them"]
-    return PlainTable(header, rows) if rows else None
+    return PlainTable(["", *((headings or {}).get(name, name) for name in datasets)], rows)
 
 
 def _readings(cells: Sequence[ResultCell | None]) -> list[AccuracyLine]:
@@ -175,10 +210,6 @@ def _who(each: TwinAgainstWL) -> str:
     if not each.comparison.significant:
         return "may be chance"
     return "Twin is better" if each.comparison.difference > 0 else "1-WL is better"
-
-
-def _signed(points: float) -> str:
-    return f"{points:+.2f}".replace("-", "−")
 
 
 def _p_value(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from twinwl.report.blocks import AccuracyTable, Bullets, Drawings, Paragraph, PlainTable
@@ -13,14 +14,18 @@ if TYPE_CHECKING:
 
 __all__ = ["results_markdown"]
 
+_WIDTH = 110
 
-def results_markdown(page: Page) -> str:
+
+def results_markdown(page: Page, pictures: str = "") -> str:
     """Return the page as Markdown.
 
     Parameters
     ----------
     page
         What it says.
+    pictures
+        The folder of its pictures, as seen from the file; where there is none, tables stand for them.
 
     Examples
     --------
@@ -40,32 +45,46 @@ def results_markdown(page: Page) -> str:
     made so
     <BLANKLINE>
     """
-    parts = [f"# {page.title}", *page.lede]
-    parts += (
-        ["\n".join(f"- **{figure}** {text}" for figure, text in page.highlights)] if page.highlights else []
-    )
+    parts = [f"# {page.title}", *map(_filled, page.lede)]
+    parts.append(_list(page.findings or [f"**{figure}** {text}" for figure, text in page.highlights]))
     for section in page.sections:
         parts.append(f"## {section.title}")
-        parts += [_block(block) for block in section.blocks]
-    parts += ["---", *page.made_by]
+        parts += [_block(block, pictures) for block in section.blocks]
+    parts += ["---", *map(_filled, page.made_by)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, pictures: str) -> str:
     if isinstance(block, Paragraph):
-        return block.text
+        return _filled(block.text)
     if isinstance(block, Bullets):
-        return "\n".join(f"- {item}" for item in block.items)
+        return _list(block.items)
     if isinstance(block, PlainTable):
         return _table(block)
     if isinstance(block, AccuracyTable):
         return _accuracies(block)
-    return _pictures(block)
+    return _pictures(block, pictures)
 
 
-def _pictures(block: Drawings) -> str:
-    words = block.caption if block.in_words is None else block.in_words
-    return "\n\n".join(part for part in (words, _table(block.table) if block.table else "") if part)
+def _pictures(block: Drawings, folder: str) -> str:
+    """Show the picture with the figures folded away below; the figures alone where there is no picture."""
+    table = "" if block.table is None else _table(block.table)
+    if not (folder and block.name):
+        return table
+    picture = f"![{block.title}]({folder}/{block.name}.svg)"
+    folded = f"<details><summary>The figures as a table</summary>\n\n{table}\n\n</details>" if table else ""
+    return "\n\n".join(part for part in (picture, _filled(block.caption), folded) if part)
+
+
+def _list(items: Sequence[str]) -> str:
+    return "\n".join(_filled(item, "- ") for item in items)
+
+
+def _filled(text: str, first: str = "") -> str:
+    """Break lines, so that a change of the results shows where it is."""
+    return fill(
+        text, _WIDTH, initial_indent=first, subsequent_indent=" " * len(first), break_on_hyphens=False
+    )
 
 
 def _table(table: PlainTable) -> str:

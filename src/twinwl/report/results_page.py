@@ -11,7 +11,10 @@ from markupsafe import Markup
 from twinwl import __version__
 from twinwl.errors import TwinWLError
 from twinwl.files.atomic import atomic_write
+from twinwl.report.blocks import Drawings
+from twinwl.report.paper_figures import standalone
 from twinwl.report.results_markdown import results_markdown
+from twinwl.report.svg import sheet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["results_html", "write_results"]
 
 _TEMPLATES = files("twinwl.report") / "templates"
-_STYLES = ("theme.css", "report.css", "figures.css")
+_PICTURES = "figures"
+_COLUMNS = {"small": 3, "medium": 2, "wide": 1}
+_STYLES = ("theme.css", "report.css", "figures.css", "charts.css")
 
 
 def results_html(page: Page) -> str:
@@ -51,19 +56,36 @@ def results_html(page: Page) -> str:
 def write_results(page: Page, html: Path | None = None, markdown: Path | None = None) -> None:
     """Write the page as HTML, as Markdown, or as both; each file as a whole or not at all.
 
+    The pictures of the Markdown go into the folder ``figures`` beside it.
+
     Raises
     ------
     TwinWLError
         If a file cannot be written.
     """
-    for path, make in ((html, results_html), (markdown, results_markdown)):
-        if path is None:
-            continue
+    texts = {} if html is None else {html: results_html(page)}
+    if markdown is not None:
+        folder = markdown.with_name(_PICTURES)
+        texts |= {folder / f"{name}.svg": text for name, text in _picture_files(page).items()}
+        texts[markdown] = results_markdown(page, _PICTURES)
+    for path, text in texts.items():
         try:
+            if path.parent.name == _PICTURES:
+                path.parent.mkdir(exist_ok=True)
             with atomic_write(path) as stream:
-                stream.write(make(page).encode())
+                stream.write(text.encode())
         except OSError as error:
             raise TwinWLError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+
+
+def _picture_files(page: Page) -> dict[str, str]:
+    """Return each drawing that has a name as one picture that needs nothing else."""
+    blocks = [block for section in page.sections for block in section.blocks if isinstance(block, Drawings)]
+    return {
+        block.name: standalone(sheet(block.canvases, _COLUMNS[block.size], block.title))
+        for block in blocks
+        if block.name
+    }
 
 
 def _asset(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.evaluation.paper_tables import DEMO_PAIRS, TABLES, TITLES
+from twinwl.evaluation.paper_tables import DEMO_PAIRS, TABLES
 from twinwl.report.blocks import Drawings, Page, Paragraph, Section
 from twinwl.report.case_study import case_pictures
 from twinwl.report.example_figures import round_pictures
@@ -20,6 +20,7 @@ from twinwl.report.result_sections import (
     protocol_section,
     significance_section,
 )
+from twinwl.report.result_summary import findings_of
 from twinwl.report.wording import counted, enumerated, facts_of
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def paper_page(
     ['table1', 'table2']
     """
     table1, table2 = TABLES["table1"], TABLES["table2"]
-    pictures = [] if mutagenicity is None else [each.markup() for each in case_pictures(mutagenicity)]
+    pictures = [] if mutagenicity is None else case_pictures(mutagenicity)
     sections = [
         significance_section(results, [*table1.datasets, *table2.datasets]),
         protocol_section(results, [table1, table2]),
@@ -67,15 +68,18 @@ def paper_page(
         growth_section(benchmark),
     ]
     lede = (
-        "Twin Weisfeiler-Lehman passes node labels and node identities at once. Below: the paper's tables, "
-        "run again, every figure beside the reported one and with the protocol it was read by."
+        "Twin Weisfeiler-Lehman passes node identities along with node labels; 1-WL passes labels alone. "
+        "These are the experiments of its paper, run again: every figure beside the reported one, and with "
+        "the protocol it was read by."
     )
+    found = findings_of(results)
     return Page(
-        "The paper, run again",
+        "The Twin-WL paper, run again",
         [lede],
-        _coverage(results),
+        [(finding.figure, finding.caption) for finding in found if finding.figure],
         [part for part in sections if part],
         _made_by(results),
+        [finding.sentence for finding in found],
     )
 
 
@@ -97,7 +101,7 @@ def demo_page(results: Results, twins: Dataset) -> Page:
         if cell is not None:
             highlights.append((f"{100 * cell.readings['fair'].mean:.1f} %", f"{row.title} on TWINS, fair"))
     example = Drawings(
-        [canvas.markup() for canvas in round_pictures()],
+        round_pictures(),
         "The worked example of the paper. Fill: the colour of a node in 1-WL. Number: how many nodes it "
         "reaches in h steps. 1-WL counts nodes by colour and never sees a difference; STwin adds up the "
         "numbers and does.",
@@ -137,7 +141,7 @@ def _pair(twins: Dataset) -> Drawings:
         caption = f"the rings of {core}, {facts_of(one)}"
         pictures.append(MoleculePicture(one, letters, f"Graph {graph}, class {twins.y[graph]}", caption))
     text = "A pair of TWINS: the same atoms with the same neighbours, however far 1-WL looks."
-    return Drawings([canvas.markup() for canvas in on_equal_canvases(pictures)], text, size="medium")
+    return Drawings(on_equal_canvases(pictures), text, size="medium")
 
 
 def read_benchmark(path: Path) -> dict[str, object] | None:
@@ -152,32 +156,6 @@ def read_benchmark(path: Path) -> dict[str, object] | None:
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None
-
-
-def _coverage(results: Results) -> list[tuple[str, str]]:
-    """Say how much of the tables was run."""
-    cells = [
-        results.cell(dataset, row.method)
-        for name in ("table1", "table2")
-        for row in TABLES[name].rows
-        for dataset in TABLES[name].datasets
-    ]
-    there = [cell for cell in cells if cell is not None]
-    highlights = [
-        (f"{len(there)} of {len(cells)}", "cells of tables 1 and 2 run, those that the paper lacks included"),
-        (f"{sum(cell.n_runs * cell.n_configs for cell in there):,}", "models trained and tested for them"),
-    ]
-    for dataset in ("NCI1", "EXP"):
-        best = [cell for cell in there if cell.dataset == dataset and not cell.partial]
-        if best:
-            top = max(best, key=lambda cell: cell.readings["fair"].mean)
-            highlights.append(
-                (
-                    f"{100 * top.readings['fair'].mean:.1f} %",
-                    f"best fair accuracy on {dataset}: {TITLES[top.method]}",
-                )
-            )
-    return highlights
 
 
 def _made_by(results: Results) -> list[str]:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["counted", "enumerated", "facts_of"]
+__all__ = ["counted", "enumerated", "facts_of", "signed"]
 
 
 def counted(number: int, noun: str) -> str:
@@ -38,3 +38,13 @@ def facts_of(graph: GraphBatch) -> str:
     '3 nodes, 2 edges'
     """
     return f"{counted(graph.n_nodes, 'node')}, {counted(graph.n_edges, 'arc' if graph.directed else 'edge')}"
+
+
+def signed(points: float, digits: int = 2) -> str:
+    """Write a difference with its sign; what rounds to nothing has none.
+
+    >>> signed(1.25), signed(-0.8, 1), signed(-0.004)
+    ('+1.25', '−0.8', '0.00')
+    """
+    rounded = round(points, digits)
+    return f"{rounded:+.{digits}f}".replace("-", "−") if rounded else f"{0:.{digits}f}"
