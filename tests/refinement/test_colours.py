@@ -12,7 +12,7 @@ from twinwl import GraphBatch, TwinWLError
 from twinwl.datasets.tu import read_tu
 from twinwl.datasets.worked_example import worked_example
 from twinwl.refinement.alphabet import RoundTable
-from twinwl.refinement.colours import Scratch, colour_round, refine
+from twinwl.refinement.colours import colour_round, refine
 from twinwl.refinement.messages import messages_of
 
 PAPER_SETS = ["MUTAG", "PTC_MR", "Mutagenicity", "NCI1", "NCI109"]
@@ -144,11 +144,11 @@ def test_forced_collisions_do_not_merge_colours(hash_mask, packed_bits):
     for h in range(3):
         table = RoundTable(stride, 1, packed_bits=packed_bits, hash_mask=hash_mask)
         after = np.empty_like(colours)
-        colour_round(messages, colours, table, after, Scratch(messages), insert=True)
+        colour_round(messages, colours, table, after, insert=True)
         np.testing.assert_array_equal(after, expected[h + 1])
         frozen = RoundTable(stride, 1, table.finished(), packed_bits=packed_bits, hash_mask=hash_mask)
         again = np.empty_like(colours)
-        colour_round(messages, colours, frozen, again, Scratch(messages), insert=False)
+        colour_round(messages, colours, frozen, again, insert=False)
         np.testing.assert_array_equal(again, after)
         colours, stride = after, table.n_colours
 
@@ -177,7 +177,36 @@ def test_threads_and_blocks_do_not_change_the_result(monkeypatch):
     several = refine(batch, 4, n_threads=3)
     np.testing.assert_array_equal(several.colours, expected.colours)
     for one, other in zip(several.alphabet.rounds, expected.alphabet.rounds, strict=True):
+        np.testing.assert_array_equal(one.sig_ptr, other.sig_ptr)
         np.testing.assert_array_equal(one.sig_items, other.sig_items)
+    known = refine(batch[::7], 4, n_threads=1).alphabet
+    for extend in (False, True):
+        alone = refine(batch, 4, alphabet=known, extend=extend, n_threads=1)
+        together = refine(batch, 4, alphabet=known, extend=extend, n_threads=3)
+        np.testing.assert_array_equal(together.colours, alone.colours)
+
+
+@given(batches(), st.booleans())
+def test_threads_agree_where_signatures_are_hashed(batch, edge_labels):
+    """Tables of two threads are joined by true signatures, not by keys that collide."""
+    messages = messages_of(
+        batch, batch.edge_labels if edge_labels else None, max(1, len(batch.edge_vocabulary))
+    )
+    colours = np.zeros(batch.n_nodes, np.int32)
+    alone = RoundTable(1, messages.n_codes)
+    alone.make_room(batch.n_nodes, len(messages.indices))
+    expected = np.empty_like(colours)
+    alone.pass_labels(messages, colours, 0, batch.n_nodes, expected, insert=True)
+    cut = batch.n_nodes // 2
+    first = RoundTable(1, messages.n_codes, packed_bits=0, hash_mask=1)
+    second = first.apart()
+    after = np.empty_like(colours)
+    for table, low, high in ((first, 0, cut), (second, cut, batch.n_nodes)):
+        table.make_room(high - low, int(messages.indptr[high] - messages.indptr[low]))
+        table.pass_labels(messages, colours, low, high, after, insert=True)
+    after[cut:] = first.absorb(second)[after[cut:]]
+    np.testing.assert_array_equal(after, expected)
+    np.testing.assert_array_equal(first.finished().sig_items, alone.finished().sig_items)
 
 
 def test_a_signature_can_be_read_back():

@@ -19,7 +19,7 @@ from twinwl.ntwin.pools import Pool, PoolBuilder
 from twinwl.ntwin.settings import Hops, RootMark, hops_of_layers, n_marks
 from twinwl.ntwin.statistics import QuotientStatistics
 from twinwl.refinement.alphabet import Round, RoundTable
-from twinwl.refinement.colours import Scratch, colour_round
+from twinwl.refinement.colours import colour_round
 from twinwl.refinement.messages import messages_of
 from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
 
@@ -224,7 +224,6 @@ class _Maker:
     def rounds_of(self, cut: RootedSubgraphs, deepest: int, *, insert: bool) -> Iterator[Int32]:
         """Yield the colours of the nodes of a union in layers 1, 2, …, ``deepest``."""
         messages = self._messages(cut)
-        scratch = Scratch(messages)
         colours = self.label_codes[cut.node] * np.int32(self.n_marks)
         if self.root_mark == "root":
             colours += cut.distance > 0
@@ -238,7 +237,7 @@ class _Maker:
                 table = RoundTable(_roomy(n_before), self.n_codes, table.finished())
                 self.tables[layer] = table
             after = np.empty_like(colours)
-            colour_round(messages, colours, table, after, scratch, insert=insert)
+            colour_round(messages, colours, table, after, insert=insert)
             colours, n_before = after, table.n_colours
             yield colours
 

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from twinwl.refinement.signatures import PACKED_BITS, absorb, grow_slots, tabulate
+from twinwl.refinement.label_passing import pass_labels
+from twinwl.refinement.lookup import enter_all, look_up
+from twinwl.refinement.signatures import PACKED_BITS, padding, pair_keys, write_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Int32, Int64, Ints, UInt64
     from twinwl.graphs.labels import Label
+    from twinwl.refinement.messages import Messages
 
 __all__ = ["Alphabet", "Round", "RoundTable"]
 
@@ -130,6 +133,7 @@ class RoundTable:
         self.n_codes = n_codes
         self.bits = max(1, (stride * n_codes).bit_length())
         self.packed_bits = packed_bits
+        self.padded = padding(self.bits, packed_bits)
         self.hash_mask = np.uint64(hash_mask)
         self.n_colours = 0 if known is None else known.n_colours
         if known is None:
@@ -141,65 +145,95 @@ class RoundTable:
             self._sig_ptr = np.require(same.sig_ptr, requirements="W")
             self._sig_items = np.require(same.sig_items, requirements="W")
         self._colour_keys = np.empty((self.n_colours, 2), np.uint64)
-        self._slots = np.zeros(_table_length(self.n_colours), np.uint64)
-        if self.n_colours:
-            tabulate(
-                self._sig_ptr,
-                self._sig_items,
-                self.bits,
-                self.packed_bits,
-                self.hash_mask,
-                self._slots,
-                self._colour_keys,
-            )
+        write_keys(
+            self._sig_ptr,
+            self._sig_items,
+            self.bits,
+            self.padded,
+            self.packed_bits,
+            self.hash_mask,
+            self._colour_keys,
+        )
+        self._slots = np.empty(_table_length(self.n_colours), np.uint64)
+        # At once, not when first used: threads share a frozen table.
+        enter_all(self._slots, self._colour_keys, self.n_colours, self.hash_mask)
+        self._entered = True
 
     @property
     def item_dtype(self) -> np.dtype[np.signedinteger]:
         """Type of the items."""
         return self._sig_items.dtype
 
-    def absorb(
-        self,
-        keys: UInt64,
-        own: Int32,
-        item_ptr: Int64,
-        items: Ints,
-        out: Int32,
-        *,
-        insert: bool,
+    def apart(self) -> RoundTable:
+        """Return an empty table that makes the same keys, for a thread to fill on its own."""
+        return RoundTable(
+            self.stride, self.n_codes, packed_bits=self.packed_bits, hash_mask=int(self.hash_mask)
+        )
+
+    def make_room(self, n_signatures: int, n_items: int) -> None:
+        """Grow every array for the worst case, in which all signatures are new."""
+        n_colours = self.n_colours + n_signatures
+        n_stored = int(self._sig_ptr[self.n_colours]) + n_signatures + n_items
+        self._sig_items = _grown(self._sig_items, n_stored + 1)
+        self._sig_ptr = _grown(self._sig_ptr, n_colours + 1)
+        self._colour_keys = _grown(self._colour_keys, n_colours)
+        if _table_length(n_colours) > len(self._slots):
+            self._slots = np.empty(_table_length(n_colours), np.uint64)
+            self._entered = False
+
+    def pass_labels(
+        self, messages: Messages, before: Int32, first: int, last: int, after: Int32, *, insert: bool
     ) -> None:
-        """Colour a block of signatures into ``out``; unknown ones become colours or, frozen, -1."""
-        if insert:
-            self._make_room(len(keys), len(keys) + int(item_ptr[-1] - item_ptr[0]))
-        self.n_colours = absorb(
-            keys,
-            own,
-            item_ptr,
-            items,
+        """Colour nodes ``first..last``; unknown signatures become colours or, frozen, -1.
+
+        There must be room for those that become colours.
+        """
+        self.n_colours = pass_labels(
+            first,
+            last,
+            *messages[:3],
+            before,
+            self.stride,
+            self.bits,
+            self.padded,
+            self.packed_bits,
             self.hash_mask,
             insert,
-            self._slots,
-            self._colour_keys,
-            self._sig_ptr,
-            self._sig_items,
-            self.n_colours,
-            out,
+            *self._arrays(),
+            after,
         )
+
+    def pair(self, own: Int32, heard: Int32, out: Int32, *, insert: bool) -> None:
+        """Colour signatures that hear one item each; both must fit into a packed key."""
+        keys = np.empty((len(own), 2), np.uint64)
+        pair_keys(own, heard, self.bits, self.padded, keys)
+        if insert:
+            self.make_room(len(keys), len(keys))
+        none = np.empty(0, np.int64)
+        self.n_colours = look_up(keys, none, none, self.bits, self.hash_mask, insert, *self._arrays(), out)
+
+    def absorb(self, other: RoundTable) -> Int32:
+        """Enter the colours of another table, behind those that are known; return what each became."""
+        n_items = int(other._sig_ptr[other.n_colours]) - other.n_colours
+        self.make_room(other.n_colours, n_items)
+        _, keys, sig_ptr, sig_items, n_colours = other._arrays()
+        became = np.empty(n_colours, np.int32)
+        insert = True
+        self.n_colours = look_up(
+            keys[:n_colours], sig_ptr, sig_items, self.bits, self.hash_mask, insert, *self._arrays(), became
+        )
+        return became
 
     def finished(self) -> Round:
         """Return the signatures gathered so far, trimmed to their size."""
         sig_ptr = self._sig_ptr[: self.n_colours + 1].copy()
         return Round(sig_ptr, self._sig_items[: sig_ptr[-1]].copy(), self.stride, self.n_codes)
 
-    def _make_room(self, n_signatures: int, n_items: int) -> None:
-        """Grow every array for the worst case, in which all signatures are new."""
-        n_colours = self.n_colours + n_signatures
-        self._sig_items = _grown(self._sig_items, int(self._sig_ptr[self.n_colours]) + n_items)
-        self._sig_ptr = _grown(self._sig_ptr, n_colours + 1)
-        self._colour_keys = _grown(self._colour_keys, n_colours)
-        if _table_length(n_colours) > len(self._slots):
-            self._slots = np.zeros(_table_length(n_colours), np.uint64)
-            grow_slots(self._slots, self._colour_keys, self.n_colours, self.hash_mask)
+    def _arrays(self) -> tuple[UInt64, UInt64, Int64, Ints, int]:
+        if not self._entered:
+            enter_all(self._slots, self._colour_keys, self.n_colours, self.hash_mask)
+            self._entered = True
+        return self._slots, self._colour_keys, self._sig_ptr, self._sig_items, self.n_colours
 
 
 def _table_length(n_colours: int) -> int:

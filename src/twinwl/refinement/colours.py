@@ -10,20 +10,20 @@ import numpy as np
 from twinwl.errors import TwinWLError, nearest
 from twinwl.graphs.labels import recode
 from twinwl.refinement.alphabet import Alphabet, Round, RoundTable
+from twinwl.refinement.label_passing import translate
 from twinwl.refinement.messages import Messages, messages_of
-from twinwl.refinement.signatures import collect
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Int32, Ints
+    from twinwl.arrays import Int32
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
 
-__all__ = ["Colouring", "Scratch", "colour_round", "refine"]
+__all__ = ["Colouring", "colour_round", "refine"]
 
 INITIALS = ("label", "degree")
 
-# Keys and sorted items exist for one block of nodes at a time, so memory does not grow with the batch.
+# Threads fill tables of their own for one block of nodes at a time, so memory does not grow with the batch.
 _NODES_A_BLOCK = 1 << 18
 
 
@@ -111,14 +111,13 @@ def _run(
     colours[0] = first
     rounds: list[Round] = []
     stride = len(labels)
-    scratch = Scratch(messages)
     while n_iter is None or len(rounds) < n_iter:
         known = alphabet.rounds[len(rounds)] if alphabet.rounds else None
         table = RoundTable(stride, messages.n_codes, known)
         if len(rounds) + 1 == len(colours):
             colours = np.concatenate([colours, np.empty_like(colours)])
         before, after = colours[len(rounds)], colours[len(rounds) + 1]
-        colour_round(messages, before, table, after, scratch, insert=insert, n_threads=n_threads)
+        colour_round(messages, before, table, after, insert=insert, n_threads=n_threads)
         # A round only ever splits colours, so as many colours as before means the same partition.
         if n_iter is None and table.n_colours == stride:
             break
@@ -128,32 +127,11 @@ def _run(
     return Colouring(colours[: len(rounds) + 1], result if insert else alphabet)
 
 
-class Scratch:
-    """Room for the keys and sorted items of one block of nodes, used again in every block and round."""
-
-    def __init__(self, messages: Messages) -> None:
-        n_nodes = len(messages.indptr) - 1
-        bounds = [*range(0, n_nodes, _NODES_A_BLOCK), n_nodes]
-        self.blocks = list(pairwise(bounds))
-        most = max(
-            (int(messages.indptr[high] - messages.indptr[low]) for low, high in self.blocks), default=0
-        )
-        self.keys = np.empty((min(n_nodes, _NODES_A_BLOCK), 2), np.uint64)
-        self._items: Ints = np.empty(most, np.int32)
-
-    def items(self, dtype: np.dtype[np.signedinteger]) -> Ints:
-        """Return room for the items of a block, in the width that the round needs."""
-        if self._items.dtype != dtype:
-            self._items = np.empty(len(self._items), dtype)
-        return self._items
-
-
 def colour_round(
     messages: Messages,
     before: Int32,
     table: RoundTable,
     after: Int32,
-    scratch: Scratch,
     *,
     insert: bool,
     n_threads: int | None = None,
@@ -168,34 +146,31 @@ def colour_round(
         Colours of the round before (in) and of this one (out).
     table
         The signatures known so far.
-    scratch
-        Working memory.
     insert
         Whether unknown signatures become colours of the table; otherwise they get -1.
     n_threads
-        Threads for gathering the signatures; looking them up is one thread's work.
+        Threads at most; None asks the machine. Colours are numbered by first occurrence whatever it is.
     """
-    items = scratch.items(table.item_dtype)
-    for first, last in scratch.blocks:
-        item_ptr = messages.indptr[first : last + 1]
-        keys = scratch.keys[: last - first]
+    n_nodes = len(messages.indptr) - 1
+    for first, last in pairwise([*range(0, n_nodes, _NODES_A_BLOCK), n_nodes]):
+        ranges = [
+            (first + low, first + high)
+            for low, high in balanced_ranges(messages.indptr[first : last + 1], n_threads)
+        ]
+        # A frozen table is only read, so all threads share it. One that grows belongs to the first thread;
+        # the others start tables of their own, whose few colours are then entered one range after another.
+        tables = [table, *(table.apart() if insert else table for _ in ranges[1:])]
+        table_of = dict(zip(ranges, tables, strict=True))
+        for low, high in ranges if insert else []:
+            # Here and not on the thread: memory that this thread gave back is ready to be used again.
+            table_of[low, high].make_room(high - low, int(messages.indptr[high] - messages.indptr[low]))
 
-        def gather(low: int, high: int) -> None:
-            collect(
-                first + low,  # noqa: B023  (called within this turn of the loop)
-                first + high,  # noqa: B023
-                *messages[:3],
-                before,
-                table.stride,
-                table.bits,
-                table.packed_bits,
-                table.hash_mask,
-                items[int(item_ptr[low] - item_ptr[0]) :],  # noqa: B023
-                keys[low:],  # noqa: B023
-            )
+        def colour(low: int, high: int) -> None:
+            table_of[low, high].pass_labels(messages, before, low, high, after, insert=insert)  # noqa: B023
 
-        run_ranges(gather, balanced_ranges(item_ptr, n_threads))
-        table.absorb(keys, before[first:last], item_ptr, items, after[first:last], insert=insert)
+        run_ranges(colour, ranges)
+        for low, high in ranges[1:] if insert else []:
+            translate(low, high, table.absorb(table_of[low, high]), after)
 
 
 def _initial_colours(
@@ -208,7 +183,9 @@ def _initial_colours(
         codes = inverse.astype(np.int32)
         here: tuple[Label, ...] = tuple(values.tolist())
     else:
-        used = np.flatnonzero(np.bincount(batch.node_labels, minlength=len(batch.node_vocabulary)))
+        occurs = np.zeros(len(batch.node_vocabulary), np.bool_)
+        occurs[batch.node_labels] = True
+        used = np.flatnonzero(occurs)
         place = np.full(len(batch.node_vocabulary), -1, np.int32)
         place[used] = np.arange(len(used), dtype=np.int32)
         codes = place[batch.node_labels]

@@ -17,11 +17,16 @@ if TYPE_CHECKING:
 
 __all__ = ["colour_histograms"]
 
-# Graphs are taken in blocks of about this many nodes: the sizes of a block stay in the cache, and beside the
-# result itself memory does not grow with the batch.
-_NODES_A_BLOCK = 1 << 15
-_RANK_UP_TO = 128
+# Threads work on this many nodes each before their rows are put in order: beside the result itself memory
+# does not grow with the batch.
+_NODES_A_TURN = 1 << 17
+# Rooted sizes exist for about this many nodes at a time, so that they are still in the cache when summed.
+_NODES_A_BLOCK = 1 << 12
+# Ranking all against all beats sorting up to about this many nodes.
+_RANK_UP_TO = 256
+_LANES = 32  # a multiple of these nodes leaves the vectorised loop no remainder
 _ALL_GRAPHS = 1 << 62
+_LAST_COLOUR = np.iinfo(np.int32).max
 _ROWS_AT_MOST = np.iinfo(np.int32).max
 
 
@@ -59,86 +64,72 @@ def colour_histograms(
     data = np.empty(n_rounds * batch.n_nodes, np.float64)
     indices = np.empty(n_rounds * batch.n_nodes, index_dtype)
     indptr = np.zeros(len(batch) + 1, np.int64)
-    blocks = _blocks(batch.graph_ptr)
-    wave = len(balanced_ranges(batch.graph_ptr * n_rounds, n_threads))
     end = 0
-    if wave == 1:
-        for first, last in blocks:
-            end += _rows(
-                batch, colours, offsets, first, last, weigh_by_size, data[end:], indices[end:], indptr
-            )
-    else:
-        end = _rows_by_waves(batch, colours, offsets, blocks, wave, weigh_by_size, data, indices, indptr)
+    for ranges in _turns(batch.graph_ptr, n_rounds, n_threads):
+        first_node = int(batch.graph_ptr[ranges[0][0]])
+        begin_of = {first: end + n_rounds * (int(batch.graph_ptr[first]) - first_node) for first, _ in ranges}
+        written: dict[int, int] = {}
+
+        def write(first: int, last: int) -> None:
+            begin = begin_of[first]  # noqa: B023  (called within this turn of the loop)
+            graphs = batch.graph_ptr, batch.indptr, batch.indices
+            rows = data[begin:], indices[begin:], indptr
+            written[first] = _rows(first, last, *graphs, colours, offsets, weigh_by_size, *rows)  # noqa: B023
+
+        run_ranges(write, ranges)
+        for first, _ in ranges:
+            begin, length = begin_of[first], written[first]
+            if begin > end:
+                data[end : end + length] = data[begin : begin + length]
+                indices[end : end + length] = indices[begin : begin + length]
+            end += length
     np.cumsum(indptr, out=indptr)
     data.resize(end, refcheck=False)
     indices.resize(end, refcheck=False)
     return data, indices, indptr
 
 
-def _rows_by_waves(
-    batch: GraphBatch,
-    colours: Int32,
-    offsets: Int64,
-    blocks: list[tuple[int, int]],
-    wave: int,
-    weigh_by_size: bool,
-    data: Float64,
-    indices: Ints,
-    indptr: Int64,
-) -> int:
-    """Let each thread fill a buffer with one block's rows, then put the buffers in order; repeat."""
-    most = max(int(batch.graph_ptr[last] - batch.graph_ptr[first]) for first, last in blocks)
-    room = [
-        (np.empty(len(colours) * most), np.empty(len(colours) * most, indices.dtype)) for _ in range(wave)
-    ]
-    end = 0
-    for begin in range(0, len(blocks), wave):
-        ranges = blocks[begin : begin + wave]
-        buffer_of = dict(zip(ranges, room, strict=False))
-        written: dict[int, int] = {}
-
-        def count(first: int, last: int) -> None:
-            buffers = buffer_of[first, last]  # noqa: B023  (called within this turn of the loop)
-            written[first] = _rows(batch, colours, offsets, first, last, weigh_by_size, *buffers, indptr)  # noqa: B023
-
-        run_ranges(count, ranges)
-        for block in ranges:
-            length = written[block[0]]
-            part_data, part_indices = buffer_of[block]
-            data[end : end + length] = part_data[:length]
-            indices[end : end + length] = part_indices[:length]
-            end += length
-    return end
+def _turns(graph_ptr: Int64, n_rounds: int, n_threads: int | None) -> list[list[tuple[int, int]]]:
+    """Cut the graphs into turns, and each turn into one range a thread."""
+    n_ranges = len(balanced_ranges(graph_ptr * n_rounds, n_threads))
+    n_turns = max(1, round(int(graph_ptr[-1]) / (n_ranges * _NODES_A_TURN)))
+    marks = np.linspace(0, graph_ptr[-1], n_turns * n_ranges + 1)[1:-1]
+    bounds = [0, *np.searchsorted(graph_ptr, marks).tolist(), len(graph_ptr) - 1]
+    ranges = [(first, last) for first, last in pairwise(bounds) if first < last]
+    return [ranges[turn : turn + n_ranges] for turn in range(0, len(ranges), n_ranges)]
 
 
-def _blocks(graph_ptr: Int64) -> list[tuple[int, int]]:
-    """Cut the graphs into consecutive ranges of about `_NODES_A_BLOCK` nodes."""
-    n_graphs = len(graph_ptr) - 1
-    marks = np.arange(_NODES_A_BLOCK, graph_ptr[-1], _NODES_A_BLOCK)
-    cuts = np.unique(np.searchsorted(graph_ptr, marks))
-    bounds = [0, *(cut for cut in cuts.tolist() if 0 < cut < n_graphs), n_graphs]
-    return list(pairwise(bounds))
-
-
+@njit(cache=True, nogil=True)
 def _rows(
-    batch: GraphBatch,
-    colours: Int32,
-    offsets: Int64,
     first: int,
     last: int,
+    graph_ptr: Int64,
+    indptr: Int64,
+    indices: Int32,
+    colours: Int32,
+    offsets: Int64,
     weigh_by_size: bool,
     data: Float64,
-    indices: Ints,
-    indptr: Int64,
+    columns: Ints,
+    row_lengths: Int64,
 ) -> int:
-    """Write the rows of graphs ``first..last`` and their lengths; return the number of entries."""
+    """Write the rows of graphs ``first..last`` one after the other, and the length of each."""
     n_rounds = len(colours)
-    n_nodes = int(batch.graph_ptr[last] - batch.graph_ptr[first])
-    sizes = np.empty((n_rounds, n_nodes if weigh_by_size else 0), np.int32)
-    if weigh_by_size:
-        graphs = batch.graph_ptr, batch.indptr, batch.indices
-        sizes_of_graphs(first, last, *graphs, n_rounds - 1, _ALL_GRAPHS, sizes)
-    return _sum_by_colour(first, last, batch.graph_ptr, colours, sizes, offsets, data, indices, indptr)
+    end = 0
+    room = np.empty(0, np.int32)
+    while first < last:
+        stop = first + 1
+        while stop < last and graph_ptr[stop + 1] - graph_ptr[first] <= _NODES_A_BLOCK:
+            stop += 1
+        n_nodes = graph_ptr[stop] - graph_ptr[first]
+        if n_rounds * n_nodes > len(room):
+            room = np.ones(n_rounds * n_nodes, np.int32)
+        sizes = room[: n_rounds * n_nodes].reshape(n_rounds, n_nodes)
+        if weigh_by_size:
+            sizes_of_graphs(first, stop, graph_ptr, indptr, indices, n_rounds - 1, _ALL_GRAPHS, sizes)
+        end = _sum_by_colour(first, stop, graph_ptr, colours, sizes, offsets, end, data, columns, row_lengths)
+        first = stop
+    return end
 
 
 @njit(cache=True, nogil=True)
@@ -149,76 +140,87 @@ def _sum_by_colour(
     colours: Int32,
     sizes: Int32,
     offsets: Int64,
+    end: int,
     data: Float64,
-    indices: Ints,
+    columns: Ints,
     row_lengths: Int64,
 ) -> int:
-    """Write the rows of graphs ``first..last`` one after the other, and the length of each.
-
-    A small hash table a graph finds equal colours; it stays in L1, where a counter for every colour of the
-    alphabet would not.
-    """
+    """Write the rows of a block of graphs from place ``end`` on; return where they end."""
     low = graph_ptr[first]
-    most = 1
+    ranked = np.empty(_RANK_UP_TO, np.int32)
+    sums = np.empty(_RANK_UP_TO, np.int32)
+    colour_at = np.empty(_RANK_UP_TO, np.int32)
     for graph in range(first, last):
-        most = max(most, graph_ptr[graph + 1] - graph_ptr[graph])
-    length = 16
-    while length < 2 * most:
-        length *= 2
-    mask = length - 1
-    stamps = np.zeros(length, np.int64)
-    colour_at = np.empty(length, np.int32)
-    entry_at = np.empty(length, np.int64)
-    distinct = np.empty(most, np.int32)
-    sums = np.empty(most, np.float64)
-    weighted = sizes.shape[1] > 0
-    stamp = 0
-    end = 0
-    for graph in range(first, last):
+        begin, stop = graph_ptr[graph], graph_ptr[graph + 1]
         row_begin = end
-        for h in range(len(colours)):
-            stamp += 1
-            n_distinct = 0
-            for node in range(graph_ptr[graph], graph_ptr[graph + 1]):
-                colour = colours[h, node]
-                if colour < 0:
-                    continue
-                weight = sizes[h, node - low] if weighted else 1
-                slot = ((colour * 0x9E3779B1) >> 7) & mask
-                while stamps[slot] == stamp and colour_at[slot] != colour:
-                    slot = (slot + 1) & mask
-                if stamps[slot] != stamp:
-                    stamps[slot] = stamp
-                    colour_at[slot] = colour
-                    entry_at[slot] = n_distinct
-                    distinct[n_distinct] = colour
-                    sums[n_distinct] = weight
-                    n_distinct += 1
-                else:
-                    sums[entry_at[slot]] += weight
-            _write_sorted(distinct, sums, n_distinct, offsets[h], data, indices, end)
-            end += n_distinct
+        if stop - begin <= _RANK_UP_TO:
+            end = _sum_ranked(
+                begin, stop, low, colours, sizes, offsets, ranked, sums, colour_at, end, data, columns
+            )
+        else:
+            for h in range(len(colours)):
+                weights = sizes[h, begin - low : stop - low]
+                end = _sum_sorted(colours[h, begin:stop], weights, offsets[h], end, data, columns)
         row_lengths[graph + 1] = end - row_begin
     return end
 
 
 @njit(cache=True, nogil=True)
-def _write_sorted(
-    distinct: Int32, sums: Float64, n_distinct: int, offset: int, data: Float64, indices: Ints, begin: int
-) -> None:
-    """Write one graph's entries of one round, sorted by column."""
-    if n_distinct > _RANK_UP_TO:
-        order = np.argsort(distinct[:n_distinct])
-        for place in range(n_distinct):
-            indices[begin + place] = distinct[order[place]] + offset
-            data[begin + place] = sums[order[place]]
-        return
-    # Counting the smaller ones takes n² steps without a branch, many in one instruction: for the few
-    # colours of a usual graph faster than any sort.
-    for place in range(n_distinct):
-        colour = distinct[place]
-        rank = np.int32(0)
-        for other in range(n_distinct):
-            rank += np.int32(distinct[other] < colour)
-        indices[begin + rank] = colour + offset
-        data[begin + rank] = sums[place]
+def _sum_ranked(
+    begin: int,
+    stop: int,
+    low: int,
+    colours: Int32,
+    sizes: Int32,
+    offsets: Int64,
+    ranked: Int32,
+    sums: Int32,
+    colour_at: Int32,
+    end: int,
+    data: Float64,
+    columns: Ints,
+) -> int:
+    """Write the row of the graph of nodes ``begin..stop``: a node's place is the number of smaller colours.
+
+    Nodes of one colour meet at one place, and places are in order. Counting takes n² steps, but without a
+    branch and many in one instruction: for the few nodes of a usual graph faster than hashing or sorting.
+    """
+    n = stop - begin
+    n_padded = (n + _LANES - 1) // _LANES * _LANES
+    for place in range(n, n_padded):
+        ranked[place] = _LAST_COLOUR
+    for h in range(len(colours)):
+        for place in range(n):
+            ranked[place] = colours[h, begin + place]
+            sums[place] = 0
+        for place in range(n):
+            colour = ranked[place]
+            rank = np.int32(0)
+            for other in range(n_padded):
+                # Without the outer cast the sum is 64 bits wide, and half as many fit into an instruction.
+                rank = np.int32(rank + np.int32(ranked[other] < colour))
+            sums[rank] += sizes[h, begin - low + place] if colour >= 0 else 0
+            colour_at[rank] = colour
+        for place in range(n):
+            # What no node took is overwritten by the next entry.
+            data[end] = sums[place]
+            columns[end] = colour_at[place] + offsets[h]
+            end += int(sums[place] > 0)
+    return end
+
+
+@njit(cache=True, nogil=True)
+def _sum_sorted(colours: Int32, weights: Int32, offset: int, end: int, data: Float64, columns: Ints) -> int:
+    """Write one graph's entries of one round, by sorting its nodes."""
+    before = np.int32(-1)
+    for place in np.argsort(colours):
+        colour = colours[place]
+        if colour < 0:
+            continue
+        if colour != before:
+            data[end] = 0
+            columns[end] = colour + offset
+            end += 1
+            before = colour
+        data[end - 1] += weights[place]
+    return end

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["check_rounds", "rooted_sizes", "sizes_of_graphs"]
 
 _WORD_BITS = 64
+_USUAL_DEGREE = 4  # atoms hear from no more than four others
 # One step of a search misses the cache where the words of a bitset stream through it: measured 4 to 8 times.
 _SEARCH_STEP_IN_WORDS = 6
 _SAMPLED_ROOTS = 8
@@ -102,9 +103,12 @@ def sizes_of_graphs(
     shift = 0 if out.shape[1] == graph_ptr[-1] else graph_ptr[first]
     here = np.empty(_WORD_BITS, np.uint64)
     there = np.empty(_WORD_BITS, np.uint64)
+    near = np.empty(_WORD_BITS * _USUAL_DEGREE, np.int64)
     for graph in range(first, last):
         low, high = graph_ptr[graph], graph_ptr[graph + 1]
-        if high - low <= _WORD_BITS:
+        if high - low <= _WORD_BITS and _neighbours(low, high, indptr, indices, near) <= _USUAL_DEGREE:
+            _pass_along_few(high - low, low - shift, near, n_iter, here, there, out)
+        elif high - low <= _WORD_BITS:
             _pass_one_word(low, high, indptr, indices, n_iter, shift, here, there, out)
         elif high - low < alone_from:
             if _words_are_cheaper(low, high, indptr, indices, n_iter, out):
@@ -120,6 +124,42 @@ def _popcount(word: np.uint64) -> np.int32:
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return np.int32((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@njit(cache=True, nogil=True)
+def _neighbours(low: int, high: int, indptr: Int64, indices: Int32, near: Int64) -> int:
+    """Write four neighbours of each node, itself where there are fewer; return the largest degree."""
+    most = 0
+    last_arc = len(indices) - 1
+    if last_arc < 0:
+        near[: (high - low) * _USUAL_DEGREE] = np.arange((high - low) * _USUAL_DEGREE) // _USUAL_DEGREE
+        return most
+    for place in range(high - low):
+        start = indptr[low + place]
+        degree = indptr[low + place + 1] - start
+        most = max(most, degree)
+        for offset in range(_USUAL_DEGREE):
+            other = np.int64(indices[min(start + offset, last_arc)]) - low
+            near[place * _USUAL_DEGREE + offset] = other if offset < degree else place
+    return most
+
+
+@njit(cache=True, nogil=True)
+def _pass_along_few(
+    n: int, first_column: int, near: Int64, n_iter: int, here: UInt64, there: UInt64, out: Int32
+) -> None:
+    """Identity passing for a graph of up to 64 nodes of the usual degrees: no branch, no loop over arcs."""
+    for place in range(n):
+        here[place] = np.uint64(1) << np.uint64(place)
+        out[0, first_column + place] = 1
+    for h in range(1, n_iter + 1):
+        for place in range(n):
+            few = place * _USUAL_DEGREE
+            word = here[place] | here[near[few]] | here[near[few + 1]]
+            word |= here[near[few + 2]] | here[near[few + 3]]
+            there[place] = word
+            out[h, first_column + place] = _popcount(word)
+        here, there = there, here
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -9,15 +9,13 @@ import numpy as np
 from twinwl.refinement.alphabet import Round, RoundTable
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Int32, Int64
+    from twinwl.arrays import Int32
 
 __all__ = ["STRIDE", "pair_with_sizes"]
 
 # A pair is entered as a signature that hears one item, its size. With this stride every colour and every
 # size is a digit of 31 bits, so the packed key *is* the pair, whatever sizes come later.
 STRIDE = (1 << 31) - 2
-_DIGIT = np.uint64(31)
-_UNSEEN = np.uint64(0b11 << 62)
 
 
 def pair_with_sizes(
@@ -42,16 +40,11 @@ def pair_with_sizes(
     >>> pair_with_sizes(colours, sizes, None, insert=True)[0]
     array([[2, 1, 0]], dtype=int32)
     """
-    n_nodes = colours.shape[1]
-    item_ptr: Int64 = np.arange(n_nodes + 1, dtype=np.int64)
     out = np.empty(colours.shape, np.int32)
     rounds = []
     for h, (colour, size) in enumerate(zip(colours, sizes, strict=True)):
         table = RoundTable(STRIDE, 1, None if known is None else known[h])
-        keys = np.zeros((n_nodes, 2), np.uint64)
-        keys[:, 0][colour < 0] = _UNSEEN
-        keys[:, 1] = ((colour.astype(np.uint64) + np.uint64(1)) << _DIGIT) | (size.astype(np.uint64) + 1)
-        table.absorb(keys, colour, item_ptr, size, out[h], insert=insert)
+        table.pair(colour, size, out[h], insert=insert)
         pairs = table.finished() if known is None or insert else known[h]
         if known is None:
             pairs, rank = _in_order(pairs)
