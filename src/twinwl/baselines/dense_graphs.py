@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
-from twinwl.baselines.memory import check_fits
+from twinwl.learning.memory import check_fits
 
 if TYPE_CHECKING:
     from twinwl.baselines.examples import GraphInput

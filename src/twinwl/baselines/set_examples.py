@@ -9,9 +9,9 @@ import torch
 
 from twinwl.baselines.examples import GraphExamples
 from twinwl.baselines.graph_slicer import GraphSlicer
-from twinwl.baselines.memory import check_fits
 from twinwl.baselines.node_sets import count_node_sets, node_pairs, node_triples
 from twinwl.baselines.parts import PartedExamples
+from twinwl.learning.memory import check_fits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
