@@ -139,7 +139,7 @@ def closeness_section(results: Results) -> Section | None:
     text = (
         f"Read as best-fold-epoch, {n_within} of {len(found)} cells of STwin-GNN and NTwin-GNN lie within "
         "one reported standard deviation of the paper's figure"
-        + (f"; {n_above} of the others lie above it. " if n_above else ". ")
+        + (f"; above it: {n_above} of the others. " if n_above else ". ")
         + f"Read fairly, {sum(each.fair_within for each in found)} of {len(found)} do."
     )
     return Section(
