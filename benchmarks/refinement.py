@@ -218,7 +218,8 @@ def _print_peers(peers: dict[str, dict[str, float]]) -> None:
         ("STwin / floor, 1 thread (≤ 12)", "STwin features, 1 thread", "five matrix-vector products"),
         ("STwin / floor, 2 threads (≤ 8)", "STwin features, 2 threads", "five matrix-vector products"),
         ("STwin / WL (≤ 1.3)", "STwin features, 1 thread", "WL features, 1 thread"),
-        ("networkx hash / STwin (≥ 50)", "networkx WL hash", "STwin features, 1 thread"),
+        ("networkx hash / STwin, 1 thread (≥ 50)", "networkx WL hash", "STwin features, 1 thread"),
+        ("networkx hash / STwin, 2 threads", "networkx WL hash", "STwin features, 2 threads"),
         ("GraKeL kernel / ours (≥ 20)", "GraKeL WL kernel matrix", "linear WL kernel matrix"),
         ("PyG WLConv / WL features", "PyG WLConv", "WL features, 1 thread"),
     ):
