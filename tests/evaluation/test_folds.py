@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from twinwl import STwinVectorizer, load_dataset
 from twinwl.errors import TwinWLError
-from twinwl.evaluation.folds import folds_of, make_folds, repeated_folds
+from twinwl.evaluation.folds import folds_of, make_folds
 
 
 def together(fold):
@@ -63,14 +63,6 @@ def test_each_fold_holds_out_places_of_its_own():
     folds = make_folds(np.tile([0, 1], 50))
     held = {tuple(np.searchsorted(fold.training_part, fold.validation).tolist()) for fold in folds}
     assert len(held) == len(folds)
-
-
-def test_repeats_use_rising_seeds():
-    y = np.tile([0, 1], 20)
-    repeats = repeated_folds(y, n_folds=4, repeats=3, seed=5)
-    for repeat, folds in enumerate(repeats):
-        expected = make_folds(y, n_folds=4, seed=5 + repeat)
-        assert all(np.array_equal(a.test, b.test) for a, b in zip(folds, expected, strict=True))
 
 
 def test_folds_of_a_data_set_keep_its_groups():

@@ -9,7 +9,7 @@ import numpy as np
 
 from twinwl.evaluation.fold_run import versions
 from twinwl.evaluation.methods import resolve
-from twinwl.evaluation.store import ResultStore, row_key
+from twinwl.evaluation.store import ResultStore, key_of, row_key
 from twinwl.stwin.kernel import TwinKernel
 
 if TYPE_CHECKING:
@@ -108,12 +108,12 @@ def run_case_study(
         found.append(known[name])
 
     for title, features in _KINDS.items():
-        key = _key(data, title, {"n_iter": CASE_ROUNDS, "graphs": list(graphs)}, COSINES, 0, _VERSION)
+        key = key_of(data, title, _VERSION, {"n_iter": CASE_ROUNDS, "graphs": list(graphs)}, COSINES)
         file(key, lambda features=features: {"cosine": cosine_of(data, features, graphs)})  # type: ignore[misc]
     for method in methods:
         for seed in range(seeds if method in _RANDOM else 1):
             config = {**CASE_METHODS[method], "graphs": list(graphs)}
-            key = _key(data, method, config, PREDICTIONS, seed, resolve(method).version)
+            key = key_of(data, method, resolve(method).version, config, PREDICTIONS, seed=seed)
             if row_key(key) not in known:
                 if until is not None and time.monotonic() >= until:
                     continue
@@ -137,16 +137,3 @@ def _predicted(data: Dataset, method: str, seed: int, graphs: tuple[int, int]) -
         scores[f"right-{graph}"] = float(predicted[row] == truth)
         scores[f"probability-{graph}"] = float(probabilities[row, column[truth]])
     return scores
-
-
-def _key(data: Dataset, method: str, config: dict[str, object], kind: str, seed: int, version: int) -> Row:
-    return {
-        "dataset": data.name,
-        "digest": data.digest,
-        "method": method,
-        "version": version,
-        "config": config,
-        "splits": kind,
-        "seed": seed,
-        "fold": 0,
-    }

@@ -24,7 +24,7 @@ from twinwl.evaluation.methods import Method, resolve
 from twinwl.evaluation.metrics import check_metrics
 from twinwl.evaluation.progress import evaluation_progress
 from twinwl.evaluation.protocols import PROTOCOLS, Summary, check_protocol, summarise
-from twinwl.evaluation.store import ResultStore, row_key
+from twinwl.evaluation.store import ResultStore, key_of, row_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -62,20 +62,24 @@ class Evaluation:
     @property
     def fold_scores(self) -> tuple[float, ...]:
         """Scores of the folds under the chosen protocol."""
-        summary = self.summary()
-        if summary is None:
-            raise TwinWLError(f"{self.method} has no epochs, so {self.protocol!r} says nothing; use 'fair'")
-        return summary.fold_scores
+        return self._headline.fold_scores
 
     @property
     def mean(self) -> float:
         """Mean over folds under the chosen protocol."""
-        return float(np.mean(self.fold_scores))
+        return self._headline.mean
 
     @property
     def std(self) -> float:
         """Standard deviation over folds under the chosen protocol."""
-        return float(np.std(self.fold_scores))
+        return self._headline.std
+
+    @property
+    def _headline(self) -> Summary:
+        summary = self.summary()
+        if summary is None:
+            raise TwinWLError(f"{self.method} has no epochs, so {self.protocol!r} says nothing; use 'fair'")
+        return summary
 
     @property
     def n_leaked(self) -> int:
@@ -225,16 +229,7 @@ def _work(
     kind = f"{n_folds} folds" if splits is None else Path(splits).name
     for ((each, number), fold), leaked in zip(folds.items(), leaks, strict=True):
         for config in configs:
-            key: Row = {
-                "dataset": data.name,
-                "digest": data.digest,
-                "method": method.name,
-                "version": method.version,
-                "config": config,
-                "splits": kind,
-                "seed": each,
-                "fold": number,
-            }
+            key = key_of(data, method.name, method.version, config, kind, seed=each, fold=number)
             yield Unit(key, method, fold, leaked)
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.fold_run import versions
-from twinwl.evaluation.store import ResultStore, row_key
+from twinwl.evaluation.store import ResultStore, key_of, row_key
 from twinwl.stwin.vectorizer import STwinVectorizer
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def time_features(data: Dataset, store: Path, *, runs: int = 10, n_iter: int = R
     known = {row_key(row): row for row in ResultStore(store).rows()}
     names = ("1-WL", "STwin")
     keys = {
-        (name, run): _key(data, name, {"n_iter": n_iter}, RUNTIMES, run)
+        (name, run): key_of(data, name, _VERSION, {"n_iter": n_iter}, RUNTIMES, fold=run)
         for run in range(runs)
         for name in names
     }
@@ -126,7 +126,7 @@ def separate_pairs(data: Dataset, store: Path, *, most_rounds: int = 6) -> list[
     known = {row_key(row): row for row in ResultStore(store).rows()}
     found = []
     for name, features in KINDS.items():
-        keys = [_key(data, name, {"n_iter": h}, PAIRS_APART, 0) for h in range(most_rounds + 1)]
+        keys = [key_of(data, name, _VERSION, {"n_iter": h}, PAIRS_APART) for h in range(most_rounds + 1)]
         if any(row_key(key) not in known for key in keys):
             vectorizer = STwinVectorizer(most_rounds, features)
             matrix = vectorizer.fit_transform(data.graphs)[order]
@@ -138,19 +138,6 @@ def separate_pairs(data: Dataset, store: Path, *, most_rounds: int = 6) -> list[
                 known[row_key(key)] = ResultStore(store).append(_filled(key, scores))
         found += [known[row_key(key)] for key in keys]
     return found
-
-
-def _key(data: Dataset, method: str, config: dict[str, object], kind: str, run: int) -> Row:
-    return {
-        "dataset": data.name,
-        "digest": data.digest,
-        "method": method,
-        "version": _VERSION,
-        "config": config,
-        "splits": kind,
-        "seed": 0,
-        "fold": run,
-    }
 
 
 def _filled(key: Row, scores: dict[str, float]) -> Row:

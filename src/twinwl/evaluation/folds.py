@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
     from twinwl.datasets.dataset import Dataset
 
-__all__ = ["Fold", "folds_of", "make_folds", "repeated_folds"]
+__all__ = ["Fold", "folds_of", "make_folds"]
 
 HELD_OUT = 0.1  # share of the training part that picks epoch and configuration
 
@@ -116,22 +116,6 @@ def make_folds(
     return [
         _held_out(training, test, codes, dense, seed, number) for number, (training, test) in enumerate(parts)
     ]
-
-
-def repeated_folds(
-    y: NDArray[np.generic],
-    groups: Int64 | None = None,
-    *,
-    n_folds: int = 10,
-    repeats: int = 10,
-    seed: int = 0,
-) -> list[list[Fold]]:
-    """Cut graphs into folds several times, with the seeds ``seed``, ``seed + 1`` and so on.
-
-    >>> [len(folds) for folds in repeated_folds(np.array([0, 1] * 20), n_folds=4, repeats=3)]
-    [4, 4, 4]
-    """
-    return [make_folds(y, groups, n_folds=n_folds, seed=seed + repeat) for repeat in range(repeats)]
 
 
 def _held_out(

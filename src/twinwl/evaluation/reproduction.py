@@ -119,7 +119,6 @@ def run_tasks(
     load: Callable[[str], Dataset],
     *,
     until: float | None = None,
-    begin: Callable[[Task], None] = lambda _task: None,
 ) -> Iterator[Outcome]:
     """Run tasks in order and yield what becomes of each.
 
@@ -137,8 +136,6 @@ def run_tasks(
         Returns a data set by name, or raises a TwinWLError that says how to get it.
     until
         Value of ``time.monotonic()`` from which on no fold is begun.
-    begin
-        Called with each task before it runs.
     """
     missing: dict[str, str] = {}
     loaded: dict[str, Dataset] = {}
@@ -159,7 +156,6 @@ def run_tasks(
         if cell.dataset in missing:
             yield Outcome(cell, "no data", missing[cell.dataset])
             continue
-        begin(task)
         yield _run(cell, settings, store_of(cell), loaded[cell.dataset], left)
 
 

@@ -19,6 +19,8 @@ from twinwl.errors import TwinWLError, warn_caller
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from twinwl.datasets.dataset import Dataset
+
 try:
     from fcntl import LOCK_EX, LOCK_UN, flock
 except ImportError:  # no such lock outside POSIX; appending is still one write
@@ -28,7 +30,7 @@ except ImportError:  # no such lock outside POSIX; appending is still one write
 
     LOCK_EX = LOCK_UN = 0  # type: ignore[misc]
 
-__all__ = ["FORMAT", "ResultStore", "Row", "row_key"]
+__all__ = ["FORMAT", "ResultStore", "Row", "key_of", "row_key"]
 
 FORMAT = 1
 _KEY_FIELDS = {
@@ -62,6 +64,34 @@ class Row(TypedDict, total=False):
     seconds: float
     peak_memory: int
     versions: dict[str, str]
+
+
+def key_of(
+    data: Dataset,
+    method: str,
+    version: int,
+    config: dict[str, object],
+    splits: str,
+    *,
+    seed: int = 0,
+    fold: int = 0,
+) -> Row:
+    """Return the fields that say what was run: the beginning of a row.
+
+    >>> from twinwl import load_dataset
+    >>> key_of(load_dataset("TWINS", n_pairs=2), "stwin", 1, {}, "10 folds", fold=3)["fold"]
+    3
+    """
+    return {
+        "dataset": data.name,
+        "digest": data.digest,
+        "method": method,
+        "version": version,
+        "config": config,
+        "splits": splits,
+        "seed": seed,
+        "fold": fold,
+    }
 
 
 def row_key(row: Row) -> str:
