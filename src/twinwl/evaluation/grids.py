@@ -52,7 +52,7 @@ COMPACT: dict[str, Grid] = {
     "3-hop-gnn": {"hidden": [32, 64]},
     "nested-gin": {"height": [2, 3]},
     "ppgn": {"layers": [2, 3]},
-    "gcn-rni": {"ratio": [0.125, 0.5]},
+    "gcn-rni": {"ratio": [0.5]},
     "id-gnn": {"layers": [2, 3]},
     "id-gnn-fast": {"longest_walk": [4, 6]},
 }

@@ -163,7 +163,13 @@ register(
 )
 register("nested-gin", f"{_BASELINES}.nested_gin:NestedGINClassifier", grids=grids_of("nested-gin"))
 register("ppgn", f"{_BASELINES}.ppgn:PPGNClassifier", grids=grids_of("ppgn"))
-register("gcn-rni", f"{_BASELINES}.gcn_rni:GCNRNIClassifier", grids=grids_of("gcn-rni"))
+register(
+    "gcn-rni",
+    f"{_BASELINES}.gcn_rni:GCNRNIClassifier",
+    fixed={"layers": 8, "batch_size": 20, "max_epochs": 200, "patience": 50},
+    grids=grids_of("gcn-rni"),
+    version=2,
+)
 register("id-gnn", _ID_GNN, grids=grids_of("id-gnn"))
 register("id-gnn-fast", _ID_GNN, fixed={"form": "fast"}, grids=grids_of("id-gnn-fast"))
 
