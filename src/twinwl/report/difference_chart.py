@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from twinwl.evaluation.significance import p_value_text
 from twinwl.report.result_charts import family
 from twinwl.report.svg import Canvas, linear_ticks
 
@@ -68,7 +69,7 @@ def difference_chart(found: Sequence[TwinAgainstWL], ticks: Sequence[float]) -> 
         points, kind = 100 * each.comparison.difference, family(each.twin)
         sure = "" if each.comparison.significant else " open"
         canvas.text(_LEFT - 14, y + 4, each.dataset, "label end")
-        tip = f"{each.dataset}: {points:+.2f} points, p = {each.comparison.t_p_value:.3f}"
+        tip = f"{each.dataset}: {points:+.2f} points, {p_value_text(each.comparison.t_p_value)}"
         if abs(points) > _WIDEST:
             edge = right if points > 0 else _LEFT
             canvas.text(edge - 12 if points > 0 else edge + 12, y + 4, f"{points:+.1f}".replace("-", "−"),

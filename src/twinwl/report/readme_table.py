@@ -1,4 +1,4 @@
-"""The short table of results in a README: kept between two marks, written from the store."""
+"""What a README says of the results: kept between two marks, written from the store."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.paper_tables import TABLES, TITLES
 from twinwl.files.atomic import atomic_write
+from twinwl.report.result_summary import findings_of
+from twinwl.report.results_markdown import markdown_list
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +46,7 @@ def headline_table(results: Results) -> str:
 
 
 def update_readme(path: Path, results: Results) -> None:
-    """Write the table between the marks of a file.
+    """Write what was found, and the table, between the marks of a file.
 
     Raises
     ------
@@ -58,8 +60,9 @@ def update_readme(path: Path, results: Results) -> None:
             raise TwinWLError(
                 f"{str(path)!r} has no place for results; put the lines {_BEGIN} and {_END} into it"
             )
-        table = headline_table(results)
-        written = marked.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", text)
+        findings = markdown_list([finding.sentence for finding in findings_of(results)])
+        between = f"{findings}\n\n{headline_table(results)}"
+        written = marked.sub(lambda found: f"{found[1]}\n{between}\n\n{found[2]}", text)
         with atomic_write(path) as stream:
             stream.write(written.encode())
     except OSError as error:

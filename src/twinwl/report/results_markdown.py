@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from twinwl.report.blocks import AccuracyCell, Block, Page
 
-__all__ = ["results_markdown"]
+__all__ = ["markdown_list", "results_markdown"]
 
 _WIDTH = 110
 
@@ -46,7 +46,7 @@ def results_markdown(page: Page, pictures: str = "") -> str:
     <BLANKLINE>
     """
     parts = [f"# {page.title}", *map(_filled, page.lede)]
-    parts.append(_list(page.findings or [f"**{figure}** {text}" for figure, text in page.highlights]))
+    parts.append(markdown_list(page.findings or [f"**{figure}** {text}" for figure, text in page.highlights]))
     for section in page.sections:
         parts.append(f"## {section.title}")
         parts += [_block(block, pictures) for block in section.blocks]
@@ -58,7 +58,7 @@ def _block(block: Block, pictures: str) -> str:
     if isinstance(block, Paragraph):
         return _filled(block.text)
     if isinstance(block, Bullets):
-        return _list(block.items)
+        return markdown_list(block.items)
     if isinstance(block, PlainTable):
         return _table(block)
     if isinstance(block, AccuracyTable):
@@ -76,7 +76,12 @@ def _pictures(block: Drawings, folder: str) -> str:
     return "\n\n".join(part for part in (picture, _filled(block.caption), folded) if part)
 
 
-def _list(items: Sequence[str]) -> str:
+def markdown_list(items: Sequence[str]) -> str:
+    """Return items as a bulleted list with broken lines.
+
+    >>> markdown_list(["One sentence."])
+    '- One sentence.'
+    """
     return "\n".join(_filled(item, "- ") for item in items)
 
 

@@ -1,0 +1,36 @@
+"""What the project says of its results is what its stores hold: generated, never typed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from twinwl.datasets.registry import load_dataset
+from twinwl.evaluation.reproduction import stored_rows
+from twinwl.report.readme_table import update_readme
+from twinwl.report.result_cells import Results
+from twinwl.report.results_markdown import results_markdown
+from twinwl.report.results_pages import paper_page, read_benchmark
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def results():
+    return Results(stored_rows(sorted((ROOT / "results").glob("*.jsonl"))))
+
+
+def test_the_readme_says_what_the_stores_hold(results, tmp_path):
+    copy = tmp_path / "README.md"
+    shutil.copy(ROOT / "README.md", copy)
+    update_readme(copy, results)
+    assert copy.read_text(encoding="utf-8") == (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_results_md_says_what_the_stores_hold(results, tu_zip):
+    molecules = load_dataset("Mutagenicity", data_dir=tu_zip("Mutagenicity").parent)
+    benchmark = read_benchmark(ROOT / "benchmarks" / "results" / "refinement.json")
+    text = results_markdown(paper_page(results, molecules, benchmark), "figures")
+    assert text == (ROOT / "RESULTS.md").read_text(encoding="utf-8")
