@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from twinwl.evaluation.paper_tables import TABLES, TITLES
 from twinwl.evaluation.protocols import OPTIMISTIC, PROTOCOLS
 from twinwl.evaluation.reported import TABLE_3
 from twinwl.report.blocks import AccuracyCell, AccuracyGroup, AccuracyLine, AccuracyTable, PlainTable
-from twinwl.report.wording import signed
+from twinwl.report.wording import enumerated, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -196,14 +197,16 @@ def _reported(reported: Mapping[str, Reported], dataset: str) -> AccuracyCell:
 
 
 def _note(row: TableRow, cells: Sequence[ResultCell | None]) -> str:
-    grids = {cell.grid or "defaults" for cell in cells if cell is not None and cell.n_configs > 1}
-    return (
-        ""
-        if row.in_paper and not grids
-        else " · ".join(
-            ([] if row.in_paper else ["not in the paper"]) + [f"{grid} grid" for grid in sorted(grids)]
-        )
-    )
+    """Say what the figures do not show: that a row is ours, and on which data sets a grid was searched."""
+    searched: dict[str | None, list[str]] = defaultdict(list)
+    for cell in cells:
+        if cell is not None:
+            searched[cell.grid].append(cell.dataset)
+    notes = [] if row.in_paper else ["not in the paper"]
+    for grid in sorted(filter(None, searched)):
+        where = f" on {enumerated(searched[grid])}" if len(searched) > 1 else ""
+        notes.append(f"{grid} grid{where}")
+    return " · ".join(notes)
 
 
 def _who(each: TwinAgainstWL) -> str:
