@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
@@ -152,6 +153,7 @@ def test_an_interrupt_leaves_a_clean_store(tmp_path, monkeypatch):
 KILLED = """
 import sys, time
 import twinwl as tw
+from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from twinwl.evaluation import evaluate as home
@@ -235,3 +237,14 @@ def test_the_metric_that_was_asked_for_is_the_headline_and_accuracy_stands_besid
     assert result.metrics == ["roc-auc", "accuracy"]
     assert "(roc-auc, fair)" in str(result)
     assert "(accuracy, fair)" in str(result)
+
+
+def test_a_store_that_cannot_be_written_is_refused_before_any_fit(tmp_path):
+    class Untouched(DummyClassifier):
+        def fit(self, X, y, sample_weight=None):  # noqa: ARG002
+            raise AssertionError
+
+    store = tmp_path / "gone" / "results.jsonl"
+    store.parent.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(TwinWLError, match="cannot write to the store"):
+        tw.evaluate(Untouched(), tw.load_dataset("TWINS", n_pairs=20), n_folds=2, store=store)

@@ -176,6 +176,8 @@ def evaluate(
     with _store(store) as results:
         known = {row_key(row): row for row in results.rows()}
         missing = [unit for unit in work if not _covers(known.get(row_key(unit.key)), metrics)]
+        if missing:
+            results.check_writable()
         with evaluation_progress(f"{chosen.name} on {data.name}", len(work), show=progress) as tick:
             tick(len(work) - len(missing))
             begun = missing if time_budget is None else _within(time_budget, missing)

@@ -18,6 +18,7 @@ from twinwl.errors import TwinWLError, warn_caller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import IO
 
     from twinwl.datasets.dataset import Dataset
 
@@ -168,21 +169,31 @@ class ResultStore:
         """
         stored: Row = {**row, "format": FORMAT}
         line = json.dumps(stored, sort_keys=True, allow_nan=False).encode() + b"\n"
+        with self._open() as stream, _locked(stream.fileno()):
+            end = stream.seek(0, os.SEEK_END)
+            if end:
+                stream.seek(end - 1)
+                # A killed writer may have left half a line: start a new one behind it.
+                line = line if stream.read(1) == b"\n" else b"\n" + line
+            _write_whole(stream.fileno(), line, end)
+        return stored
+
+    def check_writable(self) -> None:
+        """Refuse a file that cannot be written to before there is a result to lose."""
+        with self._open():
+            pass
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[IO[bytes]]:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab+") as stream, _locked(stream.fileno()):
-                end = stream.seek(0, os.SEEK_END)
-                if end:
-                    stream.seek(end - 1)
-                    # A killed writer may have left half a line: start a new one behind it.
-                    line = line if stream.read(1) == b"\n" else b"\n" + line
-                _write_whole(stream.fileno(), line, end)
+            with self.path.open("ab+") as stream:
+                yield stream
         except OSError as error:
             raise TwinWLError(
                 f"cannot write to the store {self.path} ({error.strerror or error}); what it held is intact. "
                 "Free some space or choose another --store, and run again: finished folds are not repeated"
             ) from error
-        return stored
 
     def _set_aside(self, broken: list[tuple[int, bytes]]) -> None:
         listed = ", ".join(str(number) for number, _ in broken[:_LINES_LISTED])
