@@ -4,8 +4,11 @@ import re
 from pathlib import Path
 
 from twinwl.evaluation.methods import METHODS
+from twinwl.evaluation.reproduction import stored_rows
+from twinwl.report.result_cells import Results
 
-PAGE = (Path(__file__).parents[2] / "docs" / "baselines.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "baselines.md").read_text(encoding="utf-8")
 
 
 def test_the_example_does_what_it_says(capsys):
@@ -20,3 +23,11 @@ def test_the_example_does_what_it_says(capsys):
 def test_every_row_is_on_the_page():
     rows = {name for name, method in METHODS.items() if method.home.startswith("twinwl.baselines")}
     assert rows == set(re.findall(r"^\| `([^`]+)` \|", PAGE, re.MULTILINE))
+
+
+def test_every_figure_is_what_the_store_holds():
+    shown = dict(re.findall(r"^\| ([\w-]+) \| ([\d.]+ ± [\d.]+) \|$", PAGE, re.MULTILINE))
+    results = Results(stored_rows([ROOT / "results" / "baselines.jsonl"]))
+    fair = {name: results.cell("MUTAG", name).readings["fair"] for name in shown}
+    assert shown == {name: f"{100 * each.mean:.1f} ± {100 * each.std:.1f}" for name, each in fair.items()}
+    assert len(shown) == 16
