@@ -104,9 +104,11 @@ def test_continuous_features_are_refused(kind):
 def test_prediction_before_fit_and_bad_penalties_are_refused(kind, molecules):
     with pytest.raises(NotFittedTwinError, match="not fitted"):
         kind().predict(molecules[0])
-    for wrong in (0, [], [1, -2], "abc"):
+    for wrong in (0, [], [1, -2], "abc", None, True):
         with pytest.raises(TwinWLError, match="C "):
             kind(C=wrong).fit(*molecules)
+    with pytest.raises(TwinWLError, match="inner_folds is 1"):
+        kind(inner_folds=1).fit(*molecules)
 
 
 def test_labels_are_told_apart_by_kind():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import networkx as nx
 import pytest
 
@@ -12,29 +10,6 @@ from twinwl.datasets.named_graphs import NamedGraphs
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.comparison import compare
 from twinwl.report.compare_page import write_compare_page
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-if CHROMIUM is None:
-    pytest.skip("there is no Chromium on this machine", allow_module_level=True)
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")
@@ -45,33 +20,6 @@ def decalin(tmp_path_factory):
     first, second = read_graph("smiles:C1CCC2CCCCC2C1"), read_graph("smiles:C1CCCC1C1CCCC1")
     write_compare_page(path, first, second, compare(first.graphs, second.graphs))
     return path, (first, second)
-
-
-@pytest.fixture
-def opened(browser):
-    """Open pages; in the end nothing may have gone to the network or been complained about."""
-    contexts, trouble = [], []
-
-    def open_page(path, **options):
-        context = browser.new_context(viewport={"width": 1240, "height": 900}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: trouble.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: trouble.append(f"dialog: {dialog.message}"))
-        page.on(
-            "request",
-            lambda request: (
-                request.url.startswith(("file:", "data:")) or trouble.append(f"request: {request.url}")
-            ),
-        )
-        page.goto(path.as_uri())
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert trouble == []
 
 
 def numbers(page, letter):
@@ -100,25 +48,25 @@ def ball(batch, node, h):
     return set(nx.single_source_shortest_path_length(graph, node, cutoff=h))
 
 
-def test_opens_at_the_round_in_which_they_part(opened, decalin):
-    page = opened(decalin[0])
+def test_opens_at_the_round_in_which_they_part(open_page, decalin):
+    page = open_page(decalin[0])
     assert page.input_value("#round") == "3"
     assert "Twin-WL tells them apart in round 3" in page.inner_text("h1")
     assert "Rooted sizes differ" in page.inner_text("#state")
     assert page.locator(".node.marked").count() == 16
 
 
-def test_the_slider_changes_the_numbers_in_the_nodes(opened, decalin):
+def test_the_slider_changes_the_numbers_in_the_nodes(open_page, decalin):
     path, graphs = decalin
-    page = opened(path)
+    page = open_page(path)
     for h in (0, 1, 2, 3):
         set_round(page, h)
         for letter, named in zip("ab", graphs, strict=True):
             assert numbers(page, letter) == [str(len(ball(named.graphs, v, h))) for v in range(10)]
 
 
-def test_arrow_keys_move_the_slider(opened, decalin):
-    page = opened(decalin[0])
+def test_arrow_keys_move_the_slider(open_page, decalin):
+    page = open_page(decalin[0])
     page.focus("#round")
     page.keyboard.press("ArrowLeft")
     assert page.input_value("#round") == "2"
@@ -130,9 +78,9 @@ def test_arrow_keys_move_the_slider(opened, decalin):
 
 
 @pytest.mark.parametrize("h", [0, 1, 2, 3])
-def test_hovering_lights_up_exactly_the_identity_set(opened, decalin, h):
+def test_hovering_lights_up_exactly_the_identity_set(open_page, decalin, h):
     path, graphs = decalin
-    page = opened(path)
+    page = open_page(path)
     set_round(page, h)
     for letter, named in zip("ab", graphs, strict=True):
         for node in (0, 3, 9):
@@ -149,9 +97,9 @@ def test_hovering_lights_up_exactly_the_identity_set(opened, decalin, h):
     assert lit(page, "a") == lit(page, "b") == set()
 
 
-def test_tab_walks_through_nodes_arrows_change_the_round_and_escape_clears(opened, decalin):
+def test_tab_walks_through_nodes_arrows_change_the_round_and_escape_clears(open_page, decalin):
     path, graphs = decalin
-    page = opened(path)
+    page = open_page(path)
     page.focus("#round")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "a-0"
@@ -167,8 +115,8 @@ def test_tab_walks_through_nodes_arrows_change_the_round_and_escape_clears(opene
     assert "Point at a node" in page.inner_text("#inspector")
 
 
-def test_the_vectors_mark_what_differs(opened, decalin):
-    page = opened(decalin[0])
+def test_the_vectors_mark_what_differs(open_page, decalin):
+    page = open_page(decalin[0])
     assert page.locator("#phi .diff").all_inner_texts() == ["28", "36", "24", "32"]
     assert page.locator("#rows tr.differs").count() == 2
     assert page.locator("#rows td.sign").all_inner_texts() == ["≠", "", "≠"]
@@ -177,15 +125,15 @@ def test_the_vectors_mark_what_differs(opened, decalin):
     assert page.locator("#rows tr.differs").count() == 0
 
 
-def test_pointing_at_a_row_lights_up_its_colour_in_both_graphs(opened, decalin):
-    page = opened(decalin[0])
+def test_pointing_at_a_row_lights_up_its_colour_in_both_graphs(open_page, decalin):
+    page = open_page(decalin[0])
     page.hover("#rows tr:nth-child(2)")
     assert len(lit(page, "a")) == len(lit(page, "b")) == 2
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_is_readable_in_light_and_dark(opened, decalin, scheme):
-    page = opened(decalin[0], color_scheme=scheme)
+def test_text_is_readable_in_light_and_dark(open_page, decalin, scheme):
+    page = open_page(decalin[0], color_scheme=scheme)
     contrast = page.evaluate(
         """() => {
           const curve = (v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
@@ -205,46 +153,46 @@ def test_text_is_readable_in_light_and_dark(opened, decalin, scheme):
 
 
 @pytest.mark.parametrize("width", [360, 768, 1240])
-def test_nothing_sticks_out_sideways(opened, decalin, width):
-    page = opened(decalin[0])
+def test_nothing_sticks_out_sideways(open_page, decalin, width):
+    page = open_page(decalin[0])
     page.set_viewport_size({"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     panels = [page.locator(f"#panel-{letter}").bounding_box() for letter in "ab"]
     assert (panels[1]["y"] > panels[0]["y"]) == (width < 760)
 
 
-def test_hostile_labels_do_nothing(opened, tmp_path):
+def test_hostile_labels_do_nothing(open_page, tmp_path):
     text = "</script><script>alert(1)</script><img src=https://example.org/x onerror=alert(2)>'\"\u202e"
     graph = nx.path_graph(2)
     nx.set_node_attributes(graph, text, "l")
     named = NamedGraphs(GraphBatch.from_networkx([graph], node_label="l"), (text,))
     path = tmp_path / "hostile.html"
     write_compare_page(path, named, named, compare(named.graphs, named.graphs))
-    page = opened(path)
+    page = open_page(path)
     page.hover("#a-0 .disc")
     assert text in page.text_content("#inspector")
     assert page.text_content("#panel-a .name") == text
     assert page.locator("img").count() == 0
 
 
-def test_directed_identity_sets_follow_the_arcs(opened, tmp_path):
+def test_directed_identity_sets_follow_the_arcs(open_page, tmp_path):
     named = NamedGraphs(GraphBatch.from_edges([[(0, 1), (1, 2)]], directed=True), ("chain",))
     path = tmp_path / "directed.html"
     write_compare_page(path, named, named, compare(named.graphs, named.graphs))
-    page = opened(path)
+    page = open_page(path)
     set_round(page, 1)
     page.hover("#a-1 .disc")
     assert lit(page, "a") == {1, 2}
 
 
-def test_large_graphs_show_the_tables(opened, tmp_path):
+def test_large_graphs_show_the_tables(open_page, tmp_path):
     graphs = [
         NamedGraphs(GraphBatch.from_networkx([nx.gnp_random_graph(450, 0.01, seed=s)]), ("g",))
         for s in (1, 2)
     ]
     path = tmp_path / "large.html"
     write_compare_page(path, *graphs, compare(graphs[0].graphs, graphs[1].graphs))
-    page = opened(path)
+    page = open_page(path)
     assert page.locator("#rows tr").count() > 3
     page.focus("#round")
     page.keyboard.press("ArrowRight")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+from functools import partial
 
 import pytest
 
@@ -11,11 +11,6 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.report.explain_page import write_explain_page
 from twinwl.stwin.svc import STwinSVC
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-if CHROMIUM is None:
-    pytest.skip("there is no Chromium on this machine", allow_module_level=True)
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 pytest.importorskip("rdkit", reason="needs RDKit")
 
 
@@ -31,40 +26,9 @@ def path(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--no-first-run"]
-        )
-        yield launched
-        launched.close()
-
-
 @pytest.fixture
-def opened(browser, path):
-    """Open the page; in the end nothing may have gone to the network or been complained about."""
-    contexts, trouble = [], []
-
-    def open_page(**options):
-        context = browser.new_context(viewport={"width": 1240, "height": 900}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: trouble.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
-        page.on(
-            "request",
-            lambda request: (
-                request.url.startswith(("file:", "data:")) or trouble.append(f"request: {request.url}")
-            ),
-        )
-        page.goto(path.as_uri())
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert trouble == []
+def opened(open_page, path):
+    return partial(open_page, path)
 
 
 def test_pointing_at_an_atom_tells_its_share(opened):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+from functools import partial
 
 import pytest
 
@@ -11,19 +11,6 @@ from twinwl.report.result_cells import Results
 from twinwl.report.results_page import write_results
 from twinwl.report.results_pages import paper_page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-if CHROMIUM is None:
-    pytest.skip("there is no Chromium on this machine", allow_module_level=True)
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-sync",
-    "--no-first-run",
-]
 DESKTOP, PHONE = {"width": 1240, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -37,38 +24,9 @@ def path(tmp_path_factory):
     return written
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield launched
-        launched.close()
-
-
 @pytest.fixture
-def opened(browser, path):
-    """Open the page; in the end nothing may have gone to the network or been complained about."""
-    contexts, trouble = [], []
-
-    def open_page(viewport=None, **options):
-        context = browser.new_context(viewport=viewport or DESKTOP, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: trouble.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
-        page.on(
-            "request",
-            lambda request: (
-                request.url.startswith(("file:", "data:")) or trouble.append(f"request: {request.url}")
-            ),
-        )
-        page.goto(path.as_uri())
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert trouble == []
+def opened(open_page, path):
+    return partial(open_page, path)
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import TYPE_CHECKING
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from twinwl.errors import TwinWLError
 from twinwl.graphs.fitting import check_fitted, graphs_of
-from twinwl.graphs.targets import check_groups, check_weights, encode_targets, weights_of_classes
 from twinwl.stwin.calibration import Calibration
-from twinwl.stwin.inner_choice import Problem, inner_folds, machine
+from twinwl.stwin.inner_choice import Problem, inner_folds, judge_penalties, machine
 from twinwl.stwin.support_vectors import SupportVectors, predicted_codes
+from twinwl.stwin.svc_parameters import penalties
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
-    from twinwl.arrays import Float64, Int64
+    from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
 
@@ -109,28 +108,16 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
             How much each graph weighs.
         """
         batch = labelled_graphs(X, "fit", self.kernel_name)
-        penalties = _penalties(self.C)
-        self.classes_, codes = encode_targets(y, len(batch))
-        weights = check_weights(sample_weight, len(batch))
-        by_class = weights_of_classes(self.class_weight, self.classes_, codes, weights)
-        problem = Problem(
-            codes,
-            np.ones(len(codes)) if weights is None else weights,
-            {} if by_class is None else dict(enumerate(by_class.tolist())),
-        )
-        folds = inner_folds(
-            codes, check_groups(groups, len(batch)), self.inner_folds, self.random_state or 0, self.classes_
-        )
+        Cs = penalties(self.C)
+        problem = Problem.of(y, len(batch), sample_weight, self.class_weight)
+        folds = inner_folds(problem, groups, self.inner_folds, self.random_state)
         similarities = self._fit_kernel(batch)
-        self.inner_score_ = -1.0
-        for C in penalties:
-            decisions = _held_out_decisions(similarities, problem, folds, C)
-            score = problem.score(decisions)
-            if score > self.inner_score_:  # of equals the smallest C
-                self.C_, self.inner_score_, chosen = C, score, decisions
-        fitted = machine(self.C_, problem).fit(similarities, codes, problem.weights)
+        judged = judge_penalties(similarities, problem, folds, Cs)
+        best = max(judged, key=lambda penalty: penalty.score)  # of equals the smallest C
+        self.classes_, self.C_, self.inner_score_ = problem.classes, best.C, best.score
+        fitted = machine(best.C, problem).fit(similarities, problem.codes, problem.weights)
         self.support_vectors_ = SupportVectors.of(fitted)
-        self.calibration_ = Calibration.fitted(chosen, codes, problem.weights)
+        self.calibration_ = Calibration.fitted(best.decisions, problem.codes, problem.weights)
         return self
 
     def decision_function(self, X: GraphsLike) -> Float64:
@@ -153,27 +140,3 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         return tags
-
-
-def _held_out_decisions(
-    similarities: Float64, problem: Problem, folds: list[tuple[Int64, Int64]], C: float
-) -> Float64:
-    """Decide about every graph with a machine that has not seen it."""
-    parts = []
-    for learnt, held in folds:
-        fitted = machine(C, problem).fit(
-            similarities[np.ix_(learnt, learnt)], problem.codes[learnt], problem.weights[learnt]
-        )
-        parts.append(fitted.decision_function(similarities[np.ix_(held, learnt)]))
-    order = np.argsort(np.concatenate([held for _, held in folds]))
-    return np.concatenate(parts)[order]
-
-
-def _penalties(C: object) -> list[float]:
-    values = [C] if isinstance(C, numbers.Number) else list(C)  # type: ignore[call-overload]
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < np.inf:
-            raise TwinWLError(f"C holds {value!r}; give numbers above 0")
-    if not values:
-        raise TwinWLError("C is empty; give at least one number to choose from")
-    return sorted({float(value) for value in values})  # type: ignore[arg-type]

@@ -10,9 +10,11 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.svm import SVC
 
 from twinwl.errors import TwinWLError
+from twinwl.graphs.targets import check_groups, check_weights, encode_targets, weights_of_classes
 from twinwl.stwin.kernel_products import RightHandSide
 from twinwl.stwin.similarity import own_sums, similarities_from_sums, sums_of_pairs
 from twinwl.stwin.support_vectors import predicted_codes
+from twinwl.stwin.svc_parameters import check_inner_folds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.stwin.features import Encoding
 
-__all__ = ["Choice", "Problem", "choose", "inner_folds", "machine"]
+__all__ = ["Choice", "JudgedPenalty", "Problem", "choose", "inner_folds", "judge_penalties", "machine"]
 
 _CACHE_MEGABYTES = 500
 
@@ -30,14 +32,48 @@ _CACHE_MEGABYTES = 500
 class Problem(NamedTuple):
     """What the machines learn: classes, and how much each graph weighs."""
 
+    classes: NDArray[np.generic]
     codes: Int64
     weights: Float64
     weight_of_class: dict[int, float]
+
+    @classmethod
+    def of(cls, y: object, n_graphs: int, sample_weight: object, class_weight: object) -> Problem:
+        """Check what a user gave, and put it into numbers.
+
+        Parameters
+        ----------
+        y
+            The class of each graph.
+        n_graphs
+            How many graphs there are.
+        sample_weight
+            How much each graph weighs, or None.
+        class_weight
+            None, "balanced" or a mapping from class to weight.
+        """
+        classes, codes = encode_targets(y, n_graphs)
+        weights = check_weights(sample_weight, n_graphs)
+        by_class = weights_of_classes(class_weight, classes, codes, weights)
+        return cls(
+            classes,
+            codes,
+            np.ones(n_graphs) if weights is None else weights,
+            {} if by_class is None else dict(enumerate(by_class.tolist())),
+        )
 
     def score(self, decisions: Float64) -> float:
         """Return the share of weight that the decisions get right."""
         importance = self.weights * np.array([self.weight_of_class.get(c, 1.0) for c in self.codes.tolist()])
         return float(importance[predicted_codes(decisions) == self.codes].sum() / importance.sum())
+
+
+class JudgedPenalty(NamedTuple):
+    """A value of C, its score, and its decisions on held-out graphs."""
+
+    C: float
+    score: float
+    decisions: Float64
 
 
 class Choice(NamedTuple):
@@ -69,29 +105,57 @@ def choose(
     best: Choice | None = None
     scores: dict[tuple[int, float], float] = {}
     for n_iter, similarities in _similarities_by_rounds(encoding, n_iters, base, normalize=normalize):
-        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_held_out_decisions)(similarities, problem, fold, Cs) for fold in folds
-        )
-        for place, C in enumerate(Cs):
-            decisions = _gathered([part[place] for part in parts], folds, len(problem.codes))
-            scores[n_iter, C] = problem.score(decisions)
-            if best is None or scores[n_iter, C] > best.score:
-                best = Choice(n_iter, C, scores[n_iter, C], decisions, similarities, scores)
+        for C, score, decisions in judge_penalties(similarities, problem, folds, Cs, n_jobs):
+            scores[n_iter, C] = score
+            if best is None or score > best.score:
+                best = Choice(n_iter, C, score, decisions, similarities, scores)
     if best is None:
         raise TwinWLError("there is nothing to choose from; give at least one n_iter and one C")
     return best
 
 
+def judge_penalties(
+    similarities: Float64,
+    problem: Problem,
+    folds: list[tuple[Int64, Int64]],
+    Cs: list[float],
+    n_jobs: int | None = None,
+) -> list[JudgedPenalty]:
+    """Try every C (rising): decide about each graph with a machine that has not seen it."""
+    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(_held_out_decisions)(similarities, problem, fold, Cs) for fold in folds
+    )
+    judged = []
+    for place, C in enumerate(Cs):
+        decisions = _gathered([part[place] for part in parts], folds, len(problem.codes))
+        judged.append(JudgedPenalty(C, problem.score(decisions), decisions))
+    return judged
+
+
 def inner_folds(
-    codes: Int64, groups: Int64 | None, n_folds: int, seed: int, classes: NDArray[np.generic]
+    problem: Problem, groups: object, n_folds: int, random_state: int | None
 ) -> list[tuple[Int64, Int64]]:
     """Cut the training graphs into folds, fewer where a class (or its groups) would not reach that many.
+
+    Parameters
+    ----------
+    problem
+        The classes.
+    groups
+        Graphs of one group stay on one side of every fold; or None.
+    n_folds
+        How many folds, at least 2.
+    random_state
+        The seed; None is 0.
 
     Raises
     ------
     TwinWLError
         If a class has one graph only, or all its graphs in one group.
     """
+    check_inner_folds(n_folds)
+    classes, codes = problem.classes, problem.codes
+    groups = check_groups(groups, len(codes))
     members = np.bincount(codes) if groups is None else _groups_per_class(codes, groups)
     rarest = int(members.argmin())
     if members[rarest] < 2:  # noqa: PLR2004
@@ -101,7 +165,7 @@ def inner_folds(
         )
     n_folds = min(n_folds, int(members[rarest]))
     splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
-    split = splitter(n_folds, shuffle=True, random_state=seed).split(codes, codes, groups)
+    split = splitter(n_folds, shuffle=True, random_state=random_state or 0).split(codes, codes, groups)
     folds = [(learnt, held) for learnt, held in split if len(held)]
     for learnt, _ in folds:
         if len(np.unique(codes[learnt])) < len(classes):

@@ -64,7 +64,7 @@ class RightHandSide:
         self, left: sparse.csr_matrix, out: Float64 | None = None, n_threads: int | None = None
     ) -> Float64:
         """Return ``sum_c min(left[i, c], right[j, c])`` for all i and j, added to ``out`` where given."""
-        return self._run(left, out, self._largest_sum, _minima, n_threads)
+        return self._run(left, out, self._largest_sum, n_threads, minima=True)
 
     def sums_of_products(
         self, left: sparse.csr_matrix, out: Float64 | None = None, n_threads: int | None = None
@@ -72,25 +72,26 @@ class RightHandSide:
         """Return ``left @ right.T`` as a dense array, added to ``out`` where given."""
         # Cauchy and Schwarz bound every product of two rows by the squares of both.
         largest = (_largest_row(left.multiply(left)) * self._largest_square) ** 0.5
-        return self._run(left, out, largest, _products, n_threads)
+        return self._run(left, out, largest, n_threads, minima=False)
 
     def _run(
         self,
         left: sparse.csr_matrix,
         out: Float64 | None,
         largest: float,
-        kernel: object,
         n_threads: int | None,
+        *,
+        minima: bool,
     ) -> Float64:
         dtype = np.float32 if largest < _EXACT_IN_SINGLE else np.float64
-        add = out is not None
         if out is None:
-            out = np.empty((left.shape[0], self.n_rows))
+            out = np.zeros((left.shape[0], self.n_rows))
         values, dense = self._values.astype(dtype, copy=False), self._dense.astype(dtype, copy=False)
         left_values = left.data.astype(dtype, copy=False)
 
         def rows(low: int, high: int) -> None:
-            kernel(  # type: ignore[operator]
+            _add_rows(
+                minima,
                 low,
                 high,
                 left.indptr,
@@ -101,7 +102,6 @@ class RightHandSide:
                 values,
                 self._dense_place,
                 dense,
-                add,
                 out,
             )
 
@@ -120,7 +120,8 @@ def _largest_row(matrix: sparse.csr_matrix) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _minima(
+def _add_rows(
+    minima: bool,
     low: int,
     high: int,
     left_ptr: Ints,
@@ -131,10 +132,9 @@ def _minima(
     values: NDArray[np.floating],
     dense_place: Ints,
     dense: NDArray[np.floating],
-    add: bool,
     out: Float64,
 ) -> None:
-    """Write (or add) rows ``low..high`` of the sums of minima."""
+    """Add rows ``low..high`` of the sums of minima, or else of products, to ``out``."""
     sums = np.empty(out.shape[1], left_values.dtype)
     for row in range(low, high):
         sums[:] = 0
@@ -142,48 +142,31 @@ def _minima(
             value = left_values[entry]
             column = left_columns[entry]
             if dense_place[column] >= 0:
-                others = dense[dense_place[column]]
-                for place in range(len(sums)):
-                    sums[place] += min(others[place], value)
+                _add_dense(minima, value, dense[dense_place[column]], sums)
             else:
-                for place in range(ptr[column], ptr[column + 1]):
-                    sums[rows[place]] += min(values[place], value)
-        if add:
-            out[row] += sums
-        else:
-            out[row] = sums
+                entries = slice(ptr[column], ptr[column + 1])
+                _add_listed(minima, value, rows[entries], values[entries], sums)
+        out[row] += sums
 
 
 @njit(cache=True, nogil=True)
-def _products(
-    low: int,
-    high: int,
-    left_ptr: Ints,
-    left_columns: Ints,
-    left_values: NDArray[np.floating],
-    ptr: Ints,
-    rows: Ints,
-    values: NDArray[np.floating],
-    dense_place: Ints,
-    dense: NDArray[np.floating],
-    add: bool,
-    out: Float64,
+def _add_dense(minima: bool, value: float, others: NDArray[np.floating], sums: NDArray[np.floating]) -> None:
+    # Two plain loops, so that the compiler can make each take several entries at a time.
+    if minima:
+        for place in range(len(sums)):
+            sums[place] += min(others[place], value)
+    else:
+        for place in range(len(sums)):
+            sums[place] += value * others[place]
+
+
+@njit(cache=True, nogil=True)
+def _add_listed(
+    minima: bool, value: float, rows: Ints, values: NDArray[np.floating], sums: NDArray[np.floating]
 ) -> None:
-    """Write (or add) rows ``low..high`` of the sums of products."""
-    sums = np.empty(out.shape[1], left_values.dtype)
-    for row in range(low, high):
-        sums[:] = 0
-        for entry in range(left_ptr[row], left_ptr[row + 1]):
-            value = left_values[entry]
-            column = left_columns[entry]
-            if dense_place[column] >= 0:
-                others = dense[dense_place[column]]
-                for place in range(len(sums)):
-                    sums[place] += value * others[place]
-            else:
-                for place in range(ptr[column], ptr[column + 1]):
-                    sums[rows[place]] += value * values[place]
-        if add:
-            out[row] += sums
-        else:
-            out[row] = sums
+    if minima:
+        for place in range(len(rows)):
+            sums[rows[place]] += min(values[place], value)
+    else:
+        for place in range(len(rows)):
+            sums[rows[place]] += value * values[place]

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import TYPE_CHECKING
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from twinwl.errors import TwinWLError
 from twinwl.graphs.fitting import check_fitted, graphs_of
-from twinwl.graphs.targets import check_groups, check_weights, encode_targets, weights_of_classes
 from twinwl.stwin.calibration import Calibration
 from twinwl.stwin.extended import encode_in_full
 from twinwl.stwin.features import FeatureSpace, stwin_features
@@ -19,11 +15,13 @@ from twinwl.stwin.kernel_products import RightHandSide
 from twinwl.stwin.similarity import check_base, own_sums, similarities_from_sums, sums_of_pairs
 from twinwl.stwin.support_vectors import SupportVectors, predicted_codes
 from twinwl.stwin.svc_explanation import explain_decision
+from twinwl.stwin.svc_parameters import penalties, rounds
 from twinwl.stwin.svc_state import svc_from_state, svc_to_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
     from scipy import sparse
 
@@ -144,20 +142,10 @@ class STwinSVC(ClassifierMixin, BaseEstimator):
             How much each graph weighs.
         """
         batch = graphs_of(X, "fit")
-        n_iters, Cs = _rounds(self.n_iter), _penalties(self.C)
+        n_iters, Cs = rounds(self.n_iter), penalties(self.C)
         check_base(self.base)
-        _check_folds(self.inner_folds)
-        self.classes_, codes = encode_targets(y, len(batch))
-        weights = check_weights(sample_weight, len(batch))
-        by_class = weights_of_classes(self.class_weight, self.classes_, codes, weights)
-        problem = Problem(
-            codes,
-            np.ones(len(codes)) if weights is None else weights,
-            {} if by_class is None else dict(enumerate(by_class.tolist())),
-        )
-        folds = inner_folds(
-            codes, check_groups(groups, len(batch)), self.inner_folds, self.random_state or 0, self.classes_
-        )
+        problem = Problem.of(y, len(batch), sample_weight, self.class_weight)
+        folds = inner_folds(problem, groups, self.inner_folds, self.random_state)
         encoding = stwin_features(
             batch, max(n_iters), self.features, edge_labels=self.edge_labels, initial=self.initial
         )
@@ -171,11 +159,11 @@ class STwinSVC(ClassifierMixin, BaseEstimator):
             normalize=self.normalize,
             n_jobs=self.n_jobs,
         )
-        self.n_iter_, self.C_ = choice.n_iter, choice.C
+        self.classes_, self.n_iter_, self.C_ = problem.classes, choice.n_iter, choice.C
         self.inner_score_, self.inner_scores_ = choice.score, choice.scores
-        fitted = machine(choice.C, problem).fit(choice.similarities, codes, problem.weights)
+        fitted = machine(choice.C, problem).fit(choice.similarities, problem.codes, problem.weights)
         self.support_vectors_ = SupportVectors.of(fitted)
-        self.calibration_ = Calibration.fitted(choice.decisions, codes, problem.weights)
+        self.calibration_ = Calibration.fitted(choice.decisions, problem.codes, problem.weights)
         self.space_ = encoding.space.first_rounds(choice.n_iter)
         self.matrix_ = encoding.matrix[self.support_vectors_.rows][:, : self.space_.n_columns]
         return self
@@ -243,34 +231,3 @@ class STwinSVC(ClassifierMixin, BaseEstimator):
     @classmethod
     def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> STwinSVC:
         return svc_from_state(cls(**params), state)  # type: ignore[arg-type]
-
-
-def _rounds(n_iter: object) -> list[int]:
-    values = [n_iter] if isinstance(n_iter, numbers.Number) else _listed(n_iter, "n_iter")
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-            raise TwinWLError(f"n_iter holds {value!r}; give whole numbers of rounds, 0 or more")
-    return sorted({int(value) for value in values})  # type: ignore[call-overload]
-
-
-def _penalties(C: object) -> list[float]:
-    values = [C] if isinstance(C, numbers.Number) else _listed(C, "C")
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < np.inf:
-            raise TwinWLError(f"C holds {value!r}; give numbers above 0")
-    return sorted({float(value) for value in values})  # type: ignore[arg-type]
-
-
-def _listed(values: object, name: str) -> list[object]:
-    try:
-        listed = list(values)  # type: ignore[call-overload]
-    except TypeError as error:
-        raise TwinWLError(f"{name} is {values!r}; give a number or a list of them") from error
-    if not listed:
-        raise TwinWLError(f"{name} is empty; give at least one number to choose from")
-    return listed
-
-
-def _check_folds(inner_folds: object) -> None:
-    if isinstance(inner_folds, bool) or not isinstance(inner_folds, int | np.integer) or inner_folds < 2:  # noqa: PLR2004
-        raise TwinWLError(f"inner_folds is {inner_folds!r}; give a whole number from 2 on")
