@@ -170,6 +170,16 @@ class RoundTable:
             self.stride, self.n_codes, packed_bits=self.packed_bits, hash_mask=int(self.hash_mask)
         )
 
+    def start_over(self, stride: int) -> None:
+        """Forget all signatures and make keys for the next round; the memory stays."""
+        self.stride = stride
+        self.bits = max(1, (stride * self.n_codes).bit_length())
+        self.padded = padding(self.bits, self.packed_bits)
+        self._sig_items = self._sig_items.astype(item_dtype(stride, self.n_codes), copy=False)
+        self._sig_ptr[0] = 0
+        self.n_colours = 0
+        self._entered = False
+
     def make_room(self, n_signatures: int, n_items: int) -> None:
         """Grow every array for the worst case, in which all signatures are new."""
         n_colours = self.n_colours + n_signatures

@@ -111,9 +111,13 @@ def _run(
     colours[0] = first
     rounds: list[Round] = []
     stride = len(labels)
+    table = RoundTable(stride, messages.n_codes)
     while n_iter is None or len(rounds) < n_iter:
         known = alphabet.rounds[len(rounds)] if alphabet.rounds else None
-        table = RoundTable(stride, messages.n_codes, known)
+        if known is None:
+            table.start_over(stride)
+        else:
+            table = RoundTable(stride, messages.n_codes, known)
         if len(rounds) + 1 == len(colours):
             colours = np.concatenate([colours, np.empty_like(colours)])
         before, after = colours[len(rounds)], colours[len(rounds) + 1]
