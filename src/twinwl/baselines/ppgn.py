@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Unpack
 
 import torch
 
-from twinwl.baselines.dense_graphs import check_dense, dense_graphs
-from twinwl.baselines.examples import GraphExamples
+from twinwl.baselines.dense_graphs import check_dense
 from twinwl.baselines.gnn_classifier import GNNClassifier
-from twinwl.baselines.network_parts import ReadoutHead
+from twinwl.baselines.network_parts import ReadoutHead, sum_by
+from twinwl.baselines.pair_examples import PairExamples
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from twinwl.baselines.examples import GraphInput
     from twinwl.baselines.gnn_classifier import TrainingOptions
+    from twinwl.baselines.pair_examples import PairInput
     from twinwl.baselines.parts import PartedExamples
     from twinwl.graphs.batch import GraphBatch
 
@@ -70,14 +70,18 @@ class PPGNClassifier(GNNClassifier):
     def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
         n_matrices = _MATRICES_OF_BLOCK * self.layers * self.hidden
         check_dense(batch, self.batch_size, n_matrices, "PPGN", self.max_memory)
-        return GraphExamples(batch, columns, padded=True)
+        return PairExamples(batch, columns)
 
     def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
         return PPGNNetwork(n_columns, self.hidden, self.layers, n_classes, self.dropout)
 
 
 class PPGNNetwork(torch.nn.Module):
-    """Blocks of multiplied perceptrons, sums on and off the diagonal, a classifier."""
+    """Blocks of multiplied perceptrons, sums on and off the diagonal, a classifier.
+
+    The pairs of all graphs stand side by side, so that a perceptron is one product of matrices for a whole
+    batch, and nothing is padded; only the products over nodes go graph by graph.
+    """
 
     def __init__(self, n_columns: int, hidden: int, layers: int, n_classes: int, dropout: float) -> None:
         super().__init__()
@@ -85,16 +89,15 @@ class PPGNNetwork(torch.nn.Module):
         self.blocks = torch.nn.ModuleList(_Block(width, hidden) for width in widths)
         self.head = ReadoutHead(2 * layers * hidden, hidden, n_classes, dropout)
 
-    def forward(self, graphs: GraphInput) -> torch.Tensor:
+    def forward(self, graphs: PairInput) -> torch.Tensor:
         """Return logits, shape (n_graphs, n_classes)."""
-        x, adjacency, is_node = dense_graphs(graphs)
-        pairs = torch.cat([adjacency[:, None], torch.diag_embed(x.mT)], dim=1)
-        is_pair = (is_node[:, None, :, None] & is_node[:, None, None, :]).to(pairs.dtype)
+        pairs, squares = graphs.pairs, [size**2 for size in graphs.sizes]
         pooled = []
         for block in self.blocks:
-            pairs = block(pairs, is_pair)
-            diagonal = pairs.diagonal(dim1=2, dim2=3).sum(dim=-1)
-            pooled += [diagonal, pairs.sum(dim=(2, 3)) - diagonal]
+            pairs = block(pairs, graphs.sizes)
+            diagonal = sum_by(pairs[:, graphs.diagonal].T, graphs.graph_of_node, len(squares))
+            everything = torch.stack([part.sum(dim=1) for part in pairs.split_with_sizes(squares, dim=1)])
+            pooled += [diagonal, everything - diagonal]
         logits: torch.Tensor = self.head(torch.cat(pooled, dim=1))
         return logits
 
@@ -106,20 +109,55 @@ class _Block(torch.nn.Module):
         self.right = _pair_perceptron(n_columns, hidden)
         self.join = _PairLinear(n_columns + hidden, hidden)
 
-    def forward(self, pairs: torch.Tensor, is_pair: torch.Tensor) -> torch.Tensor:
-        """Map (n_graphs, n_columns, n, n) to (n_graphs, hidden, n, n); pairs that are not there stay 0."""
-        product = (self.left(pairs) * is_pair) @ (self.right(pairs) * is_pair)
-        joined: torch.Tensor = self.join(torch.cat([pairs, product], dim=1)).relu() * is_pair
-        return joined
+    def forward(self, pairs: torch.Tensor, sizes: list[int]) -> torch.Tensor:
+        """Map (n_columns, n_pairs) to (hidden, n_pairs)."""
+        product: torch.Tensor = _Products.apply(self.left(pairs), self.right(pairs), sizes)  # type: ignore[no-untyped-call]
+        # The weight of both side by side, without setting them side by side.
+        of_pairs, of_product = self.join.weight.split_with_sizes([len(pairs), len(product)], dim=1)
+        joined = torch.addmm(self.join.bias[:, None], of_pairs, pairs)
+        return torch.addmm(joined, of_product, product).relu_()
+
+
+class _Products(torch.autograd.Function):
+    """The product of two matrices over pairs, graph by graph and feature by feature."""
+
+    @staticmethod
+    def forward(
+        ctx: torch.autograd.function.FunctionCtx, left: torch.Tensor, right: torch.Tensor, sizes: list[int]
+    ) -> torch.Tensor:
+        ctx.save_for_backward(left, right)
+        ctx.sizes = sizes  # type: ignore[attr-defined]
+        out = torch.empty_like(left)
+        for a, b, product in zip(*(_matrices(rows, sizes) for rows in (left, right, out)), strict=True):
+            torch.bmm(a, b, out=product)
+        return out
+
+    @staticmethod
+    def backward(
+        ctx: torch.autograd.function.FunctionCtx, grad: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, None]:
+        left, right = ctx.saved_tensors  # type: ignore[attr-defined]
+        sizes: list[int] = ctx.sizes  # type: ignore[attr-defined]
+        of_left, of_right = torch.empty_like(left), torch.empty_like(right)
+        everything = (_matrices(rows, sizes) for rows in (left, right, grad.contiguous(), of_left, of_right))
+        for a, b, g, of_a, of_b in zip(*everything, strict=True):
+            torch.bmm(g, b.mT, out=of_a)
+            torch.bmm(a.mT, g, out=of_b)
+        return of_left, of_right, None
+
+
+def _matrices(pairs: torch.Tensor, sizes: list[int]) -> list[torch.Tensor]:
+    """Return a view of each graph's pairs, shape (n_features, n, n)."""
+    parts = pairs.split_with_sizes([size**2 for size in sizes], dim=1)
+    return [part.view(len(part), size, size) for part, size in zip(parts, sizes, strict=True)]
 
 
 def _pair_perceptron(n_columns: int, hidden: int) -> torch.nn.Sequential:
-    """Two layers without normalisation: padding must not enter any statistics."""
     return torch.nn.Sequential(
         _PairLinear(n_columns, hidden),
-        torch.nn.ReLU(),
+        torch.nn.ReLU(inplace=True),
         _PairLinear(hidden, hidden),
-        torch.nn.ReLU(),
+        torch.nn.ReLU(inplace=True),
     )
 
 
@@ -132,7 +170,5 @@ class _PairLinear(torch.nn.Linear):
         torch.nn.init.zeros_(self.bias)
 
     def forward(self, pairs: torch.Tensor) -> torch.Tensor:
-        """Map (n_graphs, n_columns, n, n) to (n_graphs, hidden, n, n)."""
-        weight = self.weight.expand(len(pairs), -1, -1)
-        rows = torch.baddbmm(self.bias[None, :, None], weight, pairs.flatten(2))
-        return rows.reshape(len(pairs), self.out_features, *pairs.shape[2:])
+        """Map (n_columns, n_pairs) to (hidden, n_pairs)."""
+        return torch.addmm(self.bias[:, None], self.weight, pairs)
