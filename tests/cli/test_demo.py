@@ -36,7 +36,7 @@ def test_it_trains_and_writes_a_page_without_any_data(tmp_path, monkeypatch):
     assert "50.00 ± 0.00" in result.output
     assert "STwin-GNN beats 1-WL, STwin's MLP" in " ".join(result.output.split())
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "50.0 %" in page
+    assert "50.0\N{NO-BREAK SPACE}%" in page
     assert "report.html" in result.output
 
 

@@ -66,6 +66,15 @@ def test_every_section_of_a_full_store_is_there(full_page):
     ]  # fmt: skip
 
 
+def test_copies_in_the_training_part_have_a_section_of_their_own():
+    rows = cell_rows("MUTAG", "wl-svc", [0.8] * 10, n_leaked=3)
+    for row in rows:
+        row["scores"]["accuracy-without-duplicates"] = 0.75
+    markdown = results_markdown(paper_page(Results(rows)))
+    assert "## Copies in the training part" in markdown
+    assert "| 1-WL, SVM | 75.00 (−5.00) |" in markdown
+
+
 def test_an_empty_store_gives_a_page_of_cells_not_run():
     page = paper_page(Results([]))
     assert page.highlights == []

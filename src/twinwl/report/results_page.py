@@ -44,13 +44,22 @@ def results_html(page: Page) -> str:
     True
     """
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_unbroken,
     )
     environment.tests["of_kind"] = lambda block, kind: type(block).__name__ == kind
     environment.filters["drawn"] = Markup  # our own drawings
     template = environment.from_string(_asset("report.html.jinja"))
     style = Markup("\n".join(map(_asset, _STYLES)))  # noqa: S704  (our own files)
     return template.render(page=page, version=__version__, style=style)
+
+
+def _unbroken(value: object) -> object:
+    """Keep a per cent sign on the line of its figure."""
+    return value.replace(" %", "\N{NO-BREAK SPACE}%") if isinstance(value, str) else value
 
 
 def write_results(page: Page, html: Path | None = None, markdown: Path | None = None) -> None:

@@ -16,6 +16,7 @@ from twinwl.report.molecule_picture import MoleculePicture, on_equal_canvases
 from twinwl.report.result_sections import (
     accuracy_section,
     closeness_section,
+    copies_section,
     cost_section,
     protocol_section,
     significance_section,
@@ -64,6 +65,7 @@ def paper_page(
         accuracy_section(table2, results),
         runtime_section(results),
         cost_section(results, table1),
+        copies_section(results, table1),
         case_section(results, pictures),
         growth_section(benchmark),
     ]
