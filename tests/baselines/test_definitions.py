@@ -165,7 +165,7 @@ def test_ppgn_multiplies_feature_by_feature(adjacency):
     pairs[0, 1:, range(7), range(7)] = COLUMNS.T
     pooled = []
     for block in network.blocks:
-        left, right = (part(pairs[0].flatten(1)).unflatten(1, (7, 7)) for part in (block.left, block.right))
+        left, right = (part(pairs[0][:, None])[:, 0] for part in (block.left, block.right))
         product = torch.stack([a @ b for a, b in zip(left, right, strict=True)])
         joined = torch.cat([pairs[0], product])
         linear = torch.einsum("oc,cij->oij", block.join.weight, joined) + block.join.bias[:, None, None]

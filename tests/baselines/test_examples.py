@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from tests.baselines.rows import random_network, row
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.baselines import ppgn
 from twinwl.baselines.closed_walks import closed_walks
 from twinwl.baselines.dense_graphs import dense_graphs
 from twinwl.baselines.examples import GraphExamples
@@ -67,20 +66,17 @@ def test_dense_graphs_are_padded_with_nothing():
     assert dense.x[0, 2].tolist() == [0, 0]
 
 
-def test_pairs_stand_graph_after_graph_without_padding():
-    batch = GraphBatch.from_edges([[(0, 1)], [], [(0, 1), (1, 2)]], num_nodes=[2, 0, 3])
-    part = PairExamples(batch, np.arange(1, 6, dtype=np.float32)[:, None]).part(np.arange(3))
-    arcs, columns = part.pairs
-    assert arcs.tolist() == [0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0]
-    assert columns.tolist() == [1, 0, 0, 2, 3, 0, 0, 0, 4, 0, 0, 0, 5]
-    assert part.sizes == [2, 0, 3]
-    assert part.diagonal.tolist() == [0, 3, 4, 8, 12]
-
-
-def test_the_gradient_of_products_over_pairs():
-    sizes = [2, 0, 1, 3]
-    left, right = (torch.randn(2, 14, dtype=torch.float64, requires_grad=True) for _ in range(2))
-    assert torch.autograd.gradcheck(lambda a, b: ppgn._Products.apply(a, b, sizes), (left, right))
+def test_pairs_of_graphs_of_one_size_stand_together_without_padding():
+    batch = GraphBatch.from_edges(
+        [[(0, 1), (1, 2)], [(0, 1)], [], [(0, 2)]], num_nodes=[3, 2, 0, 3], directed=False
+    )
+    part = PairExamples(batch, np.arange(1, 9, dtype=np.float32)[:, None]).part(np.arange(4))
+    assert part.place.tolist() == [2, 1, 0, 3]
+    nothing, two, three = part.pairs
+    assert nothing.shape == (2, 1, 0, 0)
+    assert two.tolist() == [[[[0, 1], [1, 0]]], [[[4, 0], [0, 5]]]]
+    assert three[0].tolist() == [[[0, 1, 0], [1, 0, 1], [0, 1, 0]], [[0, 0, 1], [0, 0, 0], [1, 0, 0]]]
+    assert three[1].tolist() == [[[1, 0, 0], [0, 2, 0], [0, 0, 3]], [[6, 0, 0], [0, 7, 0], [0, 0, 8]]]
 
 
 @given(batches(edge_label=False, node_label=False))

@@ -8,7 +8,7 @@ import torch
 
 from twinwl.baselines.dense_graphs import check_dense
 from twinwl.baselines.gnn_classifier import GNNClassifier
-from twinwl.baselines.network_parts import ReadoutHead, sum_by
+from twinwl.baselines.network_parts import ReadoutHead
 from twinwl.baselines.pair_examples import PairExamples
 
 if TYPE_CHECKING:
@@ -77,11 +77,7 @@ class PPGNClassifier(GNNClassifier):
 
 
 class PPGNNetwork(torch.nn.Module):
-    """Blocks of multiplied perceptrons, sums on and off the diagonal, a classifier.
-
-    The pairs of all graphs stand side by side, so that a perceptron is one product of matrices for a whole
-    batch, and nothing is padded; only the products over nodes go graph by graph.
-    """
+    """Blocks of multiplied perceptrons, sums on and off the diagonal, a classifier."""
 
     def __init__(self, n_columns: int, hidden: int, layers: int, n_classes: int, dropout: float) -> None:
         super().__init__()
@@ -91,15 +87,17 @@ class PPGNNetwork(torch.nn.Module):
 
     def forward(self, graphs: PairInput) -> torch.Tensor:
         """Return logits, shape (n_graphs, n_classes)."""
-        pairs, squares = graphs.pairs, [size**2 for size in graphs.sizes]
-        pooled = []
-        for block in self.blocks:
-            pairs = block(pairs, graphs.sizes)
-            diagonal = sum_by(pairs[:, graphs.diagonal].T, graphs.graph_of_node, len(squares))
-            everything = torch.stack([part.sum(dim=1) for part in pairs.split_with_sizes(squares, dim=1)])
-            pooled += [diagonal, everything - diagonal]
-        logits: torch.Tensor = self.head(torch.cat(pooled, dim=1))
+        pooled = torch.cat([self._pooled(pairs) for pairs in graphs.pairs])
+        logits: torch.Tensor = self.head(pooled[graphs.place])
         return logits
+
+    def _pooled(self, pairs: torch.Tensor) -> torch.Tensor:
+        sums = []
+        for block in self.blocks:
+            pairs = block(pairs)
+            diagonal = pairs.diagonal(dim1=2, dim2=3).sum(dim=-1)
+            sums += [diagonal, pairs.sum(dim=(2, 3)) - diagonal]
+        return torch.cat(sums).T
 
 
 class _Block(torch.nn.Module):
@@ -109,47 +107,11 @@ class _Block(torch.nn.Module):
         self.right = _pair_perceptron(n_columns, hidden)
         self.join = _PairLinear(n_columns + hidden, hidden)
 
-    def forward(self, pairs: torch.Tensor, sizes: list[int]) -> torch.Tensor:
-        """Map (n_columns, n_pairs) to (hidden, n_pairs)."""
-        product: torch.Tensor = _Products.apply(self.left(pairs), self.right(pairs), sizes)  # type: ignore[no-untyped-call]
-        # The weight of both side by side, without setting them side by side.
-        of_pairs, of_product = self.join.weight.split_with_sizes([len(pairs), len(product)], dim=1)
-        joined = torch.addmm(self.join.bias[:, None], of_pairs, pairs)
-        return torch.addmm(joined, of_product, product).relu_()
-
-
-class _Products(torch.autograd.Function):
-    """The product of two matrices over pairs, graph by graph and feature by feature."""
-
-    @staticmethod
-    def forward(
-        ctx: torch.autograd.function.FunctionCtx, left: torch.Tensor, right: torch.Tensor, sizes: list[int]
-    ) -> torch.Tensor:
-        ctx.save_for_backward(left, right)
-        ctx.sizes = sizes  # type: ignore[attr-defined]
-        out = torch.empty_like(left)
-        for a, b, product in zip(*(_matrices(rows, sizes) for rows in (left, right, out)), strict=True):
-            torch.bmm(a, b, out=product)
-        return out
-
-    @staticmethod
-    def backward(
-        ctx: torch.autograd.function.FunctionCtx, grad: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, None]:
-        left, right = ctx.saved_tensors  # type: ignore[attr-defined]
-        sizes: list[int] = ctx.sizes  # type: ignore[attr-defined]
-        of_left, of_right = torch.empty_like(left), torch.empty_like(right)
-        everything = (_matrices(rows, sizes) for rows in (left, right, grad.contiguous(), of_left, of_right))
-        for a, b, g, of_a, of_b in zip(*everything, strict=True):
-            torch.bmm(g, b.mT, out=of_a)
-            torch.bmm(a.mT, g, out=of_b)
-        return of_left, of_right, None
-
-
-def _matrices(pairs: torch.Tensor, sizes: list[int]) -> list[torch.Tensor]:
-    """Return a view of each graph's pairs, shape (n_features, n, n)."""
-    parts = pairs.split_with_sizes([size**2 for size in sizes], dim=1)
-    return [part.view(len(part), size, size) for part, size in zip(parts, sizes, strict=True)]
+    def forward(self, pairs: torch.Tensor) -> torch.Tensor:
+        """Map (n_columns, n_graphs, n, n) to (hidden, n_graphs, n, n)."""
+        product = self.left(pairs) @ self.right(pairs)
+        joined: torch.Tensor = self.join(torch.cat([pairs, product])).relu_()
+        return joined
 
 
 def _pair_perceptron(n_columns: int, hidden: int) -> torch.nn.Sequential:
@@ -170,5 +132,6 @@ class _PairLinear(torch.nn.Linear):
         torch.nn.init.zeros_(self.bias)
 
     def forward(self, pairs: torch.Tensor) -> torch.Tensor:
-        """Map (n_columns, n_pairs) to (hidden, n_pairs)."""
-        return torch.addmm(self.bias[:, None], self.weight, pairs)
+        """Map (n_columns, n_graphs, n, n) to (hidden, n_graphs, n, n)."""
+        rows = torch.addmm(self.bias[:, None], self.weight, pairs.flatten(1))
+        return rows.view(self.out_features, *pairs.shape[1:])
