@@ -110,8 +110,11 @@ class _Block(torch.nn.Module):
     def forward(self, pairs: torch.Tensor) -> torch.Tensor:
         """Map (n_columns, n_graphs, n, n) to (hidden, n_graphs, n, n)."""
         product = self.left(pairs) @ self.right(pairs)
-        joined: torch.Tensor = self.join(torch.cat([pairs, product])).relu_()
-        return joined
+        # The layer on both side by side; setting them side by side would take a quarter more time.
+        of_pairs, of_product = self.join.weight.split_with_sizes([len(pairs), len(product)], dim=1)
+        joined = torch.addmm(self.join.bias[:, None], of_pairs, pairs.flatten(1))
+        joined = torch.addmm(joined, of_product, product.flatten(1)).relu_()
+        return joined.view_as(product)
 
 
 def _pair_perceptron(n_columns: int, hidden: int) -> torch.nn.Sequential:
