@@ -129,12 +129,10 @@ class RoundTable:
         packed_bits: int = PACKED_BITS,
         hash_mask: int = FULL_HASH,
     ) -> None:
-        self.stride = stride
         self.n_codes = n_codes
-        self.bits = max(1, (stride * n_codes).bit_length())
         self.packed_bits = packed_bits
-        self.padded = padding(self.bits, packed_bits)
         self.hash_mask = np.uint64(hash_mask)
+        self._make_keys_for(stride)
         self.n_colours = 0 if known is None else known.n_colours
         if known is None:
             self._sig_ptr = np.zeros(1, np.int64)
@@ -172,9 +170,7 @@ class RoundTable:
 
     def start_over(self, stride: int) -> None:
         """Forget all signatures and make keys for the next round; the memory stays."""
-        self.stride = stride
-        self.bits = max(1, (stride * self.n_codes).bit_length())
-        self.padded = padding(self.bits, self.packed_bits)
+        self._make_keys_for(stride)
         self._sig_items = self._sig_items.astype(item_dtype(stride, self.n_codes), copy=False)
         self._sig_ptr[0] = 0
         self.n_colours = 0
@@ -238,6 +234,11 @@ class RoundTable:
         """Return the signatures gathered so far, trimmed to their size."""
         sig_ptr = self._sig_ptr[: self.n_colours + 1].copy()
         return Round(sig_ptr, self._sig_items[: sig_ptr[-1]].copy(), self.stride, self.n_codes)
+
+    def _make_keys_for(self, stride: int) -> None:
+        self.stride = stride
+        self.bits = max(1, (stride * self.n_codes).bit_length())
+        self.padded = padding(self.bits, self.packed_bits)
 
     def _arrays(self) -> tuple[UInt64, UInt64, Int64, Ints, int]:
         if not self._entered:
