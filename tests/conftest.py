@@ -1,6 +1,7 @@
 """Shared fixtures: real data where it is at hand, and one deterministic Hypothesis profile."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,13 @@ settings.register_profile(
 settings.load_profile("twinwl")
 
 _BESIDE_THE_PROJECT = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items):
+    """Refuse tests that have another name in each process: pytest-xdist could not hand them out."""
+    changing = [item.nodeid for item in items if re.search(r" at 0x[0-9a-f]+", item.nodeid)]
+    if changing:
+        raise pytest.UsageError(f"give these parameters an id, theirs holds an address: {changing}")
 
 
 def data_folder():

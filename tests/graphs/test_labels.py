@@ -83,7 +83,7 @@ def test_subclass_counts_as_what_it_holds():
         [1],
         {"a": 1},
         {1},
-        object(),
+        pytest.param(object(), id="object"),
         1j,
         np.datetime64("2020-01-01", "ns"),
         np.timedelta64(3),
