@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.errors import TwinWLError
-from twinwl.learning.hold_out import hold_out
+from twinwl.estimators.hold_out import hold_out
 
 if TYPE_CHECKING:
     from pathlib import Path

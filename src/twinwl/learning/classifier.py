@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from twinwl.errors import TwinWLError
+from twinwl.estimators.hold_out import hold_out
 from twinwl.graphs.fitting import check_fitted, graphs_of
 from twinwl.graphs.targets import (
     check_groups,
@@ -19,7 +20,6 @@ from twinwl.graphs.targets import (
     weights_of_classes,
 )
 from twinwl.learning.determinism import seeded
-from twinwl.learning.hold_out import hold_out
 from twinwl.learning.network_state import (
     classes_from_state,
     classes_to_state,

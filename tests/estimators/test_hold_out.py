@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twinwl.errors import TwinWLError
-from twinwl.learning.hold_out import hold_out
+from twinwl.estimators.hold_out import hold_out
 
 
 @given(st.lists(st.integers(2, 60), min_size=2, max_size=4), st.floats(0.05, 0.5), st.integers(0, 99))

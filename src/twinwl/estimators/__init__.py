@@ -1,0 +1,1 @@
+"""What every estimator shares, without torch: so that it works on a core install."""
