@@ -25,7 +25,7 @@ from scipy import sparse
 from sklearn.neural_network import MLPClassifier
 
 import twinwl as tw
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.formats.tu import read_tu
 from twinwl.learning.determinism import seeded, single_threaded
 from twinwl.learning.perceptron import SparsePerceptron
 from twinwl.learning.sparse import SparseExamples

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 from twinwl import NTwinEncoder
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.formats.tu import read_tu
 from twinwl.learning.optimiser import SparseAwareAdam
 from twinwl.learning.sparse import SparseExamples
 from twinwl.ntwin.examples import QuotientExamples

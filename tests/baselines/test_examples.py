@@ -13,7 +13,7 @@ from twinwl.baselines.examples import GraphExamples
 from twinwl.baselines.node_inputs import NodeInputs
 from twinwl.baselines.pair_examples import PairExamples
 from twinwl.baselines.rooted_examples import RootedExamples
-from twinwl.datasets.twins import twins
+from twinwl.datasets.generators.twins import twins
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
 

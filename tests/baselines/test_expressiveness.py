@@ -10,8 +10,8 @@ from tests.baselines.rows import BOUNDED, STRONGER, random_network
 from tests.isomorphism.relabelling import relabelled
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinKernel
-from twinwl.datasets.twins import _BICYCLOPENTYL, _DECALIN, twins
-from twinwl.datasets.worked_example import worked_example
+from twinwl.datasets.generators.twins import _BICYCLOPENTYL, _DECALIN, twins
+from twinwl.datasets.generators.worked_example import worked_example
 
 PAIRS = {
     "worked example": worked_example,

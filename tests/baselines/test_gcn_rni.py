@@ -5,7 +5,7 @@ from tests.baselines.rows import in_double, row
 from tests.isomorphism.relabelling import relabelled
 from twinwl import GraphBatch
 from twinwl.baselines.examples import GraphInput
-from twinwl.datasets.worked_example import worked_example
+from twinwl.datasets.generators.worked_example import worked_example
 from twinwl.learning.determinism import seeded
 
 DRAWS = 4000

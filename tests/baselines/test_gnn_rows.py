@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from tests.baselines.rows import ALL, row
 from twinwl import GraphBatch, TwinWLError
-from twinwl.datasets.twins import twins
+from twinwl.datasets.generators.twins import twins
 
 TINY = {"layers": 2, "hidden": 8, "max_epochs": 2, "batch_size": 8}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from twinwl import GraphBatch
-from twinwl.datasets.cards import measure
+from twinwl.datasets.catalogue.cards import measure
 from twinwl.datasets.dataset import Dataset, content_digest
 from twinwl.errors import TwinWLError
 

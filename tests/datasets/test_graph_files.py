@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from twinwl.datasets import text_files
+from twinwl.datasets.formats import text_files
 from twinwl.datasets.graph_files import read_graph, read_graphs
 from twinwl.errors import GraphInputError, TwinWLError
 

@@ -11,8 +11,8 @@ from sklearn.model_selection import cross_val_score
 import twinwl as tw
 from tests.ntwin.rooted_data import graph_data
 from twinwl import GraphBatch, NTwinClassifier, TwinWLError, TwinWLWarning
-from twinwl.datasets.tu import read_tu
-from twinwl.datasets.worked_example import worked_example
+from twinwl.datasets.formats.tu import read_tu
+from twinwl.datasets.generators.worked_example import worked_example
 from twinwl.graphs.batch import concatenate
 from twinwl.learning.training import train
 from twinwl.ntwin.encoder import NTwinEncoder

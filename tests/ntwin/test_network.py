@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from twinwl.datasets.worked_example import worked_example
+from twinwl.datasets.generators.worked_example import worked_example
 from twinwl.graphs.batch import concatenate
 from twinwl.learning.sparse import SparseRows
 from twinwl.learning.training import train

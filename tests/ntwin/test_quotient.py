@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.formats.tu import read_tu
 from twinwl.ntwin import blocks
 from twinwl.ntwin.quotient import build_quotient, pair_colours
 from twinwl.refinement.colours import refine

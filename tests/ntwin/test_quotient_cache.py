@@ -4,7 +4,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import batches
-from twinwl.datasets.worked_example import worked_example
+from twinwl.datasets.generators.worked_example import worked_example
 from twinwl.files.cache import cache_folder
 from twinwl.ntwin import quotient_cache
 from twinwl.ntwin.quotient import build_quotient

@@ -8,7 +8,7 @@ from hypothesis import given
 from tests import naive
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.formats.tu import read_tu
 from twinwl.refinement import identities
 from twinwl.refinement.identities import rooted_sizes
 

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twinwl.datasets.worked_example import worked_example
+from twinwl.datasets.generators.worked_example import worked_example
 from twinwl.graphs.batch import GraphBatch
 from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from tests.stwin.test_vectorizer import molecules
 from twinwl import GraphBatch, STwinSVC, TwinKernel, TwinWLError, TwinWLWarning
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.formats.tu import read_tu
 from twinwl.stwin import inner_choice
 from twinwl.stwin.similarity import BASES
 

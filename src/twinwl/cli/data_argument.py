@@ -146,8 +146,8 @@ def _read_all(spec: str, reading: Reading, classes: str) -> Data:
 
 
 def _from_csv(path: Path, reading: Reading, classes: str) -> Data:
-    from twinwl.datasets.smiles_csv import parse_smiles_csv  # noqa: PLC0415
-    from twinwl.datasets.text_files import read_bytes  # noqa: PLC0415
+    from twinwl.datasets.formats.smiles_csv import parse_smiles_csv  # noqa: PLC0415
+    from twinwl.datasets.formats.text_files import read_bytes  # noqa: PLC0415
 
     content = read_bytes(path)
     columns = columns_to_read(content, str(path), reading.smiles_column, reading.target, classes)
@@ -167,7 +167,7 @@ def _from_csv(path: Path, reading: Reading, classes: str) -> Data:
 
 
 def _from_folder(path: Path, reading: Reading) -> Data:
-    from twinwl.datasets.graphml_folder import graphml_files, read_graphml_folder  # noqa: PLC0415
+    from twinwl.datasets.formats.graphml_folder import graphml_files, read_graphml_folder  # noqa: PLC0415
 
     with DelayedProgress(f"reading {path.name}", total=len(graphml_files(path))) as progress:
         found = read_graphml_folder(
@@ -194,7 +194,7 @@ def _from_graph_file(spec: str, reading: Reading) -> Data:
 
 def _rows_of_lines(spec: str, skipped: tuple[int, ...]) -> list[int]:
     """Return the places of the graphs that could be read among all lines that hold something."""
-    from twinwl.datasets.text_files import STDIN, numbered_lines  # noqa: PLC0415
+    from twinwl.datasets.formats.text_files import STDIN, numbered_lines  # noqa: PLC0415
 
     if not skipped or spec.endswith(STDIN):  # standard input cannot be read twice: count what could be read
         return []
@@ -229,7 +229,7 @@ def _options_by_their_names() -> Iterator[None]:
 
 
 def _holds_graphml(folder: Path) -> bool:
-    from twinwl.datasets.graphml_folder import graphml_files  # noqa: PLC0415
+    from twinwl.datasets.formats.graphml_folder import graphml_files  # noqa: PLC0415
 
     return bool(graphml_files(folder))
 

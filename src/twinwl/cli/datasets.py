@@ -14,8 +14,8 @@ from twinwl.cli.options import DataDir, OnError, SmilesColumn, Target
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from twinwl.datasets.cards import Card
-    from twinwl.datasets.catalogue import Entry
+    from twinwl.datasets.catalogue.cards import Card
+    from twinwl.datasets.catalogue.listing import Entry
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.statistics import Spread, Statistics
 
@@ -67,7 +67,7 @@ def datasets(
         _list(data_dir, everything=everything, json=json)
         return
     check_output(png, (".png", ".svg", ".pdf"))
-    from twinwl.datasets.molecule_tables import MOLECULE_SETS  # noqa: PLC0415
+    from twinwl.datasets.catalogue.moleculenet import MOLECULE_SETS  # noqa: PLC0415
     from twinwl.datasets.registry import load_dataset  # noqa: PLC0415
 
     # Molecules take their time; everything else is quick or, if downloaded, has a bar of its own.
@@ -78,9 +78,9 @@ def datasets(
 
 
 def _list(data_dir: Path | None, *, everything: bool, json: bool) -> None:
-    from twinwl.datasets.catalogue import catalogue  # noqa: PLC0415
-    from twinwl.datasets.locations import data_folders  # noqa: PLC0415
-    from twinwl.datasets.tu_names import TU_NAMES  # noqa: PLC0415
+    from twinwl.datasets.catalogue.listing import catalogue  # noqa: PLC0415
+    from twinwl.datasets.catalogue.locations import data_folders  # noqa: PLC0415
+    from twinwl.datasets.catalogue.tu_names import TU_NAMES  # noqa: PLC0415
 
     entries = catalogue(data_dir, everything=everything)
     if json:

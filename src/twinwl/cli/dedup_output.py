@@ -6,8 +6,8 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+from twinwl.datasets.formats.text_files import STDIN, numbered_lines
 from twinwl.datasets.graph_spec import FORMATS, parse_spec
-from twinwl.datasets.text_files import STDIN, numbered_lines
 from twinwl.errors import TwinWLError
 from twinwl.files.atomic import atomic_write
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from twinwl.datasets.locations import data_folders, find
+from twinwl.datasets.catalogue.locations import data_folders, find
 from twinwl.datasets.registry import load_dataset
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.case_study_runs import CASE_METHODS, CASE_SET, run_case_study

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from typing import NamedTuple
 
-from twinwl.datasets.text_files import decode
+from twinwl.datasets.formats.text_files import decode
 from twinwl.errors import GraphInputError, nearest
 
 __all__ = ["Columns", "columns_to_read"]

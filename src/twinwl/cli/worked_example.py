@@ -51,7 +51,7 @@ def _refined(n_iter: int) -> _Vectors:
     """Refine the worked example; count nodes and add up rooted sizes by colour."""
     import numpy as np  # noqa: PLC0415
 
-    from twinwl.datasets.worked_example import worked_example  # noqa: PLC0415
+    from twinwl.datasets.generators.worked_example import worked_example  # noqa: PLC0415
     from twinwl.refinement.colours import refine  # noqa: PLC0415
     from twinwl.refinement.identities import rooted_sizes  # noqa: PLC0415
 

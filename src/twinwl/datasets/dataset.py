@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Int64
-    from twinwl.datasets.cards import Card
+    from twinwl.datasets.catalogue.cards import Card
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["Dataset", "content_digest"]

@@ -22,8 +22,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from twinwl.datasets.formats.line_formats import iter_line_blocks, read_literal, read_one_line
 from twinwl.datasets.graph_spec import GraphSpec, parse_spec
-from twinwl.datasets.line_formats import iter_line_blocks, read_literal, read_one_line
 from twinwl.datasets.named_graphs import NamedGraphs
 from twinwl.errors import GraphInputError
 from twinwl.graphs.batch import concatenate
@@ -137,20 +137,20 @@ def _read_whole(where: GraphSpec, node_label: str | None, edge_label: str | None
     # Each format brings its own dependencies: only the one in use is imported.
     path = Path(where.source)
     if where.format == "edges":
-        from twinwl.datasets.edge_list_files import read_edge_list  # noqa: PLC0415
+        from twinwl.datasets.formats.edge_list import read_edge_list  # noqa: PLC0415
 
         return read_edge_list(path)
     if where.format == "json":
-        from twinwl.datasets.node_link_files import read_node_link  # noqa: PLC0415
+        from twinwl.datasets.formats.node_link import read_node_link  # noqa: PLC0415
 
         return read_node_link(path, node_label, edge_label)
     if where.format == "tu":
-        from twinwl.datasets.tu import read_tu  # noqa: PLC0415
+        from twinwl.datasets.formats.tu import read_tu  # noqa: PLC0415
 
         return read_tu(path).graphs
-    from twinwl.datasets import markup_files  # noqa: PLC0415
+    from twinwl.datasets.formats import markup  # noqa: PLC0415
 
-    read = markup_files.read_gml if where.format == "gml" else markup_files.read_graphml
+    read = markup.read_gml if where.format == "gml" else markup.read_graphml
     return read(path, node_label, edge_label)
 
 

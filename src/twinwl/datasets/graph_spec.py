@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from twinwl.datasets.text_files import STDIN
+from twinwl.datasets.formats.text_files import STDIN
 from twinwl.errors import GraphInputError
 
 __all__ = ["FORMATS", "GraphSpec", "known_formats", "parse_spec"]

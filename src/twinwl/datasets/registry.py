@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.datasets.cards import CARDS, check_card, measure
+from twinwl.datasets.catalogue.cards import CARDS, check_card, measure
+from twinwl.datasets.catalogue.locations import downloads_folder, find, names_at_hand
+from twinwl.datasets.catalogue.moleculenet import MOLECULE_SETS, find_molecules, parsed_table
+from twinwl.datasets.catalogue.tu_names import TU_NAMES
 from twinwl.datasets.dataset import Dataset, content_digest
-from twinwl.datasets.generated import GENERATED, generate
-from twinwl.datasets.locations import downloads_folder, find, names_at_hand
-from twinwl.datasets.molecule_tables import MOLECULE_SETS, find_molecules, parsed_table
-from twinwl.datasets.parsed_files import ParsedFile, parsed
-from twinwl.datasets.tu_names import TU_NAMES
+from twinwl.datasets.formats.parsed_files import ParsedFile, parsed
+from twinwl.datasets.generators.generated import GENERATED, generate
 from twinwl.errors import TwinWLError, nearest, shown, warn_caller
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _from_collection(name: str, data_dir: str | Path | None, progress: bool | No
     """Load a set by its name in the TU collection: at hand, downloaded before, or downloaded now."""
     path = find(name, data_dir)
     if path is not None and path.parent == downloads_folder() and name in TU_NAMES:
-        from twinwl.datasets.tu_download import is_intact  # noqa: PLC0415
+        from twinwl.datasets.catalogue.tu_download import is_intact  # noqa: PLC0415
 
         path = path if is_intact(path) else None
     if path is None:
@@ -172,7 +172,7 @@ def _fetched(name: str, data_dir: str | Path | None, progress: bool | None) -> P
         )
     if name not in TU_NAMES:
         raise TwinWLError(_unknown(name, data_dir))
-    from twinwl.datasets.tu_download import downloaded_tu  # noqa: PLC0415  (it brings pooch)
+    from twinwl.datasets.catalogue.tu_download import downloaded_tu  # noqa: PLC0415  (it brings pooch)
 
     return downloaded_tu(name, progress)
 
@@ -222,13 +222,13 @@ def _parsed_file(path: Path) -> ParsedFile:
 
 
 def _parse_tu(path: Path) -> ParsedFile:
-    from twinwl.datasets.tu import read_tu  # noqa: PLC0415  (numba)
+    from twinwl.datasets.formats.tu import read_tu  # noqa: PLC0415  (numba)
 
     content = read_tu(path)
     return ParsedFile(content.name, content.graphs, content.y)
 
 
 def _parse_exp_text(path: Path) -> ParsedFile:
-    from twinwl.datasets.exp_text import read_exp_text  # noqa: PLC0415
+    from twinwl.datasets.formats.exp_text import read_exp_text  # noqa: PLC0415
 
     return ParsedFile("EXP", *read_exp_text(path))

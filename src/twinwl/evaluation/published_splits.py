@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.datasets.archive_members import ArchiveMembers
-from twinwl.datasets.locations import data_folders
+from twinwl.datasets.catalogue.locations import data_folders
+from twinwl.datasets.formats.archive_members import ArchiveMembers
 from twinwl.errors import TwinWLError, nearest
 from twinwl.evaluation.folds import Fold
 

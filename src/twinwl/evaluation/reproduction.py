@@ -6,7 +6,7 @@ import time
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from twinwl.datasets.cards import CARDS
+from twinwl.datasets.catalogue.cards import CARDS
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.evaluate import evaluate
 from twinwl.evaluation.methods import resolve

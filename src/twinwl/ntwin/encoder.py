@@ -57,7 +57,7 @@ class NTwinEncoder(torch.nn.Module):
 
     Examples
     --------
-    >>> from twinwl.datasets.worked_example import worked_example
+    >>> from twinwl.datasets.generators.worked_example import worked_example
     >>> from twinwl.ntwin.quotient import build_quotient
     >>> from twinwl.ntwin.slicing import QuotientSlicer
     >>> encoder = NTwinEncoder(n_features=2, layers=2, hidden=8)

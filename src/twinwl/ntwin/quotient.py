@@ -60,7 +60,7 @@ class Quotient:
 
     Examples
     --------
-    >>> from twinwl.datasets.worked_example import worked_example
+    >>> from twinwl.datasets.generators.worked_example import worked_example
     >>> quotient = build_quotient(worked_example(), layers=2, hops="growing")
     >>> quotient.n_colours, quotient.n_pairs
     ([2, 8, 8], (40, 60))
@@ -102,7 +102,7 @@ class Quotient:
     def statistics(self) -> QuotientStatistics:
         """Return how much the quotient saves.
 
-        >>> from twinwl.datasets.worked_example import worked_example
+        >>> from twinwl.datasets.generators.worked_example import worked_example
         >>> print(build_quotient(worked_example(), layers=2).statistics())
         layer  hops  pairs  colours  compression
             1     1     40        8          5.0

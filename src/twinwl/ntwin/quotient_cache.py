@@ -44,7 +44,7 @@ def cached_quotient(
 
     Examples
     --------
-    >>> from twinwl.datasets.worked_example import worked_example
+    >>> from twinwl.datasets.generators.worked_example import worked_example
     >>> cached_quotient(worked_example(), layers=2).n_colours
     [2, 8, 8]
     """

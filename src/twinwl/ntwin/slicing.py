@@ -89,7 +89,7 @@ class QuotientSlicer:
 
     Examples
     --------
-    >>> from twinwl.datasets.worked_example import worked_example
+    >>> from twinwl.datasets.generators.worked_example import worked_example
     >>> from twinwl.ntwin.quotient import build_quotient
     >>> slicer = QuotientSlicer(build_quotient(worked_example(), layers=2))
     >>> [layer.n_rows for layer in slicer.take(np.array([1])).layers]

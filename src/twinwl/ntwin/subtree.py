@@ -38,7 +38,7 @@ class SubtreeHistograms:
 
     Examples
     --------
-    >>> from twinwl.datasets.worked_example import worked_example
+    >>> from twinwl.datasets.generators.worked_example import worked_example
     >>> histograms = SubtreeHistograms.fitted(worked_example(), layers=2, edge_labels=False, min_df=1)
     >>> histograms.rows(worked_example()).shape
     (2, 4)

@@ -31,7 +31,7 @@ def whole_quotient(batch: GraphBatch, layers: int, *, edge_labels: bool = False)
 
     Examples
     --------
-    >>> from twinwl.datasets.worked_example import worked_example
+    >>> from twinwl.datasets.generators.worked_example import worked_example
     >>> quotient, colours = whole_quotient(worked_example(), layers=2)
     >>> quotient.n_colours, colours.shape
     ([2, 2, 2], (3, 12))

@@ -100,7 +100,7 @@ def rounds_of_pair(pair: GraphBatch, n_iter: int) -> list[Round]:
 
     Examples
     --------
-    >>> from twinwl.datasets.worked_example import worked_example
+    >>> from twinwl.datasets.generators.worked_example import worked_example
     >>> [row.sums for row in rounds_of_pair(worked_example(), 2)[2].rows]
     [(20, 16), (12, 12)]
     """
@@ -117,7 +117,7 @@ def rounds_of_pair(pair: GraphBatch, n_iter: int) -> list[Round]:
 def first_wl_difference(pair: GraphBatch) -> int | None:
     """Return the first round in which colours alone tell two graphs apart, or None if they never do.
 
-    >>> from twinwl.datasets.worked_example import worked_example
+    >>> from twinwl.datasets.generators.worked_example import worked_example
     >>> first_wl_difference(worked_example()) is None
     True
     """
@@ -136,7 +136,7 @@ def rounds_to_show(pair: GraphBatch, iteration: int | None, n_iter: int | None =
 
     That is a little past the round in which the graphs part, or the one after which nothing changes.
 
-    >>> from twinwl.datasets.worked_example import worked_example
+    >>> from twinwl.datasets.generators.worked_example import worked_example
     >>> rounds_to_show(worked_example(), iteration=2)
     3
     """

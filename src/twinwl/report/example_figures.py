@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.datasets.worked_example import worked_example
+from twinwl.datasets.generators.worked_example import worked_example
 from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.report.graph_picture import put_graph

@@ -40,7 +40,7 @@ def verdict_of(pair: GraphBatch, comparison: Comparison) -> Verdict:
     Examples
     --------
     >>> from twinwl.isomorphism.comparison import compare
-    >>> from twinwl.datasets.worked_example import worked_example
+    >>> from twinwl.datasets.generators.worked_example import worked_example
     >>> pair = worked_example()
     >>> verdict = verdict_of(pair, compare(pair[0], pair[1]))
     >>> print(verdict.headline)
@@ -59,7 +59,7 @@ def caption(h: int, found: Round, comparison: Comparison) -> tuple[str, str]:
     """Say what a round shows: in a word, and what it means.
 
     >>> from twinwl.isomorphism.comparison import compare
-    >>> from twinwl.datasets.worked_example import worked_example
+    >>> from twinwl.datasets.generators.worked_example import worked_example
     >>> pair = worked_example()
     >>> caption(1, rounds_of_pair(pair, 1)[1], compare(pair[0], pair[1]))[0]
     'No difference yet.'

@@ -1,0 +1,1 @@
+"""Known data sets: their names, where they are on this machine, their cards, and downloads."""

@@ -1,0 +1,209 @@
+"""Downloads that are resumed, checked before they count, and explained when they fail.
+
+pooch decides whether a file is needed, verifies its checksum and moves it into place; it cannot resume, so
+the transfer itself is done here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+from twinwl.datasets.catalogue.http_session import open_session
+from twinwl.datasets.catalogue.transfer_progress import transfer_progress
+from twinwl.errors import TwinWLError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    import requests
+
+__all__ = ["DownloadError", "download"]
+
+_ATTEMPTS = 4
+_PAUSE = 0.5  # seconds before the second attempt; doubled each time
+_TIMEOUT = (10, 60)  # seconds to connect, and between two pieces
+_PIECE = 1 << 13  # what is lost when the connection is cut
+_MAX_BYTES = 8 * 2**30
+_OK, _PARTIAL, _RANGE_REFUSED, _SERVER_ERROR = 200, 206, 416, 500
+
+
+class DownloadError(TwinWLError):
+    """A file could not be downloaded, or is not what it should be."""
+
+
+def download(
+    url: str,
+    target: Path,
+    *,
+    sha256: str | None = None,
+    check: Callable[[Path], None] | None = None,
+    progress: bool | None = None,
+) -> Path:
+    """Download a file, going on where an earlier attempt was cut off.
+
+    Parameters
+    ----------
+    url
+        An https address; plain http is refused except on the machine itself.
+    target
+        Where to put it. Until it is complete and checked its bytes are beside it, in ``.part``.
+    sha256
+        The checksum it must have, where that is known.
+    check
+        Called with the complete file before it takes its place; raises where it is not what it should be.
+    progress
+        Whether to show a bar on standard error; None where that is a terminal.
+
+    Raises
+    ------
+    DownloadError
+        Saying how to put the file there by hand.
+    """
+    import pooch  # noqa: PLC0415  (it brings requests, and most calls need neither)
+
+    transfer = _Transfer(target.with_name(target.name + ".part"), check, progress)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(target.with_name(target.name + ".lock")), _quiet(pooch.get_logger()):
+            pooch.retrieve(
+                url,
+                known_hash=None if sha256 is None else f"sha256:{sha256}",
+                fname=target.name,
+                path=target.parent,
+                downloader=transfer,
+            )
+    except TwinWLError as error:
+        raise _explained(error, url, target) from error
+    except OSError as error:
+        raise _explained(f"{error.strerror or error}", url, target) from error
+    except ValueError as error:  # pooch's word for a wrong checksum
+        raise _explained(f"its checksum is not the known one: {error}", url, target) from error
+    return target
+
+
+def _explained(reason: object, url: str, target: Path) -> DownloadError:
+    return DownloadError(
+        f"could not download {url}: {reason}. To put the file there by hand, save {url} as {str(target)!r}, "
+        "or in any folder that TWINWL_DATA (or --data-dir) names"
+    )
+
+
+class _Transfer:
+    """What pooch calls to fetch a file: fills the part file, however many attempts that takes."""
+
+    def __init__(self, part: Path, check: Callable[[Path], None] | None, progress: bool | None) -> None:
+        self.part = part
+        # Says of which version of the file the part is: two versions must not be mixed.
+        self.version = part.with_name(part.name + ".version")
+        self.check = check
+        self.progress = progress
+
+    def __call__(self, url: str, output_file: str, _pooch: object) -> None:
+        import requests  # noqa: PLC0415  (comes with pooch)
+
+        with open_session() as session:
+            for attempt in range(1, _ATTEMPTS + 1):
+                try:
+                    self._go_on(session, url)
+                    break
+                except (requests.TooManyRedirects, requests.exceptions.SSLError) as error:
+                    raise DownloadError(f"the connection failed: {error}") from error
+                except requests.RequestException as error:
+                    if attempt == _ATTEMPTS:
+                        kept = self.part.stat().st_size if self.part.exists() else 0
+                        raise DownloadError(
+                            f"{_reason(error)} (tried {attempt} times; {kept:,} bytes are kept, and "
+                            "the next call goes on from there)"
+                        ) from error
+                    time.sleep(_PAUSE * 2 ** (attempt - 1))
+        if self.check is not None:
+            try:
+                self.check(self.part)
+            except TwinWLError:
+                self._forget()  # going on with it would never make it right
+                raise
+        shutil.move(self.part, output_file)
+        self._forget()
+
+    def _go_on(self, session: requests.Session, url: str) -> None:
+        have = self.part.stat().st_size if self.part.exists() and self.version.exists() else 0
+        headers = {"Accept-Encoding": "identity"}
+        if have:
+            headers |= {"Range": f"bytes={have}-", "If-Range": self.version.read_text(encoding="ascii")}
+        with session.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
+            if response.status_code == _RANGE_REFUSED and have:  # longer than the file: not a part of it
+                self._forget()
+                self._go_on(session, url)
+                return
+            if response.status_code >= _SERVER_ERROR:
+                response.raise_for_status()  # may pass: tried again
+            if response.status_code not in {_OK, _PARTIAL}:
+                raise DownloadError(f"the server answers {response.status_code} {response.reason}")
+            if response.status_code == _OK:
+                have = 0
+            self._receive(response, have)
+
+    def _receive(self, response: requests.Response, have: int) -> None:
+        total = int(response.headers.get("Content-Length") or 0) + have or None
+        version = response.headers.get("ETag") or response.headers.get("Last-Modified")
+        if have == 0:
+            self.version.unlink(missing_ok=True)
+            if (
+                version and not version.startswith("W/") and version.isascii()
+            ):  # a weak tag cannot be resumed on
+                self.version.write_text(version, encoding="ascii")
+        _check_size(total or 0)
+        with (
+            self.part.open("ab" if have else "wb") as stream,
+            transfer_progress(self.part.name.removesuffix(".part"), total, have, self.progress) as advance,
+        ):
+            for piece in response.iter_content(_PIECE):
+                stream.write(piece)
+                have += len(piece)
+                _check_size(have)
+                advance(len(piece))
+
+    def _forget(self) -> None:
+        self.part.unlink(missing_ok=True)
+        self.version.unlink(missing_ok=True)
+
+
+def _check_size(n_bytes: int) -> None:
+    if n_bytes > _MAX_BYTES:
+        raise DownloadError(f"it is longer than {_MAX_BYTES:,} bytes, which no data set should be")
+
+
+def _reason(error: Exception) -> str:
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"the server answers {response.status_code} {response.reason}"
+    return f"the connection failed: {error}"
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Let one process at a time download a file; the others then find it there."""
+    try:
+        import fcntl  # noqa: PLC0415
+    except ImportError:  # no such locks on Windows; the last one to finish wins there, with a whole file
+        yield
+        return
+    with path.open("wb") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)  # the file stays: whoever waits has it open already
+        yield
+
+
+@contextlib.contextmanager
+def _quiet(logger: logging.Logger) -> Iterator[None]:
+    """Keep pooch from announcing what the progress bar shows."""
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)

@@ -1,0 +1,111 @@
+"""GraphML and GML, through networkx, once it is sure that nothing in them can do harm."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+from xml.parsers import expat
+
+import networkx as nx
+from networkx.readwrite.graphml import GraphMLReader
+
+from twinwl.datasets.formats.text_files import decode, read_bytes
+from twinwl.errors import GraphInputError
+from twinwl.graphs.batch import GraphBatch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["read_gml", "read_graphml"]
+
+_DEFAULT = "label"
+
+
+def read_graphml(path: Path, node_label: str | None = None, edge_label: str | None = None) -> GraphBatch:
+    """Read the graphs of a GraphML file.
+
+    Labels come from the attributes named; without a name from ``label``, where every node (every edge) has
+    one. A file with a document type declaration is refused: entities declared there can blow up memory.
+    """
+    content = read_bytes(path)
+    _check_xml(content, str(path))
+    try:
+        graphs = list(GraphMLReader()(path=io.BytesIO(content)))
+        if not graphs:  # networkx mends a missing namespace only here
+            graphs = [nx.read_graphml(io.BytesIO(content))]
+    except Exception as error:  # networkx lets errors of any kind through
+        raise GraphInputError(f"{path}: not valid GraphML ({_reason(error)})") from error
+    return _batch(graphs, path, node_label, edge_label)
+
+
+def read_gml(path: Path, node_label: str | None = None, edge_label: str | None = None) -> GraphBatch:
+    """Read the graph of a GML file.
+
+    In GML ``label`` is by convention the *name* of a node, so it is a label only where it is asked for
+    with ``node_label="label"``; edges as in GraphML.
+    """
+    text = decode(read_bytes(path), str(path))
+    try:
+        graph = nx.parse_gml(text, label="id")
+    except Exception as error:  # networkx lets errors of any kind through
+        raise GraphInputError(f"{path}: not valid GML ({_reason(error)}); is it cut off?") from error
+    return _batch([graph], path, node_label, edge_label, names_as_labels=False)
+
+
+class _ForbiddenError(Exception):
+    """A construct that a graph never needs."""
+
+
+def _check_xml(content: bytes, name: str) -> None:
+    """Parse once with a parser that stops at a document type, whatever the encoding hides it in."""
+    parser = expat.ParserCreate()
+
+    def refuse(*_: object) -> None:
+        raise _ForbiddenError
+
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(content, True)  # noqa: FBT003  (expat takes no keyword)
+    except _ForbiddenError as error:
+        raise GraphInputError(
+            f"{name}: declares a document type or entities, which can blow up memory; remove the <!DOCTYPE …>"
+        ) from error
+    except (expat.ExpatError, ValueError) as error:
+        raise GraphInputError(f"{name}: not valid XML ({error}); is it cut off?") from error
+
+
+def _batch(
+    graphs: list[nx.Graph],
+    path: Path,
+    node_label: str | None,
+    edge_label: str | None,
+    *,
+    names_as_labels: bool = True,
+) -> GraphBatch:
+    nodes = [data for graph in graphs for _, data in graph.nodes(data=True)]
+    edges = [data for graph in graphs for _, _, data in graph.edges(data=True)]
+    _check_attribute(nodes, node_label, "node", path)
+    _check_attribute(edges, edge_label, "edge", path)
+    if node_label is None and names_as_labels and nodes and all(_DEFAULT in data for data in nodes):
+        node_label = _DEFAULT
+    if edge_label is None and edges and all(_DEFAULT in data for data in edges):
+        edge_label = _DEFAULT
+    try:
+        return GraphBatch.from_networkx(graphs, node_label=node_label, edge_label=edge_label)
+    except GraphInputError as error:
+        raise GraphInputError(f"{path}: {error}") from error
+
+
+def _check_attribute(entries: list[dict[str, object]], attribute: str | None, what: str, path: Path) -> None:
+    if attribute is None or all(attribute in entry for entry in entries):
+        return
+    missing = sum(attribute not in entry for entry in entries)
+    known = ", ".join(sorted({str(key) for entry in entries for key in entry})) or "none"
+    raise GraphInputError(
+        f"{path}: {missing} of {len(entries)} {what}s have no attribute {attribute!r}; there are: {known}"
+    )
+
+
+def _reason(error: Exception) -> str:
+    return str(error).strip("'\"").splitlines()[0] if str(error) else type(error).__name__

@@ -1,0 +1,228 @@
+"""The TU text format: a zip or a folder of ``DS_*.txt`` files, one row a node, an arc or a graph.
+
+``DS_A.txt`` holds the arcs (nodes numbered from 1 over the whole collection), ``DS_graph_indicator.txt``
+the graph of each node, ``DS_graph_labels.txt`` the class of each graph; node labels, edge labels and
+attributes are optional. The number of nodes comes from the indicator, since nodes may be isolated.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from twinwl.datasets.formats.archive_members import ArchiveMembers
+from twinwl.datasets.formats.number_tables import float_table, integer_table
+from twinwl.errors import GraphInputError, TwinWLError
+from twinwl.graphs.assembly import assemble
+from twinwl.graphs.batch import UNLABELLED, GraphBatch
+from twinwl.graphs.labels import Coded, encode_labels
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+__all__ = ["TUCollection", "read_tu"]
+
+
+class TUCollection(NamedTuple):
+    """A data set in TU format.
+
+    Attributes
+    ----------
+    name : str
+        As its files are called.
+    graphs : GraphBatch
+        Undirected; multi-column labels are tuples of integers, node attributes are ``node_features``.
+    y : array of int64, shape (n_graphs,)
+        The class of each graph, as it stands in the file.
+    graph_attributes : array of float64, shape (n_graphs, n_attributes), or None
+    n_merged : int
+        How many repeated arcs were merged (some sets list every arc twice).
+    n_loops : int
+        How many self-loops were dropped.
+    """
+
+    name: str
+    graphs: GraphBatch
+    y: NDArray[np.int64]
+    graph_attributes: NDArray[np.float64] | None
+    n_merged: int
+    n_loops: int
+
+
+def read_tu(path: str | os.PathLike[str]) -> TUCollection:
+    r"""Read a TU data set from its zip, or from the folder it was unpacked into.
+
+    Nothing is unpacked onto the disk. Files the format does not know, and edge attributes, are left alone.
+
+    Parameters
+    ----------
+    path
+        The zip, or the folder that holds ``DS_A.txt`` itself or in a subfolder.
+
+    Raises
+    ------
+    TwinWLError
+        Naming the file, the line and the remedy, where the data are not sound.
+
+    >>> import tempfile
+    >>> files = {"A": "1, 2\n2, 1\n", "graph_indicator": "1\n1\n2\n", "graph_labels": "1\n-1\n"}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part, text in files.items():
+    ...         _ = (Path(folder) / f"TINY_{part}.txt").write_text(text)
+    ...     tiny = read_tu(folder)
+    >>> tiny.graphs, tiny.y.tolist()
+    (GraphBatch(2 graphs, 3 nodes, 1 edge), [1, -1])
+    """
+    with ArchiveMembers(Path(path)) as members:
+        return _Files(members).collection()
+
+
+class _Files:
+    """The files of one data set, by the part of the name after the data set's."""
+
+    def __init__(self, members: ArchiveMembers) -> None:
+        arcs = [
+            name
+            for name in members.names
+            if name.endswith("_A.txt")
+            and not name.startswith("__MACOSX")
+            and PurePosixPath(name).name != "_A.txt"
+        ]
+        if len(arcs) != 1:
+            held = ", ".join(arcs) or ", ".join(members.names[:5]) or "nothing"
+            problem = "several data sets" if arcs else "no file DS_A.txt"
+            raise TwinWLError(
+                f"{members.path}: {problem} (it holds {held}); give a TU data set's zip or folder"
+            )
+        self.members = members
+        self.stem = arcs[0].removesuffix("A.txt")
+        self.name = PurePosixPath(arcs[0]).name.removesuffix("_A.txt")
+
+    def has(self, part: str) -> bool:
+        return self.path_of(part) in self.members.names
+
+    def path_of(self, part: str) -> str:
+        return f"{self.stem}{part}.txt"
+
+    def named(self, part: str) -> str:
+        """Name a file for an error message."""
+        return f"{self.members.path}: {PurePosixPath(self.path_of(part)).name}"
+
+    def integers(
+        self, part: str, *, n_rows: int | None = None, n_columns: int | None = None
+    ) -> NDArray[np.int64]:
+        if not self.has(part):
+            raise TwinWLError(
+                f"{self.named(part)} is missing, which the format requires; get the data set anew"
+            )
+        table = integer_table(self.members.read(self.path_of(part)), self.named(part))
+        if n_columns is not None and len(table) and table.shape[1] != n_columns:
+            raise TwinWLError(
+                f"{self.named(part)}, line 1: {table.shape[1]} numbers instead of {n_columns}; correct it"
+            )
+        self.check_rows(part, len(table), n_rows)
+        return table
+
+    def floats(self, part: str, n_rows: int) -> NDArray[np.float64] | None:
+        if not self.has(part):
+            return None
+        table = float_table(self.members.read(self.path_of(part)), self.named(part))
+        self.check_rows(part, len(table), n_rows)
+        return table
+
+    def labels(self, part: str, n_rows: int) -> Coded | None:
+        if not self.has(part):
+            return None
+        table = self.integers(part, n_rows=n_rows)
+        if table.shape[1] == 1 or not len(table):
+            return encode_labels(table[:, 0])
+        distinct, inverse = np.unique(table, axis=0, return_inverse=True)
+        ranks, vocabulary = encode_labels([tuple(row) for row in distinct.tolist()])
+        return Coded(ranks[inverse.ravel()], vocabulary)
+
+    def check_rows(self, part: str, n_rows: int, wanted: int | None) -> None:
+        if wanted is not None and n_rows != wanted:
+            raise TwinWLError(
+                f"{self.named(part)} has {n_rows} lines where {wanted} are needed; it is cut off, or of "
+                "another data set: get it anew"
+            )
+
+    def collection(self) -> TUCollection:
+        """Read and check everything, then put it together."""
+        y = self.integers("graph_labels", n_columns=1)[:, 0]
+        owners = self._owners(len(y))
+        n_nodes = len(owners)
+        sources, targets = self._arcs(owners)
+        nodes = self.labels("node_labels", n_nodes)
+        features = self.floats("node_attributes", n_nodes)
+        edges = self.labels("edge_labels", len(sources))
+        if (np.diff(owners) < 0).any():  # the nodes of a graph need not stand together in the file
+            order = np.argsort(owners, kind="stable")
+            place = np.empty(n_nodes, np.int64)
+            place[order] = np.arange(n_nodes)
+            sources, targets = place[sources], place[targets]
+            nodes = nodes and Coded(nodes.codes[order], nodes.vocabulary)
+            features = None if features is None else features[order]
+        graph_ptr = np.zeros(len(y) + 1, np.int64)
+        np.cumsum(np.bincount(owners, minlength=len(y)), out=graph_ptr[1:])
+        try:
+            adjacency = assemble(graph_ptr, sources, targets, edges and edges.codes, warn=False)
+        except GraphInputError as error:
+            raise GraphInputError(f"{self.named('A')}: {error}", error.graph) from error
+        graphs = GraphBatch.unchecked(
+            indptr=adjacency.indptr,
+            indices=adjacency.indices,
+            graph_ptr=graph_ptr,
+            node_labels=np.zeros(n_nodes, np.int32) if nodes is None else nodes.codes,
+            node_vocabulary=nodes.vocabulary if nodes and n_nodes else UNLABELLED,
+            edge_labels=adjacency.edge_labels,
+            edge_vocabulary=edges.vocabulary if edges else (),
+            node_features=features,
+            directed=False,
+        )
+        return TUCollection(
+            self.name,
+            graphs,
+            y,
+            self.floats("graph_attributes", len(y)),
+            adjacency.n_parallel,
+            adjacency.n_loops,
+        )
+
+    def _owners(self, n_graphs: int) -> NDArray[np.int64]:
+        """Return the graph of each node, counted from 0."""
+        owners = self.integers("graph_indicator", n_columns=1)[:, 0]
+        wrong = np.flatnonzero((owners < 1) | (owners > n_graphs))
+        if len(wrong):
+            raise TwinWLError(
+                f"{self.named('graph_indicator')}, line {wrong[0] + 1}: no graph {owners[wrong[0]]}; "
+                f"the lines of {self.name}_graph_labels.txt number them 1..{n_graphs}: correct either file"
+            )
+        return owners - 1
+
+    def _arcs(self, owners: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return sources and targets of the arcs, counted from 0 over the whole collection."""
+        arcs = self.integers("A", n_columns=2)
+        if not len(arcs):
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        n_nodes = len(owners)
+        wrong = np.flatnonzero(((arcs < 1) | (arcs > n_nodes)).any(axis=1))
+        if len(wrong):
+            raise TwinWLError(
+                f"{self.named('A')}, line {wrong[0] + 1}: arc {tuple(arcs[wrong[0]].tolist())} names no "
+                f"node; the lines of {self.name}_graph_indicator.txt number them 1..{n_nodes}: "
+                "correct either file"
+            )
+        sources, targets = np.ascontiguousarray(arcs[:, 0]) - 1, np.ascontiguousarray(arcs[:, 1]) - 1
+        across = np.flatnonzero(owners[sources] != owners[targets])
+        if len(across):
+            line = int(across[0])
+            raise TwinWLError(
+                f"{self.named('A')}, line {line + 1}: arc {tuple(arcs[line].tolist())} joins graphs "
+                f"{owners[sources[line]] + 1} and {owners[targets[line]] + 1}; an arc must stay inside one"
+            )
+        return sources, targets

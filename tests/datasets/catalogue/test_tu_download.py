@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from twinwl import load_dataset
+from twinwl.datasets.catalogue import tu_download, tu_names
+from twinwl.datasets.catalogue.cards import CardError
+from twinwl.datasets.catalogue.download import DownloadError
+from twinwl.errors import TwinWLWarning
+
+
+@pytest.fixture
+def collection(site, monkeypatch):
+    """The TU collection, on this machine, and no data at hand."""
+    monkeypatch.delenv("TWINWL_DATA", raising=False)
+    monkeypatch.setattr(tu_names, "_URL", site.url.replace("MUTAG", "{name}"))
+    return site
+
+
+def packed(files):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def test_set_is_downloaded_once_and_kept_in_the_cache(collection, own_cache, tiny_zip):
+    collection.content = tiny_zip("BZR")
+    first, again = load_dataset("BZR"), load_dataset("BZR")
+    assert len(first) == 3
+    assert first.digest == again.digest
+    assert collection.ranges == [None]
+    assert (own_cache / "downloads" / "BZR.zip").read_bytes() == collection.content
+
+
+def test_data_folder_comes_before_the_cache_and_is_not_written_to(collection, tmp_path, tiny_zip):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "BZR.zip").write_bytes(tiny_zip("BZR"))
+    folder.chmod(0o555)
+    assert len(load_dataset("BZR", folder)) == 3
+    assert [path.name for path in folder.iterdir()] == ["BZR.zip"]
+    assert collection.ranges == []
+
+
+def test_other_set_of_the_same_name_is_refused_by_its_card(collection, tiny_zip):
+    collection.content = tiny_zip("MUTAG")
+    with pytest.raises(
+        CardError, match=r"graphs: 188 on the card, 3 in the file; nodes: 3,371 on the card, 6"
+    ):
+        load_dataset("MUTAG")
+
+
+def test_cut_connection_is_resumed(collection, tiny_zip, monkeypatch):
+    monkeypatch.setattr("twinwl.datasets.catalogue.download._PAUSE", 0)
+    monkeypatch.setattr("twinwl.datasets.catalogue.download._PIECE", 10)
+    collection.content = tiny_zip("BZR")
+    collection.cuts = [50]
+    assert len(load_dataset("BZR")) == 3
+    assert collection.ranges == [None, "bytes=50-"]
+
+
+def test_missing_set_says_how_to_do_it_by_hand(collection, own_cache):
+    collection.status = 404
+    with pytest.raises(DownloadError, match="404") as caught:
+        load_dataset("BZR")
+    assert str(own_cache / "downloads" / "BZR.zip") in str(caught.value)
+
+
+def test_file_put_there_by_hand_is_taken(collection, own_cache, tiny_zip):
+    (own_cache / "downloads").mkdir(parents=True)
+    (own_cache / "downloads" / "BZR.zip").write_bytes(tiny_zip("BZR"))
+    assert len(load_dataset("BZR")) == 3
+    assert collection.ranges == []
+
+
+def test_download_that_changed_on_disk_is_fetched_anew(collection, own_cache, tiny_zip):
+    collection.content = tiny_zip("BZR")
+    load_dataset("BZR")
+    kept = own_cache / "downloads" / "BZR.zip"
+    kept.write_bytes(kept.read_bytes()[:-20])
+    with pytest.warns(TwinWLWarning, match="has changed since it was downloaded"):
+        load_dataset("BZR")
+    assert kept.read_bytes() == collection.content
+
+
+def test_error_page_in_place_of_a_zip_is_not_kept(collection, own_cache):
+    collection.content = b"<html>moved</html>"
+    with pytest.raises(DownloadError, match="no readable zip"):
+        load_dataset("BZR")
+    assert not (own_cache / "downloads" / "BZR.zip").exists()
+
+
+def test_truncated_zip_is_not_kept(collection, own_cache, tiny_zip):
+    collection.content = tiny_zip("BZR")[:-30]
+    with pytest.raises(DownloadError, match="no readable zip"):
+        load_dataset("BZR")
+    assert list((own_cache / "downloads").glob("BZR.zip*")) == [own_cache / "downloads" / "BZR.zip.lock"]
+
+
+@pytest.mark.parametrize("name", ["../BZR_A.txt", "/etc/BZR_A.txt", "BZR/../../x.txt", "..\\x.txt"])
+def test_names_that_lead_out_of_the_folder_are_refused(collection, tmp_path, tiny_zip, name):
+    collection.content = tiny_zip("BZR")
+    extended = io.BytesIO(collection.content)
+    with zipfile.ZipFile(extended, "a") as archive:
+        archive.writestr(name, "1, 2\n")
+    collection.content = extended.getvalue()
+    before = set(tmp_path.rglob("*.txt"))
+    with pytest.raises(DownloadError, match="leads out of its folder"):
+        load_dataset("BZR")
+    assert set(tmp_path.rglob("*.txt")) == before
+
+
+def test_zip_bomb_is_not_unpacked(collection, tiny_zip, monkeypatch):
+    collection.content = tiny_zip("BZR", A="1, 2\n" * 4_000_000)
+    assert len(collection.content) < 100_000
+    monkeypatch.setattr(zipfile.ZipFile, "open", lambda *_args, **_kwargs: pytest.fail("it was unpacked"))
+    with pytest.raises(DownloadError, match=r"unpacks to 20,000,\d+ bytes, which looks like an attack"):
+        load_dataset("BZR")
+
+
+def test_damaged_member_is_noticed(collection):
+    content = bytearray(packed({f"BZR/BZR_{part}.txt": "1\n" * 500 for part in ("A", "graph_indicator")}))
+    content[60] ^= 0xFF
+    collection.content = bytes(content)
+    with pytest.raises(DownloadError, match=r"damaged|no readable zip"):
+        load_dataset("BZR")
+
+
+@pytest.mark.parametrize("missing", ["A", "graph_indicator", "graph_labels"])
+def test_missing_file_is_named(collection, tiny_zip, missing):
+    collection.content = tiny_zip("BZR", **{missing: None})
+    with pytest.raises(DownloadError, match=f"it lacks BZR_{missing}.txt, so it is not the TU data set BZR"):
+        load_dataset("BZR")
+
+
+def test_extra_files_are_left_alone(collection, tiny_zip):
+    collection.content = tiny_zip("BZR", readme="hello", node_attributes=None, something_else="x y z")
+    assert len(load_dataset("BZR")) == 3
+
+
+def test_note_of_the_checksum_is_readable_by_sha256sum(collection, own_cache, tiny_zip):
+    collection.content = tiny_zip("BZR")
+    load_dataset("BZR")
+    digest, name = (own_cache / "downloads" / "BZR.zip.sha256").read_text().split()
+    assert len(digest) == 64
+    assert name == "BZR.zip"
+    assert tu_download.is_intact(own_cache / "downloads" / "BZR.zip")

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import networkx as nx
+import pytest
+
+from twinwl.datasets.formats.graphml_folder import graphml_files, read_graphml_folder
+from twinwl.errors import GraphInputError
+
+
+def write(path, graph, label=None):
+    path.parent.mkdir(exist_ok=True, parents=True)
+    if label is not None:
+        nx.set_node_attributes(graph, label, "label")
+    nx.write_graphml(graph, path)
+
+
+def test_subfolders_are_the_classes(tmp_path):
+    write(tmp_path / "ring" / "b.graphml", nx.cycle_graph(4))
+    write(tmp_path / "ring" / "a.graphml", nx.cycle_graph(3))
+    write(tmp_path / "path" / "a.graphml", nx.path_graph(5))
+    found = read_graphml_folder(tmp_path)
+    assert found.names == ("path/a.graphml", "ring/a.graphml", "ring/b.graphml")
+    assert found.y.tolist() == ["path", "ring", "ring"]
+    assert found.graphs.nodes_per_graph.tolist() == [5, 3, 4]
+
+
+def test_classes_that_are_numbers_become_numbers(tmp_path):
+    write(tmp_path / "1" / "a.graphml", nx.cycle_graph(4))
+    write(tmp_path / "-1" / "a.graphml", nx.path_graph(4))
+    assert read_graphml_folder(tmp_path).y.tolist() == [-1, 1]
+
+
+def test_a_table_names_the_classes_whatever_its_order(tmp_path):
+    write(tmp_path / "a.graphml", nx.path_graph(2))
+    write(tmp_path / "b.graphml", nx.path_graph(3))
+    (tmp_path / "labels.csv").write_text("kind,file\nlong,b.graphml\n\nshort,a\n")
+    found = read_graphml_folder(tmp_path)
+    assert found.names == ("a.graphml", "b.graphml")
+    assert found.y.tolist() == ["short", "long"]
+
+
+def test_files_alone_have_no_classes(tmp_path):
+    write(tmp_path / "a.graphml", nx.path_graph(2))
+    assert read_graphml_folder(tmp_path).y is None
+
+
+def test_a_file_may_hold_several_graphs(tmp_path):
+    writer = nx.readwrite.graphml.GraphMLWriter(nx.path_graph(2))
+    writer.add_graph_element(nx.path_graph(3))
+    (tmp_path / "few").mkdir()
+    (tmp_path / "few" / "two.graphml").write_text(str(writer))
+    write(tmp_path / "one" / "a.graphml", nx.path_graph(4))
+    found = read_graphml_folder(tmp_path)
+    assert found.names == ("few/two.graphml#0", "few/two.graphml#1", "one/a.graphml")
+    assert found.y.tolist() == ["few", "few", "one"]
+
+
+def test_progress_is_told_after_each_file(tmp_path):
+    for name in "abc":
+        write(tmp_path / f"{name}.graphml", nx.path_graph(2))
+    told = []
+    read_graphml_folder(tmp_path, after_each=lambda: told.append(1))
+    assert len(told) == len(graphml_files(tmp_path)) == 3
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("file,class\na,1\n", "has no class for 1 of 2 files, first 'b.graphml'"),
+        ("name,class\na,1\n", "it must name two columns, 'file' and one of classes"),
+        ("file,class\na,1\na.graphml,2\nb,1\n", "line 3: 'a' stands there twice"),
+        ("file,class\na,1\nb,\n", "line 3: 'b,' is not a file and its class"),
+    ],
+)
+def test_a_wrong_table_is_refused(tmp_path, table, message):
+    write(tmp_path / "a.graphml", nx.path_graph(2))
+    write(tmp_path / "b.graphml", nx.path_graph(2))
+    (tmp_path / "labels.csv").write_text(table)
+    with pytest.raises(GraphInputError, match=message):
+        read_graphml_folder(tmp_path)
+
+
+def test_a_file_beside_class_folders_is_refused(tmp_path):
+    write(tmp_path / "x" / "a.graphml", nx.path_graph(2))
+    write(tmp_path / "b.graphml", nx.path_graph(2))
+    with pytest.raises(GraphInputError, match=r"b\.graphml: lies beside the subfolders"):
+        read_graphml_folder(tmp_path)
+
+
+def test_files_that_do_not_go_together_are_named(tmp_path):
+    write(tmp_path / "a.graphml", nx.path_graph(2), label="C")
+    write(tmp_path / "b.graphml", nx.path_graph(2))
+    with pytest.raises(GraphInputError, match=r"a\.graphml has node labels and .*b\.graphml has none"):
+        read_graphml_folder(tmp_path)
+
+
+def test_an_empty_folder_is_refused(tmp_path):
+    with pytest.raises(GraphInputError, match=r"there is no \*\.graphml"):
+        read_graphml_folder(tmp_path)

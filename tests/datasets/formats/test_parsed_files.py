@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.batch_equality import assert_same_graphs
+from tests.strategies import batches
+from twinwl import GraphBatch
+from twinwl.datasets.formats.parsed_files import ParsedFile, from_arrays, parsed, to_arrays
+from twinwl.errors import TwinWLWarning
+from twinwl.files import cache
+
+TINY = ParsedFile("tiny", GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1)]]), np.array([1, -1]))
+
+
+class Parser:
+    """Counts how often it is asked."""
+
+    def __init__(self, content=TINY):
+        self.content = content
+        self.calls = 0
+
+    def __call__(self, _path):
+        self.calls += 1
+        return self.content
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "tiny.zip"
+    path.write_bytes(b"content")
+    return path
+
+
+def entry(own_cache):
+    return next(own_cache.rglob("*.npz"))
+
+
+LABELS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(), st.binary(),
+    st.tuples(st.integers(), st.booleans(), st.binary()),
+)  # fmt: skip
+
+
+@given(st.lists(st.lists(LABELS, min_size=2, max_size=2), min_size=1, max_size=4))
+def test_labels_of_every_kind_come_back(labels):
+    batch = GraphBatch.from_edges([[(0, 1)]] * len(labels), node_labels=labels)
+    again = from_arrays(to_arrays(ParsedFile("x", batch, np.arange(len(labels))))).graphs
+    assert repr(again.node_vocabulary) == repr(batch.node_vocabulary)
+    assert_same_graphs(again, batch)
+
+
+def test_everything_comes_back():
+    batch = GraphBatch.from_edges(
+        [[(0, 1), (2, 1)], [], [(0, 1)]],
+        num_nodes=[3, 0, 2],
+        edge_labels=[["a", "b"], [], ["a"]],
+        node_features=[np.eye(3), np.empty((0, 3)), np.ones((2, 3))],
+        directed=True,
+    )
+    content = ParsedFile("x", batch, np.array(["yes", "no", "no"]), ("C", "CC", "CCC"), "mind the gap")
+    again = from_arrays(to_arrays(content))
+    assert_same_graphs(again.graphs, batch)
+    np.testing.assert_array_equal(again.graphs.node_features, batch.node_features)
+    assert again.graphs.directed
+    assert again.y.tolist() == ["yes", "no", "no"]
+    assert (again.name, again.smiles, again.warning) == ("x", ("C", "CC", "CCC"), "mind the gap")
+
+
+def test_second_time_nothing_is_parsed(file):
+    parser = Parser()
+    first, second = parsed(file, "tu", parser), parsed(file, "tu", parser)
+    assert parser.calls == 1
+    assert_same_graphs(first.graphs, second.graphs)
+    assert second.y.tolist() == [1, -1]
+
+
+def test_content_and_format_decide_not_the_name(file, tmp_path):
+    parser = Parser()
+    parsed(file, "tu", parser)
+    copy = tmp_path / "copy.zip"
+    copy.write_bytes(file.read_bytes())
+    parsed(copy, "tu", parser)
+    assert parser.calls == 1
+    parsed(file, "other format", parser)
+    assert parser.calls == 2
+    file.write_bytes(b"other content")
+    parsed(file, "tu", parser)
+    assert parser.calls == 3
+
+
+def test_nothing_is_written_beside_the_file(file):
+    before = set(file.parent.iterdir())
+    parsed(file, "tu", Parser())
+    assert set(file.parent.iterdir()) - before <= {file.parent / "cache"}
+
+
+def damage_bytes(path):
+    path.write_bytes(path.read_bytes()[:-50])
+
+
+def drop_an_array(path):
+    with np.load(path) as kept:
+        arrays = {name: kept[name] for name in kept.files if name != "degrees"}
+    np.savez(path, **arrays)
+
+
+def shorten_classes(path):
+    change(path, y=np.array([1]))
+
+
+def point_outside(path):
+    change(path, neighbours=np.array([200, 0, 2, 1, 1, 0], dtype=np.uint8))
+
+
+def lose_nodes(path):
+    change(path, n_nodes=np.array([200, 200], dtype=np.uint8))
+
+
+def break_the_text(path):
+    change(path, about=np.frombuffer(b"{not json", np.uint8))
+
+
+def change(path, **changes):
+    with np.load(path) as kept:
+        arrays = {name: kept[name] for name in kept.files}
+    np.savez(path, **(arrays | changes))
+
+
+@pytest.mark.parametrize(
+    "harm", [damage_bytes, drop_an_array, shorten_classes, point_outside, lose_nodes, break_the_text]
+)
+def test_damaged_entry_is_parsed_again_in_silence_and_healed(file, own_cache, harm):
+    parser = Parser()
+    parsed(file, "tu", parser)
+    harm(entry(own_cache))
+    assert_same_graphs(parsed(file, "tu", parser).graphs, TINY.graphs)
+    assert parser.calls == 2
+    parsed(file, "tu", parser)
+    assert parser.calls == 2
+
+
+def test_full_disk_warns_and_the_data_is_there(file, monkeypatch):
+    def full(*_args, **_kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cache.np, "savez", full)
+    with pytest.warns(TwinWLWarning, match="No space left on device"):
+        assert_same_graphs(parsed(file, "tu", Parser()).graphs, TINY.graphs)
+
+
+def test_warning_is_repeated_from_the_cache(file):
+    parser = Parser(TINY._replace(warning="left out 1 row"))
+    for _ in range(2):
+        with pytest.warns(TwinWLWarning, match="left out 1 row"):
+            parsed(file, "csv", parser)
+    assert parser.calls == 1
+
+
+@given(batches(), st.booleans())
+def test_random_batches_come_back_and_take_a_byte_a_neighbour(batch, reverse):
+    batch = batch[::-1] if reverse else batch
+    arrays = to_arrays(ParsedFile("x", batch, np.arange(len(batch))))
+    assert_same_graphs(from_arrays(arrays).graphs, batch)
+    assert arrays["neighbours"].dtype == arrays["degrees"].dtype == np.uint8
