@@ -4,7 +4,7 @@ import torch
 from tests.baselines.rows import in_double, row
 from tests.isomorphism.relabelling import relabelled
 from twinwl import GraphBatch
-from twinwl.baselines.examples import GraphInput
+from twinwl.baselines.batching.examples import GraphInput
 from twinwl.datasets.generators.worked_example import worked_example
 from twinwl.learning.determinism import seeded
 

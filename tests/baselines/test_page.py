@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from twinwl.evaluation.methods import METHODS
-from twinwl.evaluation.reproduction import stored_rows
-from twinwl.report.result_cells import Results
+from twinwl.paper.reproduction import stored_rows
+from twinwl.report.results.cells import Results
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "baselines.md").read_text(encoding="utf-8")

@@ -3,11 +3,12 @@ import torch
 
 from twinwl.datasets.generators.worked_example import worked_example
 from twinwl.graphs.batch import concatenate
+from twinwl.learning.pooled_sum_norm import PooledSumNorm
 from twinwl.learning.sparse import SparseRows
 from twinwl.learning.training import train
 from twinwl.ntwin.encoder import NTwinEncoder
 from twinwl.ntwin.examples import QuotientExamples
-from twinwl.ntwin.network import NTwinNetwork, PooledSumNorm
+from twinwl.ntwin.network import NTwinNetwork
 from twinwl.ntwin.quotient import build_quotient
 from twinwl.ntwin.slicing import QuotientSlicer
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from twinwl.datasets.registry import load_dataset
-from twinwl.evaluation.reproduction import stored_rows
-from twinwl.report.readme_table import update_readme
-from twinwl.report.result_cells import Results
-from twinwl.report.results_markdown import results_markdown
-from twinwl.report.results_pages import paper_page, read_benchmark
+from twinwl.paper.pages import paper_page, read_benchmark
+from twinwl.paper.readme_table import update_readme
+from twinwl.paper.reproduction import stored_rows
+from twinwl.report.results.cells import Results
+from twinwl.report.results.markdown import results_markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 

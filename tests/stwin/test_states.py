@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tests.stwin.test_svc import noisy
 from twinwl import GraphBatch, STwinSVC, STwinVectorizer, TwinKernel, TwinWLError
+from twinwl.estimators.label_state import classes_from_state, classes_to_state, label_from_json, label_to_json
 from twinwl.stwin.features import KINDS
-from twinwl.stwin.label_state import classes_from_state, classes_to_state, label_from_json, label_to_json
 
 LABELS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Unpack
 import torch
 
 from twinwl.baselines.auxiliary_loss import with_auxiliary_loss
-from twinwl.baselines.dense_graphs import check_dense, dense_graphs
-from twinwl.baselines.examples import GraphExamples
+from twinwl.baselines.batching.dense_graphs import check_dense, dense_graphs
+from twinwl.baselines.batching.examples import GraphExamples
 from twinwl.baselines.geometric import pyg
 from twinwl.baselines.gnn_classifier import GNNClassifier
 from twinwl.baselines.network_parts import ReadoutHead
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from twinwl.baselines.examples import GraphInput
+    from twinwl.baselines.batching.examples import GraphInput
     from twinwl.baselines.gnn_classifier import CommonOptions
     from twinwl.baselines.parts import PartedExamples
     from twinwl.graphs.batch import GraphBatch

@@ -12,7 +12,7 @@ from twinwl.baselines.gnn_classifier import GNNClassifier
 from twinwl.baselines.network_parts import ReadoutHead, sum_by
 
 if TYPE_CHECKING:
-    from twinwl.baselines.examples import GraphInput
+    from twinwl.baselines.batching.examples import GraphInput
 
 __all__ = ["GCNClassifier", "GCNLayers"]
 

@@ -14,7 +14,7 @@ from twinwl.baselines.gnn_classifier import GNNClassifier, check_count
 from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
-    from twinwl.baselines.examples import GraphInput
+    from twinwl.baselines.batching.examples import GraphInput
     from twinwl.baselines.gnn_classifier import CommonOptions
 
 __all__ = ["GCNRNIClassifier", "GCNRNINetwork"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from twinwl.baselines.examples import GraphExamples
-from twinwl.baselines.node_inputs import NodeInputs
+from twinwl.baselines.batching.examples import GraphExamples
+from twinwl.baselines.batching.node_inputs import NodeInputs
 from twinwl.baselines.parts import PartwiseNetwork
 from twinwl.errors import TwinWLError
 from twinwl.learning.classifier import NeuralGraphClassifier

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Unpack
 
 import torch
 
-from twinwl.baselines.closed_walks import closed_walks
-from twinwl.baselines.examples import GraphExamples
+from twinwl.baselines.batching.closed_walks import closed_walks
+from twinwl.baselines.batching.examples import GraphExamples
+from twinwl.baselines.batching.rooted_examples import RootedExamples
 from twinwl.baselines.geometric import pyg
 from twinwl.baselines.gin import GINNetwork
 from twinwl.baselines.gnn_classifier import GNNClassifier, check_count
 from twinwl.baselines.network_parts import ReadoutHead, perceptron, sum_by
-from twinwl.baselines.rooted_examples import RootedExamples
 from twinwl.errors import TwinWLError, nearest
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64
+    from twinwl.baselines.batching.rooted_examples import RootedInput
     from twinwl.baselines.gnn_classifier import CommonOptions
     from twinwl.baselines.parts import PartedExamples
-    from twinwl.baselines.rooted_examples import RootedInput
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["IDGNNClassifier"]

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Unpack
 
 import torch
 
+from twinwl.baselines.batching.rooted_examples import RootedExamples
 from twinwl.baselines.gnn_classifier import GNNClassifier, check_count
 from twinwl.baselines.network_parts import ReadoutHead, perceptron, sum_by
-from twinwl.baselines.rooted_examples import RootedExamples
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from twinwl.baselines.batching.rooted_examples import RootedInput
     from twinwl.baselines.gnn_classifier import TrainingOptions
     from twinwl.baselines.parts import PartedExamples
-    from twinwl.baselines.rooted_examples import RootedInput
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["KHopGNNClassifier"]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from twinwl.errors import TwinWLError
-from twinwl.graphs.fitting import check_fitted, graphs_of
-from twinwl.stwin.calibration import Calibration
+from twinwl.estimators.calibration import Calibration
+from twinwl.estimators.fitting import check_fitted, graphs_of
+from twinwl.estimators.support_vectors import SupportVectors, predicted_codes
 from twinwl.stwin.inner_choice import Problem, inner_folds, judge_penalties, machine
-from twinwl.stwin.support_vectors import SupportVectors, predicted_codes
 from twinwl.stwin.svc_parameters import penalties
 
 if TYPE_CHECKING:

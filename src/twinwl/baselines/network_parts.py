@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from twinwl.ntwin.network import PooledSumNorm
+from twinwl.learning.pooled_sum_norm import PooledSumNorm
 
 __all__ = ["ReadoutHead", "perceptron", "sum_by"]
 

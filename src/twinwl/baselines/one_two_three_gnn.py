@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Unpack
 
 import torch
 
+from twinwl.baselines.batching.set_examples import SetExamples, check_sets
 from twinwl.baselines.geometric import pyg
 from twinwl.baselines.gnn_classifier import GNNClassifier
 from twinwl.baselines.network_parts import ReadoutHead, sum_by
-from twinwl.baselines.set_examples import SetExamples, check_sets
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from twinwl.baselines.batching.set_examples import SetInput, SetLevel
     from twinwl.baselines.gnn_classifier import CommonOptions
     from twinwl.baselines.parts import PartedExamples
-    from twinwl.baselines.set_examples import SetInput, SetLevel
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["OneTwoThreeGNNClassifier"]

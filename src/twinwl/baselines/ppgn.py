@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Unpack
 
 import torch
 
-from twinwl.baselines.dense_graphs import check_dense
+from twinwl.baselines.batching.dense_graphs import check_dense
+from twinwl.baselines.batching.pair_examples import PairExamples
 from twinwl.baselines.gnn_classifier import GNNClassifier
 from twinwl.baselines.network_parts import ReadoutHead
-from twinwl.baselines.pair_examples import PairExamples
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from twinwl.baselines.batching.pair_examples import PairInput
     from twinwl.baselines.gnn_classifier import TrainingOptions
-    from twinwl.baselines.pair_examples import PairInput
     from twinwl.baselines.parts import PartedExamples
     from twinwl.graphs.batch import GraphBatch
 

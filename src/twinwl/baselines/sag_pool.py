@@ -13,7 +13,7 @@ from twinwl.baselines.network_parts import ReadoutHead
 from twinwl.errors import TwinWLError, nearest
 
 if TYPE_CHECKING:
-    from twinwl.baselines.examples import GraphInput
+    from twinwl.baselines.batching.examples import GraphInput
     from twinwl.baselines.gnn_classifier import CommonOptions
 
 __all__ = ["SAGPoolClassifier"]

@@ -13,7 +13,7 @@ from twinwl.baselines.gnn_classifier import GNNClassifier
 from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
-    from twinwl.baselines.examples import GraphInput
+    from twinwl.baselines.batching.examples import GraphInput
     from twinwl.baselines.gnn_classifier import CommonOptions
     from twinwl.graphs.batch import GraphBatch
 

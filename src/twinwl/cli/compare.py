@@ -75,7 +75,7 @@ def compare(
         first, second = (read_graph(spec, node_label=node_label, edge_label=edge_label) for spec in (a, b))
         comparison = run(first.graphs, second.graphs, readout=readout or ["size"], n_iter=n_iter)
         if html is not None:
-            from twinwl.report.compare_page import write_compare_page  # noqa: PLC0415
+            from twinwl.report.compare.page import write_compare_page  # noqa: PLC0415
 
             write_compare_page(html, first, second, comparison, n_iter)
     if json:
@@ -90,7 +90,7 @@ def _as_json(first: NamedGraphs, second: NamedGraphs, comparison: Comparison) ->
     import json  # noqa: PLC0415
     from dataclasses import asdict  # noqa: PLC0415
 
-    from twinwl.report.verdict import proves_isomorphism  # noqa: PLC0415
+    from twinwl.report.compare.verdict_text import proves_isomorphism  # noqa: PLC0415
 
     found = {
         "distinguished": comparison.distinguished,
@@ -115,7 +115,7 @@ def _tell(first: NamedGraphs, second: NamedGraphs, comparison: Comparison, html:
     from rich.text import Text  # noqa: PLC0415
 
     from twinwl.graphs.batch import concatenate  # noqa: PLC0415
-    from twinwl.report.verdict import verdict_of  # noqa: PLC0415
+    from twinwl.report.compare.verdict_text import verdict_of  # noqa: PLC0415
     from twinwl.report.wording import facts_of  # noqa: PLC0415
 
     pair = concatenate([replace(part.graphs, node_features=None) for part in (first, second)])

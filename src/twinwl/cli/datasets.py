@@ -118,7 +118,7 @@ def _at_hand(entry: Entry) -> str:
 
 def _show(data: Dataset, n_graphs: int, picture: Path | None, *, json: bool) -> None:
     from twinwl.datasets.statistics import statistics_of  # noqa: PLC0415
-    from twinwl.report.dataset_figure import example_graphs, save_figure  # noqa: PLC0415
+    from twinwl.report.drawing.dataset_figure import example_graphs, save_figure  # noqa: PLC0415
 
     figures = statistics_of(data)
     examples = example_graphs(data, n_graphs)
@@ -165,7 +165,7 @@ def _print_graphs(console: Console, data: Dataset, examples: list[int]) -> None:
     from rich.panel import Panel  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    from twinwl.report.text_drawing import text_drawing  # noqa: PLC0415
+    from twinwl.report.drawing.text_drawing import text_drawing  # noqa: PLC0415
 
     width = max(24, min(64, console.width // 2 - 4))
     panels = [

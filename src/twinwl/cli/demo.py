@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from twinwl.datasets.dataset import Dataset
-    from twinwl.report.result_cells import ResultCell, Results
+    from twinwl.report.results.cells import ResultCell, Results
 
 __all__ = ["demo", "register"]
 
@@ -61,8 +61,8 @@ def demo(
 
     from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
     from twinwl.cli.output_files import check_output  # noqa: PLC0415
-    from twinwl.report.results_page import write_results  # noqa: PLC0415
-    from twinwl.report.results_pages import demo_page  # noqa: PLC0415
+    from twinwl.paper.pages import demo_page  # noqa: PLC0415
+    from twinwl.report.results.html_page import write_results  # noqa: PLC0415
 
     check_output(report, (".html", ".htm"))
     console = Console(highlight=False)
@@ -101,8 +101,8 @@ def _datasets(pairs: int, data_dir: Path | None) -> list[Dataset]:
 
 def _run(datasets: list[Dataset], store: Path, jobs: int, began: float, console: Console) -> Results:
     from twinwl.evaluation.evaluate import evaluate  # noqa: PLC0415
-    from twinwl.evaluation.reproduction import stored_rows  # noqa: PLC0415
-    from twinwl.report.result_cells import Results  # noqa: PLC0415
+    from twinwl.paper.reproduction import stored_rows  # noqa: PLC0415
+    from twinwl.report.results.cells import Results  # noqa: PLC0415
 
     for place, data in enumerate(datasets):
         for method in _METHODS:
@@ -118,7 +118,7 @@ def _table(results: Results, datasets: list[str]) -> Table:
     from rich import box  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
-    from twinwl.evaluation.paper_tables import TITLES  # noqa: PLC0415
+    from twinwl.paper.tables import TITLES  # noqa: PLC0415
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("")
@@ -140,8 +140,8 @@ def _figure(cell: ResultCell | None) -> str:
 
 
 def _explain(console: Console, results: Results) -> None:
-    from twinwl.evaluation.paper_tables import DEMO_PAIRS  # noqa: PLC0415
-    from twinwl.report.findings import twins_against_wl  # noqa: PLC0415
+    from twinwl.paper.findings import twins_against_wl  # noqa: PLC0415
+    from twinwl.paper.tables import DEMO_PAIRS  # noqa: PLC0415
 
     for found in twins_against_wl(results, ["TWINS", "MUTAG"], DEMO_PAIRS):
         console.print(f"[bold]{found.dataset}[/]: {found.comparison}")

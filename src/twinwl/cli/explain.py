@@ -73,12 +73,12 @@ def explain(
             code = classes.index(str(found.prediction))
             probability = float(classifier.predict_proba(named.graphs)[0, code])
             if html is not None:
-                from twinwl.report.explain_page import write_explain_page  # noqa: PLC0415
+                from twinwl.report.explain.page import write_explain_page  # noqa: PLC0415
 
                 alphabet = alphabet_of(classifier)
                 write_explain_page(html, named, found, alphabet=alphabet, probability=probability)
             if png is not None:
-                from twinwl.report.explain_picture import write_explain_picture  # noqa: PLC0415
+                from twinwl.report.explain.picture import write_explain_picture  # noqa: PLC0415
 
                 write_explain_picture(png, named, found, probability=probability)
     _tell(named, found, probability)
@@ -98,9 +98,9 @@ def _tell(named: NamedGraphs, found: Explanation, probability: float) -> None:
     from rich.console import Console  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    from twinwl.report.explain_data import percent, signed  # noqa: PLC0415
+    from twinwl.estimators.trees import shown  # noqa: PLC0415
+    from twinwl.report.explain.page_data import percent, signed  # noqa: PLC0415
     from twinwl.report.wording import facts_of  # noqa: PLC0415
-    from twinwl.stwin.trees import shown  # noqa: PLC0415
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(Text.assemble((named.names[0], "bold"), "  ", (facts_of(named.graphs), "dim")))

@@ -41,7 +41,7 @@ def answers_of(model: Any, graphs: GraphBatch) -> tuple[NDArray[np.generic], Flo
     """Return what ``predict`` and ``predict_proba`` would, from decision values that are computed once."""
     from scipy.special import softmax  # noqa: PLC0415
 
-    from twinwl.stwin.support_vectors import predicted_codes  # noqa: PLC0415
+    from twinwl.estimators.support_vectors import predicted_codes  # noqa: PLC0415
 
     decisions = model.decision_function(graphs)
     calibration = getattr(model, "calibration_", None)  # support vector machines have one, networks need none

@@ -70,9 +70,9 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
     from twinwl.cli.durations import seconds_of  # noqa: PLC0415  (the help page must not pay for these)
     from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
     from twinwl.cli.output_files import check_output  # noqa: PLC0415
-    from twinwl.cli.reproduction_run import ReproductionRun  # noqa: PLC0415
     from twinwl.errors import TwinWLError, nearest  # noqa: PLC0415
-    from twinwl.evaluation.reproduction import Settings  # noqa: PLC0415
+    from twinwl.paper.reproduction import Settings  # noqa: PLC0415
+    from twinwl.paper.reproduction_run import ReproductionRun  # noqa: PLC0415
 
     if part != "all" and part not in PARTS:
         raise TwinWLError(f"there is no part {part!r}: {nearest(part, [*PARTS, 'all'])}")

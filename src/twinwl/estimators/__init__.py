@@ -1,1 +1,1 @@
-"""What every estimator shares, without torch: so that it works on a core install."""
+"""What every estimator shares, without torch: targets, hold-out, checks, calibration, explanation, state."""

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from twinwl.errors import TwinWLError
+from twinwl.estimators.fitting import check_fitted, graphs_of
 from twinwl.estimators.hold_out import hold_out
-from twinwl.graphs.fitting import check_fitted, graphs_of
-from twinwl.graphs.targets import (
+from twinwl.estimators.targets import (
     check_groups,
     check_weights,
     codes_of,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.errors import TwinWLError
+from twinwl.estimators.label_state import label_from_json, label_to_json
 from twinwl.ntwin.fitted_inputs import FittedInputs
 from twinwl.ntwin.subtree import SubtreeHistograms
-from twinwl.stwin.label_state import label_from_json, label_to_json
 from twinwl.stwin.space_state import alphabet_from_state, alphabet_to_state, columns_from_state
 
 if TYPE_CHECKING:

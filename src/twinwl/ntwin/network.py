@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from twinwl.learning.pooled_sum_norm import PooledSumNorm
 from twinwl.learning.sparse import SparseLinear, SparseRows
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _ROWS_AT_ONCE = 1024
 
-__all__ = ["NTwinInput", "NTwinNetwork", "PooledSumNorm"]
+__all__ = ["NTwinInput", "NTwinNetwork"]
 
 
 class NTwinInput(NamedTuple):
@@ -29,25 +30,6 @@ class NTwinInput(NamedTuple):
 
     graphs: QuotientSlice | TwinSlices | GraphData
     histograms: SparseRows | None = None
-
-
-class PooledSumNorm(torch.nn.BatchNorm1d):
-    """Batch normalisation over graphs; a single graph, which has no spread, is scaled as at prediction."""
-
-    def forward(self, sums: torch.Tensor) -> torch.Tensor:
-        """Normalise each column."""
-        if self.training and len(sums) > 1:
-            return super().forward(sums)
-        return functional.batch_norm(
-            sums, self.running_mean, self.running_var, self.weight, self.bias, training=False, eps=self.eps
-        )
-
-    def settle(self, sums: torch.Tensor) -> None:
-        """Take mean and spread at prediction from these rows, in place of the running averages."""
-        if self.running_mean is not None and self.running_var is not None and len(sums) > 1:
-            # In double precision: sums are large, and what tells graphs apart may be small.
-            self.running_mean.copy_(sums.double().mean(dim=0))
-            self.running_var.copy_(sums.double().var(dim=0))
 
 
 class NTwinNetwork(torch.nn.Module):

@@ -13,8 +13,8 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
 from twinwl.errors import TwinWLError, import_extra
+from twinwl.estimators.trees import shown
 from twinwl.files.atomic import atomic_write
-from twinwl.stwin.trees import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.errors import TwinWLError
+from twinwl.estimators.trees import RootedTree, shown, tree_of_colour
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.stwin.features import stwin_features
-from twinwl.stwin.trees import RootedTree, shown, tree_of_colour
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.graphs.fitting import warn_of_strangers
+from twinwl.estimators.fitting import warn_of_strangers
 from twinwl.stwin.column_choice import keep_columns
 from twinwl.stwin.features import stwin_features
 

@@ -10,10 +10,10 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.svm import SVC
 
 from twinwl.errors import TwinWLError
-from twinwl.graphs.targets import check_groups, check_weights, encode_targets, weights_of_classes
+from twinwl.estimators.support_vectors import predicted_codes
+from twinwl.estimators.targets import check_groups, check_weights, encode_targets, weights_of_classes
 from twinwl.stwin.kernel_products import RightHandSide
 from twinwl.stwin.similarity import own_sums, similarities_from_sums, sums_of_pairs
-from twinwl.stwin.support_vectors import predicted_codes
 from twinwl.stwin.svc_parameters import check_inner_folds
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from twinwl.errors import TwinWLError
-from twinwl.graphs.fitting import check_fitted, graphs_of
+from twinwl.estimators.fitting import check_fitted, graphs_of
 from twinwl.stwin.extended import encode_in_full
 from twinwl.stwin.features import FeatureSpace, stwin_features
 from twinwl.stwin.kernel_products import RightHandSide

@@ -11,10 +11,10 @@ import numpy as np
 from scipy import sparse
 
 from twinwl.errors import TwinWLError, nearest
+from twinwl.estimators.label_state import label_from_json, label_to_json
 from twinwl.refinement.alphabet import Alphabet, Round
 from twinwl.refinement.colours import INITIALS
 from twinwl.stwin.features import KINDS, FeatureSpace
-from twinwl.stwin.label_state import label_from_json, label_to_json
 from twinwl.stwin.twins import STRIDE
 
 if TYPE_CHECKING:

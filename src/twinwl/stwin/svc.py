@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from twinwl.graphs.fitting import check_fitted, graphs_of
-from twinwl.stwin.calibration import Calibration
+from twinwl.estimators.calibration import Calibration
+from twinwl.estimators.fitting import check_fitted, graphs_of
+from twinwl.estimators.support_vectors import SupportVectors, predicted_codes
 from twinwl.stwin.extended import encode_in_full
 from twinwl.stwin.features import FeatureSpace, stwin_features
 from twinwl.stwin.inner_choice import Problem, choose, inner_folds, machine
 from twinwl.stwin.kernel_products import RightHandSide
 from twinwl.stwin.similarity import check_base, own_sums, similarities_from_sums, sums_of_pairs
-from twinwl.stwin.support_vectors import SupportVectors, predicted_codes
 from twinwl.stwin.svc_explanation import explain_decision
 from twinwl.stwin.svc_parameters import penalties, rounds
 from twinwl.stwin.svc_state import svc_from_state, svc_to_state

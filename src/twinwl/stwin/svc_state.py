@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.errors import TwinWLError
-from twinwl.stwin.calibration import Calibration
-from twinwl.stwin.label_state import classes_from_state, classes_to_state
+from twinwl.estimators.calibration import Calibration
+from twinwl.estimators.label_state import classes_from_state, classes_to_state
+from twinwl.estimators.support_vectors import SupportVectors
 from twinwl.stwin.similarity import check_base
 from twinwl.stwin.space_state import matrix_from_state, matrix_to_state, space_from_state, space_to_state
-from twinwl.stwin.support_vectors import SupportVectors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

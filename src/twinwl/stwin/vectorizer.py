@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from twinwl.graphs.fitting import check_fitted, graphs_of, warn_of_strangers
+from twinwl.estimators.fitting import check_fitted, graphs_of, warn_of_strangers
+from twinwl.estimators.trees import RootedTree, tree_of_colour
 from twinwl.stwin.column_choice import check_column, choose_columns, keep_columns
 from twinwl.stwin.features import FeatureSpace, stwin_features
 from twinwl.stwin.space_state import columns_from_state, space_from_state, space_to_state
-from twinwl.stwin.trees import RootedTree, tree_of_colour
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

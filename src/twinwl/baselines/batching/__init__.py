@@ -1,0 +1,1 @@
+"""What turns graphs into the inputs of the other methods' networks."""

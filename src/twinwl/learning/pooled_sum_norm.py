@@ -1,0 +1,27 @@
+"""Batch normalisation over graphs for pooled sums."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional
+
+__all__ = ["PooledSumNorm"]
+
+
+class PooledSumNorm(torch.nn.BatchNorm1d):
+    """Batch normalisation over graphs; a single graph, which has no spread, is scaled as at prediction."""
+
+    def forward(self, sums: torch.Tensor) -> torch.Tensor:
+        """Normalise each column."""
+        if self.training and len(sums) > 1:
+            return super().forward(sums)
+        return functional.batch_norm(
+            sums, self.running_mean, self.running_var, self.weight, self.bias, training=False, eps=self.eps
+        )
+
+    def settle(self, sums: torch.Tensor) -> None:
+        """Take mean and spread at prediction from these rows, in place of the running averages."""
+        if self.running_mean is not None and self.running_var is not None and len(sums) > 1:
+            # In double precision: sums are large, and what tells graphs apart may be small.
+            self.running_mean.copy_(sums.double().mean(dim=0))
+            self.running_var.copy_(sums.double().var(dim=0))

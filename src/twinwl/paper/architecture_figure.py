@@ -1,0 +1,88 @@
+"""Figure 3 of the paper: what NTwin-GNN does to a graph, layer by layer."""
+
+from __future__ import annotations
+
+from twinwl.report.drawing.graph_picture import put_graph
+from twinwl.report.drawing.palette import FILLS
+from twinwl.report.drawing.svg import Canvas
+
+__all__ = ["architecture_figure"]
+
+_NODES = [(34.0, 176.0), (84.0, 140.0), (84.0, 212.0), (138.0, 176.0), (192.0, 176.0)]
+_EDGES = [(0, 1, 1), (0, 2, 1), (1, 3, 1), (2, 3, 1), (3, 4, 1)]
+_PAINTS = [FILLS[0], FILLS[1], FILLS[2], FILLS[3], FILLS[4]]
+
+
+def architecture_figure() -> Canvas:
+    """Draw the two encoders of layer k, what is pooled, and what is concatenated.
+
+    >>> architecture_figure().title
+    'NTwin-GNN: two encoders a layer, pooled, concatenated over layers, classified'
+    """
+    canvas = Canvas(980, 372, "NTwin-GNN: two encoders a layer, pooled, concatenated over layers, classified")
+    canvas.text(0, 26, "graph G", "title")
+    put_graph(canvas, _NODES, _EDGES, _PAINTS, ["", "", "", "", ""])
+    canvas.rect(232, 34, 472, 298, "frame", 12)
+    canvas.text(244, 26, "layer k = 1 … K", "title")
+    _box(
+        canvas,
+        (250, 62),
+        (190, 76),
+        "subtree encoder",
+        ["1-WL colour of each node", "after k rounds, one-hot"],
+        "stwin",
+    )
+    _box(
+        canvas,
+        (250, 208),
+        (190, 96),
+        "rooted subgraph encoder",
+        ["GIN (ε = 0) of depth k inside", "each Gᵥ, hₖ hops around v;", "sum over the subgraph"],
+        "ntwin",
+    )
+    _arrow(canvas, 208, 160, 246, 104)
+    _arrow(canvas, 208, 192, 246, 252)
+    for kind, y in (("stwin", 74), ("ntwin", 230)):
+        for place, height in enumerate((26, 38, 20, 44, 30)):
+            canvas.rect(478 + 17 * place, y + 50 - height, 11, height, f"bar {kind}", 2.5)
+        canvas.text(516, y + 68, "a vector a node", "box-note")
+    _arrow(canvas, 444, 100, 470, 100)
+    _arrow(canvas, 444, 256, 470, 256)
+    _box(canvas, (590, 148), (100, 70), "Σ over nodes", ["[ gᵥ , hᵥ ]", "summed over G"], "")
+    _arrow(canvas, 566, 104, 600, 144)
+    _arrow(canvas, 566, 256, 600, 222)
+    _box(canvas, (730, 148), (104, 70), "concatenate", ["H¹ … Hᴷ", "over layers"], "")
+    _arrow(canvas, 692, 183, 726, 183)
+    _box(canvas, (870, 148), (108, 70), "classifier", ["2-layer MLP,", "64 hidden units"], "")
+    _arrow(canvas, 836, 183, 866, 183)
+    canvas.text(
+        244, 356, "hops: growing (hₖ = k) or fixed; the MLPs of the GIN are shared by all layers.", "caption"
+    )
+    return canvas
+
+
+def _box(
+    canvas: Canvas,
+    corner: tuple[float, float],
+    size: tuple[float, float],
+    title: str,
+    notes: list[str],
+    kind: str,
+) -> None:
+    (x, y), (width, height) = corner, size
+    canvas.rect(x, y, width, height, f"box {kind}".strip(), 10)
+    first = y + height / 2 - 8 * len(notes) + 4
+    canvas.text(x + width / 2, first, title, "box-text")
+    for place, note in enumerate(notes):
+        canvas.text(x + width / 2, first + 18 + 15 * place, note, "box-note")
+
+
+def _arrow(canvas: Canvas, x1: float, y1: float, x2: float, y2: float) -> None:
+    length = max(((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5, 1e-9)
+    ux, uy = (x2 - x1) / length, (y2 - y1) / length
+    canvas.line(x1, y1, x2 - 6 * ux, y2 - 6 * uy, "flow")
+    left, right = (
+        (x2 - 9 * ux - 4.5 * uy, y2 - 9 * uy + 4.5 * ux),
+        (x2 - 9 * ux + 4.5 * uy, y2 - 9 * uy - 4.5 * ux),
+    )
+    canvas.path(f"M{x2:.1f} {y2:.1f} L{left[0]:.1f} {left[1]:.1f} L{right[0]:.1f} {right[1]:.1f} Z", "tip")

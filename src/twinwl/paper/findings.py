@@ -1,0 +1,218 @@
+"""What the results say, in sentences: generated from the figures, whichever way they fall."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from twinwl.evaluation.protocols import OPTIMISTIC
+from twinwl.evaluation.significance import compare_scores
+from twinwl.paper.tables import PAIRS, TABLES, TITLES
+from twinwl.report.wording import counted, enumerated, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from twinwl.evaluation.significance import PairedComparison
+    from twinwl.report.results.cells import ResultCell, Results
+
+__all__ = [
+    "PROTOCOL_SENTENCE",
+    "Closeness",
+    "TwinAgainstWL",
+    "closeness_to_paper",
+    "no_help",
+    "protocol_gap",
+    "protocol_rises",
+    "twins_against_wl",
+    "verdict",
+]
+
+PROTOCOL_SENTENCE = (
+    "The columns differ because of what may look at the test fold: in “fair” nothing does, a tenth of each "
+    "training part picks configuration and epoch; in “best-fold-epoch” each test fold picks its own best "
+    "epoch, so the figure is partly its own answer key."
+)
+
+
+class TwinAgainstWL(NamedTuple):
+    """A Twin method beside 1-WL under the same classifier, over the same folds of one data set.
+
+    Attributes
+    ----------
+    dataset, twin, wl : str
+    twin_mean, wl_mean : float
+        Fair accuracy over these folds, in per cent.
+    comparison : PairedComparison
+    half_width : float
+        Half of the 95 % interval around the difference, in points.
+    """
+
+    dataset: str
+    twin: str
+    wl: str
+    twin_mean: float
+    wl_mean: float
+    comparison: PairedComparison
+    half_width: float
+
+    @property
+    def better(self) -> bool:
+        """Whether the Twin is ahead, and not by chance."""
+        return self.comparison.significant and self.comparison.difference > 0
+
+    @property
+    def worse(self) -> bool:
+        """Whether the Twin is behind, and not by chance."""
+        return self.comparison.significant and self.comparison.difference < 0
+
+
+class Closeness(NamedTuple):
+    """Our best-fold-epoch and fair figures beside the reported one, in per cent."""
+
+    dataset: str
+    title: str
+    ours: float
+    fair: float
+    reported: float
+    reported_std: float
+
+    @property
+    def within(self) -> bool:
+        """Whether ours lies within one reported standard deviation."""
+        return abs(self.ours - self.reported) <= self.reported_std
+
+    @property
+    def fair_within(self) -> bool:
+        """Whether the fair figure does."""
+        return abs(self.fair - self.reported) <= self.reported_std
+
+
+def twins_against_wl(
+    results: Results, datasets: Sequence[str], pairs: Sequence[tuple[str, str]] = PAIRS
+) -> list[TwinAgainstWL]:
+    """Compare Twin methods with 1-WL, where both ran on the same folds."""
+    found = []
+    for twin, wl in pairs:
+        for dataset in datasets:
+            first, second = results.cell(dataset, twin), results.cell(dataset, wl)
+            if first is None or second is None:
+                continue
+            ours, theirs = _on_shared_folds(first, second)
+            if len(ours) < 2:  # noqa: PLR2004
+                continue
+            share = 1 / (results.n_folds - 1)
+            comparison = compare_scores(ours, theirs, (TITLES[twin], TITLES[wl]), test_share=share)
+            means = (100 * sum(ours) / len(ours), 100 * sum(theirs) / len(theirs))
+            width = _half_width(ours, theirs, share)
+            found.append(TwinAgainstWL(dataset, twin, wl, *means, comparison, width))
+    return found
+
+
+def verdict(found: Sequence[TwinAgainstWL]) -> list[str]:
+    """Say plainly, for each pair of methods, where Twin helps, where it harms and where nobody can tell.
+
+    >>> verdict([])
+    []
+    """
+    sentences = []
+    for pair in dict.fromkeys((each.twin, each.wl) for each in found):
+        mine = [each for each in found if (each.twin, each.wl) == pair]
+        parts = [
+            f"{what} {enumerated([_with_points(each) for each in those])}"
+            for what, those in (
+                ("better on", [each for each in mine if each.better]),
+                ("worse on", [each for each in mine if each.worse]),
+                (
+                    "no difference that the folds could prove on",
+                    [each for each in mine if not each.comparison.significant],
+                ),
+            )
+            if those
+        ]
+        sentences.append(f"{TITLES[pair[0]]} against {TITLES[pair[1]]}: {'; '.join(parts)}.")
+    return sentences
+
+
+def no_help(found: Sequence[TwinAgainstWL]) -> str | None:
+    """Name the data sets on which no Twin is provably better; None where there is no such set.
+
+    >>> no_help([]) is None
+    True
+    """
+    datasets = dict.fromkeys(each.dataset for each in found)
+    helped = {each.dataset for each in found if each.better}
+    vain = [name for name in datasets if name not in helped]
+    if not vain:
+        return None
+    return (
+        f"On {enumerated(vain)} no Twin is provably better than 1-WL under the same classifier: as far as "
+        "these folds can tell, it does not help there."
+    )
+
+
+def closeness_to_paper(results: Results) -> list[Closeness]:
+    """Set our most optimistic reading of STwin-GNN and NTwin-GNN beside each reported figure."""
+    found = []
+    for name in ("table1", "table2"):
+        table = TABLES[name]
+        for title, method in (("STwin-GNN", "stwin"), ("NTwin-GNN", "ntwin")):
+            for dataset in table.datasets:
+                cell = results.cell(dataset, method)
+                if cell is None or cell.partial or "best-fold-epoch" not in cell.readings:
+                    continue
+                reported = table.reported[title][dataset]
+                ours, fair = (100 * cell.readings[name].mean for name in ("best-fold-epoch", "fair"))
+                found.append(Closeness(dataset, title, ours, fair, *reported))
+    return found
+
+
+def protocol_gap(cells: Sequence[ResultCell]) -> str | None:
+    """Say how much of a headline is protocol: the mean rise from fair to best-fold-epoch.
+
+    >>> protocol_gap([]) is None
+    True
+    """
+    rises = protocol_rises(cells)
+    if not rises:
+        return None
+    mean = sum(rises) / len(rises)
+    return (
+        f"Over {counted(len(rises), 'cell')} on molecules, letting each test fold pick its own epoch lifts "
+        f"accuracy by {mean:.1f} points on average (from {min(rises):.1f} to {max(rises):.1f}), with the "
+        "same models on the same folds."
+    )
+
+
+def protocol_rises(cells: Sequence[ResultCell]) -> list[float]:
+    """Return by how many points best-fold-epoch lies above fair, for each cell with epochs.
+
+    >>> protocol_rises([])
+    []
+    """
+    return [
+        100 * (cell.readings["best-fold-epoch"].mean - cell.readings["fair"].mean)
+        for cell in cells
+        if cell.readings.keys() >= OPTIMISTIC
+    ]
+
+
+def _with_points(each: TwinAgainstWL) -> str:
+    return f"{each.dataset} ({signed(100 * each.comparison.difference, 1)})"
+
+
+def _half_width(first: Sequence[float], second: Sequence[float], share: float) -> float:
+    """Return half of the 95 % interval that belongs to the corrected t-test, in points."""
+    difference = np.subtract(first, second)
+    n = len(difference)
+    error = float(difference.std(ddof=1)) * np.sqrt(1 / n + share)
+    return float(100 * error * stats.t.ppf(0.975, df=n - 1))
+
+
+def _on_shared_folds(first: ResultCell, second: ResultCell) -> tuple[list[float], list[float]]:
+    of_first = dict(zip(first.runs, first.readings["fair"].fold_scores, strict=True))
+    of_second = dict(zip(second.runs, second.readings["fair"].fold_scores, strict=True))
+    shared = [run for run in first.runs if run in of_second]
+    return [of_first[run] for run in shared], [of_second[run] for run in shared]

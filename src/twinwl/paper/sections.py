@@ -1,0 +1,202 @@
+"""The sections of the results page, each from stored rows alone; one without results is left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from twinwl.paper.accuracy_tables import (
+    accuracy_table,
+    by_method,
+    closeness_table,
+    leaks_table,
+    significance_table,
+)
+from twinwl.paper.charts import cost_chart, protocol_chart
+from twinwl.paper.difference_chart import difference_chart, difference_ticks
+from twinwl.paper.findings import (
+    PROTOCOL_SENTENCE,
+    closeness_to_paper,
+    no_help,
+    protocol_gap,
+    twins_against_wl,
+    verdict,
+)
+from twinwl.paper.measured_sections import pairs_drawing
+from twinwl.paper.tables import PAIRS
+from twinwl.report.results.blocks import Bullets, Drawings, Paragraph, Section
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from twinwl.paper.tables import PaperTable
+    from twinwl.report.results.blocks import Block
+    from twinwl.report.results.cells import ResultCell, Results
+
+__all__ = [
+    "accuracy_section",
+    "closeness_section",
+    "copies_section",
+    "cost_section",
+    "protocol_section",
+    "significance_section",
+]
+
+_FEWEST_IN_A_CHART = 2
+_READING_HELP = (
+    "Mean ± standard deviation over the folds, in per cent; in parentheses the number of runs (folds × "
+    "repeats). “fair” is the headline; the readings called optimistic, or marked *, choose by test accuracy "
+    "and are here to be compared with published figures. A cell says “not run” where nothing complete is in "
+    "the store."
+)
+_EXP_HELP = (
+    "EXP holds pairs of graphs of opposite classes that 1-WL cannot tell apart. A pair stays in one fold, so "
+    "a method bounded by 1-WL can only guess. Read as in table 1."
+)
+
+
+def accuracy_section(table: PaperTable, results: Results, datasets: Sequence[str] | None = None) -> Section:
+    """Set a table of the paper beside ours."""
+    help_ = _EXP_HELP if table.name == "table2" else _READING_HELP
+    blocks: list[Block] = [Paragraph(help_), accuracy_table(table, results, datasets)]
+    apart = pairs_drawing(results) if table.name == "table2" else None
+    if apart is not None:
+        blocks.append(apart)
+    return Section(table.name, _title(table), blocks)
+
+
+def significance_section(
+    results: Results, datasets: Sequence[str], compared: Sequence[tuple[str, str]] = PAIRS
+) -> Section | None:
+    """Say whether Twin beats 1-WL over the same folds, whichever way it falls."""
+    found = twins_against_wl(results, datasets, compared)
+    found = [each for each in found if each.comparison.n_folds >= results.n_folds]
+    if not found:
+        return None
+    same = " under the same classifier" if set(compared) <= set(PAIRS) else ""
+    help_ = (
+        f"Each Twin method beside 1-WL{same}, over the same folds, in the fair reading. "
+        "Folds share training graphs, so the t-test is the corrected resampled one; a plain t-test would see "
+        "differences that are not there. A verdict counts from p (t) below 0.05 on; of comparisons without "
+        "any true difference one in twenty would pass as well."
+    )
+    pairs = dict.fromkeys((each.twin, each.wl) for each in found)
+    ticks = difference_ticks(found)
+    charts = [
+        difference_chart([each for each in found if (each.twin, each.wl) == pair], ticks) for pair in pairs
+    ]
+    caption = (
+        "Right of zero the Twin is ahead. Bars: 95 % intervals of the corrected test; a hollow mark may be "
+        "chance. An arrow stands for a difference beyond the axis."
+    )
+    vain = no_help(found)
+    blocks: list[Block] = [Bullets([*([] if vain is None else [vain]), *verdict(found)]), Paragraph(help_)]
+    blocks.append(Drawings(charts, caption, [], significance_table(found), "medium", "results-significance"))
+    return Section("significance", "Does the Twin help?", blocks)
+
+
+def protocol_section(results: Results, tables: Sequence[PaperTable]) -> Section | None:
+    """Show the protocols side by side."""
+    drawings, cells_shown = [], []
+    for table in tables:
+        for dataset in table.datasets:
+            cells = _cells(results, table, dataset)
+            if len(cells) < _FEWEST_IN_A_CHART:
+                continue
+            reported = {
+                row.method: table.reported[row.title][dataset]
+                for row in table.rows
+                if row.in_paper and dataset in table.reported.get(row.title, {})
+            }
+            drawings.append(protocol_chart(dataset, cells, reported))
+            cells_shown += cells
+    if not drawings:
+        return None
+    # On EXP everything stands at 50 or at 100 %, whatever the protocol: that would hide the gap.
+    gap = protocol_gap([cell for cell in cells_shown if cell.dataset in tables[0].datasets])
+    blocks: list[Block] = [Paragraph(PROTOCOL_SENTENCE if gap is None else f"{gap} {PROTOCOL_SENTENCE}")]
+    legend = [
+        ("dot fair", "fair"),
+        ("dot best-epoch", "best-epoch, optimistic"),
+        ("dot best-fold-epoch", "best-fold-epoch, optimistic"),
+        ("paper", "paper"),
+    ]
+    caption = (
+        "Accuracy in per cent: the same training runs, read in three ways (filled: fair; small and hollow: "
+        "best-epoch; large and hollow: best-fold-epoch), and the paper's figures (red strokes). Kernels and "
+        "support vector machines have no epochs to choose among."
+    )
+    table_of_all = by_method(cells_shown, _fair_and_best)
+    blocks.append(Drawings(drawings, caption, legend, table_of_all, name="results-protocols"))
+    return Section("protocols", "How much of a headline is protocol", blocks)
+
+
+def closeness_section(results: Results) -> Section | None:
+    """Say how close the most optimistic reading comes to each reported figure of the Twin-GNNs."""
+    found = closeness_to_paper(results)
+    if not found:
+        return None
+    n_within = sum(each.within for each in found)
+    n_above = sum(each.ours > each.reported + each.reported_std for each in found)
+    text = (
+        f"Read as best-fold-epoch, {n_within} of {len(found)} cells of STwin-GNN and NTwin-GNN lie within "
+        "one reported standard deviation of the paper's figure"
+        + (f"; above it: {n_above} of the others. " if n_above else ". ")
+        + f"Read fairly, {sum(each.fair_within for each in found)} of {len(found)} do."
+    )
+    return Section(
+        "closeness", "How close to the reported figures", [Paragraph(text), closeness_table(found)]
+    )
+
+
+def cost_section(results: Results, table: PaperTable) -> Section | None:
+    """Show accuracy against training cost."""
+    drawings, every = [], []
+    for dataset in table.datasets:
+        cells = _cells(results, table, dataset)
+        every += cells
+        if len(cells) < _FEWEST_IN_A_CHART:
+            continue
+        drawings.append(cost_chart(dataset, cells))
+    if not drawings:
+        return None
+    caption = (
+        "Fair accuracy in per cent against the median time of one fit (one configuration on one fold, "
+        "encoding included), whatever else the machine was doing: read it in powers of ten. A point "
+        "that had no room for its name tells it when pointed at."
+    )
+    table_of_all = by_method(every, _fair_and_seconds)
+    charts = Drawings(drawings, caption, [], table_of_all, "medium", "results-cost")
+    return Section("cost", "Accuracy against training cost", [charts])
+
+
+def copies_section(results: Results, table: PaperTable) -> Section | None:
+    """Say what copies of test graphs in the training parts are worth."""
+    leaks = leaks_table([cell for dataset in table.datasets for cell in _cells(results, table, dataset)])
+    if leaks is None:
+        return None
+    text = (
+        "Some test graphs have an isomorphic copy, labels included, in their training part (how many, stands "
+        "beside the data set). Fair accuracy without them, and by how many points it differs:"
+    )
+    return Section("copies", "Copies in the training part", [Paragraph(text), leaks])
+
+
+def _title(table: PaperTable) -> str:
+    number = {"table1": "Table 1: ", "table2": "Table 2: "}.get(table.name, "")
+    return f"{number}{table.title[0].lower() if number else table.title[0]}{table.title[1:]}"
+
+
+def _cells(results: Results, table: PaperTable, dataset: str) -> list[ResultCell]:
+    """Return what a chart may show: a dot cannot say that folds are missing, so they must not be."""
+    found = [results.cell(dataset, row.method) for row in table.rows]
+    return [cell for cell in found if cell is not None and not cell.partial]
+
+
+def _fair_and_best(cell: ResultCell) -> str:
+    best = cell.readings.get("best-fold-epoch")
+    fair = f"{100 * cell.readings['fair'].mean:.2f}"
+    return fair if best is None else f"{fair} → {100 * best.mean:.2f}"
+
+
+def _fair_and_seconds(cell: ResultCell) -> str:
+    return f"{100 * cell.readings['fair'].mean:.2f}, {cell.seconds:.2f} s"

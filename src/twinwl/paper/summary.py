@@ -1,0 +1,140 @@
+"""The whole page in a few sentences and a few figures: what a reader should know who reads nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from twinwl.paper.feature_runs import RUNTIME_SETS, RUNTIMES, compare_runtimes
+from twinwl.paper.findings import closeness_to_paper, protocol_rises, twins_against_wl
+from twinwl.paper.measured_sections import pairs_apart
+from twinwl.paper.tables import TABLES, TITLES
+from twinwl.report.wording import enumerated, signed
+
+if TYPE_CHECKING:
+    from twinwl.report.results.cells import ResultCell, Results
+
+__all__ = ["Finding", "findings_of"]
+
+_FEW = 4
+_ON_PAIRS = {"STwin-GNN": "stwin", "NTwin-GNN": "ntwin", "1-WL": "wl"}
+
+
+class Finding(NamedTuple):
+    """A sentence; where it has one, the figure in large type, and what that is."""
+
+    sentence: str
+    figure: str = ""
+    caption: str = ""
+
+
+def findings_of(results: Results) -> list[Finding]:
+    """Return what was found, most important first; what was not run says nothing.
+
+    >>> from twinwl.report.results.cells import Results
+    >>> [finding.figure for finding in findings_of(Results([]))]
+    ['']
+    """
+    makers = (_on_molecules, _on_pairs, _protocol, _closeness, _runtime, _coverage)
+    return [finding for make in makers if (finding := make(results)) is not None]
+
+
+def _on_molecules(results: Results) -> Finding | None:
+    found = twins_against_wl(results, TABLES["table1"].datasets)
+    found = [each for each in found if each.comparison.n_folds >= results.n_folds]
+    if not found:
+        return None
+    better, worse = [each for each in found if each.better], [each for each in found if each.worse]
+    points = sorted(100 * each.comparison.difference for each in found)
+    spread = f"mean differences run from {signed(points[0], 1)} to {signed(points[-1], 1)} points"
+    if better or worse:
+        said = [f"{TITLES[each.twin]} on {each.dataset}" for each in better]
+        sentence = (
+            "On real molecules a Twin is provably better than 1-WL under the same classifier in "
+            f"{len(better)} of {len(found)} comparisons"
+            + (f" ({enumerated(said)})" if 0 < len(said) <= _FEW else "")
+            + f" and provably worse in {len(worse)}; in all others it does not help as far as the folds can "
+            f"tell ({spread})."
+        )
+    else:
+        sentence = (
+            "On real molecules the Twin does not help as far as the folds can tell: in none of "
+            f"{len(found)} comparisons does it provably differ from 1-WL under the same classifier "
+            f"({spread})."
+        )
+    caption = "comparisons on real molecules in which a Twin provably beats 1-WL under the same classifier"
+    return Finding(sentence, f"{len(better)} of {len(found)}", caption)
+
+
+def _on_pairs(results: Results) -> Finding | None:
+    counts = {name: found[max(found)] for name, found in pairs_apart(results).items()}
+    dataset = TABLES["table2"].datasets[0]
+    if not {"1-WL", "STwin"} <= counts.keys():
+        return None
+    (plain, n_pairs), (twin, _) = counts["1-WL"], counts["STwin"]
+    cells = [(name, results.cell(dataset, method)) for name, method in _ON_PAIRS.items()]
+    scores = [
+        f"{name} {100 * cell.readings['fair'].mean:.1f} %"
+        for name, cell in cells
+        if cell is not None and not cell.partial
+    ]
+    sentence = (
+        f"On {dataset}, {n_pairs} pairs made to look alike to 1-WL, STwin's features tell {twin} pairs apart "
+        f"and those of 1-WL {plain}" + (f"; fair accuracy: {enumerated(scores)}." if scores else ".")
+    )
+    return Finding(
+        sentence, f"{twin} of {n_pairs}", f"pairs of {dataset} that STwin tells apart; 1-WL: {plain}"
+    )
+
+
+def _protocol(results: Results) -> Finding | None:
+    rises = protocol_rises(_complete(results, "table1"))
+    if not rises:
+        return None
+    mean = sum(rises) / len(rises)
+    sentence = (
+        "Much of a headline can be protocol: where each test fold picks its own best epoch, the same runs "
+        f"read {mean:.1f} points higher on average than in the fair reading, which looks at a test fold once."
+    )
+    return Finding(
+        sentence, f"+{mean:.1f} points", "on average from protocol alone: best-fold-epoch instead of fair"
+    )
+
+
+def _closeness(results: Results) -> Finding | None:
+    found = closeness_to_paper(results)
+    if not found:
+        return None
+    near, fair = sum(each.within for each in found), sum(each.fair_within for each in found)
+    sentence = (
+        f"In that optimistic reading {near} of {len(found)} figures of STwin-GNN and NTwin-GNN lie within "
+        f"one reported standard deviation of the paper's; in the fair reading {fair} of {len(found)} do."
+    )
+    caption = "figures of the Twin-GNNs within one deviation of the paper's, read as best-fold-epoch"
+    return Finding(sentence, f"{near} of {len(found)}", caption)
+
+
+def _runtime(results: Results) -> Finding | None:
+    rows = results.of_kind(RUNTIMES)
+    timed = [found for name in RUNTIME_SETS if (found := compare_runtimes(rows, name)) is not None]
+    if not timed:
+        return None
+    ratios = sorted(sum(each.stwin) / len(each.stwin) * len(each.wl) / sum(each.wl) for each in timed)
+    return Finding(
+        f"STwin's features take {ratios[0]:.2f} to {ratios[-1]:.2f} times as long as those of 1-WL."
+    )
+
+
+def _coverage(results: Results) -> Finding:
+    n_cells = sum(len(TABLES[name].rows) * len(TABLES[name].datasets) for name in ("table1", "table2"))
+    n_run = len(_complete(results, "table1")) + len(_complete(results, "table2"))
+    if n_run == n_cells:
+        return Finding(f"All {n_cells} cells of tables 1 and 2 have been run.")
+    return Finding(
+        f"{n_run} of {n_cells} cells of tables 1 and 2 have been run to the end; the others are marked."
+    )
+
+
+def _complete(results: Results, name: str) -> list[ResultCell]:
+    table = TABLES[name]
+    cells = [results.cell(dataset, row.method) for row in table.rows for dataset in table.datasets]
+    return [cell for cell in cells if cell is not None and not cell.partial]

@@ -1,0 +1,1 @@
+"""The page and the words about two graphs that were compared."""

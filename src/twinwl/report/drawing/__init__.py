@@ -1,0 +1,1 @@
+"""Graphs and molecules on a canvas or a terminal."""

@@ -1,0 +1,112 @@
+"""A molecule-like graph on a canvas: letters in its atoms, bonds with their order, laid out by springs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from twinwl.report.drawing.graph_picture import put_graph
+from twinwl.report.drawing.layout import spring_positions
+from twinwl.report.drawing.svg import Canvas
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from twinwl.arrays import Float64
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["MoleculePicture", "on_equal_canvases", "side_by_side"]
+
+_FILLS = {"C": "#dddddd", "H": "#f6f5f2", "N": "#77aadd", "O": "#ee8866", "S": "#eedd88", "F": "#99ddff"}
+_OTHER_FILL = "#bbcc33"
+_EDGE = 46.0
+_MARGIN = 30.0
+_HEADING = 52.0
+_NARROWEST = 300.0
+
+
+class MoleculePicture(NamedTuple):
+    """A graph laid out, with what is written above and into it.
+
+    Attributes
+    ----------
+    graph : GraphBatch
+        A batch of one.
+    letters : sequence of str
+        Of the atoms.
+    title, caption : str
+    strokes : sequence of int
+        Of each arc, as many as the bond has; empty where all are single.
+    shaded : tuple of int
+        Nodes on a shaded ground.
+    """
+
+    graph: GraphBatch
+    letters: Sequence[str]
+    title: str
+    caption: str
+    strokes: Sequence[int] = ()
+    shaded: tuple[int, ...] = ()
+
+    def places(self) -> Float64:
+        """Lay it out, lying rather than standing, its corner at the origin; shape (n_nodes, 2)."""
+        places = spring_positions(self.graph) * _EDGE
+        places = places if np.ptp(places[:, 0]) >= np.ptp(places[:, 1]) else places[:, ::-1]
+        return places - places.min(axis=0)
+
+    def put_on(self, canvas: Canvas, places: Float64, left: float = 0.0, width: float | None = None) -> None:
+        """Draw it on a canvas, in a column of it."""
+        canvas.text(left, 18, self.title, "title")
+        canvas.text(left, 38, self.caption, "caption")
+        wide = _extent(places)[0] if width is None else width
+        corner = np.array([left + (wide - places[:, 0].max()) / 2, _MARGIN + _HEADING])
+        sources, targets = self.graph.arcs()
+        strokes = list(self.strokes) or [1] * len(sources)
+        arcs = zip(sources.tolist(), targets.tolist(), strokes, strict=True)
+        put_graph(
+            canvas,
+            [(float(x), float(y)) for x, y in places + corner],
+            [(u, v, n) for u, v, n in arcs if u < v],
+            [_FILLS.get(letter, _OTHER_FILL) for letter in self.letters],
+            self.letters,
+            radii=[9.5 if letter == "H" else 14.5 for letter in self.letters],
+            shaded=self.shaded,
+        )
+
+
+def on_equal_canvases(pictures: Iterable[MoleculePicture]) -> list[Canvas]:
+    """Draw each picture on a canvas of its own, all of one size, so that a bond is equally long in all.
+
+    >>> from twinwl.graphs.batch import GraphBatch
+    >>> bond = MoleculePicture(GraphBatch.from_edges([[(0, 1)]]), ["C", "O"], "a bond", "")
+    >>> [canvas.width for canvas in on_equal_canvases([bond, bond])]
+    [300.0, 300.0]
+    """
+    laid_out = [(picture, picture.places()) for picture in pictures]
+    width = max(_extent(places)[0] for _, places in laid_out)
+    height = max(_extent(places)[1] for _, places in laid_out)
+    canvases = []
+    for picture, places in laid_out:
+        canvas = Canvas(width, height, f"{picture.title}, {picture.caption}")
+        picture.put_on(canvas, places, width=width)
+        canvases.append(canvas)
+    return canvases
+
+
+def side_by_side(pictures: Iterable[MoleculePicture], title: str, gap: float = 24.0) -> Canvas:
+    """Draw several pictures on one canvas."""
+    laid_out = [(picture, picture.places()) for picture in pictures]
+    extents = [_extent(places) for _, places in laid_out]
+    width = sum(wide for wide, _ in extents) + gap * (len(extents) - 1)
+    canvas = Canvas(width, max(high for _, high in extents), title)
+    left = 0.0
+    for (picture, places), (wide, _) in zip(laid_out, extents, strict=True):
+        picture.put_on(canvas, places, left)
+        left += wide + gap
+    return canvas
+
+
+def _extent(places: Float64) -> tuple[float, float]:
+    width, height = places.max(axis=0).tolist()
+    return max(width + 2 * _MARGIN, _NARROWEST), height + 2 * _MARGIN + _HEADING

@@ -1,0 +1,154 @@
+"""SVG written by hand: shapes with classes, so that the page's style sheet decides how they look."""
+
+from __future__ import annotations
+
+from html import escape
+from importlib.resources import files
+from math import ceil, floor, log10
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Canvas", "linear_ticks", "log_ticks", "sheet", "standalone", "text_width"]
+
+_TEMPLATES = files("twinwl.report") / "templates"
+_STYLES = ("theme.css", "figures.css", "charts.css")
+_MARGIN = 22.0
+
+
+class Canvas:
+    """A picture that shapes are put on, in the order in which they are drawn.
+
+    Parameters
+    ----------
+    width, height
+        In the units of all coordinates.
+    title
+        What it shows, for those who do not see it.
+
+    Examples
+    --------
+    >>> canvas = Canvas(20, 10, "a dot")
+    >>> canvas.circle(5, 5, 2, "dot")
+    >>> canvas.markup().partition(">")[2]
+    '<circle class="dot" cx="5" cy="5" r="2"/></svg>'
+    """
+
+    def __init__(self, width: float, height: float, title: str) -> None:
+        self.width, self.height, self.title = width, height, title
+        self._shapes: list[str] = []
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
+        """Draw a straight line."""
+        self._add(f'<line class="{kind}" x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}"/>')
+
+    def path(self, data: str, kind: str) -> None:
+        """Draw a path."""
+        self._add(f'<path class="{kind}" d="{data}"/>')
+
+    def polyline(self, points: Sequence[tuple[float, float]], kind: str) -> None:
+        """Draw a line through points."""
+        joined = " ".join(f"{_n(x)},{_n(y)}" for x, y in points)
+        self._add(f'<polyline class="{kind}" points="{joined}"/>')
+
+    def rect(self, x: float, y: float, width: float, height: float, kind: str, radius: float = 0) -> None:
+        """Draw a box."""
+        self._add(
+            f'<rect class="{kind}" x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}" '
+            f'rx="{_n(radius)}"/>'
+        )
+
+    def circle(self, x: float, y: float, radius: float, kind: str, *, fill: str = "", tip: str = "") -> None:
+        """Draw a circle; ``tip`` is shown when pointed at."""
+        colour = f' fill="{fill}"' if fill else ""
+        inner = f"><title>{escape(tip)}</title></circle>" if tip else "/>"
+        self._add(f'<circle class="{kind}" cx="{_n(x)}" cy="{_n(y)}" r="{_n(radius)}"{colour}{inner}')
+
+    def text(self, x: float, y: float, text: str, kind: str = "") -> None:
+        """Write text; its class says how it is anchored."""
+        named = f' class="{kind}"' if kind else ""
+        self._add(f'<text{named} x="{_n(x)}" y="{_n(y)}">{escape(text)}</text>')
+
+    def put(self, other: Canvas, x: float, y: float) -> None:
+        """Put a whole picture on this one, its upper left corner there."""
+        self._add(f'<g transform="translate({_n(x)} {_n(y)})">{"".join(other._shapes)}</g>')
+
+    def markup(self, style: str = "", margin: float = 0.0) -> str:
+        """Return the picture as an element; with a style sheet inside it can stand alone in a file."""
+        width, height = _n(self.width + 2 * margin), _n(self.height + 2 * margin)
+        inside = f"<style>{style}</style>" if style else ""
+        return (
+            '<svg xmlns="http://www.w3.org/2000/svg" '
+            f'viewBox="{_n(-margin)} {_n(-margin)} {width} {height}" width="{width}" height="{height}" '
+            f'role="img" aria-label="{escape(self.title)}">{inside}{"".join(self._shapes)}</svg>'
+        )
+
+    def _add(self, shape: str) -> None:
+        self._shapes.append(shape)
+
+
+def standalone(canvas: Canvas) -> str:
+    """Return a picture with its style sheet and a ground of its own.
+
+    >>> from twinwl.report.drawing.svg import Canvas
+    >>> "prefers-color-scheme" in standalone(Canvas(10, 10, "nothing"))
+    True
+    """
+    style = "".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in _STYLES)
+    return canvas.markup(style + "svg { background: var(--card); }", _MARGIN) + "\n"
+
+
+def sheet(canvases: Sequence[Canvas], columns: int, title: str, gap: float = 36.0) -> Canvas:
+    """Put pictures on one canvas, row by row.
+
+    >>> sheet([Canvas(10, 5, "a"), Canvas(12, 5, "b"), Canvas(9, 7, "c")], 2, "all", gap=1).height
+    13
+    """
+    rows = [canvases[first : first + columns] for first in range(0, len(canvases), columns)]
+    wide = max(canvas.width for canvas in canvases)
+    heights = [max(canvas.height for canvas in row) for row in rows]
+    across = len(rows[0])
+    whole = Canvas(across * wide + gap * (across - 1), sum(heights) + gap * (len(rows) - 1), title)
+    for number, row in enumerate(rows):
+        for place, canvas in enumerate(row):
+            whole.put(canvas, (wide + gap) * place, sum(heights[:number]) + gap * number)
+    return whole
+
+
+def text_width(text: str, size: float = 12.0) -> float:
+    """Estimate how wide text in a sans-serif is; generous, for there is no ruler here.
+
+    >>> text_width("NTwin") > text_width("iii")
+    True
+    """
+    widths = {**dict.fromkeys("iljtf.,:' I-|", 0.33), **dict.fromkeys("MWmw%", 0.86)}
+    return size * sum(widths.get(letter, 0.74 if letter.isupper() else 0.58) for letter in text)
+
+
+def linear_ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Return round numbers that cover a range.
+
+    >>> linear_ticks(52, 97)
+    [50.0, 60.0, 70.0, 80.0, 90.0, 100.0]
+    """
+    span = max(high - low, 1e-9)
+    step = 10 ** floor(log10(span / most))
+    while span / step > most:
+        step *= 2 if str(step / 10 ** floor(log10(step)))[0] != "2" else 2.5
+    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+    return [round(tick * step, 10) for tick in range(first, last + 1)]
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Return powers of ten that cover a range.
+
+    >>> log_ticks(0.03, 20)
+    [0.01, 0.1, 1.0, 10.0, 100.0]
+    """
+    return [10.0**power for power in range(floor(log10(low) + 1e-9), ceil(log10(high) - 1e-9) + 1)]
+
+
+def _n(value: float) -> str:
+    """Write a coordinate with as few digits as it needs."""
+    return f"{value + 0.0:.2f}".rstrip("0").rstrip(".")  # + 0.0: never "-0"

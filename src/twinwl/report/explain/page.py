@@ -1,0 +1,151 @@
+"""The page that shows why a model says what it says about a graph: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import jinja2
+from markupsafe import Markup
+
+from twinwl import __version__
+from twinwl.errors import TwinWLError
+from twinwl.files.atomic import atomic_write
+from twinwl.report.compare.page_data import LARGEST_DRAWN
+from twinwl.report.explain.page_data import STRONGEST, columns_shown, drawing_of, nodes_shown, percent, signed
+from twinwl.report.wording import counted, facts_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from twinwl.datasets.named_graphs import NamedGraphs
+    from twinwl.refinement.alphabet import Alphabet
+    from twinwl.report.explain.page_data import ShownNode
+    from twinwl.stwin.explanation import Explanation
+
+__all__ = ["explain_page", "write_explain_page"]
+
+_TEMPLATES = files("twinwl.report") / "templates"
+
+
+def explain_page(
+    named: NamedGraphs,
+    explanation: Explanation,
+    *,
+    alphabet: Alphabet | None = None,
+    probability: float | None = None,
+) -> str:
+    """Return the page of an explanation as HTML.
+
+    Parameters
+    ----------
+    named
+        One graph with its name, and its SMILES where it is a molecule.
+    explanation
+        What ``explain`` of a classifier said about it.
+    alphabet
+        The model's, to find the nodes that a column counts; without it they are not shown.
+    probability
+        Of the predicted class.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch, STwinSVC
+    >>> from twinwl.datasets.graph_files import read_graph
+    >>> triangle, path = [(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2)]
+    >>> model = STwinSVC().fit(GraphBatch.from_edges([triangle, path] * 5), ["ring", "chain"] * 5)
+    >>> named = read_graph("graph6:Bw")
+    >>> page = explain_page(named, model.explain(named.graphs), alphabet=model.space_.alphabet)
+    >>> page.startswith("<!DOCTYPE html>")
+    True
+    """
+    drawing = drawing_of(named)
+    nodes = nodes_shown(named, explanation, drawing)
+    columns = columns_shown(named.graphs, explanation, alphabet, drawing)
+    script = _asset("explain.js")
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.filters["signed"] = signed
+    return environment.from_string(_asset("explain.html.jinja")).render(
+        version=__version__,
+        name=named.names[0],
+        facts=facts_of(named.graphs),
+        arrows=named.graphs.directed,
+        is_molecule=bool(named.smiles),
+        explanation=explanation,
+        prediction=str(explanation.prediction),
+        against=str(explanation.against),
+        probability=None if probability is None else percent(probability),
+        parts=_parts(explanation),
+        drawing=drawing,
+        nodes=nodes,
+        listed=_by_weight(nodes),
+        n_listed=counted(len(nodes), "node"),
+        columns=columns,
+        largest=max([abs(node.share) for node in nodes], default=0.0),
+        strongest=100 * STRONGEST,
+        notice=f"A graph of more than {LARGEST_DRAWN} nodes is not drawn. The shares below are complete.",
+        style=Markup(_asset("compare.css") + _asset("explain.css")),  # noqa: S704  (our own files)
+        script=Markup(script),  # noqa: S704  (our own file)
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+
+
+def write_explain_page(
+    path: Path,
+    named: NamedGraphs,
+    explanation: Explanation,
+    *,
+    alphabet: Alphabet | None = None,
+    probability: float | None = None,
+) -> None:
+    """Write the page to a file, as a whole or not at all.
+
+    Raises
+    ------
+    TwinWLError
+        If the file cannot be written.
+    """
+    page = explain_page(named, explanation, alphabet=alphabet, probability=probability)
+    try:
+        with atomic_write(path) as stream:
+            stream.write(page.encode("utf-8", "replace"))  # labels may hold lone surrogates
+    except OSError as error:
+        raise TwinWLError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+
+
+def _parts(explanation: Explanation) -> list[dict[str, object]]:
+    """Return what the decision is made of, as bars that start where the one before ends."""
+    shares = explanation.node_shares
+    steps = [
+        ("Owed to no node", explanation.intercept),
+        (f"Nodes that speak for {explanation.prediction}", float(shares[shares > 0].sum())),
+        (f"Nodes that speak against it, for {explanation.against}", float(shares[shares < 0].sum())),
+    ]
+    starts = [0.0]
+    for _, step in steps:
+        starts.append(starts[-1] + step)
+    spans = [*itertools.pairwise(starts), (0.0, starts[-1])]
+    low, high = min(0.0, *starts), max(0.0, *starts)
+    scale = 100 / ((high - low) or 1.0)
+    titled = [*steps, ("Decision", starts[-1])]
+    return [
+        {
+            "title": title,
+            "value": value,
+            "left": (min(span) - low) * scale,
+            "width": (max(span) - min(span)) * scale,
+            "zero": -low * scale,
+        }
+        for (title, value), span in zip(titled, spans, strict=True)
+    ]
+
+
+def _by_weight(nodes: list[ShownNode]) -> list[ShownNode]:
+    return sorted(nodes, key=lambda node: -abs(node.share))
+
+
+def _asset(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")

@@ -1,0 +1,184 @@
+"""What the page and the picture of an explanation show, as plain values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from twinwl.refinement.colours import refine
+from twinwl.refinement.identities import rooted_sizes
+from twinwl.report.compare.page_data import LARGEST_DRAWN, shown_label
+from twinwl.report.drawing.atom_texts import AtomText, atom_texts
+from twinwl.report.drawing.graph_drawing import draw, on_one_canvas
+from twinwl.report.wording import counted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from twinwl.datasets.named_graphs import NamedGraphs
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.refinement.alphabet import Alphabet
+    from twinwl.report.drawing.graph_drawing import Drawing
+    from twinwl.stwin.explanation import ColumnShare, Explanation
+
+__all__ = ["ShownColumn", "ShownNode", "columns_shown", "drawing_of", "nodes_shown", "percent", "signed"]
+
+STRONGEST = 0.86  # a disc in full colour would drown the letters on it
+_COLUMN_NAME = re.compile(r"h(\d+):c(\d+)(?::s(\d+))?")
+_FRAME = (264.0, 188.0)  # smallest frame around the neighbourhood of a column
+_AROUND = 30.0
+
+
+class ShownNode(NamedTuple):
+    """A node with its share."""
+
+    number: int
+    label: str
+    share: float
+    strength: float
+    """Size of the share beside the largest one, 0 to 1."""
+    text: AtomText | None
+
+
+class ShownColumn(NamedTuple):
+    """A column with its share, and where in the graph it is found."""
+
+    name: str
+    share: float
+    strength: float
+    words: str
+    tree: str
+    nodes: list[int]
+    """The nodes it counts."""
+    around: list[int]
+    """What the first of them reaches: the neighbourhood to show."""
+    root: int | None
+    frame: tuple[float, float, float, float]
+    """View of the drawing that shows the neighbourhood: x, y, width, height."""
+
+
+def drawing_of(named: NamedGraphs) -> Drawing | None:
+    """Lay the graph out, as a molecule where it is one; None where it is too large to be looked at."""
+    if named.graphs.n_nodes > LARGEST_DRAWN or not named.graphs.n_nodes:
+        return None
+    return on_one_canvas([draw(named.graphs, named.smiles[0] if named.smiles else None)])[0]
+
+
+def nodes_shown(named: NamedGraphs, explanation: Explanation, drawing: Drawing | None) -> list[ShownNode]:
+    """Return every node with its share, in the order of the graph."""
+    graph, shares = named.graphs, explanation.node_shares
+    largest = float(np.abs(shares).max(initial=0.0)) or 1.0
+    texts: list[AtomText] | list[None] = [None] * graph.n_nodes
+    if drawing is not None and named.smiles:
+        texts = atom_texts(named.smiles[0], graph, drawing.points)
+    labels = [shown_label(label) for label in graph.labels_of_nodes()]
+    return [
+        ShownNode(node, labels[node], share, abs(share) / largest, texts[node])
+        for node, share in enumerate(shares.tolist())
+    ]
+
+
+def columns_shown(
+    graph: GraphBatch, explanation: Explanation, alphabet: Alphabet | None, drawing: Drawing | None
+) -> list[ShownColumn]:
+    """Return the weightiest columns with the nodes that they count.
+
+    Parameters
+    ----------
+    graph
+        A batch of one.
+    explanation
+        What the model said about it.
+    alphabet
+        The model's; None leaves the nodes of columns unknown.
+    drawing
+        The graph laid out, or None.
+    """
+    plain = replace(graph, node_features=None)
+    deepest = max([column.tree.depth for column in explanation.columns], default=0)
+    colours = None if alphabet is None else refine(plain, None, alphabet=alphabet).colours
+    sizes = rooted_sizes(plain, deepest)
+    largest = max([abs(column.share) for column in explanation.columns], default=0.0) or 1.0
+    shown = []
+    for column in explanation.columns:
+        nodes = _nodes_of(column, colours, sizes)
+        root = max(nodes, key=lambda node: abs(explanation.node_shares[node]), default=None)
+        around = [] if root is None else _reached(plain, root, column.tree.depth)
+        shown.append(
+            ShownColumn(
+                column.name,
+                column.share,
+                abs(column.share) / largest,
+                _words(column, len(nodes)),
+                str(column.tree),
+                nodes,
+                around,
+                root,
+                _frame(drawing, around),
+            )
+        )
+    return shown
+
+
+def signed(number: float) -> str:
+    """Write a share with its sign, the minus as wide as the plus.
+
+    >>> signed(0.25), signed(-1.0), signed(0.0001)
+    ('+0.250', '−1.000', '0.000')
+    """
+    text = f"{number:+.3f}"
+    return "0.000" if float(text) == 0 else text.replace("-", "−")
+
+
+def percent(probability: float) -> str:
+    """Write a probability as people do, never as certainty.
+
+    >>> percent(0.614), percent(0.9991)
+    ('61 %', 'over 99 %')
+    """
+    if probability >= 0.995:  # noqa: PLR2004  (would be rounded to 100)
+        return "over 99 %"
+    return "under 1 %" if probability < 0.005 else f"{100 * probability:.0f} %"  # noqa: PLR2004
+
+
+def _words(column: ColumnShare, n_nodes: int) -> str:
+    steps = column.tree.depth
+    many = f"{counted(n_nodes, 'node')} like this, each" if n_nodes > 1 else "One node like this,"
+    seen = f"seen to {counted(steps, 'step')} around" if steps else "by its label alone"
+    return f"{many} {seen}" if n_nodes else seen[0].upper() + seen[1:]
+
+
+def _nodes_of(column: ColumnShare, colours: NDArray[np.int32] | None, sizes: NDArray[np.int32]) -> list[int]:
+    found = _COLUMN_NAME.fullmatch(column.name)
+    if colours is None or found is None:
+        return []
+    h, colour, size = (None if part is None else int(part) for part in found.groups())
+    held = colours[h] == colour
+    if size is not None:
+        held &= sizes[h] == size
+    return np.flatnonzero(held).tolist()
+
+
+def _reached(graph: GraphBatch, root: int, steps: int) -> list[int]:
+    """Return the identity set of a node; arcs are walked both ways, as label passing hears them."""
+    sources, targets = graph.arcs()
+    reached = np.zeros(graph.n_nodes, bool)
+    reached[root] = True
+    for _ in range(steps):
+        further = reached.copy()
+        further[targets[reached[sources]]] = True
+        further[sources[reached[targets]]] = True
+        reached = further
+    return np.flatnonzero(reached).tolist()
+
+
+def _frame(drawing: Drawing | None, nodes: list[int]) -> tuple[float, float, float, float]:
+    if drawing is None or not nodes:
+        return 0.0, 0.0, *_FRAME
+    low, high = drawing.points[nodes].min(axis=0) - _AROUND, drawing.points[nodes].max(axis=0) + _AROUND
+    centre, size = (low + high) / 2, np.maximum(high - low, _FRAME)
+    x, y = (centre - size / 2).tolist()
+    return x, y, float(size[0]), float(size[1])

@@ -1,0 +1,244 @@
+"""The picture of an explanation: the same drawing as on the page, for slides and papers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib import rc_context
+from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+
+from twinwl.errors import TwinWLError
+from twinwl.files.atomic import atomic_write
+from twinwl.report.explain.page_data import STRONGEST, drawing_of, nodes_shown, percent, signed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from twinwl.datasets.named_graphs import NamedGraphs
+    from twinwl.report.drawing.atom_texts import AtomText
+    from twinwl.report.drawing.graph_drawing import Drawing
+    from twinwl.report.explain.page_data import ShownNode
+    from twinwl.stwin.explanation import Explanation
+
+__all__ = ["write_explain_picture"]
+
+_FOR, _AGAINST, _NOTHING = "#d4502e", "#2b73b8", "#f4f2ec"
+_INK, _SOFT, _FAINT, _EDGE = "#1d2026", "#5b616e", "#8b909b", "#9aa0ab"
+_HALO, _DISC, _KNOCK_OUT = 21.0, 16.0, 12.0
+_HEAD, _FOOT, _SIDE = 84.0, 70.0, 26.0  # room around the drawing
+_LARGEST = 1400.0  # points across; a larger drawing is scaled down
+_DPI = 200
+_LONGEST_NAME = 70
+
+
+def write_explain_picture(
+    path: Path, named: NamedGraphs, explanation: Explanation, *, probability: float | None = None
+) -> None:
+    """Draw the graph with its nodes shaded by their shares, and write it to a file, as a whole or not at all.
+
+    Parameters
+    ----------
+    path
+        A .png, .svg or .pdf.
+    named
+        One graph with its name, and its SMILES where it is a molecule.
+    explanation
+        What ``explain`` of a classifier said about it.
+    probability
+        Of the predicted class.
+
+    Raises
+    ------
+    TwinWLError
+        If the graph is too large to be looked at, or the file cannot be written.
+    """
+    drawing = drawing_of(named)
+    if drawing is None:
+        raise TwinWLError(
+            f"{named.names[0]} has {named.graphs.n_nodes:,} nodes, which makes no picture; "
+            "its page (--html) lists their shares"
+        )
+    nodes = nodes_shown(named, explanation, drawing)
+    width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
+    scale = min(1.0, _LARGEST / max(width, height))
+    figure = Figure(figsize=(width / 72 * scale, height / 72 * scale), facecolor="white")
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_xlim(-_SIDE, drawing.width + _SIDE)
+    axes.set_ylim(drawing.height + _FOOT, -_HEAD)  # y points down
+    axes.set_axis_off()
+    largest = max([abs(node.share) for node in nodes], default=0.0) or 1.0
+    shades = LinearSegmentedColormap.from_list("shares", [_mixed(_AGAINST), _NOTHING, _mixed(_FOR)])
+    colours = [shades(Normalize(-largest, largest)(node.share)) for node in nodes]
+    if named.smiles:
+        _draw_molecule(axes, drawing, nodes, colours, scale)
+    else:
+        _draw_graph(axes, drawing, nodes, colours, scale)
+    _write_around(axes, named.names[0], explanation, probability, drawing, scale)
+    _add_legend(axes, explanation, largest, shades, drawing, scale)
+    kind = path.suffix.lower().lstrip(".")
+    try:
+        # Without a date, and with names that are not random, the same explanation gives the same bytes.
+        with atomic_write(path) as stream, rc_context({"svg.hashsalt": "twinwl"}):
+            undated = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
+            figure.savefig(stream, format=kind, dpi=_DPI, metadata=undated)
+    except OSError as error:
+        raise TwinWLError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+
+
+def _draw_molecule(
+    axes: Axes,
+    drawing: Drawing,
+    nodes: list[ShownNode],
+    colours: list[tuple[float, float, float, float]],
+    scale: float,
+) -> None:
+    for (x, y), colour in zip(drawing.points, colours, strict=True):
+        axes.add_patch(Circle((x, y), _HALO, facecolor=colour, linewidth=0, zorder=1))
+    for stroke in drawing.strokes:
+        dashes = (0, (2.2, 2.2)) if stroke.style == "dashed" else "solid"
+        axes.plot(
+            [stroke.x1, stroke.x2],
+            [stroke.y1, stroke.y2],
+            color=_INK,
+            linewidth=1.9 * scale,
+            linestyle=dashes,
+            solid_capstyle="round",
+            zorder=2,
+        )
+    for (x, y), node, colour in zip(drawing.points, nodes, colours, strict=True):
+        if node.text is not None and node.text.element:
+            axes.add_patch(Circle((x, y), _KNOCK_OUT, facecolor=colour, linewidth=0, zorder=3))
+            _write_atom(axes, x, y, node.text, scale)
+
+
+def _write_atom(axes: Axes, x: float, y: float, text: AtomText, scale: float) -> None:
+    def write(x: float, y: float, words: str, align: str, size: float = 16) -> None:
+        axes.text(
+            x,
+            y,
+            words,
+            ha=align,
+            va="center",
+            color=_INK,
+            fontsize=size * scale,
+            fontweight="bold",
+            zorder=4,
+        )
+
+    hydrogens = "H" if text.hydrogens else ""
+    if text.hydrogens > 1:
+        hydrogens += f"$_{{\\mathregular{{{text.hydrogens}}}}}$"
+    beside = 4.6 * len(text.element) + 1.6
+    write(x, y, text.element, "center")
+    if text.side == "right":
+        write(x + beside, y, hydrogens, "left")
+    elif text.side == "left":
+        write(x - beside, y, hydrogens, "right")
+    else:
+        write(x, y + (17 if text.side == "below" else -17), hydrogens, "center")
+    if text.side == "right" and text.hydrogens:
+        write(x + beside + (19 if text.hydrogens > 1 else 12), y - 7, text.charge, "left", 11)
+    else:
+        across, down = text.corner
+        write(x + across * (beside + 4), y + 8 * down, text.charge, "center", 11)
+
+
+def _draw_graph(
+    axes: Axes,
+    drawing: Drawing,
+    nodes: list[ShownNode],
+    colours: list[tuple[float, float, float, float]],
+    scale: float,
+) -> None:
+    arrows = {"arrow": "-|>", "arrows": "<|-|>"}
+    for stroke in drawing.strokes:
+        start, end = (stroke.x1, stroke.y1), (stroke.x2, stroke.y2)
+        look = {"arrowstyle": arrows.get(stroke.style, "-"), "color": _EDGE, "linewidth": 1.6 * scale}
+        axes.annotate("", end, start, arrowprops={**look, "shrinkA": 0, "shrinkB": 0}, zorder=1)
+    for letter in drawing.edge_letters:
+        text = letter.text.replace("$", r"\$")
+        behind = {"boxstyle": "round,pad=0.15", "facecolor": "white", "linewidth": 0}
+        axes.text(
+            letter.x, letter.y, text, ha="center", va="center", fontsize=9 * scale, color=_SOFT, bbox=behind
+        )
+    for (x, y), node, colour in zip(drawing.points, nodes, colours, strict=True):
+        axes.add_patch(
+            Circle((x, y), _DISC, facecolor=colour, edgecolor="#3b404a", linewidth=1.1 * scale, zorder=2)
+        )
+        if node.label != "–":
+            size = 13 if len(node.label) <= 2 else 9  # noqa: PLR2004
+            label = node.label[:5].replace("$", r"\$")
+            axes.text(x, y, label, ha="center", va="center", fontsize=size * scale, color=_INK, zorder=3)
+
+
+def _write_around(
+    axes: Axes,
+    name: str,
+    explanation: Explanation,
+    probability: float | None,
+    drawing: Drawing,
+    scale: float,
+) -> None:
+    sure = "" if probability is None else f" ({percent(probability)})"
+    short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+    middle = drawing.width / 2
+    head = f"Predicted {explanation.prediction}{sure} rather than {explanation.against}"
+    for text, y, size, colour, weight in (
+        (head, -_HEAD + 34, 17, _INK, "bold"),
+        (short, -_HEAD + 60, 11, _SOFT, "normal"),
+    ):
+        fitting = min(size, 1.55 * (drawing.width + _SIDE) / max(1, len(text)))
+        axes.text(
+            middle,
+            y,
+            text.replace("$", r"\$"),
+            ha="center",
+            va="center",
+            fontsize=fitting * scale,
+            color=colour,
+            fontweight=weight,
+        )
+
+
+def _add_legend(
+    axes: Axes,
+    explanation: Explanation,
+    largest: float,
+    shades: LinearSegmentedColormap,
+    drawing: Drawing,
+    scale: float,
+) -> None:
+    half = min(140.0, drawing.width / 4)
+    middle, y = drawing.width / 2, drawing.height + 26
+    axes.imshow(
+        [[step / 255 for step in range(256)]],
+        cmap=shades,
+        extent=(middle - half, middle + half, y + 5, y - 5),
+        aspect="auto",
+        zorder=1,
+    )
+    for side, wanted, share in (
+        (-1, explanation.against, -largest),
+        (1, explanation.prediction, largest),
+    ):
+        place = middle + side * (half + 10)
+        align = "right" if side < 0 else "left"
+        words = f"for {str(wanted)[:24]}".replace("$", r"\$")
+        axes.text(place, y - 6, words, ha=align, va="center", fontsize=11 * scale, color=_INK)
+        axes.text(place, y + 8, signed(share), ha=align, va="center", fontsize=9 * scale, color=_FAINT)
+    axes.text(
+        middle, y + 20, "share of the decision", ha="center", va="center", fontsize=9 * scale, color=_FAINT
+    )
+
+
+def _mixed(colour: str) -> str:
+    """Return the strongest shade that is used: letters must stay readable on it."""
+    parts = [
+        round(STRONGEST * int(colour[at : at + 2], 16) + (1 - STRONGEST) * int(_NOTHING[at : at + 2], 16))
+        for at in (1, 3, 5)
+    ]
+    return "#" + "".join(f"{part:02x}" for part in parts)

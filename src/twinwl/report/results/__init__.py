@@ -1,0 +1,1 @@
+"""Pages of results: their content, as HTML and as Markdown."""

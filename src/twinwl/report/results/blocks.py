@@ -1,0 +1,153 @@
+"""What a results page consists of, told apart from how it looks: one content for HTML and for Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from twinwl.report.drawing.svg import Canvas
+
+__all__ = [
+    "AccuracyCell",
+    "AccuracyGroup",
+    "AccuracyLine",
+    "AccuracyTable",
+    "Block",
+    "Bullets",
+    "Drawings",
+    "Page",
+    "Paragraph",
+    "PlainTable",
+    "Section",
+]
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Some sentences."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """Sentences that stand for themselves."""
+
+    items: list[str]
+
+
+@dataclass(frozen=True)
+class PlainTable:
+    """A table of text; the first column is a heading, the others are figures unless ``words`` names them."""
+
+    header: list[str]
+    rows: list[list[str]]
+    words: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class AccuracyCell:
+    """A mean and its deviation in per cent, from how many runs; ``text`` stands in where there is none."""
+
+    mean: float | None = None
+    std: float | None = None
+    runs: str = ""
+    text: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class AccuracyLine:
+    """One reading of a method on all data sets; ``kind`` is a protocol or ``"paper"``."""
+
+    kind: str
+    label: str
+    cells: list[AccuracyCell]
+
+
+@dataclass(frozen=True)
+class AccuracyGroup:
+    """A method with its readings."""
+
+    title: str
+    note: str
+    lines: list[AccuracyLine]
+    highlighted: bool = False
+
+
+@dataclass(frozen=True)
+class AccuracyTable:
+    """Methods by data sets."""
+
+    datasets: list[str]
+    groups: list[AccuracyGroup]
+
+
+@dataclass(frozen=True)
+class Drawings:
+    """Pictures side by side, what they show, and the figures behind them as a table.
+
+    Attributes
+    ----------
+    canvases : list of Canvas
+    caption : str
+    legend : list of (class, text)
+        Marks and what they stand for.
+    table : PlainTable or None
+        Folded away below them.
+    size : str
+        ``"small"`` (three abreast on a large screen), ``"medium"`` (two) or ``"wide"`` (one).
+    name : str
+        Of the file that Markdown shows; where there is none, it shows the table alone.
+    """
+
+    canvases: list[Canvas]
+    caption: str
+    legend: list[tuple[str, str]] = field(default_factory=list)
+    table: PlainTable | None = None
+    size: str = "small"
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        """What all of them show, for those who do not see it."""
+        return "; ".join(canvas.title for canvas in self.canvases)
+
+
+Block: TypeAlias = "Paragraph | Bullets | PlainTable | AccuracyTable | Drawings"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page, with a title and an anchor."""
+
+    anchor: str
+    title: str
+    blocks: list[Block]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole results page.
+
+    Attributes
+    ----------
+    title : str
+    lede : list of str
+        What to know first.
+    highlights : list of (figure, what it is)
+        A few figures in large type.
+    sections : list of Section
+    made_by : list of str
+        How it came about: commands, versions.
+    findings : list of str
+        The whole page in a few sentences.
+    """
+
+    title: str
+    lede: list[str]
+    highlights: list[tuple[str, str]]
+    sections: list[Section]
+    made_by: list[str]
+    findings: list[str] = field(default_factory=list)

@@ -1,0 +1,100 @@
+"""A results page as HTML: one file that needs nothing else, for screens large and small, and for paper."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import jinja2
+from markupsafe import Markup
+
+from twinwl import __version__
+from twinwl.errors import TwinWLError
+from twinwl.files.atomic import atomic_write
+from twinwl.report.drawing.svg import sheet, standalone
+from twinwl.report.results.blocks import Drawings
+from twinwl.report.results.markdown import results_markdown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from twinwl.report.results.blocks import Page
+
+__all__ = ["results_html", "write_results"]
+
+_TEMPLATES = files("twinwl.report") / "templates"
+_PICTURES = "figures"
+_COLUMNS = {"small": 3, "medium": 2, "wide": 1}
+_STYLES = ("theme.css", "report.css", "figures.css", "charts.css")
+
+
+def results_html(page: Page) -> str:
+    """Return the page as HTML.
+
+    Parameters
+    ----------
+    page
+        What it says.
+
+    Examples
+    --------
+    >>> from twinwl.report.results.blocks import Page
+    >>> results_html(Page("Results", [], [], [], [])).startswith("<!DOCTYPE html>")
+    True
+    """
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_unbroken,
+    )
+    environment.tests["of_kind"] = lambda block, kind: type(block).__name__ == kind
+    environment.filters["drawn"] = Markup  # our own drawings
+    template = environment.from_string(_asset("report.html.jinja"))
+    style = Markup("\n".join(map(_asset, _STYLES)))  # noqa: S704  (our own files)
+    return template.render(page=page, version=__version__, style=style)
+
+
+def _unbroken(value: object) -> object:
+    """Keep a per cent sign on the line of its figure."""
+    return value.replace(" %", "\N{NO-BREAK SPACE}%") if isinstance(value, str) else value
+
+
+def write_results(page: Page, html: Path | None = None, markdown: Path | None = None) -> None:
+    """Write the page as HTML, as Markdown, or as both; each file as a whole or not at all.
+
+    The pictures of the Markdown go into the folder ``figures`` beside it.
+
+    Raises
+    ------
+    TwinWLError
+        If a file cannot be written.
+    """
+    texts = {} if html is None else {html: results_html(page)}
+    if markdown is not None:
+        folder = markdown.with_name(_PICTURES)
+        texts |= {folder / f"{name}.svg": text for name, text in _picture_files(page).items()}
+        texts[markdown] = results_markdown(page, _PICTURES)
+    for path, text in texts.items():
+        try:
+            if path.parent.name == _PICTURES:
+                path.parent.mkdir(exist_ok=True)
+            with atomic_write(path) as stream:
+                stream.write(text.encode())
+        except OSError as error:
+            raise TwinWLError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+
+
+def _picture_files(page: Page) -> dict[str, str]:
+    """Return each drawing that has a name as one picture that needs nothing else."""
+    blocks = [block for section in page.sections for block in section.blocks if isinstance(block, Drawings)]
+    return {
+        block.name: standalone(sheet(block.canvases, _COLUMNS[block.size], block.title))
+        for block in blocks
+        if block.name
+    }
+
+
+def _asset(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")

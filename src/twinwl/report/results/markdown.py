@@ -1,0 +1,120 @@
+"""A results page as Markdown: the same content, with tables where the page has charts."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from twinwl.report.results.blocks import AccuracyTable, Bullets, Drawings, Paragraph, PlainTable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from twinwl.report.results.blocks import AccuracyCell, Block, Page
+
+__all__ = ["markdown_list", "results_markdown"]
+
+_WIDTH = 110
+
+
+def results_markdown(page: Page, pictures: str = "") -> str:
+    """Return the page as Markdown.
+
+    Parameters
+    ----------
+    page
+        What it says.
+    pictures
+        The folder of its pictures, as seen from the file; where there is none, tables stand for them.
+
+    Examples
+    --------
+    >>> from twinwl.report.results.blocks import Page, Section
+    >>> section = Section("a", "Part", [Bullets(["One sentence."])])
+    >>> print(results_markdown(Page("Results", ["To begin with."], [], [section], ["made so"])))
+    # Results
+    <BLANKLINE>
+    To begin with.
+    <BLANKLINE>
+    ## Part
+    <BLANKLINE>
+    - One sentence.
+    <BLANKLINE>
+    ---
+    <BLANKLINE>
+    made so
+    <BLANKLINE>
+    """
+    parts = [f"# {page.title}", *map(_filled, page.lede)]
+    parts.append(markdown_list(page.findings or [f"**{figure}** {text}" for figure, text in page.highlights]))
+    for section in page.sections:
+        parts.append(f"## {section.title}")
+        parts += [_block(block, pictures) for block in section.blocks]
+    parts += ["---", *map(_filled, page.made_by)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _block(block: Block, pictures: str) -> str:
+    if isinstance(block, Paragraph):
+        return _filled(block.text)
+    if isinstance(block, Bullets):
+        return markdown_list(block.items)
+    if isinstance(block, PlainTable):
+        return _table(block)
+    if isinstance(block, AccuracyTable):
+        return _accuracies(block)
+    return _pictures(block, pictures)
+
+
+def _pictures(block: Drawings, folder: str) -> str:
+    """Show the picture with the figures folded away below; the figures alone where there is no picture."""
+    table = "" if block.table is None else _table(block.table)
+    if not (folder and block.name):
+        return table
+    picture = f"![{block.title}]({folder}/{block.name}.svg)"
+    folded = f"<details><summary>The figures as a table</summary>\n\n{table}\n\n</details>" if table else ""
+    return "\n\n".join(part for part in (picture, _filled(block.caption), folded) if part)
+
+
+def markdown_list(items: Sequence[str]) -> str:
+    """Return items as a bulleted list with broken lines.
+
+    >>> markdown_list(["One sentence."])
+    '- One sentence.'
+    """
+    return "\n".join(_filled(item, "- ") for item in items)
+
+
+def _filled(text: str, first: str = "") -> str:
+    """Break lines, so that a change of the results shows where it is."""
+    return fill(
+        text, _WIDTH, initial_indent=first, subsequent_indent=" " * len(first), break_on_hyphens=False
+    )
+
+
+def _table(table: PlainTable) -> str:
+    rules = ["---" if place == 0 or place in table.words else "---:" for place in range(len(table.header))]
+    return "\n".join(_line(cells) for cells in [table.header, rules, *table.rows])
+
+
+def _accuracies(table: AccuracyTable) -> str:
+    rows = [["", "reading", *table.datasets], ["---", "---", *["---:"] * len(table.datasets)]]
+    for group in table.groups:
+        for place, line in enumerate(group.lines):
+            title = f"**{group.title}**" + (f" ({group.note})" if group.note else "") if place == 0 else ""
+            rows.append(
+                [title, line.label, *(_accuracy(cell, bold=line.kind == "fair") for cell in line.cells)]
+            )
+    return "\n".join(_line(cells) for cells in rows)
+
+
+def _accuracy(cell: AccuracyCell, *, bold: bool) -> str:
+    if cell.mean is None:
+        return cell.text
+    figure = f"{cell.mean:.2f} ± {cell.std:.2f}"
+    runs = f" ({cell.runs})" if cell.runs else ""
+    return (f"**{figure}**" if bold else figure) + runs
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"

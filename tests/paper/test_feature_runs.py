@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+import twinwl as tw
+from twinwl.errors import TwinWLError
+from twinwl.evaluation.store import ResultStore
+from twinwl.paper.feature_runs import compare_runtimes, separate_pairs, time_features
+
+
+@pytest.fixture(scope="module")
+def twins():
+    return tw.load_dataset("TWINS", n_pairs=20)
+
+
+def test_each_method_is_timed_as_often_as_asked_and_not_again(twins, tmp_path):
+    store = tmp_path / "table3.jsonl"
+    rows = time_features(twins, store, runs=3)
+    assert sorted((row["method"], row["fold"]) for row in rows) == [
+        (name, run) for name in ("1-WL", "STwin") for run in range(3)
+    ]
+    assert all(row["scores"]["seconds"] > 0 for row in rows)
+    assert time_features(twins, store, runs=3) == rows
+    assert len(ResultStore(store).rows()) == 6
+
+
+def test_runtimes_are_compared_by_a_t_test(twins, tmp_path):
+    rows = time_features(twins, tmp_path / "table3.jsonl", runs=3)
+    for row in rows:
+        row["scores"]["seconds"] = (2.0 if row["method"] == "STwin" else 1.0) + 0.01 * row["fold"]
+    found = compare_runtimes(rows, "TWINS")
+    assert found.stwin == (2.0, 2.01, 2.02)
+    assert found.p_value < 1e-4
+    assert compare_runtimes(rows, "NCI1") is None
+
+
+def test_twins_are_told_apart_from_round_three_on_and_never_by_counts(twins, tmp_path):
+    rows = separate_pairs(twins, tmp_path / "pairs.jsonl", most_rounds=4)
+    pairs = {(row["method"], row["config"]["n_iter"]): row["scores"]["pairs"] for row in rows}
+    assert [pairs["1-WL", h] for h in range(5)] == [0] * 5
+    assert [pairs["STwin, joint counts", h] for h in range(5)] == [0, 0, 0, 20, 20]
+    assert separate_pairs(twins, tmp_path / "pairs.jsonl", most_rounds=4) == rows
+
+
+def test_exp_is_separated_by_stwin_and_not_by_wl(tu_zip, tmp_path):
+    data = tw.load_dataset("EXP", data_dir=tu_zip("EXP").parent)
+    rows = separate_pairs(data, tmp_path / "pairs.jsonl", most_rounds=3)
+    last = {row["method"]: row["scores"] for row in rows if row["config"]["n_iter"] == 3}
+    assert last["1-WL"] == {"pairs": 0.0, "of": 600.0}
+    assert last["STwin"] == {"pairs": 600.0, "of": 600.0}
+
+
+def test_a_set_without_pairs_is_refused(tmp_path):
+    with pytest.raises(TwinWLError, match="CSL does not consist of pairs"):
+        separate_pairs(tw.load_dataset("CSL"), tmp_path / "pairs.jsonl")

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import networkx as nx
+import pytest
+
+from twinwl.datasets.generators.worked_example import worked_example
+from twinwl.graphs.batch import GraphBatch
+from twinwl.isomorphism.comparison import compare
+from twinwl.report.compare.rounds import rounds_of_pair
+from twinwl.report.compare.verdict_text import caption, proves_isomorphism, verdict_of
+
+
+def told(first, second, **options):
+    pair = GraphBatch.from_networkx([first, second], node_label=options.pop("label", None))
+    return verdict_of(pair, compare(pair[0], pair[1], **options))
+
+
+def test_twin_verdict_says_what_each_side_reaches_and_that_1_wl_fails():
+    pair = worked_example()
+    verdict = verdict_of(pair, compare(pair[0], pair[1]))
+    assert verdict.distinguished
+    assert verdict.headline == "Different: Twin-WL tells them apart in round 2"
+    assert verdict.sentences[0].endswith("each reach 5 nodes in A, but 4 in B.")
+    assert "1-WL alone never" in verdict.sentences[1]
+
+
+def test_different_sizes_are_said_first():
+    verdict = told(nx.path_graph(3), nx.path_graph(4))
+    assert verdict.headline == "Different: they differ in size"
+    assert verdict.sentences == ["A has 3 nodes and B has 4 nodes."]
+
+
+def test_different_labels():
+    graphs = [nx.path_graph(2), nx.path_graph(2)]
+    nx.set_node_attributes(graphs[0], {0: "C", 1: "C"}, "l")
+    nx.set_node_attributes(graphs[1], {0: "C", 1: "O"}, "l")
+    verdict = told(*graphs, label="l")
+    assert verdict.headline == "Different: their labels already differ"
+    assert verdict.sentences[0] in {
+        "The label 'C' occurs twice in A and once in B.",
+        "The label 'O' occurs never in A and once in B.",
+    }
+
+
+def test_1_wl_suffices():
+    verdict = told(nx.path_graph(4), nx.star_graph(3))
+    assert verdict.headline == "Different: 1-WL tells them apart in round 1"
+
+
+def test_agreement_is_no_proof_unless_canonical_ran_to_the_end():
+    twice = [nx.cycle_graph(5)] * 2
+    honest = told(*twice)
+    assert not honest.distinguished
+    assert honest.headline == "Not told apart"
+    assert "does not prove" in honest.sentences[1]
+    exact = told(*twice, readout="canonical")
+    assert "isomorphic" in exact.headline
+    short = told(*twice, readout="canonical", n_iter=1)
+    assert short.headline == "Not told apart up to round 1"
+    assert "does not prove" in short.sentences[1]
+
+
+def test_directed_agreement_is_never_called_a_proof():
+    arcs = nx.DiGraph([(0, 1), (1, 2)])
+    pair = GraphBatch.from_networkx([arcs, arcs])
+    comparison = compare(pair[0], pair[1], readout="canonical")
+    assert not proves_isomorphism(comparison)
+    assert "does not prove" in verdict_of(pair, comparison).sentences[1]
+
+
+@pytest.fixture
+def rook_and_shrikhande():
+    rook = nx.line_graph(nx.complete_bipartite_graph(4, 4))
+    shrikhande = nx.Graph()
+    for i in range(4):
+        for j in range(4):
+            for a, b in ((0, 1), (1, 0), (1, 1)):
+                shrikhande.add_edge((i, j), ((i + a) % 4, (j + b) % 4))
+    return GraphBatch.from_networkx([rook, shrikhande])
+
+
+def test_a_stronger_readout_is_named_and_its_witnesses_are_marked(rook_and_shrikhande):
+    pair = rook_and_shrikhande
+    comparison = compare(pair[0], pair[1], readout="canonical")
+    verdict = verdict_of(pair, comparison)
+    assert "readout canonical" in verdict.headline
+    assert "rooted sizes alone do not differ" in verdict.sentences[0]
+    found = rounds_of_pair(pair, comparison.iteration)[comparison.iteration]
+    assert found.difference == ""
+    marked = found.with_witness([0, 17])
+    assert marked.difference == "readout"
+    assert marked.marked.nonzero()[0].tolist() == [0, 17]
+    assert caption(comparison.iteration, marked, comparison)[0] == "The readout canonical differs."
+
+
+def test_captions_follow_the_rounds():
+    pair = worked_example()
+    comparison = compare(pair[0], pair[1])
+    words = [caption(h, found, comparison)[0] for h, found in enumerate(rounds_of_pair(pair, 3))]
+    assert words == ["No difference yet.", "No difference yet.", "Rooted sizes differ.", "No difference."]

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from twinwl.datasets.graph_files import read_graph
+from twinwl.datasets.named_graphs import NamedGraphs
+from twinwl.errors import TwinWLError
+from twinwl.graphs.batch import GraphBatch
+from twinwl.report.explain.page import explain_page, write_explain_page
+from twinwl.report.explain.picture import write_explain_picture
+from twinwl.stwin.svc import STwinSVC
+
+ALCOHOLS, ALKANES = ["CO", "CCO", "CCCO", "CC(C)O"], ["C", "CC", "CCC", "CC(C)C"]
+
+
+@pytest.fixture(scope="module")
+def model():
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    graphs = GraphBatch.from_smiles((ALCOHOLS + ALKANES) * 2)
+    return STwinSVC(n_iter=2, C=1.0).fit(graphs, (["alcohol"] * 4 + ["alkane"] * 4) * 2)
+
+
+@pytest.fixture(scope="module")
+def propanol(model):
+    named = read_graph("smiles:CCCO")
+    return named, model.explain(named.graphs)
+
+
+@pytest.fixture(scope="module")
+def page(model, propanol):
+    return explain_page(*propanol, alphabet=model.space_.alphabet, probability=0.87)
+
+
+def test_the_page_says_what_was_predicted(page):
+    assert '<h1>Predicted class: <span class="for">alcohol</span></h1>' in page
+    assert "probability of 87 %" in page
+    assert "made it say alcohol rather than alkane" in page
+    assert "<title>Predicted alcohol · smiles:CCCO</title>" in page
+
+
+def test_every_node_has_its_share_and_its_shade(page, propanol):
+    shares = propanol[1].node_shares
+    found = re.findall(r'class="atom" data-node="(\d)" data-share="([^"]+)" data-label="(\w)"', page)
+    assert [(int(node), label) for node, _, label in found] == [(0, "C"), (1, "C"), (2, "C"), (3, "O")]
+    np.testing.assert_allclose([float(share.replace("−", "-")) for _, share, _ in found], shares, atol=6e-4)
+    sides = re.findall(r'<circle class="halo (\w*)" data-node', page)
+    assert sides == ["for" if share > 0 else "against" for share in shares]
+
+
+def test_hydrogens_are_written(page):
+    assert re.search(r"<text>O</text><text[^>]*>H</text>", page)
+
+
+def test_the_parts_sum_to_the_decision(page, propanol):
+    values = [float(text.replace("−", "-")) for text in re.findall(r"</dt><dd>([+−]?[\d.]+)</dd>", page)]
+    assert len(values) == 4
+    assert sum(values[:3]) == pytest.approx(values[3], abs=2e-3)
+    assert values[3] == pytest.approx(propanol[1].decision, abs=6e-4)
+
+
+def test_columns_show_tree_and_nodes(page, propanol):
+    assert page.count("as a tree</summary>") == len(propanol[1].columns)
+    assert 'data-nodes="3"' in page
+
+
+def test_it_needs_nothing_from_outside(page):
+    assert not re.search(r'(src|href)="(?!data:|#)', page)
+    assert "default-src 'none'" in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_names_and_labels_cannot_break_out(model):
+    evil = '<script>alert("x")</script>'
+    named = NamedGraphs(GraphBatch.from_edges([[(0, 1)]], node_labels=[[evil, "O"]]), (evil,))
+    found = replace(model.explain(named.graphs), prediction=evil)
+    assert "<script>alert" not in explain_page(named, found)
+
+
+def test_graphs_that_are_no_molecules_show_their_labels(model):
+    named = NamedGraphs(GraphBatch.from_edges([[(0, 1)]], node_labels=[["C", "O"]]), ("CO.graphml",))
+    page = explain_page(named, model.explain(named.graphs))
+    assert '<main class="bare">' in page
+    assert "probability" not in page
+
+
+def test_a_large_graph_is_listed_not_drawn(model, tmp_path):
+    chain = GraphBatch.from_edges([[(node, node + 1) for node in range(500)]], node_labels=[["C"] * 501])
+    named = NamedGraphs(chain, ("chain",))
+    found = model.explain(chain)
+    page = explain_page(named, found, alphabet=model.space_.alphabet)
+    assert "is not drawn" in page
+    assert "<svg" not in page
+    assert "Shares of all nodes by weight (501 nodes)" in page
+    with pytest.raises(TwinWLError, match="501 nodes, which makes no picture"):
+        write_explain_picture(tmp_path / "x.png", named, found)
+
+
+def test_the_file_is_the_page(model, propanol, page, tmp_path):
+    write_explain_page(tmp_path / "p.html", *propanol, alphabet=model.space_.alphabet, probability=0.87)
+    assert (tmp_path / "p.html").read_text(encoding="utf-8") == page
+
+
+def test_a_page_that_cannot_be_written_is_our_error(propanol, tmp_path):
+    with pytest.raises(TwinWLError, match="cannot write"):
+        write_explain_page(tmp_path / "no" / "p.html", *propanol)
+
+
+@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_pictures_of_each_kind_are_the_same_every_time(propanol, tmp_path, ending, start):
+    path = tmp_path / f"x.{ending}"
+    write_explain_picture(path, *propanol, probability=0.87)
+    once = path.read_bytes()
+    assert once.startswith(start)
+    write_explain_picture(path, *propanol, probability=0.87)
+    assert path.read_bytes() == once
+
+
+def test_the_picture_shades_for_red_and_against_blue(propanol, tmp_path):
+    from matplotlib.image import imread  # noqa: PLC0415
+
+    named, found = propanol
+    write_explain_picture(tmp_path / "x.png", named, replace(found, node_shares=np.array([0.0, 0, -1, 1])))
+    pixels = imread(tmp_path / "x.png")[..., :3].reshape(-1, 3)
+    for wanted in ((0xD8, 0x67, 0x49), (0x47, 0x85, 0xBF)):
+        assert (np.abs(pixels - np.array(wanted) / 255).max(axis=1) < 0.01).sum() > 1000

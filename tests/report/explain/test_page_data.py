@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from twinwl.datasets.named_graphs import NamedGraphs
+from twinwl.graphs.batch import GraphBatch
+from twinwl.refinement.identities import rooted_sizes
+from twinwl.report.explain.page_data import columns_shown, drawing_of, nodes_shown, percent, signed
+from twinwl.stwin.svc import STwinSVC
+
+RING, CHAIN = [(0, 1), (1, 2), (2, 3), (3, 0)], [(0, 1), (1, 2), (2, 3)]
+
+
+@pytest.fixture(scope="module", params=["size", "joint"])
+def model(request):
+    graphs = GraphBatch.from_edges([RING, CHAIN] * 6)
+    return STwinSVC(n_iter=2, C=1.0, features=request.param).fit(graphs, ["ring", "chain"] * 6)
+
+
+def shown(model, edges):
+    named = NamedGraphs(GraphBatch.from_edges([edges]), ("it",))
+    explanation = model.explain(named.graphs, 20)
+    drawing = drawing_of(named)
+    return (
+        named,
+        explanation,
+        drawing,
+        columns_shown(named.graphs, explanation, model.space_.alphabet, drawing),
+    )
+
+
+def test_a_columns_nodes_are_those_it_counts(model):
+    named, explanation, _, columns = shown(model, CHAIN)
+    sizes = rooted_sizes(named.graphs, 2)
+    assert len(columns) == len(explanation.columns) > 3
+    for column, counted in zip(columns, explanation.columns, strict=True):
+        h = counted.tree.depth
+        expected = len(column.nodes) if model.features == "joint" else sizes[h][column.nodes].sum()
+        assert counted.value == expected
+
+
+def test_the_neighbourhood_shown_is_the_identity_set_of_a_node(model):
+    named, explanation, drawing, columns = shown(model, CHAIN)
+    sizes = rooted_sizes(named.graphs, 2)
+    for column, counted in zip(columns, explanation.columns, strict=True):
+        assert column.root in column.nodes
+        assert len(column.around) == sizes[counted.tree.depth][column.root]
+        x, y, width, height = column.frame
+        inside = (drawing.points[column.around] >= (x, y)) & (
+            drawing.points[column.around] <= (x + width, y + height)
+        )
+        assert inside.all()
+
+
+def test_without_an_alphabet_nodes_of_columns_are_not_known(model):
+    named, explanation, drawing, _ = shown(model, RING)
+    for column in columns_shown(named.graphs, explanation, None, drawing):
+        assert (column.nodes, column.root) == ([], None)
+
+
+def test_strength_is_relative_to_the_largest_share(model):
+    named, explanation, drawing, _ = shown(model, CHAIN)
+    nodes = nodes_shown(named, explanation, drawing)
+    assert max(node.strength for node in nodes) == 1.0
+    np.testing.assert_allclose([node.share for node in nodes], explanation.node_shares)
+
+
+def test_a_large_graph_is_not_drawn():
+    path = [(node, node + 1) for node in range(500)]
+    assert drawing_of(NamedGraphs(GraphBatch.from_edges([path]), ("long",))) is None
+
+
+def test_numbers_are_written_for_people():
+    assert [signed(value) for value in (1.0, -0.5, -0.0001)] == ["+1.000", "−0.500", "0.000"]
+    assert [percent(value) for value in (0.5, 0.994, 0.996, 0.001)] == [
+        "50 %",
+        "99 %",
+        "over 99 %",
+        "under 1 %",
+    ]
