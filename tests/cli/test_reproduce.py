@@ -5,11 +5,11 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from tests.report.stored_results import cell_rows
-from twinwl.cli import reproduction_run
+from tests.paper.stored_results import cell_rows
 from twinwl.cli.app import app
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.store import ResultStore
+from twinwl.paper import reproduction_run
 
 runner = CliRunner()
 BASE = [0.80, 0.82, 0.81, 0.79, 0.83, 0.80, 0.81, 0.82, 0.78, 0.80]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.report.stored_results import cell_rows
+from tests.paper.stored_results import cell_rows
 from twinwl.paper.accuracy_tables import accuracy_table
 from twinwl.paper.tables import TABLES
 from twinwl.report.results.cells import Results

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import twinwl as tw
-from twinwl.evaluation import case_study_runs
+from twinwl.paper import case_study
 from twinwl.paper.case_study import COSINES, PREDICTIONS, cosine_of, run_case_study
 
 
@@ -41,7 +41,7 @@ def test_neither_graph_is_learnt_from(twins, tmp_path, monkeypatch):
         def build(self, _config, _seed):
             return Spy()
 
-    monkeypatch.setattr(case_study_runs, "resolve", lambda _name: Always())
+    monkeypatch.setattr(case_study, "resolve", lambda _name: Always())
     store = tmp_path / "case.jsonl"
     rows = run_case_study(twins, store, methods=["stwin"], graphs=(1, 2), seeds=2)
     assert seen == [(38, 38)] * 2

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.report.stored_results import cell_rows
+from tests.paper.stored_results import cell_rows
 from twinwl.paper.findings import closeness_to_paper, no_help, protocol_gap, twins_against_wl, verdict
 from twinwl.report.results.cells import Results
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.report.stored_results import cell_rows
+from tests.paper.stored_results import cell_rows
 from twinwl.errors import TwinWLError
 from twinwl.paper.readme_table import update_readme
 from twinwl.report.results.cells import Results

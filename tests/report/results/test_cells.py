@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.report.stored_results import cell_rows, fold_row
+from tests.paper.stored_results import cell_rows, fold_row
 from twinwl.evaluation.methods import METHODS
 from twinwl.report.results.cells import Results
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from tests.report.stored_results import BENCHMARK, measured_rows, table_rows
+from tests.paper.stored_results import BENCHMARK, measured_rows, table_rows
 from twinwl.paper.pages import paper_page
 from twinwl.report.results.cells import Results
 from twinwl.report.results.html_page import write_results

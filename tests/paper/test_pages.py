@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import twinwl as tw
-from tests.report.stored_results import BENCHMARK, cell_rows, measured_rows, table_rows
+from tests.paper.stored_results import BENCHMARK, cell_rows, measured_rows, table_rows
 from twinwl.errors import TwinWLError
 from twinwl.paper.pages import demo_page, paper_page
 from twinwl.report.results.blocks import Page, PlainTable, Section
