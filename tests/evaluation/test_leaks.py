@@ -35,6 +35,14 @@ def test_labels_count():
     assert leaked_test_graphs(graphs, [fold([0], [], [1])])[0].tolist() == [False]
 
 
+def test_features_count():
+    features = [[[0.0], [0], [0], [1]], [[0.0], [0], [1], [0]], [[0.0], [1], [0], [0]]]
+    graphs = GraphBatch.from_edges([PATH, PATH, MOVED_PATH], node_features=features)
+    assert leaked_test_graphs(graphs, [fold([0], [], [1, 2])])[0].tolist() == [False, True]
+    report = leak_report(graphs, np.array([0, 1, 1]), [fold([0], [], [1, 2])])
+    assert report.leaked[0].tolist() == [False, True]
+
+
 def test_1wl_equivalent_graphs_are_no_leak():
     graphs = GraphBatch.from_networkx([nx.cycle_graph(6), nx.disjoint_union(*[nx.cycle_graph(3)] * 2)])
     assert leaked_test_graphs(graphs, [fold([0], [], [1])])[0].tolist() == [False]

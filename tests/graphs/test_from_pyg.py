@@ -4,7 +4,7 @@ from hypothesis import given
 
 from tests.batch_equality import assert_same_graphs
 from tests.strategies import graphs
-from twinwl import GraphBatch
+from twinwl import GraphBatch, as_batch, graph_hash
 from twinwl.errors import GraphInputError
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -161,6 +161,41 @@ def test_bad_edge_attr_is_refused(attribute, message):
 
 
 def test_lone_data_is_told_to_be_wrapped():
-    for lone in (_data(), data.Batch.from_data_list([_data()])):
-        with pytest.raises(GraphInputError, match="wrap it in a list"):
-            GraphBatch.from_pyg(lone)
+    with pytest.raises(GraphInputError, match="wrap it in a list"):
+        GraphBatch.from_pyg(_data())
+
+
+# ------------------------------------------------------------------ many graphs in one Batch
+
+THREE = [_data(x=torch.tensor([[number], [7]])) for number in range(3)]
+NOTHING = _data(x=torch.empty((0, 1), dtype=torch.long), edge_index=EDGE[:, :0], num_nodes=0)
+
+
+@pytest.mark.parametrize("take", [GraphBatch.from_pyg, as_batch])
+def test_batch_is_taken_as_its_graphs(take):
+    graphs = [*THREE, NOTHING]
+    assert_same_graphs(take(data.Batch.from_data_list(graphs)), GraphBatch.from_pyg(graphs))
+
+
+@pytest.mark.parametrize("take", [GraphBatch.from_pyg, as_batch])
+@pytest.mark.parametrize("graphs", [THREE, [THREE[0], NOTHING]], ids=["three", "one and an empty one"])
+def test_batch_inside_a_list_is_refused(take, graphs):
+    with pytest.raises(GraphInputError, match=f"graph 0: it is a Batch of {len(graphs)} graphs inside a"):
+        take([data.Batch.from_data_list(graphs)])
+
+
+def test_graphs_joined_by_a_batch_vector_are_refused():
+    joined = _data(batch=torch.tensor([0, 1]))
+    with pytest.raises(GraphInputError, match="graph 1: it is a Batch of 2 graphs"):
+        GraphBatch.from_pyg([_data(), joined])
+
+
+def test_batch_that_does_not_know_its_graphs_is_refused():
+    with pytest.raises(GraphInputError, match=r"does not know its graphs.*list of Data"):
+        GraphBatch.from_pyg(data.Batch(edge_index=EDGE, num_nodes=2))
+
+
+def test_one_graph_of_a_batch_can_be_hashed_and_several_cannot():
+    assert graph_hash(data.Batch.from_data_list(THREE[:1])) == graph_hash(THREE[0])
+    with pytest.raises(GraphInputError, match="a batch of 3 graphs; pick one"):
+        graph_hash(data.Batch.from_data_list(THREE))

@@ -41,10 +41,11 @@ def labelled_graphs(X: GraphsLike, purpose: str, kernel: str) -> GraphBatch:
         Name of the kernel, for the message.
     """
     batch = graphs_of(X, purpose)
-    if batch.node_features is not None and batch.node_features.shape[1]:
+    if batch.node_features is not None and batch.has_node_features:
         raise TwinWLError(
             f"the nodes have {batch.node_features.shape[1]} continuous features, which the {kernel} cannot "
-            "use: it compares labels. Cut them into classes and give those as labels, or use a neural method"
+            "use: it compares labels. Make labels of them with batch.discretise(), leave them out with "
+            "batch.without_features(), or use a neural method"
         )
     return batch
 

@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 import twinwl
+from twinwl.cli.notices import in_options
 from twinwl.errors import TwinWLError, shown
 
 __all__ = ["app", "main"]
@@ -45,7 +46,7 @@ class _ErrorsAsOneLine(TyperGroup):
         except (TwinWLError, OSError) as error:
             if ctx.params.get("debug") or isinstance(error, BrokenPipeError):
                 raise
-            message = " ".join(_said_by(error).split())
+            message = in_options(" ".join(_said_by(error).split()))
             typer.secho(f"twinwl: {message}", fg=typer.colors.RED, err=True)
             raise typer.Exit(_EXIT_CODE) from error
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import EdgeLabel, NodeLabel, Readouts
+from twinwl.cli.options import EdgeLabel, IgnoreFeatures, NodeLabel, Readouts
 
 if TYPE_CHECKING:
     from twinwl.datasets.named_graphs import NamedGraphs
@@ -65,6 +65,7 @@ def compare(
     ] = None,
     node_label: NodeLabel = None,
     edge_label: EdgeLabel = None,
+    ignore_features: IgnoreFeatures = False,
 ) -> None:
     """Tell two graphs apart with the Twin-WL test, or say that it cannot."""
     from twinwl.cli.progress import DelayedProgress  # noqa: PLC0415  (the help page must not pay for these)
@@ -73,7 +74,13 @@ def compare(
 
     with DelayedProgress("comparing"):
         first, second = (read_graph(spec, node_label=node_label, edge_label=edge_label) for spec in (a, b))
-        comparison = run(first.graphs, second.graphs, readout=readout or ["size"], n_iter=n_iter)
+        comparison = run(
+            first.graphs,
+            second.graphs,
+            readout=readout or ["size"],
+            n_iter=n_iter,
+            ignore_features=ignore_features,
+        )
         if html is not None:
             from twinwl.report.compare.page import write_compare_page  # noqa: PLC0415
 
@@ -90,15 +97,14 @@ def _as_json(first: NamedGraphs, second: NamedGraphs, comparison: Comparison) ->
     import json  # noqa: PLC0415
     from dataclasses import asdict  # noqa: PLC0415
 
-    from twinwl.report.compare.verdict_text import proves_isomorphism  # noqa: PLC0415
-
     found = {
         "distinguished": comparison.distinguished,
         "iteration": comparison.iteration,
         "by": comparison.by,
         "readout": comparison.readout,
         "iterations_run": comparison.iterations_run,
-        "proves_isomorphism": proves_isomorphism(comparison),
+        "features_ignored": comparison.features_ignored,
+        "proves_isomorphism": comparison.proves_isomorphism,
         "witness": asdict(comparison.witness) if comparison.witness else None,
         "graphs": [
             {"name": part.names[0], "nodes": part.graphs.n_nodes, "edges": part.graphs.n_edges}
@@ -109,8 +115,6 @@ def _as_json(first: NamedGraphs, second: NamedGraphs, comparison: Comparison) ->
 
 
 def _tell(first: NamedGraphs, second: NamedGraphs, comparison: Comparison, html: Path | None) -> None:
-    from dataclasses import replace  # noqa: PLC0415
-
     from rich.console import Console  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
@@ -118,7 +122,7 @@ def _tell(first: NamedGraphs, second: NamedGraphs, comparison: Comparison, html:
     from twinwl.report.compare.verdict_text import verdict_of  # noqa: PLC0415
     from twinwl.report.wording import facts_of  # noqa: PLC0415
 
-    pair = concatenate([replace(part.graphs, node_features=None) for part in (first, second)])
+    pair = concatenate([part.graphs.without_features() for part in (first, second)])
     verdict = verdict_of(pair, comparison)
     console = Console(highlight=False, soft_wrap=True)
     for letter, part in zip("AB", (first, second), strict=True):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import EdgeLabel, NodeLabel
+from twinwl.cli.options import EdgeLabel, IgnoreFeatures, NodeLabel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +72,7 @@ def dedup(
     ] = False,
     node_label: NodeLabel = None,
     edge_label: EdgeLabel = None,
+    ignore_features: IgnoreFeatures = False,
 ) -> None:
     """Find the graphs of a file that are the same, and how many distinct ones there are."""
     from twinwl.cli.dedup_output import check_output, write_output  # noqa: PLC0415  (the help must not pay)
@@ -85,7 +86,9 @@ def dedup(
     skipped: list[int] = []
     with DelayedProgress("graphs compared") as progress:
         blocks = iter_graphs(file, node_label=node_label, edge_label=edge_label, skip_invalid=skip_invalid)
-        found = deduplicate(_noted(blocks, names, skipped, progress), exact=exact)
+        found = deduplicate(
+            _noted(blocks, names, skipped, progress), exact=exact, ignore_features=ignore_features
+        )
     if output is not None:
         write_output(output, file, found, names, skipped)
     if json:
@@ -114,6 +117,7 @@ def _as_json(found: Deduplication, skipped: list[int]) -> str:
             "graphs": len(found.labels),
             "distinct": len(found),
             "exact": found.exact,
+            "features_ignored": found.features_ignored,
             "skipped_lines": skipped,
             "representatives": found.representatives.tolist(),
             "labels": found.labels.tolist(),
@@ -140,6 +144,8 @@ def _tell(found: Deduplication, names: list[str], skipped: list[int], output: Pa
     )
     if not found.exact:
         console.print("By hash only: graphs that the Twin-WL test cannot tell apart count as the same.")
+    if found.features_ignored:
+        console.print("Node features were ignored: graphs that count as the same may differ in them.")
     if skipped:
         shown = ", ".join(map(str, skipped[:_NAMES_SHOWN])) + (", …" if len(skipped) > _NAMES_SHOWN else "")
         console.print(

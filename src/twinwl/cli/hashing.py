@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from twinwl.cli.options import EdgeLabel, NodeLabel, Readouts
+from twinwl.cli.options import EdgeLabel, IgnoreFeatures, NodeLabel, Readouts
 from twinwl.errors import TwinWLError
 
 __all__ = ["hash_graphs", "register"]
@@ -46,6 +46,7 @@ def hash_graphs(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a graph and line.")] = False,
     node_label: NodeLabel = None,
     edge_label: EdgeLabel = None,
+    ignore_features: IgnoreFeatures = False,
 ) -> None:
     """Print a stable hash of each graph, stronger than that of 1-WL."""
     import sys  # noqa: PLC0415  (the help page must not pay for these)
@@ -59,7 +60,12 @@ def hash_graphs(
     with DelayedProgress("hashing") as progress:
         for spec in files:
             for block in iter_graphs(spec, node_label=node_label, edge_label=edge_label):
-                hashes = graph_hashes(block.graphs, n_iter=rounds, readout=readout or ["size"])  # type: ignore[arg-type]
+                hashes = graph_hashes(
+                    block.graphs,
+                    n_iter=rounds,  # type: ignore[arg-type]
+                    readout=readout or ["size"],
+                    ignore_features=ignore_features,
+                )
                 pairs = zip(hashes, block.names, strict=True)
                 lines = [
                     dumps({"hash": digest, "name": name}) if json else f"{digest}  {name}"

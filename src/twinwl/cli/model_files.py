@@ -58,13 +58,12 @@ def unseen_share(model: object, graphs: GraphBatch) -> float | None:
 
     None where the model has no alphabet: networks on continuous features see numbers, not colours.
     """
-    from twinwl.isomorphism.bare import bare  # noqa: PLC0415
     from twinwl.refinement.colours import refine  # noqa: PLC0415
 
     alphabet = alphabet_of(model)
     if alphabet is None or not graphs.n_nodes:
         return None
-    colours = refine(bare(graphs), None, alphabet=alphabet).colours
+    colours = refine(graphs.without_features(), None, alphabet=alphabet).colours
     return float((colours < 0).mean())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -11,7 +12,19 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["warnings_as_lines"]
+__all__ = ["in_options", "warnings_as_lines"]
+
+_PARAMETER = re.compile(r"""\b(node_label|edge_label|on_error)=(["'])([^"']*)\2""")
+
+
+def in_options(message: str) -> str:
+    """Name options of the command line where a message of the library names parameters.
+
+    >>> in_options('pass ignore_features=True or edge_label="weight"')
+    'pass --ignore-features or --edge-label weight'
+    """
+    named = _PARAMETER.sub(lambda found: f"--{found[1].replace('_', '-')} {found[3]}", message)
+    return named.replace("ignore_features=True", "--ignore-features")
 
 
 @contextmanager

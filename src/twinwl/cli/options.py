@@ -11,6 +11,7 @@ __all__ = [
     "DataDir",
     "EdgeLabel",
     "EdgeLabels",
+    "IgnoreFeatures",
     "ModelFile",
     "NodeLabel",
     "OnError",
@@ -37,6 +38,10 @@ NodeLabel: TypeAlias = Annotated[
 ]
 EdgeLabel: TypeAlias = Annotated[
     str | None, typer.Option(metavar="ATTR", help="Attribute with the edge labels (GraphML, GML, JSON).")
+]
+IgnoreFeatures: TypeAlias = Annotated[
+    bool,
+    typer.Option("--ignore-features", help="Take graphs with continuous node features as if they had none."),
 ]
 EdgeLabels: TypeAlias = Annotated[bool, typer.Option("--edge-labels", help="Let edge labels take part.")]
 Readouts: TypeAlias = Annotated[

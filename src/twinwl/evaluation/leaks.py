@@ -1,4 +1,4 @@
-"""Leaks: test graphs that have an isomorphic copy, labels included, among the training graphs."""
+"""Leaks: test graphs with an isomorphic copy, labels and features included, among the training graphs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from twinwl.arrays import Int64
     from twinwl.evaluation.folds import Fold
     from twinwl.graphs.batch import GraphBatch
 
@@ -27,7 +28,8 @@ def leaked_test_graphs(graphs: GraphBatch, folds: Sequence[Fold]) -> list[NDArra
     Parameters
     ----------
     graphs
-        All graphs; canonical forms decide, once for the whole set.
+        All graphs; canonical forms decide, once for the whole set. Graphs with different node features are
+        no copies.
     folds
         The hold-out belongs to the training part.
 
@@ -43,8 +45,13 @@ def leaked_test_graphs(graphs: GraphBatch, folds: Sequence[Fold]) -> list[NDArra
     >>> leaked_test_graphs(graphs, [fold])[0].tolist()
     [False, True]
     """
-    copies = deduplicate(graphs).labels
+    copies = _copies(graphs)
     return [np.isin(copies[fold.test], copies[fold.training_part]) for fold in folds]
+
+
+def _copies(graphs: GraphBatch) -> Int64:
+    """Return a number for each graph that its copies share."""
+    return deduplicate(graphs.discretise()).labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +94,7 @@ def leak_report(graphs: GraphBatch, y: NDArray[np.generic], folds: Sequence[Fold
     >>> print(leak_report(twins.graphs, twins.y, folds_of(twins)))
     0 of 40 test graphs (0.0%) have an isomorphic copy in training, 0 of them with another class only
     """
-    copies = deduplicate(graphs).labels
+    copies = _copies(graphs)
     _, codes = np.unique(y, return_inverse=True)
     copies_of_class = copies * (codes.max() + 1) + codes  # one number for graph and class together
     leaked, contradicted = [], []

@@ -9,6 +9,7 @@ import numpy as np
 
 from twinwl.errors import GraphInputError
 from twinwl.graphs.constructors import Constructors
+from twinwl.graphs.node_features import labels_with_features
 from twinwl.graphs.selection import graph_indices, join, select, select_one
 from twinwl.graphs.validation import ARRAYS, validate
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from twinwl.graphs.labels import Label
+    from twinwl.graphs.node_features import Bins
     from twinwl.graphs.selection import Key
 
 __all__ = ["UNLABELLED", "GraphBatch", "concatenate"]
@@ -199,6 +201,11 @@ class GraphBatch(Constructors):
         """Whether nodes carry labels of their own."""
         return self.node_vocabulary != UNLABELLED
 
+    @property
+    def has_node_features(self) -> bool:
+        """Whether nodes carry continuous features."""
+        return self.node_features is not None and self.node_features.size > 0
+
     def labels_of_nodes(self) -> list[Label]:
         """Return each node's label, in node order."""
         return [self.node_vocabulary[code] for code in self.node_labels]
@@ -207,6 +214,58 @@ class GraphBatch(Constructors):
         """Return source and target of each arc, numbered within the whole batch."""
         sources = np.repeat(np.arange(self.n_nodes, dtype=np.int64), np.diff(self.indptr))
         return sources, self.indices
+
+    # ------------------------------------------------------------------ the same graphs with other labels
+
+    def without_features(self) -> GraphBatch:
+        """Return the same graphs without node features.
+
+        >>> GraphBatch.from_edges([[(0, 1)]], node_features=[[[0.5], [1.5]]]).without_features()
+        GraphBatch(1 graph, 2 nodes, 1 edge)
+        """
+        return self if self.node_features is None else self._with(node_features=None)
+
+    def without_edge_labels(self) -> GraphBatch:
+        """Return the same graphs without edge labels.
+
+        >>> GraphBatch.from_edges([[(0, 1)]], edge_labels=[["single"]]).without_edge_labels()
+        GraphBatch(1 graph, 2 nodes, 1 edge)
+        """
+        return self if self.edge_labels is None else self._with(edge_labels=None, edge_vocabulary=())
+
+    def discretise(self, bins: Bins = None) -> GraphBatch:
+        """Return the same graphs with node features turned into labels.
+
+        A node's new label is the tuple of its label (None where it has none) and its features, so that nodes
+        have equal labels where they agree in both. It depends on the node alone, not on the batch: graphs of
+        different batches stay comparable, and so do their hashes. Without features the batch is returned as
+        it is.
+
+        Parameters
+        ----------
+        bins
+            None takes the values as they are: exact, right for features that are codes or counts. Rising
+            numbers cut every feature into bins, ``[0.5, 2]`` into below 0.5, from 0.5 to below 2, and from 2
+            on; a list of such lists, one per feature, cuts each in its own way. Choose them on training
+            graphs, for instance by ``np.quantile``.
+
+        Examples
+        --------
+        >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2)]], node_features=[[[0.1], [0.2], [7.0]]])
+        >>> batch.discretise().labels_of_nodes()
+        [(None, 0.1), (None, 0.2), (None, 7.0)]
+        >>> batch.discretise(bins=[1, 5]).labels_of_nodes()
+        [(None, 0), (None, 0), (None, 2)]
+        """
+        if not self.has_node_features:
+            return self.without_features()
+        codes, vocabulary = labels_with_features(self, bins)
+        return self._with(node_labels=codes, node_vocabulary=vocabulary, node_features=None)
+
+    def _with(self, **changed: object) -> GraphBatch:
+        """Return a batch with some parts replaced by others that are right by construction."""
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        return GraphBatch.unchecked(**parts | changed)
 
 
 def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:

@@ -14,7 +14,7 @@ from twinwl.graphs.batch import GraphBatch, concatenate
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["GraphsLike", "as_batch"]
+__all__ = ["GraphsLike", "as_batch", "is_pyg_batch"]
 
 GraphsLike: TypeAlias = "GraphBatch | Iterable[object]"
 
@@ -32,6 +32,7 @@ _CLASS_OF_KIND = {
     "GraphBatch": ("twinwl.graphs.batch", "GraphBatch"),
     "networkx graph": ("networkx", "Graph"),
     "igraph graph": ("igraph", "Graph"),
+    "PyTorch Geometric Batch": ("torch_geometric.data.batch", "Batch"),
     "PyTorch Geometric Data": ("torch_geometric.data.data", "BaseData"),
     "RDKit molecule": ("rdkit.Chem.rdchem", "Mol"),
 }
@@ -43,9 +44,10 @@ def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str 
     Parameters
     ----------
     graphs
-        A GraphBatch (returned as it is), or any iterable of networkx graphs, igraph graphs, PyTorch
-        Geometric ``Data``, RDKit molecules, adjacency matrices (SciPy, or two-dimensional NumPy arrays),
-        lists of ``(u, v)`` edges, or GraphBatches, which are joined. An empty list gives an empty batch.
+        A GraphBatch (returned as it is), a PyTorch Geometric ``Batch`` (its graphs), or any iterable of
+        networkx graphs, igraph graphs, PyTorch Geometric ``Data``, RDKit molecules, adjacency matrices
+        (SciPy, or two-dimensional NumPy arrays), lists of ``(u, v)`` edges, or GraphBatches, which are
+        joined. An empty list gives an empty batch.
     node_label, edge_label
         For networkx and igraph: which attributes to read as labels. Without them labels are not read,
         whatever attributes there are.
@@ -64,6 +66,8 @@ def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str 
     """
     if isinstance(graphs, GraphBatch):
         return graphs
+    if is_pyg_batch(graphs):
+        return GraphBatch.from_pyg(graphs)
     collected = _collected(graphs)
     kinds = [_kind(graph) for graph in collected]
     for position, kind in enumerate(kinds):
@@ -103,6 +107,11 @@ def _collected(graphs: object) -> list[Any]:
     return list(graphs)
 
 
+def is_pyg_batch(graphs: object) -> bool:
+    """Whether this is many graphs in one PyTorch Geometric ``Batch``."""
+    return _kind(graphs) == "PyTorch Geometric Batch"
+
+
 def _kind(graph: object) -> str | None:
     """Name the kind of a graph, or return None; nothing is imported to find out."""
     if isinstance(graph, str | bytes):
@@ -125,6 +134,7 @@ def _door(kind: str, node_label: str | None, edge_label: str | None) -> Callable
         "GraphBatch": concatenate,
         "networkx graph": lambda graphs: GraphBatch.from_networkx(graphs, node_label, edge_label),
         "igraph graph": lambda graphs: GraphBatch.from_igraph(graphs, node_label, edge_label),
+        "PyTorch Geometric Batch": GraphBatch.from_pyg,  # which says what to do about one inside a list
         "PyTorch Geometric Data": GraphBatch.from_pyg,
         "RDKit molecule": GraphBatch.from_rdkit,
         "matrix": GraphBatch.from_scipy,

@@ -109,9 +109,12 @@ class Constructors:
 
     @classmethod
     def from_pyg(
-        cls, data_list: Iterable[torch_geometric.data.Data], *, directed: bool = False
+        cls,
+        data_list: Iterable[torch_geometric.data.Data] | torch_geometric.data.Batch,
+        *,
+        directed: bool = False,
     ) -> GraphBatch:
-        """Build a batch from PyTorch Geometric ``Data`` objects.
+        """Build a batch from PyTorch Geometric ``Data`` objects, or from the graphs of one ``Batch``.
 
         ``x`` of an integer kind is node labels: the integer of a single column, the place of the one in
         one-hot rows, else a tuple a row. ``x`` of a floating kind is node labels where every row of every

@@ -25,17 +25,24 @@ if TYPE_CHECKING:
 __all__ = ["from_pyg"]
 
 
-def from_pyg(data_list: Iterable[torch_geometric.data.Data], *, directed: bool = False) -> GraphBatch:
+def from_pyg(
+    data_list: Iterable[torch_geometric.data.Data] | torch_geometric.data.Batch, *, directed: bool = False
+) -> GraphBatch:
     """Build a batch from PyTorch Geometric ``Data`` objects; see `GraphBatch.from_pyg`."""
     library = sys.modules.get("torch_geometric.data")
     data_set = library is not None and isinstance(data_list, library.Dataset)
-    if hasattr(data_list, "edge_index") and not data_set:  # PyG's data sets show the fields of their graphs
-        raise GraphInputError(
-            "this is one Data object, not a list of them; wrap it in a list: [data], or take a Batch apart "
-            "with to_data_list()"
-        )
+    if library is not None and isinstance(data_list, library.Batch):
+        data_list = _taken_apart(data_list)
+    elif hasattr(data_list, "edge_index") and not data_set:  # PyG's data sets show the fields of their graphs
+        raise GraphInputError("this is one Data object, not a list of them; wrap it in a list: [data]")
     collected = listed(data_list, "data_list")
     for graph, data in enumerate(collected):
+        if _n_batched(data) > 1:
+            raise GraphInputError(
+                f"it is a Batch of {_n_batched(data)} graphs inside a list; pass the Batch itself, or the "
+                "graphs of its to_data_list()",
+                graph,
+            )
         if not hasattr(data, "edge_index"):
             raise GraphInputError(
                 f"{type(data).__name__} has no edge_index; give homogeneous Data objects", graph
@@ -73,6 +80,26 @@ def from_pyg(data_list: Iterable[torch_geometric.data.Data], *, directed: bool =
         one_way_remedy="edge_index of an undirected graph holds both arcs: use to_undirected(), or pass "
         "directed=True",
     )
+
+
+def _taken_apart(batch: Any) -> list[object]:  # noqa: ANN401
+    """Return the graphs of a PyG ``Batch``."""
+    try:
+        return list(batch.to_data_list())
+    except (RuntimeError, AttributeError) as error:
+        raise GraphInputError(
+            "this Batch does not know its graphs, as it was not built by Batch.from_data_list; give a list "
+            "of Data objects"
+        ) from error
+
+
+def _n_batched(data: Any) -> int:  # noqa: ANN401
+    """Return how many graphs a PyG object holds: by the ``ptr`` or the ``batch`` vector of a ``Batch``."""
+    for name in ("ptr", "batch"):
+        array = _array(getattr(data, name, None))
+        if array.ndim == 1 and array.size and array.dtype.kind in "iu":
+            return len(array) - 1 if name == "ptr" else int(array.max()) + 1
+    return 1
 
 
 def _array(tensor: Any) -> NDArray[Any]:  # noqa: ANN401

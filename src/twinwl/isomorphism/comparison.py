@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count, repeat
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import concatenate
-from twinwl.isomorphism.bare import bare
+from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.one_graph import one_graph
 from twinwl.isomorphism.readouts import RoundReader, resolve
 from twinwl.isomorphism.values import class_numbers, readable
@@ -33,7 +34,14 @@ _FIRST_ROUNDS = 3
 _MANY_ROUNDS = 50
 
 
-def compare(g: object, h: object, readout: ReadoutChoice = "size", n_iter: int | None = None) -> Comparison:
+def compare(
+    g: object,
+    h: object,
+    readout: ReadoutChoice = "size",
+    n_iter: int | None = None,
+    *,
+    ignore_features: bool = False,
+) -> Comparison:
     """Run the Twin-WL test on two graphs.
 
     In each round the multisets of (colour, readout of the rooted subgraph) of both graphs are compared. A
@@ -53,6 +61,9 @@ def compare(g: object, h: object, readout: ReadoutChoice = "size", n_iter: int |
         rooted subgraph grows any more, after which no round can differ. For two graphs of n nodes, m edges
         and diameter d that agree to the end, that takes time O(nm) and memory O(nd) at least: give a number
         for very large ones.
+    ignore_features
+        Compare graphs with continuous node features as if they had none; otherwise they are an error. To let
+        features take part, turn them into labels with `GraphBatch.discretise`.
 
     Returns
     -------
@@ -75,8 +86,13 @@ def compare(g: object, h: object, readout: ReadoutChoice = "size", n_iter: int |
         isinstance(n_iter, bool) or not isinstance(n_iter, int | np.integer) or n_iter < 0
     ):
         raise TwinWLError(f"n_iter is {n_iter!r}; it must be a whole number of rounds, 0 or more, or None")
-    pair = _paired(one_graph(g, "the first graph"), one_graph(h, "the second graph"))
-    return _run(pair, readouts, n_iter)
+    graphs = [one_graph(g, "the first graph"), one_graph(h, "the second graph")]
+    first, second = (
+        labels_only(graph, ignore_features=ignore_features, name=f"the {which} graph")
+        for graph, which in zip(graphs, ("first", "second"), strict=True)
+    )
+    found = _run(_paired(first, second), readouts, n_iter)
+    return replace(found, features_ignored=any(graph.has_node_features for graph in graphs))
 
 
 def _paired(g: GraphBatch, h: GraphBatch) -> GraphBatch:
@@ -96,7 +112,7 @@ def _paired(g: GraphBatch, h: GraphBatch) -> GraphBatch:
             raise TwinWLError(
                 f"the {names[0]} graph has {what} and the {names[1]} has none; give both labels, or neither"
             )
-    return concatenate([bare(g), bare(h)])
+    return concatenate([g, h])
 
 
 def _run(pair: GraphBatch, readouts: tuple[Readout, ...], n_iter: int | None) -> Comparison:

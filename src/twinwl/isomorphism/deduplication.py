@@ -13,6 +13,7 @@ import numpy as np
 from twinwl.errors import GraphInputError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import as_batch
+from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.canonical import certificates
 from twinwl.isomorphism.hashing import graph_keys
 from twinwl.isomorphism.readouts import ReadoutError, resolve
@@ -41,6 +42,9 @@ class Deduplication:
         Group of each graph; groups are numbered by their first graph.
     exact : bool
         Whether groups hold isomorphic graphs, or only graphs of equal hash.
+    features_ignored : bool
+        Whether some graphs have node features, which were ignored as asked; graphs of a group may differ in
+        them.
 
     Examples
     --------
@@ -56,6 +60,7 @@ class Deduplication:
 
     labels: Int64
     exact: bool = True
+    features_ignored: bool = False
 
     @property
     def representatives(self) -> Int64:
@@ -73,11 +78,17 @@ class Deduplication:
         return int(self.labels.max(initial=-1)) + 1
 
     def __repr__(self) -> str:
-        return f"Deduplication({len(self.labels):,} graphs, {len(self):,} groups)"
+        ignored = ", node features ignored" if self.features_ignored else ""
+        return f"Deduplication({len(self.labels):,} graphs, {len(self):,} groups{ignored})"
 
 
 def deduplicate(
-    graphs: GraphsLike, exact: bool = True, *, n_iter: Rounds = 3, readout: ReadoutChoice = "size"
+    graphs: GraphsLike,
+    exact: bool = True,
+    *,
+    n_iter: Rounds = 3,
+    readout: ReadoutChoice = "size",
+    ignore_features: bool = False,
 ) -> Deduplication:
     """Find groups of isomorphic graphs; labels of nodes and edges are respected.
 
@@ -93,7 +104,7 @@ def deduplicate(
     exact
         Whether to compare canonical forms. Otherwise graphs of equal hash are one group: fast, and wrong only
         for graphs that the Twin-WL test does not tell apart.
-    n_iter, readout
+    n_iter, readout, ignore_features
         As in `twinwl.graph_hashes`.
 
     Returns
@@ -115,18 +126,24 @@ def deduplicate(
 
     number_of_key: dict[bytes, int] = {}
     if not isinstance(graphs, Iterator):
-        batch = as_batch(graphs)
+        given = as_batch(graphs)
+        batch = labels_only(given, ignore_features=ignore_features)
         keys = hashes(batch)
         labels = _numbered(_resolved(batch, keys) if exact else keys, number_of_key)
-        return Deduplication(labels, exact)
+        return Deduplication(labels, exact, given.has_node_features)
     parts = []
+    ignored = False
     for first, block in _blocks(graphs):
         try:
-            keys = _form_digests(block) if exact else hashes(block)
+            batch = labels_only(block, ignore_features=ignore_features)
+            keys = _form_digests(batch) if exact else hashes(batch)
         except ReadoutError as error:
             raise error.moved(first + error.graph) from error
+        except GraphInputError as error:
+            raise _moved(error, first) from error
+        ignored |= block.has_node_features
         parts.append(_numbered(keys, number_of_key))
-    return Deduplication(np.concatenate(parts) if parts else np.empty(0, np.int64), exact)
+    return Deduplication(np.concatenate(parts) if parts else np.empty(0, np.int64), exact, ignored)
 
 
 def _resolved(batch: GraphBatch, keys: list[bytes]) -> list[bytes]:
@@ -168,7 +185,10 @@ def _gathered(pending: Iterable[object], taken: int) -> GraphBatch:
     try:
         return as_batch(pending)
     except GraphInputError as error:
-        if error.graph is None:
-            raise
-        message = str(error).removeprefix(f"graph {error.graph}: ")
-        raise GraphInputError(message, taken + error.graph) from error
+        raise _moved(error, taken) from error
+
+
+def _moved(error: GraphInputError, taken: int) -> GraphInputError:
+    """Return the same complaint about a graph that is counted from the start of the stream."""
+    graph = None if error.graph is None else taken + error.graph
+    return GraphInputError(str(error).removeprefix(f"graph {error.graph}: "), graph)

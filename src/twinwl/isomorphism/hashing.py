@@ -10,7 +10,7 @@ from numba import njit
 
 from twinwl.errors import TwinWLError
 from twinwl.graphs.coercion import as_batch
-from twinwl.isomorphism.bare import bare
+from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.inner_colours import n_distinct
 from twinwl.isomorphism.keys import absorbed, digest_keys, row_keys
 from twinwl.isomorphism.one_graph import one_graph
@@ -39,7 +39,12 @@ _BLOCK_ENTRIES = 1 << 16
 
 
 def graph_hash(
-    g: object, n_iter: Rounds = 3, readout: ReadoutChoice = "size", *, edge_labels: bool = True
+    g: object,
+    n_iter: Rounds = 3,
+    readout: ReadoutChoice = "size",
+    *,
+    edge_labels: bool = True,
+    ignore_features: bool = False,
 ) -> str:
     """Return the hash of one graph; see `graph_hashes`.
 
@@ -47,7 +52,7 @@ def graph_hash(
     ----------
     g
         A batch of one, or a single graph of any kind that `twinwl.as_batch` takes in a list.
-    n_iter, readout, edge_labels
+    n_iter, readout, edge_labels, ignore_features
         As in `graph_hashes`.
 
     >>> import networkx as nx
@@ -56,11 +61,17 @@ def graph_hash(
     >>> graph_hash(nx.cycle_graph(6)) == graph_hash(nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3)))
     False
     """
-    return graph_hashes(one_graph(g, "the graph"), n_iter, readout, edge_labels=edge_labels)[0]
+    graph = one_graph(g, "the graph")
+    return graph_hashes(graph, n_iter, readout, edge_labels=edge_labels, ignore_features=ignore_features)[0]
 
 
 def graph_hashes(
-    graphs: GraphsLike, n_iter: Rounds = 3, readout: ReadoutChoice = "size", *, edge_labels: bool = True
+    graphs: GraphsLike,
+    n_iter: Rounds = 3,
+    readout: ReadoutChoice = "size",
+    *,
+    edge_labels: bool = True,
+    ignore_features: bool = False,
 ) -> list[str]:
     """Return the hash of each graph: ``twl1:`` and 32 hexadecimal digits.
 
@@ -82,6 +93,9 @@ def graph_hashes(
         As in `twinwl.compare`. A function must return None, bool, int, float, str, bytes or tuples of these.
     edge_labels
         Whether edge labels take part, where there are any.
+    ignore_features
+        Hash graphs with continuous node features as if they had none; otherwise they are an error. To let
+        features take part, turn them into labels with `GraphBatch.discretise`.
 
     Examples
     --------
@@ -93,7 +107,9 @@ def graph_hashes(
     >>> path == same, path == labelled
     (True, False)
     """
-    batch = bare(as_batch(graphs), edge_labels=edge_labels)
+    batch = labels_only(as_batch(graphs), ignore_features=ignore_features)
+    if not edge_labels:
+        batch = batch.without_edge_labels()
     digits = graph_keys(batch, n_iter, resolve(readout)).astype(">u8").tobytes().hex()
     return [f"{VERSION}:{digits[start : start + 32]}" for start in range(0, len(digits), 32)]
 

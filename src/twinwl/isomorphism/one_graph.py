@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twinwl.errors import GraphInputError
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.coercion import as_batch
+from twinwl.graphs.coercion import as_batch, is_pyg_batch
 
 __all__ = ["one_graph"]
 
@@ -24,7 +24,8 @@ def one_graph(graph: object, name: str) -> GraphBatch:
     GraphBatch(1 graph, 3 nodes, 2 edges)
     """
     try:
-        batch = as_batch(graph if isinstance(graph, GraphBatch | list | tuple) else [graph])
+        many = isinstance(graph, GraphBatch | list | tuple) or is_pyg_batch(graph)
+        batch = as_batch(graph if many else [graph])  # type: ignore[arg-type]
     except GraphInputError as error:
         raise GraphInputError(f"{name}: {error}") from error
     if len(batch) != 1:

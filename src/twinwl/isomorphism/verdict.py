@@ -62,6 +62,8 @@ class Comparison:
         Whether more rounds could not change the verdict; False only where ``n_iter`` cut the test short.
     directed : bool
         Whether the graphs are directed.
+    features_ignored : bool
+        Whether a graph has node features, which were ignored as asked.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Comparison:
     iterations_run: int
     complete: bool = True
     directed: bool = False
+    features_ignored: bool = False
 
     @property
     def distinguished(self) -> bool:
@@ -87,6 +90,19 @@ class Comparison:
     def iteration(self) -> int | None:
         """The first round in which they differ, or None."""
         return None if self.witness is None else self.witness.iteration
+
+    @property
+    def exact(self) -> bool:
+        """Whether the readout is exact: on undirected graphs ``"canonical"`` sees whole components."""
+        return "canonical" in self.readout and not self.directed
+
+    @property
+    def proves_isomorphism(self) -> bool:
+        """Whether not being told apart means being isomorphic: an exact readout that ran to the end.
+
+        Never where node features were ignored.
+        """
+        return self.exact and self.complete and not self.distinguished and not self.features_ignored
 
     def __str__(self) -> str:
         if self.witness is None:
@@ -102,9 +118,9 @@ class Comparison:
                 f"Not told apart up to round {self.iterations_run} by the {self._readouts()}; "
                 "more rounds might differ."
             )
-        # On undirected graphs the rooted subgraphs end up as whole components, and their forms are exact.
-        exact = "canonical" in self.readout and not self.directed
-        meaning = "the graphs are isomorphic" if exact else "the graphs may be isomorphic"
+        meaning = "the graphs are isomorphic" if self.exact else "the graphs may be isomorphic"
+        if self.features_ignored:
+            meaning += " when node features are ignored"
         return (
             f"Not told apart by the {self._readouts()} in any round (0 to {self.iterations_run}): {meaning}."
         )

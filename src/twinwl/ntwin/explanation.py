@@ -9,7 +9,6 @@ import torch
 
 from twinwl.errors import TwinWLError
 from twinwl.estimators.trees import tree_of_colour
-from twinwl.isomorphism.bare import bare
 from twinwl.ntwin.encoder import TwinSlices
 from twinwl.ntwin.examples import QuotientExamples
 from twinwl.ntwin.quotient import pair_colours
@@ -118,7 +117,7 @@ def _state_shares(
     gradient: torch.Tensor,
 ) -> Float64:
     """Return each node's share by its states, summed over layers and over the subgraphs it lies in."""
-    plain = bare(graph)
+    plain = graph.without_features()
     layers = len(encoder.hops)
     parts = gradient.reshape(-1, encoder.hidden)
     shares = np.zeros(graph.n_nodes)
@@ -167,7 +166,7 @@ def _column_shares(
     first_of_layer = np.concatenate([[0], np.cumsum(alphabet.n_colours)])
     place = np.full(first_of_layer[-1], -1)
     place[histograms.columns] = np.arange(histograms.n_columns)
-    colours, _ = refine(bare(graph), None, alphabet=alphabet)
+    colours, _ = refine(graph.without_features(), None, alphabet=alphabet)
     for layer, colour_of_node in enumerate(colours):
         seen = np.flatnonzero(colour_of_node >= 0)
         column = place[first_of_layer[layer] + colour_of_node[seen]]

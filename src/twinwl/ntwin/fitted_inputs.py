@@ -9,7 +9,6 @@ import numpy as np
 
 from twinwl.errors import TwinWLError, nearest, warn_caller
 from twinwl.graphs.labels import recode
-from twinwl.isomorphism.bare import bare
 from twinwl.learning.sparse import SparseExamples
 from twinwl.ntwin.examples import LiteralExamples, QuotientExamples
 from twinwl.ntwin.quotient import build_quotient
@@ -78,7 +77,9 @@ class FittedInputs:
             subtree=subtree,
             centre=features.mean(axis=0) if len(features) else np.zeros(features.shape[1]),
             scale=np.where(scale > 0, scale, 1.0),  # a constant column says nothing, and must not divide by 0
-            histograms=SubtreeHistograms.fitted(bare(batch), layers, edge_labels=edge_labels, min_df=min_df)
+            histograms=SubtreeHistograms.fitted(
+                batch.without_features(), layers, edge_labels=edge_labels, min_df=min_df
+            )
             if subtree == "wl"
             else None,
         )
@@ -98,7 +99,7 @@ class FittedInputs:
     ) -> QuotientExamples | LiteralExamples:
         """Turn graphs into examples, on the quotient unless there are continuous features."""
         self.check(batch)
-        plain = bare(batch)
+        plain = batch.without_features()
         rows = None if self.histograms is None else SparseExamples(self.histograms.rows(plain))
         if len(self.centre):
             return LiteralExamples(batch, self.labels, self.edge_labels, self.centre, self.scale, rows)

@@ -14,7 +14,6 @@ import numpy as np
 
 from twinwl.errors import TwinWLError
 from twinwl.graphs.labels import recode
-from twinwl.isomorphism.bare import bare
 from twinwl.ntwin.blocks import check_memory, root_blocks
 from twinwl.ntwin.pools import Pool, PoolBuilder
 from twinwl.ntwin.settings import Hops, RootMark, hops_of_layers, n_marks
@@ -116,7 +115,7 @@ class Quotient:
         This one is left as it is, and rows computed for it stay good.
         """
         _check_alike(self, batch)
-        return _built(bare(batch), replace(self, pools=(), n_pairs=()), max_memory)
+        return _built(batch.without_features(), replace(self, pools=(), n_pairs=()), max_memory)
 
 
 def build_quotient(
@@ -158,7 +157,7 @@ def build_quotient(
         pools=(),
         n_pairs=(),
     )
-    return _built(bare(batch), empty, max_memory)
+    return _built(batch.without_features(), empty, max_memory)
 
 
 def pair_colours(batch: GraphBatch, quotient: Quotient, layer: int) -> tuple[RootedSubgraphs, Int32]:
@@ -166,7 +165,7 @@ def pair_colours(batch: GraphBatch, quotient: Quotient, layer: int) -> tuple[Roo
 
     For looking into a few graphs; the colours are those of the quotient, which must know all of them.
     """
-    plain = bare(batch)
+    plain = batch.without_features()
     maker = _Maker(plain, quotient)
     cut = rooted_subgraphs(plain, quotient.hops[layer - 1])
     return cut, list(maker.rounds_of(cut, layer, insert=False))[-1]

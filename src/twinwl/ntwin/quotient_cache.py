@@ -9,7 +9,6 @@ import numpy as np
 
 from twinwl.datasets.dataset import content_digest
 from twinwl.files.cache import read_arrays, write_arrays
-from twinwl.isomorphism.bare import bare
 from twinwl.ntwin.pools import Pool
 from twinwl.ntwin.quotient import Quotient, build_quotient
 from twinwl.ntwin.settings import hops_of_layers
@@ -48,7 +47,7 @@ def cached_quotient(
     >>> cached_quotient(worked_example(), layers=2).n_colours
     [2, 8, 8]
     """
-    plain = bare(batch)
+    plain = batch.without_features()
     radii = hops_of_layers(hops, layers)
     content = content_digest(plain, np.empty(0, np.int64))
     settings = f"quotient {_FORMAT} {radii} {root_mark} {edge_labels} {content}"

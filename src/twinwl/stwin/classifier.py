@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from twinwl.errors import TwinWLError, nearest
+from twinwl.graphs.node_features import warn_features
 from twinwl.learning.classifier import NeuralGraphClassifier
 from twinwl.learning.perceptron import SparsePerceptron
 from twinwl.learning.sparse import SparseExamples
@@ -56,6 +57,8 @@ class STwinClassifier(NeuralGraphClassifier):
         Decides hold-out, first weights, order of batches and dropout.
     progress : bool or None
         Show a bar with live accuracy; None shows it where there is a terminal.
+    ignore_features : bool, default=False
+        Do not warn where graphs have continuous node features, which are not used.
 
     Attributes
     ----------
@@ -104,6 +107,7 @@ class STwinClassifier(NeuralGraphClassifier):
         class_weight: object = None,
         random_state: object = None,
         progress: bool | None = None,
+        ignore_features: bool = False,
     ) -> None:
         self.n_iter = n_iter
         self.features = features
@@ -123,6 +127,7 @@ class STwinClassifier(NeuralGraphClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
         self.progress = progress
+        self.ignore_features = ignore_features
 
     def explain(self, X: GraphsLike, n_columns: int = 10) -> Explanation:
         """Tell each node's share of the decision about one graph, and the columns that matter most.
@@ -158,8 +163,15 @@ class STwinClassifier(NeuralGraphClassifier):
             raise TwinWLError(f"dropout is {self.dropout!r}; it must be a share from 0.0 to below 1.0")
 
     def _fit_examples(self, batch: GraphBatch) -> SparseExamples:
+        warn_features(batch, self, ignore_features=self.ignore_features)
         self.vectorizer_ = STwinVectorizer(
-            self.n_iter, self.features, self.edge_labels, self.initial, self.min_df, self.max_features
+            self.n_iter,
+            self.features,
+            self.edge_labels,
+            self.initial,
+            self.min_df,
+            self.max_features,
+            ignore_features=True,
         )
         encoding = self.vectorizer_._learn(batch)  # noqa: SLF001  (the same layer)
         features, counts = self._views(batch, encoding)

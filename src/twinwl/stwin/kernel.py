@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from twinwl.errors import TwinWLError
 from twinwl.estimators.fitting import check_fitted, graphs_of
+from twinwl.graphs.node_features import warn_features
 from twinwl.stwin.extended import encode_in_full
 from twinwl.stwin.features import FeatureSpace, stwin_features
 from twinwl.stwin.kernel_products import RightHandSide
@@ -44,6 +45,8 @@ class TwinKernel(TransformerMixin, BaseEstimator):
         ``"minmax"`` has that property anyway. A graph without nodes is similar to nothing, itself included.
     edge_labels : bool, default=False
     initial : {"label", "degree"}, default="label"
+    ignore_features : bool, default=False
+        Do not warn where graphs have continuous node features, which are not used.
 
     Attributes
     ----------
@@ -80,6 +83,7 @@ class TwinKernel(TransformerMixin, BaseEstimator):
         normalize: bool = True,
         edge_labels: bool = False,
         initial: str = "label",
+        ignore_features: bool = False,
     ) -> None:
         self.n_iter = n_iter
         self.features = features
@@ -87,16 +91,15 @@ class TwinKernel(TransformerMixin, BaseEstimator):
         self.normalize = normalize
         self.edge_labels = edge_labels
         self.initial = initial
+        self.ignore_features = ignore_features
 
     def fit(self, X: GraphsLike, y: object = None) -> TwinKernel:  # noqa: ARG002
         """Encode the training graphs; ``y`` is ignored."""
         check_base(self.base)
+        batch = graphs_of(X, "fit")
+        warn_features(batch, self, ignore_features=self.ignore_features)
         encoding = stwin_features(
-            graphs_of(X, "fit"),
-            self.n_iter,
-            self.features,
-            edge_labels=self.edge_labels,
-            initial=self.initial,
+            batch, self.n_iter, self.features, edge_labels=self.edge_labels, initial=self.initial
         )
         self.space_, self.matrix_ = encoding.space, encoding.matrix
         self.own_sums_ = own_sums(self.matrix_, self.base)

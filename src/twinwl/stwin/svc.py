@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from twinwl.estimators.calibration import Calibration
 from twinwl.estimators.fitting import check_fitted, graphs_of
 from twinwl.estimators.support_vectors import SupportVectors, predicted_codes
+from twinwl.graphs.node_features import warn_features
 from twinwl.stwin.extended import encode_in_full
 from twinwl.stwin.features import FeatureSpace, stwin_features
 from twinwl.stwin.inner_choice import Problem, choose, inner_folds, machine
@@ -60,6 +61,8 @@ class STwinSVC(ClassifierMixin, BaseEstimator):
         Threads of the inner choice.
     random_state : int or None, default=None
         Seed of the inner folds, where alone there is chance; None is 0.
+    ignore_features : bool, default=False
+        Do not warn where graphs have continuous node features, which are not used.
 
     Attributes
     ----------
@@ -114,6 +117,7 @@ class STwinSVC(ClassifierMixin, BaseEstimator):
         class_weight: str | Mapping[object, float] | None = None,
         n_jobs: int | None = None,
         random_state: int | None = None,
+        ignore_features: bool = False,
     ) -> None:
         self.n_iter = n_iter
         self.C = C
@@ -126,6 +130,7 @@ class STwinSVC(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.ignore_features = ignore_features
 
     def fit(self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None) -> STwinSVC:
         """Choose rounds and C, then learn from all graphs.
@@ -142,6 +147,7 @@ class STwinSVC(ClassifierMixin, BaseEstimator):
             How much each graph weighs.
         """
         batch = graphs_of(X, "fit")
+        warn_features(batch, self, ignore_features=self.ignore_features)
         n_iters, Cs = rounds(self.n_iter), penalties(self.C)
         check_base(self.base)
         problem = Problem.of(y, len(batch), sample_weight, self.class_weight)

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from twinwl.estimators.fitting import check_fitted, graphs_of, warn_of_strangers
 from twinwl.estimators.trees import RootedTree, tree_of_colour
+from twinwl.graphs.node_features import warn_features
 from twinwl.stwin.column_choice import check_column, choose_columns, keep_columns
 from twinwl.stwin.features import FeatureSpace, stwin_features
 from twinwl.stwin.space_state import columns_from_state, space_from_state, space_to_state
@@ -44,6 +45,8 @@ class STwinVectorizer(TransformerMixin, BaseEstimator):
         Drop columns that occur in fewer training graphs than this (a share of them, where a float).
     max_features : int or None, default=None
         Keep this many columns at most: those that occur in most training graphs, the earlier one of equals.
+    ignore_features : bool, default=False
+        Do not warn where graphs have continuous node features, which are not used.
 
     Attributes
     ----------
@@ -87,6 +90,7 @@ class STwinVectorizer(TransformerMixin, BaseEstimator):
         initial: str = "label",
         min_df: int | float = 1,
         max_features: int | None = None,
+        ignore_features: bool = False,
     ) -> None:
         self.n_iter = n_iter
         self.features = features
@@ -94,6 +98,7 @@ class STwinVectorizer(TransformerMixin, BaseEstimator):
         self.initial = initial
         self.min_df = min_df
         self.max_features = max_features
+        self.ignore_features = ignore_features
 
     def fit(self, X: GraphsLike, y: object = None) -> STwinVectorizer:  # noqa: ARG002
         """Learn alphabet and columns; ``y`` is ignored."""
@@ -137,6 +142,7 @@ class STwinVectorizer(TransformerMixin, BaseEstimator):
 
     def _learn(self, X: GraphsLike) -> Encoding:
         batch = graphs_of(X, "fit")
+        warn_features(batch, self, ignore_features=self.ignore_features)
         encoding = stwin_features(
             batch, self.n_iter, self.features, edge_labels=self.edge_labels, initial=self.initial
         )

@@ -7,7 +7,7 @@ from twinwl.datasets.generators.worked_example import worked_example
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.comparison import compare
 from twinwl.report.compare.rounds import rounds_of_pair
-from twinwl.report.compare.verdict_text import caption, proves_isomorphism, verdict_of
+from twinwl.report.compare.verdict_text import caption, verdict_of
 
 
 def told(first, second, **options):
@@ -64,8 +64,19 @@ def test_directed_agreement_is_never_called_a_proof():
     arcs = nx.DiGraph([(0, 1), (1, 2)])
     pair = GraphBatch.from_networkx([arcs, arcs])
     comparison = compare(pair[0], pair[1], readout="canonical")
-    assert not proves_isomorphism(comparison)
+    assert not comparison.proves_isomorphism
     assert "does not prove" in verdict_of(pair, comparison).sentences[1]
+
+
+@pytest.mark.parametrize("readout", ["size", "canonical"])
+def test_ignored_features_are_said_and_nothing_is_proved(readout):
+    pair = GraphBatch.from_edges([[(0, 1)]] * 2, node_features=[[[0.0], [0.0]], [[0.0], [1.0]]])
+    comparison = compare(pair[0], pair[1], readout, ignore_features=True)
+    verdict = verdict_of(pair.without_features(), comparison)
+    assert "The same" not in verdict.headline
+    assert "features were not compared" in " ".join([verdict.headline, *verdict.sentences]) or (
+        verdict.headline == "Isomorphic when node features are ignored"
+    )
 
 
 @pytest.fixture

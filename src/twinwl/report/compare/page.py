@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -56,7 +55,7 @@ def compare_page(
     >>> page.startswith("<!DOCTYPE html>")
     True
     """
-    pair = concatenate([replace(part.graphs, node_features=None) for part in (first, second)])
+    pair = concatenate([part.graphs.without_features() for part in (first, second)])
     rounds = _rounds(pair, comparison, n_iter)
     last = len(rounds) - 1
     start = last if comparison.iteration is None else comparison.iteration

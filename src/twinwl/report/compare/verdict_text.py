@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.verdict import Comparison, Witness
     from twinwl.report.compare.rounds import ColourRow, Round
 
-__all__ = ["Verdict", "caption", "proves_isomorphism", "verdict_of"]
+__all__ = ["Verdict", "caption", "verdict_of"]
 
 _MOST_LISTED = 4
 
@@ -80,24 +80,18 @@ def caption(h: int, found: Round, comparison: Comparison) -> tuple[str, str]:
     return word, "Each pair of colour and rooted size is equally frequent in both graphs."
 
 
-def proves_isomorphism(comparison: Comparison) -> bool:
-    """Whether not being told apart means being isomorphic, because the readout is exact and ran to the end.
-
-    >>> import networkx as nx
-    >>> from twinwl.isomorphism.comparison import compare
-    >>> proves_isomorphism(compare(nx.path_graph(3), nx.star_graph(2), readout="canonical"))
-    True
-    """
-    exact = "canonical" in comparison.readout and not comparison.directed
-    return exact and comparison.complete and not comparison.distinguished
-
-
 def _not_told_apart(comparison: Comparison) -> Verdict:
-    if proves_isomorphism(comparison):
+    if comparison.proves_isomorphism:
         return Verdict(
             distinguished=False,
             headline="The same: the two graphs are isomorphic",
             sentences=["The readout canonical is exact, so this is a proof and not only a failed attempt."],
+        )
+    if comparison.exact and comparison.complete:
+        return Verdict(
+            distinguished=False,
+            headline="Isomorphic when node features are ignored",
+            sentences=["The graphs have node features, which were not compared: they may differ in them."],
         )
     headline = "Not told apart"
     reason = (
@@ -109,7 +103,9 @@ def _not_told_apart(comparison: Comparison) -> Verdict:
         headline = f"Not told apart up to round {rounds}"
         reason = "More rounds were not asked for; they, or a stronger readout, may tell the graphs apart."
     honest = "This does not prove that they are isomorphic."
-    if not comparison.directed:
+    if comparison.features_ignored:
+        honest += " Their node features were not compared."
+    elif not comparison.directed:
         honest += " The readout canonical, without a limit of rounds, is exact and decides it."
     return Verdict(distinguished=False, headline=headline, sentences=[reason, honest])
 

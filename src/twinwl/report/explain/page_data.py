@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -97,7 +96,7 @@ def columns_shown(
     drawing
         The graph laid out, or None.
     """
-    plain = replace(graph, node_features=None)
+    plain = graph.without_features()
     deepest = max([column.tree.depth for column in explanation.columns], default=0)
     colours = None if alphabet is None else refine(plain, None, alphabet=alphabet).colours
     sizes = rooted_sizes(plain, deepest)
