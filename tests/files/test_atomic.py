@@ -45,3 +45,10 @@ def test_rights_of_the_replaced_file_are_kept(tmp_path):
     with atomic_write(path) as stream:
         stream.write(b"x")
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_name_of_the_greatest_length(tmp_path):
+    path = tmp_path / ("x" * 255)
+    with atomic_write(path) as stream:
+        stream.write(b"whole")
+    assert path.read_bytes() == b"whole"

@@ -15,7 +15,7 @@ from twinwl.learning.network_state import (
     classes_to_state,
     history_from_state,
     history_to_state,
-    weights_from_state,
+    network_from_state,
     weights_to_state,
 )
 
@@ -46,16 +46,21 @@ def test_history_survives():
 
 
 @pytest.mark.parametrize(
-    "change", [{"best_epoch": 0.5}, {"train_loss": [None]}, {"train_loss": "abc"}, {"surprise": []}]
+    "change",
+    [{"best_epoch": 0.5}, {"best_epoch": 3}, {"train_loss": [None]}, {"train_loss": "abc"}, {"surprise": []}],
 )
 def test_histories_that_are_none(change):
     with pytest.raises(TwinWLError, match="history"):
         history_from_state({**history_to_state(History()), **change})
 
 
+def build():
+    return torch.nn.Linear(2, 3)
+
+
 def test_weights_survive():
-    one, other = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
-    weights_from_state(other, weights_to_state(one))
+    one = build()
+    other = network_from_state(build, weights_to_state(one))
     assert torch.equal(one.weight, other.weight)
     one.weight.data += 1  # the copy does not hang on the original
     assert not torch.equal(one.weight, other.weight)
@@ -66,6 +71,10 @@ def test_weights_survive():
     [{"weight": np.zeros((3, 3), np.float32)}, {"bias": np.zeros(3)}, {"more": np.zeros(1)}, {"bias": 1}],
 )
 def test_weights_of_another_network(change):
-    network = torch.nn.Linear(2, 3)
     with pytest.raises(TwinWLError, match="do not fit the network"):
-        weights_from_state(network, {**weights_to_state(network), **change})
+        network_from_state(build, {**weights_to_state(build()), **change})
+
+
+def test_network_that_no_memory_could_hold_is_refused_without_it():
+    with pytest.raises(TwinWLError, match="do not fit the network"):
+        network_from_state(lambda: torch.nn.Linear(2**30, 2**30), weights_to_state(build()))

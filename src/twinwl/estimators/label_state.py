@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, shown
 from twinwl.graphs.labels import Label, normalise_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+_CLASSES_DTYPE = re.compile(r"[|]b1|[|][iu]1|<[iu][248]|<f[248]|[|]S\d+|<U\d+|[|]O")
 
 __all__ = ["classes_from_state", "classes_to_state", "label_from_json", "label_to_json"]
 
@@ -52,7 +55,7 @@ def label_from_json(value: object) -> Label:
     try:
         return normalise_label(_read(value))
     except (TypeError, ValueError, KeyError, RecursionError) as error:
-        raise TwinWLError(f"{str(value)[:80]} is not a label; the file is damaged") from error
+        raise TwinWLError(f"{shown(value)} is not a label; the file is damaged") from error
 
 
 def _read(value: object) -> Label:  # noqa: PLR0911  (one a kind)
@@ -77,7 +80,7 @@ def _read(value: object) -> Label:  # noqa: PLR0911  (one a kind)
 def classes_to_state(classes: NDArray[np.generic]) -> dict[str, object]:
     """Return the classes of a classifier with the type of the array that holds them."""
     labels = [label_to_json(normalise_label(label)) for label in classes]
-    return {"classes": labels, "classes_dtype": classes.dtype.str}
+    return {"classes": labels, "classes_dtype": classes.dtype.newbyteorder("<").str}
 
 
 def classes_from_state(state: Mapping[str, object]) -> NDArray[np.generic]:
@@ -95,9 +98,16 @@ def classes_from_state(state: Mapping[str, object]) -> NDArray[np.generic]:
     if not isinstance(values, list) or len(values) < 2 or not isinstance(dtype, str):  # noqa: PLR2004
         raise TwinWLError("the model does not name its classes; the file is damaged")
     labels = [label_from_json(value) for value in values]
+    if not _CLASSES_DTYPE.fullmatch(dtype):
+        raise TwinWLError(f"the model's classes are an array of {shown(dtype)}; the file is damaged")
     try:
-        classes = np.empty(len(labels), np.dtype(dtype))
+        # Strings take the room they need, never what the file claims.
+        classes = np.empty(len(labels), dtype) if dtype[1] not in "SU" else np.array(labels)
         classes[:] = labels
-    except (TypeError, ValueError) as error:
-        raise TwinWLError(f"the model's classes are no array of {dtype!r}; the file is damaged") from error
+    except (OverflowError, TypeError, ValueError) as error:
+        raise TwinWLError(
+            f"the model's classes are not an array of {shown(dtype)}; the file is damaged"
+        ) from error
+    if classes.ndim != 1 or classes.dtype.kind != dtype[1] or classes.tolist() != labels:
+        raise TwinWLError(f"the model's classes are not an array of {shown(dtype)}; the file is damaged")
     return classes

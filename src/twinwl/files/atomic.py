@@ -36,7 +36,8 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     b'whole'
     """
     target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    # A part of the name: the whole may already be as long as a name can be.
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:20]}.", suffix=".tmp")
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:

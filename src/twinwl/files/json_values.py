@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.errors import TwinWLError
-from twinwl.files.array_members import ModelFileError
+from twinwl.errors import TwinWLError, shown
+from twinwl.files.array_members import ModelFileError, plain_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,9 +30,7 @@ def to_json(value: object, arrays: dict[str, NDArray[np.generic]], name: str) ->
     ['state/w']
     """
     if isinstance(value, np.ndarray):
-        if value.dtype.hasobject:
-            raise TwinWLError(f"{name} is an array of objects, which cannot be written without pickle")
-        arrays[name] = value
+        arrays[name] = plain_array(value, name)
         return {"array": name}
     if isinstance(value, np.generic):
         value = value.item()
@@ -78,16 +77,18 @@ def from_json(value: object, arrays: dict[str, NDArray[np.generic]]) -> object: 
         case list(parts):
             return [from_json(part, arrays) for part in parts]
         case {"array": str(name), **rest} if not rest and name in arrays:
-            return arrays.pop(name)
+            array = arrays.pop(name)
+            return array.astype(array.dtype.newbyteorder("="), copy=False)
         case {"tuple": list(parts), **rest} if not rest:
             return tuple(from_json(part, arrays) for part in parts)
         case {"dict": list(pairs), **rest} if not rest:
             return dict(_pair(pair, arrays) for pair in pairs)
         case {"bytes": str(digits), **rest} if not rest:
-            return _converted(bytes.fromhex, digits)
+            with contextlib.suppress(ValueError):
+                return bytes.fromhex(digits)
         case {"float": "nan" | "inf" | "-inf" as digits, **rest} if not rest:
             return float(digits)
-    raise ModelFileError(f"the manifest holds {str(value)[:80]}, which stands for nothing")
+    raise ModelFileError(f"the manifest holds {shown(value)}, which is not a value of a model file")
 
 
 def _place(name: str, key: object, place: int) -> str:
@@ -101,13 +102,6 @@ def _pair(pair: object, arrays: dict[str, NDArray[np.generic]]) -> tuple[object,
         case [key, part]:
             read = from_json(key, arrays)
             if isinstance(read, list | dict | np.ndarray):
-                raise ModelFileError(f"the manifest has {str(key)[:80]} for a key")
+                raise ModelFileError(f"the manifest has {shown(key)} for a key")
             return read, from_json(part, arrays)
-    raise ModelFileError(f"the manifest holds {str(pair)[:80]} where a key and a value should be")
-
-
-def _converted(convert: object, digits: str) -> object:
-    try:
-        return convert(digits)  # type: ignore[operator]
-    except ValueError as error:
-        raise ModelFileError(f"the manifest holds {digits[:80]!r}, which stands for nothing") from error
+    raise ModelFileError(f"the manifest holds {shown(pair)} where a key and a value should be")

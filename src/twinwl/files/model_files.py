@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from twinwl.errors import TwinWLError, nearest, warn_caller
+from twinwl.errors import MissingExtraError, TwinWLError, nearest, shown, warn_caller
 from twinwl.files.array_members import ModelFileError, read_members, write_members
 from twinwl.files.atomic import atomic_write
 from twinwl.files.json_values import from_json, to_json
@@ -97,6 +97,7 @@ def save(estimator: Savable, path: str | PathLike[str]) -> None:
     array([[3., 4., 3.],
            [3., 0., 9.]])
     """
+    target = _path_of(path)
     name = _registered_name(estimator)
     arrays: dict[str, NDArray[np.generic]] = {}
     manifest: dict[str, object] = {
@@ -109,15 +110,21 @@ def save(estimator: Savable, path: str | PathLike[str]) -> None:
     }
     manifest["digest"] = _digest(manifest, arrays)
     text = json.dumps(manifest, ensure_ascii=True, allow_nan=False, indent=1)
-    target = Path(path)
-    if target.is_dir():
-        raise ModelFileError(f"{target} is a folder; name a file in it, such as {target / 'model.twinwl'}")
-    if not target.parent.is_dir():
+    try:
+        if target.is_dir():
+            raise ModelFileError(
+                f"{target} is a folder; name a file in it, such as {target / 'model.twinwl'}"
+            )
+        if not target.parent.is_dir():
+            raise ModelFileError(
+                f"there is no folder {target.parent} to write {target.name} into; create it first"
+            )
+        with atomic_write(target) as stream:
+            write_members(stream, text, arrays)
+    except OSError as error:
         raise ModelFileError(
-            f"there is no folder {target.parent} to write {target.name} into; create it first"
-        )
-    with atomic_write(target) as stream:
-        write_members(stream, text, arrays)
+            f"cannot write {str(target)!r}: {error.strerror or error}; what was there is unchanged"
+        ) from error
 
 
 def load(path: str | PathLike[str]) -> Savable:
@@ -134,31 +141,45 @@ def load(path: str | PathLike[str]) -> Savable:
     TwinWLError
         If the file is missing, truncated, changed after it was written, of a newer format, or no model.
     """
-    source = Path(path)
-    if not source.is_file():
-        raise ModelFileError(f"there is no file {source}")
+    source = _path_of(path)
     try:
         text, arrays = read_members(source)
-        manifest = json.loads(text)
+        manifest = json.loads(text, parse_constant=_refuse_constant)
         return _rebuilt(manifest, arrays)
+    except MissingExtraError:
+        raise
     except ModelFileError as error:
-        raise ModelFileError(f"{source}: {error}") from error
+        raise ModelFileError(f"{str(source)!r}: {error}") from error
     except _UNREADABLE as error:
         raise ModelFileError(
-            f"{source} is no model file, or only a part of one ({error}); save the model again"
+            f"{str(source)!r} is not a model file, or only a part of one ({error}); save the model again"
         ) from error
+
+
+def _path_of(path: object) -> Path:
+    try:
+        found = Path(path)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise ModelFileError(f"the path is {shown(path)}; give the name of a file") from error
+    if "\0" in str(found):
+        raise ModelFileError(f"the path is {shown(path)}; no file has such a name")
+    return found
+
+
+def _refuse_constant(name: str) -> None:
+    raise ModelFileError(f"the manifest holds {name}, which is not JSON")
 
 
 def _rebuilt(manifest: object, arrays: dict[str, NDArray[np.generic]]) -> Savable:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ModelFileError("this is no twinwl model: its manifest does not say so")
+        raise ModelFileError("this is not a twinwl model: its manifest does not say so")
     _check_version(manifest.get("version"))
-    kind = _class_of(manifest.get("class"))
     digest = manifest.pop("digest", None)
     if digest != _digest(manifest, arrays):
         raise ModelFileError(
             "the file was changed after it was written; get it again from where it came from"
         )
+    kind = _class_of(manifest.get("class"))
     left = dict(arrays)
     params = from_json(manifest.get("params"), left)
     state = from_json(manifest.get("state"), left)
@@ -172,7 +193,7 @@ def _rebuilt(manifest: object, arrays: dict[str, NDArray[np.generic]]) -> Savabl
         raise ModelFileError(str(error)) from error
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
         raise ModelFileError(
-            f"what the file holds is no {manifest['class']} ({type(error).__name__}: {error})"
+            f"what the file holds is not a {manifest['class']} ({type(error).__name__}: {error})"
         ) from error
 
 
@@ -188,14 +209,15 @@ def _registered_name(estimator: object) -> str:
 
 def _class_of(name: object) -> type:
     if not isinstance(name, str) or name not in _HOME_OF_CLASS:
-        raise ModelFileError(f"the file claims to hold a {name!r}: {nearest(str(name), _HOME_OF_CLASS)}")
+        known = nearest(shown(name), _HOME_OF_CLASS)
+        raise ModelFileError(f"the file claims to hold a {shown(name)}: {known}")
     kind: type = getattr(importlib.import_module(_HOME_OF_CLASS[name]), name)
     return kind
 
 
 def _check_version(version: object) -> None:
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise ModelFileError(f"the format's version is {version!r}, which never was one")
+        raise ModelFileError(f"the format's version is {shown(version)}, which does not exist")
     if version > FORMAT_VERSION:
         raise ModelFileError(
             f"the file is of format {version}, and this twinwl {version_of('twinwl')} reads up to "

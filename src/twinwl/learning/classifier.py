@@ -25,7 +25,7 @@ from twinwl.learning.network_state import (
     classes_to_state,
     history_from_state,
     history_to_state,
-    weights_from_state,
+    network_from_state,
     weights_to_state,
 )
 from twinwl.learning.progress import progress_bar
@@ -244,10 +244,9 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
         """Undo `_network_to_state`; encoders must be in place, for they decide the network's shape."""
         self.classes_ = classes_from_state(state.get("classes"))
         self.history_ = history_from_state(state.get("history"))
-        with seeded(0):
-            module = self._build_module(len(self.classes_))
-        weights_from_state(module, state.get("weights"))
-        self.module_ = module.eval()
+        self.module_ = network_from_state(
+            lambda: self._build_module(len(self.classes_)), state.get("weights")
+        )
 
 
 def _split(

@@ -12,6 +12,8 @@ from twinwl.errors import TwinWLError
 from twinwl.learning.history import History
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 __all__ = [
@@ -19,7 +21,7 @@ __all__ = [
     "classes_to_state",
     "history_from_state",
     "history_to_state",
-    "weights_from_state",
+    "network_from_state",
     "weights_to_state",
 ]
 
@@ -73,7 +75,9 @@ def history_from_state(state: object) -> History:
     for name, value in state.items():
         curve = isinstance(value, list) and all(isinstance(entry, float) for entry in value)
         if type(value) is not int if name == "best_epoch" else not curve:
-            raise TwinWLError(f"{name} in the model's history is no curve; the file is damaged")
+            raise TwinWLError(f"{name} in the model's history is not a curve; the file is damaged")
+    if not -1 <= state["best_epoch"] < max(1, len(state["train_loss"])):
+        raise TwinWLError("the best epoch of the model's history is not in it; the file is damaged")
     return History(**state)
 
 
@@ -82,15 +86,33 @@ def weights_to_state(module: torch.nn.Module) -> dict[str, NDArray[np.generic]]:
     return {name: value.detach().numpy() for name, value in module.state_dict().items()}
 
 
-def weights_from_state(module: torch.nn.Module, state: object) -> None:
-    """Give a fresh network its weights, refusing those of another network."""
+def network_from_state(build: Callable[[], torch.nn.Module], state: object) -> torch.nn.Module:
+    """Return a network with its weights.
+
+    The network is first built without memory, and its shapes are compared with those of the arrays: what a
+    file claims about its network allocates nothing.
+
+    >>> network = torch.nn.Linear(2, 3)
+    >>> network_from_state(lambda: torch.nn.Linear(2, 3), weights_to_state(network))
+    Linear(in_features=2, out_features=3, bias=True)
+
+    Parameters
+    ----------
+    build
+        Returns a fresh network.
+    state
+        From `weights_to_state`.
+    """
+    with torch.device("meta"):
+        module = build()
     own = module.state_dict()
     if not isinstance(state, dict) or set(state) != set(own):
         raise TwinWLError("the weights do not fit the network they claim to be of; the file is damaged")
     for name, wanted in own.items():
         given = state[name]
-        if not isinstance(given, np.ndarray) or given.shape != tuple(wanted.shape):
+        fits = isinstance(given, np.ndarray) and given.shape == tuple(wanted.shape)
+        if not fits or torch.from_numpy(np.empty(0, given.dtype)).dtype != wanted.dtype:
             raise TwinWLError(f"the weights do not fit the network they claim to be of: {name}")
-        if given.dtype != wanted.numpy().dtype:
-            raise TwinWLError(f"the weights do not fit the network they claim to be of: {name}")
-    module.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in state.items()})
+    weights = {name: torch.from_numpy(value.copy()) for name, value in state.items()}
+    module.load_state_dict(weights, assign=True)
+    return module.eval()

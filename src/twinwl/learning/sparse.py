@@ -74,10 +74,12 @@ class SparseLinear(torch.nn.Module):
         self.weight = torch.nn.Parameter(torch.empty(n_columns, n_units).uniform_(-bound, bound))
         self.bias = torch.nn.Parameter(torch.empty(n_units).uniform_(-bound, bound))
         # Where a row of the weight lies in the batch's gradient; -1 outside of a backward pass.
-        self._place_of_row: Int64 = np.full(n_columns, -1, np.int64)
+        self._place_of_row: Int64 = np.empty(0, np.int64)
 
     def forward(self, rows: SparseRows) -> torch.Tensor:
         """Return the product, shape (len(rows), n_units)."""
+        if torch.is_grad_enabled() and len(self._place_of_row) != len(self.weight):
+            self._place_of_row = np.full(len(self.weight), -1, np.int64)
         product: torch.Tensor = _SparseProduct.apply(self.weight, rows, self._place_of_row)  # type: ignore[no-untyped-call]
         return product + self.bias
 

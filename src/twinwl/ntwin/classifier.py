@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twinwl.errors import TwinWLError, nearest
+import numpy as np
+
+from twinwl.errors import TwinWLError, nearest, shown
 from twinwl.graphs.coercion import as_batch
 from twinwl.learning.classifier import NeuralGraphClassifier
 from twinwl.ntwin.encoder import NTwinEncoder
@@ -12,10 +14,9 @@ from twinwl.ntwin.explanation import explain_graph
 from twinwl.ntwin.fitted_inputs import FittedInputs
 from twinwl.ntwin.input_state import inputs_from_state, inputs_to_state
 from twinwl.ntwin.network import NTwinNetwork
-from twinwl.ntwin.settings import check_root_mark, hops_of_layers
+from twinwl.ntwin.settings import check_layers, check_root_mark, hops_of_layers
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from twinwl.graphs.batch import GraphBatch
@@ -28,6 +29,7 @@ __all__ = ["NTwinClassifier"]
 
 _UNKNOWN = ("zero", "error")
 _MANY_GRAPHS = 1000
+_ARRAYS_PER_LAYER = 4  # two weights, two biases
 
 
 class NTwinClassifier(NeuralGraphClassifier):
@@ -227,6 +229,19 @@ class NTwinClassifier(NeuralGraphClassifier):
     @classmethod
     def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> NTwinClassifier:
         self = cls(**params)  # type: ignore[arg-type]
+        _check_layers_present(self.layers, state["weights"])
+        self._check_parameters()
         self.inputs_ = inputs_from_state(state["inputs"])  # type: ignore[arg-type]
         self._network_from_state(state)
         return self
+
+
+def _check_layers_present(layers: int, weights: object) -> None:
+    """Refuse more layers than a file has arrays for before a network of that depth is built."""
+    arrays = [value for value in weights.values() if isinstance(value, np.ndarray)]  # type: ignore[attr-defined]
+    check_layers(layers)
+    if _ARRAYS_PER_LAYER * layers > len(arrays):
+        raise TwinWLError(
+            f"the weights do not fit the network they claim to be of: {shown(layers)} layers in "
+            f"{len(arrays)} arrays"
+        )

@@ -57,7 +57,7 @@ def inputs_from_state(state: Mapping[str, object]) -> FittedInputs:
             histograms = None if columns is None else SubtreeHistograms(alphabet, columns)
     except (KeyError, TypeError, AttributeError) as error:
         raise TwinWLError(f"the model's inputs lack {error}; the file is damaged") from error
-    if subtree not in {"wl", "gin"} or not isinstance(directed, bool) or not isinstance(n_graphs, int):
+    if subtree not in {"wl", "gin"} or not isinstance(directed, bool) or type(n_graphs) is not int:
         raise TwinWLError("the model does not say what its subtree encoder is; the file is damaged")
     return FittedInputs(
         n_graphs=n_graphs,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from twinwl.errors import TwinWLError, nearest
+from twinwl.errors import TwinWLError, nearest, shown
 from twinwl.estimators.label_state import label_from_json, label_to_json
 from twinwl.refinement.alphabet import Alphabet, Round
 from twinwl.refinement.colours import INITIALS
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int64, Ints
     from twinwl.graphs.labels import Label
+
+_INTEGERS = (np.int32, np.int64)
 
 __all__ = [
     "alphabet_from_state",
@@ -163,7 +165,7 @@ def _entry(state: Mapping[str, object], key: str) -> object:
 
 def _array(state: Mapping[str, object], key: str) -> Ints:
     value = _entry(state, key)
-    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind != "i":
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype not in _INTEGERS:
         raise TwinWLError(f"{key!r} in the model is not a row of integers; the file is damaged")
     return value
 
@@ -171,7 +173,7 @@ def _array(state: Mapping[str, object], key: str) -> Ints:
 def _one_of(state: Mapping[str, object], key: str, known: tuple[str, ...]) -> str:
     value = _entry(state, key)
     if value not in known:
-        raise TwinWLError(f"{key} in the model is {value!r}: {nearest(str(value), known)}")
+        raise TwinWLError(f"{key} in the model is {shown(value)}: {nearest(shown(value), known)}")
     return str(value)
 
 

@@ -56,10 +56,10 @@ def svc_from_state(model: STwinSVC, state: Mapping[str, object]) -> STwinSVC:
     n_pairs = n_classes * (n_classes - 1) // 2
     n_scores = 1 if n_pairs == 1 else n_classes
     rows = state.get("rows")
-    if not isinstance(rows, np.ndarray) or rows.shape != (n_support,):
+    if not isinstance(rows, np.ndarray) or rows.dtype != np.int64 or rows.shape != (n_support,):
         raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
     model.support_vectors_ = SupportVectors(
-        rows.astype(np.int64),
+        rows,
         _floats(state, "support_weights", (n_pairs, n_support)),
         _floats(state, "intercepts", (n_pairs,)),
         n_classes,
