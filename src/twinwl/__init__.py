@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from twinwl.errors import TwinWLError, TwinWLWarning
     from twinwl.evaluation.evaluate import Evaluation, evaluate
     from twinwl.files.model_files import load, save
-    from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.batch import GraphBatch, concatenate
     from twinwl.graphs.coercion import as_batch
     from twinwl.isomorphism.comparison import compare
     from twinwl.isomorphism.deduplication import Deduplication, deduplicate
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
     from twinwl.stwin.kernel import TwinKernel
     from twinwl.stwin.svc import STwinSVC
     from twinwl.stwin.vectorizer import STwinVectorizer
+
+    from_edges = GraphBatch.from_edges
+    from_graph6 = GraphBatch.from_graph6
+    from_igraph = GraphBatch.from_igraph
+    from_networkx = GraphBatch.from_networkx
+    from_pyg = GraphBatch.from_pyg
+    from_rdkit = GraphBatch.from_rdkit
+    from_scipy = GraphBatch.from_scipy
+    from_smiles = GraphBatch.from_smiles
 
 _HOME_OF = {
     "Comparison": "twinwl.isomorphism.verdict",
@@ -45,6 +54,7 @@ _HOME_OF = {
     "TwinWLWarning": "twinwl.errors",
     "as_batch": "twinwl.graphs.coercion",
     "compare": "twinwl.isomorphism.comparison",
+    "concatenate": "twinwl.graphs.batch",
     "deduplicate": "twinwl.isomorphism.deduplication",
     "evaluate": "twinwl.evaluation.evaluate",
     "graph_hash": "twinwl.isomorphism.hashing",
@@ -71,8 +81,17 @@ __all__ = [
     "__version__",
     "as_batch",
     "compare",
+    "concatenate",
     "deduplicate",
     "evaluate",
+    "from_edges",
+    "from_graph6",
+    "from_igraph",
+    "from_networkx",
+    "from_pyg",
+    "from_rdkit",
+    "from_scipy",
+    "from_smiles",
     "graph_hash",
     "graph_hashes",
     "load",
@@ -86,6 +105,8 @@ def __getattr__(name: str) -> object:
         value = getattr(importlib.import_module(_HOME_OF[name]), name)
         globals()[name] = value
         return value
+    if name.startswith("from_") and name in __all__:  # the constructors of GraphBatch, one dot nearer
+        return getattr(importlib.import_module("twinwl.graphs.batch").GraphBatch, name)
     raise AttributeError(f"module 'twinwl' has no attribute {name!r}")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from twinwl.errors import GraphInputError
 from twinwl.graphs.constructors import Constructors
+from twinwl.graphs.exporters import Exporters
 from twinwl.graphs.node_features import labels_with_features
 from twinwl.graphs.selection import graph_indices, join, select, select_one
 from twinwl.graphs.validation import ARRAYS, validate
@@ -28,7 +29,7 @@ UNLABELLED: tuple[Label, ...] = (None,)
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class GraphBatch(Constructors):
+class GraphBatch(Constructors, Exporters):
     """A batch of graphs in one CSR structure; a single graph is a batch of one.
 
     It behaves as a one-dimensional array of graphs: ``len(batch)``, ``batch.shape``, ``batch[3]``,

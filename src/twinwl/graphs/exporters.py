@@ -1,0 +1,173 @@
+"""The ways out of a GraphBatch: one method for each kind of graph that other libraries take.
+
+Each method returns a list with one object per graph, in order; nodes are numbered 0..n-1 within their graph.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from twinwl.errors import import_extra
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import igraph
+    import networkx as nx
+    import scipy.sparse
+    import torch_geometric.data
+    from numpy.typing import NDArray
+
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.labels import Label
+
+__all__ = ["Exporters"]
+
+
+class Exporters:
+    """The ``to_…`` methods of `GraphBatch`."""
+
+    __slots__ = ()
+
+    def to_networkx(
+        self, node_label: str = "label", edge_label: str = "label", node_features: str = "features"
+    ) -> list[nx.Graph]:
+        """Return networkx graphs: ``DiGraph`` where the batch is directed, else ``Graph``.
+
+        Labels and features become attributes of these names, where the batch has them.
+
+        >>> from twinwl import GraphBatch
+        >>> [ethanol] = GraphBatch.from_edges([[(0, 1), (1, 2)]], node_labels=[["C", "C", "O"]]).to_networkx()
+        >>> ethanol.nodes(data="label")
+        NodeDataView({0: 'C', 1: 'C', 2: 'O'}, data='label')
+        """
+        import networkx as nx  # noqa: PLC0415
+
+        batch = cast("GraphBatch", self)
+        out = []
+        for graph in batch:
+            made = nx.DiGraph() if batch.directed else nx.Graph()
+            made.add_nodes_from(range(graph.n_nodes))
+            ends, codes = _edges(graph)
+            made.add_edges_from(ends.tolist())
+            if codes is not None:
+                by_ends = dict(
+                    zip(map(tuple, ends.tolist()), _named(codes, graph.edge_vocabulary), strict=True)
+                )
+                nx.set_edge_attributes(made, by_ends, edge_label)
+            if graph.has_node_labels:
+                nx.set_node_attributes(made, dict(enumerate(graph.labels_of_nodes())), node_label)
+            if graph.node_features is not None:
+                nx.set_node_attributes(made, dict(enumerate(graph.node_features.copy())), node_features)
+            out.append(made)
+        return out
+
+    def to_scipy(self) -> list[scipy.sparse.csr_array]:
+        """Return adjacency matrices of zeros and ones; labels and features have no place in them.
+
+        >>> from twinwl import GraphBatch
+        >>> GraphBatch.from_edges([[(0, 1)]]).to_scipy()[0].toarray()
+        array([[0, 1],
+               [1, 0]], dtype=int8)
+        """
+        from scipy.sparse import csr_array  # noqa: PLC0415
+
+        return [
+            csr_array(
+                (np.ones(len(graph.indices), np.int8), graph.indices.copy(), graph.indptr.astype(np.int32)),
+                shape=(graph.n_nodes, graph.n_nodes),
+            )
+            for graph in cast("GraphBatch", self)
+        ]
+
+    def to_igraph(self, node_label: str = "label", edge_label: str = "label") -> list[igraph.Graph]:
+        """Return igraph graphs; labels become vertex and edge attributes of these names.
+
+        >>> from twinwl import GraphBatch
+        >>> GraphBatch.from_edges([[(0, 1), (1, 2)]]).to_igraph()[0].summary()
+        'IGRAPH U--- 3 2 -- '
+        """
+        import igraph  # noqa: PLC0415
+
+        out = []
+        for graph in cast("GraphBatch", self):
+            ends, codes = _edges(graph)
+            made = igraph.Graph(n=graph.n_nodes, edges=ends.tolist(), directed=graph.directed)
+            if graph.has_node_labels:
+                made.vs[node_label] = graph.labels_of_nodes()
+            if codes is not None:
+                made.es[edge_label] = list(_named(codes, graph.edge_vocabulary))
+            out.append(made)
+        return out
+
+    def to_pyg(self) -> list[torch_geometric.data.Data]:
+        """Return PyTorch Geometric ``Data``, as `GraphBatch.from_pyg` reads them.
+
+        ``edge_index`` holds both arcs of each edge. ``x`` holds the features, in single precision, where
+        the batch has them. Otherwise it holds the labels: integers as they are, one column per entry for
+        tuples of integers, and for all other labels their place in ``batch.node_vocabulary``. Where the batch
+        has both, the labels stand in ``node_label``. ``edge_attr`` holds the edge labels by the same rule.
+
+        >>> from twinwl import GraphBatch
+        >>> GraphBatch.from_edges([[(0, 1)]], node_labels=[[6, 8]]).to_pyg()
+        [Data(x=[2, 1], edge_index=[2, 2], num_nodes=2)]
+        """
+        torch = import_extra("torch", "neural")
+        data = import_extra("torch_geometric.data", "baselines")
+        batch = cast("GraphBatch", self)
+        node_rows = _integer_rows(batch.node_vocabulary)
+        edge_rows = _integer_rows(batch.edge_vocabulary)
+        out = []
+        for low, high in zip(batch.graph_ptr[:-1], batch.graph_ptr[1:], strict=True):
+            arcs = slice(int(batch.indptr[low]), int(batch.indptr[high]))
+            sources = np.repeat(np.arange(high - low), np.diff(batch.indptr[low : high + 1]))
+            fields: dict[str, object] = {}
+            if batch.has_node_labels:
+                fields["x"] = torch.from_numpy(node_rows[batch.node_labels[low:high]])
+            if batch.node_features is not None:
+                if "x" in fields:
+                    fields["node_label"] = fields["x"]
+                fields["x"] = torch.from_numpy(batch.node_features[low:high].astype(np.float32))
+            if batch.edge_labels is not None:
+                fields["edge_attr"] = torch.from_numpy(edge_rows[batch.edge_labels[arcs]])
+            edge_index = torch.from_numpy(np.stack([sources, batch.indices[arcs] - low]))
+            out.append(data.Data(edge_index=edge_index, num_nodes=int(high - low), **fields))
+        return out
+
+    def to_smiles(self) -> list[str]:
+        """Return SMILES of molecules, as `GraphBatch.from_smiles` reads them.
+
+        Atoms are the node labels (element symbols) and bonds the edge labels, so charges, hydrogens and
+        stereo, which a batch does not hold, are whatever makes the valences right. Every string is read
+        again and compared with its graph; a graph that no molecule fits is an error that names it.
+
+        >>> from twinwl import GraphBatch
+        >>> GraphBatch.from_smiles(["OCC", "c1ccc[nH]1"]).to_smiles()
+        ['CCO', 'c1cc[nH]c1']
+        """
+        from twinwl.graphs.to_smiles import to_smiles  # noqa: PLC0415
+
+        return to_smiles(cast("GraphBatch", self))
+
+
+def _edges(graph: GraphBatch) -> tuple[NDArray[np.int64], NDArray[np.int32] | None]:
+    """Return the ends of each edge (of each arc where directed), shape (n_edges, 2), and its label code."""
+    sources, targets = graph.arcs()
+    kept = np.ones(len(targets), bool) if graph.directed else sources < targets
+    ends = np.column_stack([sources[kept], targets[kept].astype(np.int64)])
+    return ends, None if graph.edge_labels is None else graph.edge_labels[kept]
+
+
+def _named(codes: NDArray[np.int32], vocabulary: tuple[Label, ...]) -> Iterator[Label]:
+    return (vocabulary[code] for code in codes.tolist())
+
+
+def _integer_rows(vocabulary: tuple[Label, ...]) -> NDArray[np.int64]:
+    """Return one row of integers per label: its own where it has some, else its place in the vocabulary."""
+    rows = [label if isinstance(label, tuple) else (label,) for label in vocabulary]
+    own = all(type(entry) is int and -(2**63) <= entry < 2**63 for row in rows for entry in row)
+    if rows and own and len({len(row) for row in rows}) == 1:
+        return np.array(rows, np.int64)
+    return np.arange(len(vocabulary), dtype=np.int64)[:, None]
