@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -71,3 +72,67 @@ def test_digest_sees_every_part():
 
 def test_digest_does_not_depend_on_widths():
     assert content_digest(GRAPHS, Y.astype(np.int8)) == content_digest(GRAPHS, Y)
+
+
+# ------------------------------------------------------------------ by hand
+
+
+def test_by_hand_from_graphs_of_any_kind():
+    data = Dataset.from_graphs([nx.path_graph(3), nx.cycle_graph(3)], ["open", "closed"], name="tiny")
+    assert repr(data) == "Dataset('tiny', 2 graphs, 2 classes)"
+    assert data.card.classes == (("closed", 1), ("open", 1))
+    assert data.digest == content_digest(data.graphs, data.y)
+    assert data.groups is None
+
+
+def test_the_callers_arrays_stay_their_own():
+    y = Y.copy()
+    data = Dataset.from_graphs(GRAPHS, y)
+    y[0] = 1
+    assert data.y.tolist() == [0, 1]
+
+
+def test_groups_of_any_kind_become_codes():
+    assert Dataset.from_graphs(GRAPHS, Y, groups=["b", "a"]).groups.tolist() == [1, 0]
+
+
+def test_without_targets():
+    data = Dataset.from_graphs(GRAPHS, name="bare")
+    assert repr(data) == "Dataset('bare', 2 graphs, without targets)"
+    assert data.digest != Dataset.from_graphs(GRAPHS, Y).digest
+    with pytest.raises(TwinWLError, match="bare has no targets"):
+        _ = data.targets
+
+
+@pytest.mark.parametrize(
+    ("y", "kind"), [(np.array(["a", "b"], object), "U"), ([True, False], "b"), ([1, 2.5], "f"), ((0, 1), "i")]
+)
+def test_targets_of_one_kind_are_taken(y, kind):
+    assert Dataset.from_graphs(GRAPHS, y).y.dtype.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"y": [1, "a"]}, "x: y holds values of the kinds int, str"),
+        ({"y": [None, 1]}, "x: y holds values of the kinds NoneType, int"),
+        ({"y": [float("nan"), 1.0]}, r"x: y must hold one value per graph \(label nan"),
+        ({"y": [[1], [2]]}, "x: y must hold one value per graph"),
+        ({"y": 3}, "x: y must hold one value per graph"),
+        ({"y": [1]}, "x: y has 1 entries for 2 graphs"),
+        ({"y": Y, "groups": [0]}, "x: groups has 1 entries"),
+        ({"y": Y, "groups": [0, object()]}, "x: groups must hold"),
+        ({"y": Y, "name": 3}, "name is 3"),
+    ],
+)
+def test_bad_parts_are_refused(options, message):
+    with pytest.raises(TwinWLError, match=message):
+        Dataset.from_graphs(GRAPHS, **{"name": "x", **options})
+
+
+def test_digest_does_not_depend_on_labels_that_do_not_occur():
+    batch = GraphBatch.from_edges(
+        [[(0, 1)], [(0, 1)]], node_labels=[["N", "O"], ["C", "C"]], edge_labels=[["double"], ["single"]]
+    )
+    alone = GraphBatch.from_edges([[(0, 1)]], node_labels=[["C", "C"]], edge_labels=[["single"]])
+    assert content_digest(batch[1], Y[1:]) == content_digest(alone, Y[1:])

@@ -127,6 +127,24 @@ def test_other_methods_versions_and_data_are_other_results(tmp_path):
     assert len(ResultStore(store).rows()) == 12
 
 
+def test_graphs_and_targets_are_a_data_set(tmp_path):
+    store = tmp_path / "r.jsonl"
+    data = twins(20)
+    by_hand = tw.evaluate(tree(), (list(data.graphs), data.y.tolist(), data.groups), n_folds=3, store=store)
+    assert by_hand.fold_scores == tw.evaluate(tree(), data, n_folds=3).fold_scores
+    assert by_hand.dataset == "graphs"
+    again = tw.Dataset.from_graphs(data.graphs, data.y, groups=data.groups)
+    tw.evaluate(tree(), again, n_folds=3, store=store)
+    assert len(ResultStore(store).rows()) == 3  # the same content is the same work
+    tw.evaluate(tree(), (data.graphs, data.y), n_folds=3, store=store)
+    assert len(ResultStore(store).rows()) == 6  # without groups it is not
+
+
+def test_data_without_targets_are_refused():
+    with pytest.raises(TwinWLError, match="graphs has no targets; give one per graph"):
+        tw.evaluate(tree(), (twins(20).graphs, None))
+
+
 def test_processes_change_nothing(tmp_path):
     alone = tw.evaluate(tree(), twins(), n_folds=4)
     together = tw.evaluate(tree(), twins(), n_folds=4, n_jobs=2, store=tmp_path / "results.jsonl")
@@ -227,7 +245,7 @@ def test_numbers_that_make_no_sense_are_refused_before_any_work(wrong, message):
 
 @pytest.mark.parametrize("wrong", [None, 5, [1, 2]])
 def test_what_is_no_data_set_is_refused(wrong):
-    with pytest.raises(tw.TwinWLError, match="give a Dataset, a name or a path"):
+    with pytest.raises(tw.TwinWLError, match="give a Dataset, a name, a path, or a tuple"):
         tw.evaluate(tree(), wrong)
 
 

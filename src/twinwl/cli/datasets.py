@@ -171,7 +171,7 @@ def _print_graphs(console: Console, data: Dataset, examples: list[int]) -> None:
     panels = [
         Panel(
             Text(text_drawing(data.graphs[graph], width=width), no_wrap=True),
-            title=f"{data.name}#{graph}, class {data.y[graph]}",
+            title=f"{data.name}#{graph}, class {data.targets[graph]}",
             expand=False,
         )
         for graph in examples

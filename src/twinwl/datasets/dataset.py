@@ -1,4 +1,4 @@
-"""Dataset: graphs with their classes, and what belongs to them."""
+"""Dataset: graphs with their targets, and what belongs to them."""
 
 from __future__ import annotations
 
@@ -8,33 +8,37 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.errors import TwinWLError
-from twinwl.graphs.labels import label_token
+from twinwl.datasets.catalogue.cards import measure
+from twinwl.errors import LabelError, TwinWLError, shown
+from twinwl.graphs.coercion import as_batch
+from twinwl.graphs.labels import Coded, encode_labels, label_token
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from twinwl.arrays import Int64
+    from twinwl.arrays import Int32, Int64
     from twinwl.datasets.catalogue.cards import Card
     from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.coercion import GraphsLike
+    from twinwl.graphs.labels import Label
 
 __all__ = ["Dataset", "content_digest"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Dataset:
-    """A collection of graphs to classify.
+    """A collection of graphs, most often to classify; build one with `from_graphs` or `twinwl.load_dataset`.
 
     Attributes
     ----------
     name : str
     graphs : GraphBatch
-    y : array, shape (n_graphs,)
-        The class of each graph, as it stands in the file.
+    y : array, shape (n_graphs,), or None
+        The target of each graph, as it stands in the file.
     card : Card
         Its figures.
     digest : str
-        64 hex digits, a function of graphs, classes and groups alone: the same data packed in another way
+        64 hex digits, a function of graphs, targets and groups alone: the same data packed in another way
         have the same.
     groups : array of int64, shape (n_graphs,), or None
         Graphs of one group must stay in one fold (the pairs of EXP and TWINS).
@@ -50,7 +54,7 @@ class Dataset:
 
     name: str
     graphs: GraphBatch
-    y: NDArray[np.generic]
+    y: NDArray[np.generic] | None
     card: Card
     digest: str
     groups: Int64 | None = None
@@ -63,37 +67,115 @@ class Dataset:
                     f"{self.name}: {what} has {len(values)} entries for {len(self.graphs)} graphs; "
                     "give one a graph"
                 )
-        self.y.flags.writeable = False
-        if self.groups is not None:
-            self.groups.flags.writeable = False
+        for array in (self.y, self.groups):
+            if array is not None:
+                array.flags.writeable = False
+
+    @classmethod
+    def from_graphs(
+        cls,
+        graphs: GraphsLike,
+        y: object = None,
+        *,
+        name: str = "graphs",
+        groups: object = None,
+        smiles: tuple[str, ...] | None = None,
+        about: str = "",
+    ) -> Dataset:
+        """Build a data set from graphs and targets of your own; card and digest are worked out.
+
+        Parameters
+        ----------
+        graphs
+            A batch, or anything `twinwl.as_batch` takes.
+        y
+            One target per graph: numbers, strings or truth values. None where there are none.
+        name
+            What to call it in results.
+        groups
+            One value per graph; graphs with the same value stay in one fold.
+        smiles
+            One string per graph, where they are molecules.
+        about
+            One line of what graphs and targets are.
+
+        Examples
+        --------
+        >>> path, triangle = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
+        >>> Dataset.from_graphs([path, triangle], ["open", "closed"], name="tiny")
+        Dataset('tiny', 2 graphs, 2 classes)
+        """
+        if not isinstance(name, str):
+            raise TwinWLError(f"name is {shown(name)}; give a string")
+        batch = as_batch(graphs)
+        targets = None if y is None else _column(y, "y", name)
+        codes = None
+        if groups is not None:
+            codes = np.unique(_column(groups, "groups", name), return_inverse=True)[1].astype(np.int64)
+        card = measure(name, batch, targets, about)
+        return cls(name, batch, targets, card, content_digest(batch, targets, codes), codes, smiles)
+
+    @property
+    def targets(self) -> NDArray[np.generic]:
+        """The targets where they are needed: an error where there are none."""
+        if self.y is None:
+            raise TwinWLError(f"{self.name} has no targets; give one per graph, as y")
+        return self.y
 
     def __len__(self) -> int:
         return len(self.graphs)
 
     def __repr__(self) -> str:
-        return f"Dataset({self.name!r}, {len(self):,} graphs, {self.card.n_classes} classes)"
+        classes = "without targets" if self.y is None else f"{self.card.n_classes} classes"
+        return f"Dataset({self.name!r}, {len(self):,} graphs, {classes})"
+
+
+def _column(values: object, what: str, name: str) -> NDArray[np.generic]:
+    """Return one value per graph as an array of its own, of one kind that can be written and hashed."""
+    try:
+        plain = values.tolist() if hasattr(values, "tolist") else list(values)  # type: ignore[call-overload]
+        _, distinct = encode_labels(plain)
+    except (TypeError, LabelError) as error:
+        raise TwinWLError(f"{name}: {what} must hold one value per graph ({error})") from error
+    kinds: set[type] = set(map(type, distinct))
+    if kinds == {int, float}:
+        kinds = {float}
+    if len(kinds) > 1 or kinds & {tuple, bytes, type(None)}:
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise TwinWLError(f"{name}: {what} holds values of the kinds {names}; give numbers, or strings")
+    return np.array(values if isinstance(values, np.ndarray) and values.dtype.kind != "O" else plain)
 
 
 def content_digest(
-    graphs: GraphBatch, y: NDArray[np.generic], groups: NDArray[np.signedinteger] | None = None
+    graphs: GraphBatch, y: NDArray[np.generic] | None, groups: NDArray[np.signedinteger] | None = None
 ) -> str:
-    """Return the SHA-256 of what a data set holds, whatever file it came from.
+    """Return the SHA-256 of what a data set holds, whatever file or larger batch it came from.
 
     >>> from twinwl.graphs.batch import GraphBatch
     >>> content_digest(GraphBatch.from_edges([[(0, 1)]]), np.array([1]))[:8]
     '57715376'
     """
     total = hashlib.sha256(b"twinwl data set 1" + (b"directed" if graphs.directed else b"undirected"))
+    nodes = _in_use(graphs.node_labels, graphs.node_vocabulary)
+    edges = None if graphs.edge_labels is None else _in_use(graphs.edge_labels, graphs.edge_vocabulary)
     integers: list[NDArray[np.generic] | None] = [
-        graphs.graph_ptr, graphs.indptr, graphs.indices, graphs.node_labels, graphs.edge_labels, groups
+        graphs.graph_ptr, graphs.indptr, graphs.indices, nodes.codes, edges and edges.codes, groups
     ]  # fmt: skip
     for array in integers:
         _add(total, b"" if array is None else np.ascontiguousarray(array, "<i8").tobytes())
     features = graphs.node_features
     _add(total, b"" if features is None else np.ascontiguousarray(features, "<f8").tobytes())
-    for labels in (graphs.node_vocabulary, graphs.edge_vocabulary, y.tolist()):
+    for labels in (nodes.vocabulary, edges.vocabulary if edges else (), () if y is None else y.tolist()):
         _add(total, b"".join(map(label_token, labels)))
     return total.hexdigest()
+
+
+def _in_use(codes: Int32, vocabulary: tuple[Label, ...]) -> Coded:
+    """Leave labels out that no node (or edge) has, as in a slice of a larger batch."""
+    used, dense = np.unique(codes, return_inverse=True)
+    if len(used) == len(vocabulary):
+        return Coded(codes, vocabulary)
+    return Coded(dense.astype(np.int32), tuple(vocabulary[code] for code in used.tolist()))
 
 
 def _add(total: hashlib._Hash, content: bytes) -> None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.datasets.catalogue.cards import CARDS, check_card, measure
+from twinwl.datasets.catalogue.cards import CARDS, check_card
 from twinwl.datasets.catalogue.locations import downloads_folder, find, names_at_hand
 from twinwl.datasets.catalogue.moleculenet import MOLECULE_SETS, find_molecules, parsed_table
 from twinwl.datasets.catalogue.tu_names import TU_NAMES
-from twinwl.datasets.dataset import Dataset, content_digest
+from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats.parsed_files import ParsedFile, parsed
 from twinwl.datasets.generators.generated import GENERATED, generate
 from twinwl.errors import TwinWLError, nearest, shown, warn_caller
@@ -107,8 +107,7 @@ def load_dataset(
     _refuse(name, columns)
     if name in GENERATED:
         graphs, y, groups = generate(name, options)
-        card = measure(name, graphs, y, GENERATED[name].about)
-        return Dataset(name, graphs, y, card, content_digest(graphs, y, groups), groups)
+        return Dataset.from_graphs(graphs, y, name=name, groups=groups, about=GENERATED[name].about)
     _refuse(name, options)
     return _from_collection(name, data_dir, progress)
 
@@ -199,8 +198,7 @@ def _from_file(path: Path) -> Dataset:
 def _finished(name: str, content: ParsedFile, about: str = "") -> Dataset:
     _, graphs, y, smiles, _ = content
     groups = _pairs(name, y) if name in _IN_PAIRS else None
-    card = measure(name, graphs, y, about)
-    return Dataset(name, graphs, y, card, content_digest(graphs, y, groups), groups, smiles)
+    return Dataset.from_graphs(graphs, y, name=name, groups=groups, smiles=smiles, about=about)
 
 
 def _pairs(name: str, y: NDArray[np.generic]) -> Int64 | None:

@@ -110,7 +110,7 @@ class Evaluation:
 
 def evaluate(
     method: object,
-    dataset: Dataset | str | Path,
+    dataset: Dataset | str | Path | tuple[object, ...],
     protocol: str = "fair",
     *,
     grid: str | Grid | None = None,
@@ -132,7 +132,8 @@ def evaluate(
         A name (``"stwin"``, ``"stwin-svc"``, ``"ntwin"``, …), an import path ``"module:Class"``, or any
         scikit-learn estimator that takes graphs.
     dataset
-        A Dataset, or what `twinwl.load_dataset` takes.
+        A Dataset, what `twinwl.load_dataset` takes, or a tuple ``(graphs, y)`` or ``(graphs, y, groups)`` of
+        what `Dataset.from_graphs` takes.
     protocol
         Which reading is the headline: ``"fair"``, ``"best-epoch"`` or ``"best-fold-epoch"``. All three come
         from the same curves of the same run.
@@ -204,11 +205,16 @@ def _check_numbers(repeats: int, seed: int, n_jobs: int, time_budget: float | No
         raise TwinWLError(f"time_budget is {time_budget!r}; give seconds, or None to run to the end")
 
 
-def _loaded(dataset: Dataset | str | Path) -> Dataset:
+def _loaded(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:
     if isinstance(dataset, Dataset):
         return dataset
+    if isinstance(dataset, tuple) and len(dataset) in {2, 3}:
+        graphs, y, *groups = dataset
+        return Dataset.from_graphs(graphs, y, groups=groups[0] if groups else None)  # type: ignore[arg-type]
     if not isinstance(dataset, str | Path):
-        raise TwinWLError(f"the data set is {shown(dataset)}; give a Dataset, a name or a path")
+        raise TwinWLError(
+            f"the data set is {shown(dataset)}; give a Dataset, a name, a path, or a tuple (graphs, y)"
+        )
     return load_dataset(dataset)
 
 

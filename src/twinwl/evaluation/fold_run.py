@@ -67,7 +67,7 @@ def run_fold(unit: Unit, data: Dataset, metrics: Sequence[str], *, choose: bool)
     the hold-out, to be judged on it.
     """
     began = time.perf_counter()
-    fold, graphs, y = unit.fold, data.graphs, data.y
+    fold, graphs, y = unit.fold, data.graphs, data.targets
     estimator = unit.build()
     test = graphs[fold.test]
     validation_score: float | None = None
@@ -131,14 +131,14 @@ def _judged(unit: Unit, data: Dataset) -> float:
     estimator = unit.build()
     _fit(estimator, data, unit.fold.train)
     predicted = estimator.predict(data.graphs[unit.fold.validation])
-    return float(np.mean(np.asarray(predicted) == data.y[unit.fold.validation]))
+    return float(np.mean(np.asarray(predicted) == data.targets[unit.fold.validation]))
 
 
 def _fit(estimator: BaseEstimator, data: Dataset, part: Int64) -> None:
     """Fit on a part, handing over its groups where the method can keep them together."""
     accepts = inspect.signature(estimator.fit).parameters
     extra = {"groups": data.groups[part]} if data.groups is not None and "groups" in accepts else {}
-    estimator.fit(data.graphs[part], data.y[part], **extra)
+    estimator.fit(data.graphs[part], data.targets[part], **extra)
 
 
 def _peak_memory() -> int:

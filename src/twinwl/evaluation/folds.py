@@ -74,7 +74,7 @@ def folds_of(
         from twinwl.evaluation.published_splits import published_folds  # noqa: PLC0415  (seldom asked for)
 
         return published_folds(data, splits)
-    return make_folds(data.y, data.groups, n_folds=n_folds, seed=seed)
+    return make_folds(data.targets, data.groups, n_folds=n_folds, seed=seed)
 
 
 def make_folds(

@@ -127,13 +127,13 @@ def _predicted(data: Dataset, method: str, seed: int, graphs: tuple[int, int]) -
     places = np.array(graphs) - 1
     others = np.setdiff1d(np.arange(len(data)), places)
     model = resolve(method).build(CASE_METHODS[method], seed)
-    model.fit(data.graphs[others], data.y[others])
+    model.fit(data.graphs[others], data.targets[others])
     predicted = np.asarray(model.predict(data.graphs[places]))
     probabilities = model.predict_proba(data.graphs[places])
     column = {value: place for place, value in enumerate(model.classes_.tolist())}
     scores: dict[str, float] = {}
     for row, (graph, place) in enumerate(zip(graphs, places.tolist(), strict=True)):
-        truth = data.y[place].item()
+        truth = data.targets[place].item()
         scores[f"right-{graph}"] = float(predicted[row] == truth)
         scores[f"probability-{graph}"] = float(probabilities[row, column[truth]])
     return scores

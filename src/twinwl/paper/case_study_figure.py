@@ -71,7 +71,7 @@ def _pictures(data: Dataset, graphs: tuple[int, int]) -> list[MoleculePicture]:
     pictures = []
     for graph, shaded in zip(graphs, strangers(data, graphs), strict=True):
         one = data.graphs[graph - 1]
-        truth = _CLASSES.get(data.y[graph - 1].item(), str(data.y[graph - 1]))
+        truth = _CLASSES.get(data.targets[graph - 1].item(), str(data.targets[graph - 1]))
         letters = [_letter(label) for label in one.labels_of_nodes()]
         caption = f"{truth}, {one.n_nodes} atoms"
         strokes = () if one.edge_labels is None else _strokes(one)

@@ -136,12 +136,14 @@ def _pair(twins: Dataset) -> Drawings:
     sizes = twins.graphs.nodes_per_graph
     pair = np.flatnonzero(twins.groups == twins.groups[int(sizes.argmin())])  # type: ignore[index]
     pictures = []
-    for graph in sorted(pair.tolist(), key=lambda graph: -int(twins.y[graph])):
+    for graph in sorted(pair.tolist(), key=lambda graph: -int(twins.targets[graph])):
         one = twins.graphs[graph]
-        core = "decalin" if twins.y[graph] else "bicyclopentyl"
+        core = "decalin" if twins.targets[graph] else "bicyclopentyl"
         letters = [str(label) for label in one.labels_of_nodes()]
         caption = f"the rings of {core}, {facts_of(one)}"
-        pictures.append(MoleculePicture(one, letters, f"Graph {graph}, class {twins.y[graph]}", caption))
+        pictures.append(
+            MoleculePicture(one, letters, f"Graph {graph}, class {twins.targets[graph]}", caption)
+        )
     text = "A pair of TWINS: the same atoms with the same neighbours, however far 1-WL looks."
     return Drawings(on_equal_canvases(pictures), text, size="medium")
 

@@ -78,14 +78,14 @@ _FIGURES = {
 }
 
 
-def measure(name: str, graphs: GraphBatch, y: NDArray[np.generic], about: str = "") -> Card:
-    """Write the card of a data set from its graphs and classes.
+def measure(name: str, graphs: GraphBatch, y: NDArray[np.generic] | None, about: str = "") -> Card:
+    """Write the card of a data set from its graphs and classes, where it has any.
 
     >>> from twinwl.graphs.batch import GraphBatch
     >>> measure("tiny", GraphBatch.from_edges([[(0, 1)], []], num_nodes=[2, 1]), np.array([1, 0])).n_isolated
     1
     """
-    classes, counts = np.unique(y, return_counts=True)
+    classes, counts = np.unique(np.empty(0) if y is None else y, return_counts=True)
     edge_codes = graphs.edge_labels
     return Card(
         name,

@@ -39,10 +39,10 @@ def example_graphs(data: Dataset, n_graphs: int = 2) -> list[int]:
     if data.groups is not None and n_graphs > 1:
         first = _usual(sizes, np.arange(len(data)))
         return np.flatnonzero(data.groups == data.groups[first]).tolist()[:n_graphs]
-    classes = np.unique(data.y)
+    classes = np.unique(data.targets)
     chosen: list[int] = []
     for turn in range(n_graphs):
-        left = np.setdiff1d(np.flatnonzero(data.y == classes[turn % len(classes)]), chosen)
+        left = np.setdiff1d(np.flatnonzero(data.targets == classes[turn % len(classes)]), chosen)
         if len(left):
             chosen.append(_usual(sizes, left))
     return chosen
@@ -70,7 +70,7 @@ def save_figure(data: Dataset, graphs: Sequence[int], path: str | Path) -> None:
     figure = Figure(figsize=(_INCHES * len(graphs), _INCHES), layout="constrained")
     for axes, graph in zip(figure.subplots(1, len(graphs), squeeze=False)[0], graphs, strict=True):
         _draw(axes, data.graphs[graph])
-        axes.set_title(f"{data.name}#{graph}, class {data.y[graph]}", fontsize=10)
+        axes.set_title(f"{data.name}#{graph}, class {data.targets[graph]}", fontsize=10)
     content = io.BytesIO()
     figure.savefig(content, format=path.suffix[1:].lower(), dpi=150, metadata=_undated(path))
     try:
