@@ -11,13 +11,13 @@ from twinwl.cli.options import DataDir, EdgeLabel, ModelFile, NodeLabel, SmilesC
 
 if TYPE_CHECKING:
     from twinwl.datasets.named_graphs import NamedGraphs
-    from twinwl.stwin.explanation import Explanation
+    from twinwl.estimators.explanation import Explanation
 
 __all__ = ["explain", "register"]
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
-Each node's share is what it adds to the decision; the shares and what is owed to no node sum to the \
+Each node's share is what it adds to the decision; the shares and the intercept sum to the \
 decision. A column is a pattern that the model counts: a node and what it sees around it, as a tree.
 
 [bold]GRAPH[/] is a file, one graph of some data, counted from 0 ([cyan]MUTAG#17[/], \
@@ -78,9 +78,10 @@ def explain(
                 alphabet = alphabet_of(classifier)
                 write_explain_page(html, named, found, alphabet=alphabet, probability=probability)
             if png is not None:
-                from twinwl.report.explain.picture import write_explain_picture  # noqa: PLC0415
+                from twinwl.report.explain.picture import draw_explanation  # noqa: PLC0415
 
-                write_explain_picture(png, named, found, probability=probability)
+                molecule = named.smiles[0] if named.smiles else None
+                draw_explanation(found, png, molecule, name=named.names[0], probability=probability)
     _tell(named, found, probability)
     for what, path in (("page", html), ("picture", png)):
         if path is not None:
@@ -106,7 +107,7 @@ def _tell(named: NamedGraphs, found: Explanation, probability: float) -> None:
     console.print(Text.assemble((named.names[0], "bold"), "  ", (facts_of(named.graphs), "dim")))
     predicted = f"{found.prediction} ({percent(probability)})"
     console.print(Text.assemble("\nPredicted ", (predicted, "bold"), f" rather than {found.against}"))
-    console.print(f"decision {signed(found.decision)}, of which {signed(found.intercept)} owed to no node")
+    console.print(f"decision {signed(found.decision)}, intercept {signed(found.intercept)}")
     console.print(Text(f"shares: {found.method}", "dim"))
     largest = float(np.abs(found.node_shares).max(initial=0.0)) or 1.0
     order = np.argsort(-np.abs(found.node_shares), kind="stable")[:_NODES_LISTED].tolist()

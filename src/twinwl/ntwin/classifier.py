@@ -19,11 +19,11 @@ from twinwl.ntwin.settings import check_layers, check_root_mark, hops_of_layers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from twinwl.estimators.explanation import Explanation
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.ntwin.examples import LiteralExamples, QuotientExamples
     from twinwl.ntwin.settings import Hops, RootMark
-    from twinwl.stwin.explanation import Explanation
 
 __all__ = ["NTwinClassifier"]
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from twinwl.errors import TwinWLError
+from twinwl.estimators.explanation import ColumnShare, Explanation
 from twinwl.estimators.trees import tree_of_colour
 from twinwl.ntwin.encoder import TwinSlices
 from twinwl.ntwin.examples import QuotientExamples
@@ -15,7 +16,6 @@ from twinwl.ntwin.quotient import pair_colours
 from twinwl.ntwin.uncompressed import GraphData
 from twinwl.ntwin.whole_graphs import whole_quotient
 from twinwl.refinement.colours import refine
-from twinwl.stwin.explanation import ColumnShare, Explanation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

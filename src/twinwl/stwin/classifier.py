@@ -23,9 +23,9 @@ from twinwl.stwin.vectorizer import STwinVectorizer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from twinwl.estimators.explanation import Explanation
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
-    from twinwl.stwin.explanation import Explanation
 
 __all__ = ["STwinClassifier"]
 

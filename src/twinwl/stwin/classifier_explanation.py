@@ -12,12 +12,13 @@ from twinwl.errors import TwinWLError
 from twinwl.graphs.coercion import as_batch
 from twinwl.learning.training import predict_logits
 from twinwl.refinement.identities import rooted_sizes
-from twinwl.stwin.explanation import Explanation, explanation_of, node_shares
+from twinwl.stwin.explanation import explanation_of, node_shares
 from twinwl.stwin.features import FeatureSpace, stwin_features
 from twinwl.stwin.network_input import EXCESS_SCALE
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64
+    from twinwl.estimators.explanation import Explanation
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.stwin.classifier import STwinClassifier

@@ -1,113 +1,23 @@
-"""Explanation: each node's share of a decision, and the columns that matter most."""
+"""Explanations of decisions on STwin features: columns weighed, and spread over the nodes they count."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from twinwl.errors import TwinWLError
-from twinwl.estimators.trees import RootedTree, shown, tree_of_colour
+from twinwl.estimators.explanation import ColumnShare, Explanation, check_single
+from twinwl.estimators.trees import tree_of_colour
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.stwin.features import stwin_features
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from matplotlib.axes import Axes
-
     from twinwl.arrays import Float64, Int64
     from twinwl.graphs.batch import GraphBatch
     from twinwl.stwin.features import Encoding, FeatureSpace
 
-__all__ = ["ColumnShare", "Explanation", "check_single", "explanation_of", "node_shares"]
-
-_NODES_LISTED = 10
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnShare:
-    """A column's share of a decision.
-
-    Attributes
-    ----------
-    name : str
-        As the vectorizer names it, ``h2:c17``.
-    share : float
-        What it adds to the decision; positive speaks for the predicted class.
-    value : float
-        The graph's value in this column.
-    tree : RootedTree
-        What the nodes counted here see around them.
-    """
-
-    name: str
-    share: float
-    value: float
-    tree: RootedTree
-
-
-@dataclass(frozen=True, eq=False)
-class Explanation:
-    """Why a model says what it says about one graph.
-
-    Attributes
-    ----------
-    graph : GraphBatch
-        The graph, a batch of one.
-    prediction, against : class labels
-        The predicted class, and the class it was weighed against.
-    decision : float
-        How far the model leans towards the prediction; what the shares explain.
-    intercept : float
-        The part of the decision that depends on no node.
-    node_shares : array of float64, shape (n_nodes,)
-        What each node adds to the decision as the root of the trees that are counted: a column's share is
-        split among the nodes of its colour, by their rooted sizes where the features are sums of those.
-    columns : tuple of ColumnShare
-        The weightiest columns, by absolute share.
-    method : str
-        How the shares were found, in words.
-    """
-
-    graph: GraphBatch
-    prediction: object
-    against: object
-    decision: float
-    intercept: float
-    node_shares: Float64
-    columns: tuple[ColumnShare, ...]
-    method: str
-
-    def __str__(self) -> str:
-        labels = self.graph.labels_of_nodes()
-        order = np.argsort(-np.abs(self.node_shares), kind="stable")[:_NODES_LISTED].tolist()
-        decision = f"decision {self.decision:+.3f}, of which {self.intercept:+.3f} without looking"
-        lines = [
-            f"{self.prediction} rather than {self.against}: {decision} ({self.method})",
-            "nodes:",
-            *(f"  {self.node_shares[node]:+.3f}  node {node} ({shown(labels[node])})" for node in order),
-            "columns:",
-        ]
-        for column in self.columns:
-            lines.append(f"  {column.share:+.3f}  {column.name} = {column.value:g}")
-            lines += [f"          {line}" for line in str(column.tree).splitlines()]
-        return "\n".join(lines)
-
-    def draw(self, target: str | Path | Axes, molecule: object = None) -> None:
-        """Draw the graph with its nodes shaded: red speaks for the prediction, blue against.
-
-        Parameters
-        ----------
-        target
-            A file to write (its ending says the format: .png, .svg, .pdf), or matplotlib axes to draw on.
-        molecule
-            SMILES or RDKit molecule to draw the way chemists do, atoms in the order of the graph's nodes.
-        """
-        from twinwl.stwin.drawing import draw_explanation  # noqa: PLC0415  (matplotlib, only when needed)
-
-        draw_explanation(self, target, molecule)
+__all__ = ["explanation_of", "node_shares"]
 
 
 def explanation_of(
@@ -193,12 +103,6 @@ def node_shares(graph: GraphBatch, space: FeatureSpace, contributions: Float64) 
     """
     check_single(graph)
     return _spread(graph, stwin_features(graph, space=space), contributions)
-
-
-def check_single(graph: GraphBatch) -> None:
-    """Refuse what is not one graph."""
-    if len(graph) != 1:
-        raise TwinWLError(f"these are {len(graph)} graphs; explain one at a time, graphs[i]")
 
 
 def _spread(graph: GraphBatch, encoding: Encoding, contributions: Float64) -> Float64:

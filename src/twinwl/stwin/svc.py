@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from twinwl.arrays import Float64
+    from twinwl.estimators.explanation import Explanation
     from twinwl.graphs.coercion import GraphsLike
-    from twinwl.stwin.explanation import Explanation
 
 __all__ = ["STwinSVC"]
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twinwl.estimators.explanation import Explanation, check_single
 from twinwl.estimators.support_vectors import predicted_codes
-from twinwl.stwin.explanation import Explanation, check_single, explanation_of
+from twinwl.stwin.explanation import explanation_of
 from twinwl.stwin.extended import encode_in_full
 from twinwl.stwin.kernel_products import RightHandSide
 from twinwl.stwin.similarity import own_sums, sums_of_pairs

@@ -11,7 +11,6 @@ from twinwl.datasets.named_graphs import NamedGraphs
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.report.explain.page import explain_page, write_explain_page
-from twinwl.report.explain.picture import write_explain_picture
 from twinwl.stwin.svc import STwinSVC
 
 ALCOHOLS, ALKANES = ["CO", "CCO", "CCCO", "CC(C)O"], ["C", "CC", "CCC", "CC(C)C"]
@@ -95,8 +94,8 @@ def test_a_large_graph_is_listed_not_drawn(model, tmp_path):
     assert "is not drawn" in page
     assert "<svg" not in page
     assert "Shares of all nodes by weight (501 nodes)" in page
-    with pytest.raises(TwinWLError, match="501 nodes, which makes no picture"):
-        write_explain_picture(tmp_path / "x.png", named, found)
+    with pytest.raises(TwinWLError, match="501 nodes, too many"):
+        found.draw(tmp_path / "x.png")
 
 
 def test_the_file_is_the_page(model, propanol, page, tmp_path):
@@ -107,23 +106,3 @@ def test_the_file_is_the_page(model, propanol, page, tmp_path):
 def test_a_page_that_cannot_be_written_is_our_error(propanol, tmp_path):
     with pytest.raises(TwinWLError, match="cannot write"):
         write_explain_page(tmp_path / "no" / "p.html", *propanol)
-
-
-@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
-def test_pictures_of_each_kind_are_the_same_every_time(propanol, tmp_path, ending, start):
-    path = tmp_path / f"x.{ending}"
-    write_explain_picture(path, *propanol, probability=0.87)
-    once = path.read_bytes()
-    assert once.startswith(start)
-    write_explain_picture(path, *propanol, probability=0.87)
-    assert path.read_bytes() == once
-
-
-def test_the_picture_shades_for_red_and_against_blue(propanol, tmp_path):
-    from matplotlib.image import imread  # noqa: PLC0415
-
-    named, found = propanol
-    write_explain_picture(tmp_path / "x.png", named, replace(found, node_shares=np.array([0.0, 0, -1, 1])))
-    pixels = imread(tmp_path / "x.png")[..., :3].reshape(-1, 3)
-    for wanted in ((0xD8, 0x67, 0x49), (0x47, 0x85, 0xBF)):
-        assert (np.abs(pixels - np.array(wanted) / 255).max(axis=1) < 0.01).sum() > 1000

@@ -21,7 +21,7 @@ def model(request):
 def shown(model, edges):
     named = NamedGraphs(GraphBatch.from_edges([edges]), ("it",))
     explanation = model.explain(named.graphs, 20)
-    drawing = drawing_of(named)
+    drawing = drawing_of(named.graphs)
     return (
         named,
         explanation,
@@ -60,15 +60,15 @@ def test_without_an_alphabet_nodes_of_columns_are_not_known(model):
 
 
 def test_strength_is_relative_to_the_largest_share(model):
-    named, explanation, drawing, _ = shown(model, CHAIN)
-    nodes = nodes_shown(named, explanation, drawing)
+    _, explanation, drawing, _ = shown(model, CHAIN)
+    nodes = nodes_shown(explanation, drawing)
     assert max(node.strength for node in nodes) == 1.0
     np.testing.assert_allclose([node.share for node in nodes], explanation.node_shares)
 
 
 def test_a_large_graph_is_not_drawn():
     path = [(node, node + 1) for node in range(500)]
-    assert drawing_of(NamedGraphs(GraphBatch.from_edges([path]), ("long",))) is None
+    assert drawing_of(GraphBatch.from_edges([path])) is None
 
 
 def test_numbers_are_written_for_people():

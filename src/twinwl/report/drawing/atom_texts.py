@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.errors import import_extra
+from twinwl.report.drawing.molecule_drawing import read_molecule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from rdkit import Chem
 
     from twinwl.graphs.batch import GraphBatch
 
@@ -31,13 +32,13 @@ class AtomText(NamedTuple):
     """Where the charge stands, as signs of x and y."""
 
 
-def atom_texts(smiles: str, graph: GraphBatch, points: NDArray[np.float64]) -> list[AtomText]:
+def atom_texts(molecule: Chem.Mol | str, graph: GraphBatch, points: NDArray[np.float64]) -> list[AtomText]:
     """Return the text of each atom of a molecule that is laid out.
 
     Parameters
     ----------
-    smiles
-        The molecule.
+    molecule
+        The molecule, or its SMILES.
     graph
         The same as a graph, nodes in the order of the atoms.
     points : array of float64, shape (n_atoms, 2)
@@ -48,9 +49,8 @@ def atom_texts(smiles: str, graph: GraphBatch, points: NDArray[np.float64]) -> l
     >>> atom_texts("CCO", ethanol, np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]))[2]
     AtomText(element='O', hydrogens=1, charge='', side='right', corner=(1, -1))
     """
-    molecule = import_extra("rdkit.Chem", "chem").MolFromSmiles(smiles)
     texts = []
-    for node, atom in enumerate(molecule.GetAtoms()):
+    for node, atom in enumerate(read_molecule(molecule).GetAtoms()):
         element, charge = str(atom.GetSymbol()), int(atom.GetFormalCharge())
         neighbours = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
         if element == "C" and not charge and len(neighbours) and not atom.GetNumRadicalElectrons():

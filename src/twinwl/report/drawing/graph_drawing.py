@@ -12,6 +12,7 @@ from twinwl.report.drawing.molecule_drawing import lay_out_molecule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from rdkit import Chem
 
     from twinwl.graphs.batch import GraphBatch
 
@@ -79,8 +80,8 @@ class Drawing:
         )
 
 
-def draw(graph: GraphBatch, smiles: str | None = None) -> Drawing:
-    """Lay out one graph, as a molecule where its SMILES is given.
+def draw(graph: GraphBatch, molecule: Chem.Mol | str | None = None) -> Drawing:
+    """Lay out one graph, as a molecule where one (or its SMILES) is given.
 
     >>> from twinwl.graphs.batch import GraphBatch
     >>> len(draw(GraphBatch.from_edges([[(0, 1), (1, 2)]])).strokes)
@@ -88,20 +89,20 @@ def draw(graph: GraphBatch, smiles: str | None = None) -> Drawing:
     """
     letters: list[Letter] = []
     edge_letters: list[Letter] = []
-    if smiles is None:
+    if molecule is None:
         points = spring_positions(graph) * _EDGE + _MARGIN
         strokes = _plain_strokes(graph, points)
         edge_letters = _edge_letters(graph, points)
     else:
-        molecule = lay_out_molecule(smiles)
-        points = molecule.positions * _EDGE + _MARGIN
-        centres = {bond: centre * _EDGE + _MARGIN for bond, centre in molecule.centres.items()}
+        laid_out = lay_out_molecule(molecule)
+        points = laid_out.positions * _EDGE + _MARGIN
+        centres = {bond: centre * _EDGE + _MARGIN for bond, centre in laid_out.centres.items()}
         strokes = [
             stroke
-            for (u, v), kind in molecule.bonds.items()
+            for (u, v), kind in laid_out.bonds.items()
             for stroke in _bond_strokes(u, v, points, kind, centres.get((u, v)))
         ]
-        letters = [_beside(text, node, graph, points) for node, text in enumerate(molecule.letters) if text]
+        letters = [_beside(text, node, graph, points) for node, text in enumerate(laid_out.letters) if text]
     width, height = (points.max(axis=0) + _MARGIN).tolist() if len(points) else (0.0, 0.0)
     return Drawing(points, strokes, letters, edge_letters, width, height)
 

@@ -10,8 +10,9 @@ from twinwl.errors import import_extra
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from rdkit import Chem
 
-__all__ = ["Molecule", "lay_out_molecule"]
+__all__ = ["Molecule", "lay_out_molecule", "read_molecule"]
 
 _KINDS = {
     "SINGLE": "single",
@@ -35,15 +36,14 @@ class Molecule(NamedTuple):
     """For bonds in a ring, its centre: the second stroke of a bond lies inside the ring."""
 
 
-def lay_out_molecule(smiles: str) -> Molecule:
-    """Return the drawing of a molecule, atoms in the order of the SMILES.
+def lay_out_molecule(molecule: Chem.Mol | str) -> Molecule:
+    """Return the drawing of a molecule, or of its SMILES, atoms in their order.
 
     >>> lay_out_molecule("C=O").letters
     ['', 'O']
     """
-    chem = import_extra("rdkit.Chem", "chem")
     depictor = import_extra("rdkit.Chem.rdDepictor", "chem")
-    molecule = chem.MolFromSmiles(smiles)
+    molecule = read_molecule(molecule)
     depictor.Compute2DCoords(molecule)
     depictor.StraightenDepiction(molecule)
     conformer = molecule.GetConformer()
@@ -63,6 +63,12 @@ def lay_out_molecule(smiles: str) -> Molecule:
     if len(letters) == 1 and not letters[0]:  # a lone carbon would be no drawing at all
         letters = ["C"]
     return Molecule(positions, letters, bonds, centres)
+
+
+def read_molecule(molecule: Chem.Mol | str) -> Chem.Mol:
+    """Return a copy of a molecule that may be drawn on; a SMILES is parsed."""
+    chem = import_extra("rdkit.Chem", "chem")
+    return chem.MolFromSmiles(molecule) if isinstance(molecule, str) else chem.Mol(molecule)
 
 
 def _letter(atom: object) -> str:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from twinwl.datasets.named_graphs import NamedGraphs
+    from twinwl.estimators.explanation import Explanation
     from twinwl.refinement.alphabet import Alphabet
     from twinwl.report.explain.page_data import ShownNode
-    from twinwl.stwin.explanation import Explanation
 
 __all__ = ["explain_page", "write_explain_page"]
 
@@ -62,8 +62,9 @@ def explain_page(
     >>> page.startswith("<!DOCTYPE html>")
     True
     """
-    drawing = drawing_of(named)
-    nodes = nodes_shown(named, explanation, drawing)
+    molecule = named.smiles[0] if named.smiles else None
+    drawing = drawing_of(named.graphs, molecule)
+    nodes = nodes_shown(explanation, drawing, molecule)
     columns = columns_shown(named.graphs, explanation, alphabet, drawing)
     script = _asset("explain.js")
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)

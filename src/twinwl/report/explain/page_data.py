@@ -16,12 +16,12 @@ from twinwl.report.wording import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from rdkit import Chem
 
-    from twinwl.datasets.named_graphs import NamedGraphs
+    from twinwl.estimators.explanation import ColumnShare, Explanation
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
     from twinwl.report.drawing.graph_drawing import Drawing
-    from twinwl.stwin.explanation import ColumnShare, Explanation
 
 __all__ = ["ShownColumn", "ShownNode", "columns_shown", "drawing_of", "nodes_shown", "percent", "signed"]
 
@@ -59,20 +59,22 @@ class ShownColumn(NamedTuple):
     """View of the drawing that shows the neighbourhood: x, y, width, height."""
 
 
-def drawing_of(named: NamedGraphs) -> Drawing | None:
-    """Lay the graph out, as a molecule where it is one; None where it is too large to be looked at."""
-    if named.graphs.n_nodes > LARGEST_DRAWN or not named.graphs.n_nodes:
+def drawing_of(graph: GraphBatch, molecule: Chem.Mol | str | None = None) -> Drawing | None:
+    """Lay one graph out, as a molecule where it is one; None where it is too large to be looked at."""
+    if graph.n_nodes > LARGEST_DRAWN or not graph.n_nodes:
         return None
-    return on_one_canvas([draw(named.graphs, named.smiles[0] if named.smiles else None)])[0]
+    return on_one_canvas([draw(graph, molecule)])[0]
 
 
-def nodes_shown(named: NamedGraphs, explanation: Explanation, drawing: Drawing | None) -> list[ShownNode]:
+def nodes_shown(
+    explanation: Explanation, drawing: Drawing | None, molecule: Chem.Mol | str | None = None
+) -> list[ShownNode]:
     """Return every node with its share, in the order of the graph."""
-    graph, shares = named.graphs, explanation.node_shares
+    graph, shares = explanation.graph, explanation.node_shares
     largest = float(np.abs(shares).max(initial=0.0)) or 1.0
     texts: list[AtomText] | list[None] = [None] * graph.n_nodes
-    if drawing is not None and named.smiles:
-        texts = atom_texts(named.smiles[0], graph, drawing.points)
+    if drawing is not None and molecule is not None:
+        texts = atom_texts(molecule, graph, drawing.points)
     labels = [shown_label(label) for label in graph.labels_of_nodes()]
     return [
         ShownNode(node, labels[node], share, abs(share) / largest, texts[node])

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from matplotlib import rc_context
+from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.files.atomic import atomic_write
 from twinwl.report.explain.page_data import STRONGEST, drawing_of, nodes_shown, percent, signed
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from rdkit import Chem
 
-    from matplotlib.axes import Axes
-
-    from twinwl.datasets.named_graphs import NamedGraphs
+    from twinwl.estimators.explanation import Explanation
     from twinwl.report.drawing.atom_texts import AtomText
     from twinwl.report.drawing.graph_drawing import Drawing
     from twinwl.report.explain.page_data import ShownNode
-    from twinwl.stwin.explanation import Explanation
 
-__all__ = ["write_explain_picture"]
+__all__ = ["draw_explanation"]
 
 _FOR, _AGAINST, _NOTHING = "#d4502e", "#2b73b8", "#f4f2ec"
 _INK, _SOFT, _FAINT, _EDGE = "#1d2026", "#5b616e", "#8b909b", "#9aa0ab"
@@ -32,61 +31,104 @@ _HALO, _DISC, _KNOCK_OUT = 21.0, 16.0, 12.0
 _HEAD, _FOOT, _SIDE = 84.0, 70.0, 26.0  # room around the drawing
 _LARGEST = 1400.0  # points across; a larger drawing is scaled down
 _DPI = 200
+_POINTS = 72.0  # per inch
+_UNDATED: dict[str, dict[str, None] | None] = {
+    "png": None,
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+}
 _LONGEST_NAME = 70
 
 
-def write_explain_picture(
-    path: Path, named: NamedGraphs, explanation: Explanation, *, probability: float | None = None
+def draw_explanation(
+    explanation: Explanation,
+    target: str | Path | Axes,
+    molecule: object = None,
+    *,
+    name: str = "",
+    probability: float | None = None,
 ) -> None:
-    """Draw the graph with its nodes shaded by their shares, and write it to a file, as a whole or not at all.
+    """Draw a graph with its nodes shaded by their shares, onto axes or into a file.
 
     Parameters
     ----------
-    path
-        A .png, .svg or .pdf.
-    named
-        One graph with its name, and its SMILES where it is a molecule.
     explanation
         What ``explain`` of a classifier said about it.
+    target
+        Matplotlib axes, or a file that ends in .png, .svg or .pdf; it is written as a whole or not at all.
+    molecule
+        SMILES or RDKit molecule to draw the way chemists do, atoms in the order of the graph's nodes.
+    name
+        What to call the graph below the headline.
     probability
         Of the predicted class.
 
     Raises
     ------
     TwinWLError
-        If the graph is too large to be looked at, or the file cannot be written.
+        If the graph is too large to be looked at, the molecule is another one, or the file cannot be
+        written.
     """
-    drawing = drawing_of(named)
+    atoms = None if molecule is None else _checked_molecule(molecule, explanation.graph.n_nodes)
+    drawing = drawing_of(explanation.graph, atoms)
     if drawing is None:
         raise TwinWLError(
-            f"{named.names[0]} has {named.graphs.n_nodes:,} nodes, which makes no picture; "
+            f"{name or 'the graph'} has {explanation.graph.n_nodes:,} nodes, too many for a picture; "
             "its page (--html) lists their shares"
         )
-    nodes = nodes_shown(named, explanation, drawing)
-    width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
-    scale = min(1.0, _LARGEST / max(width, height))
-    figure = Figure(figsize=(width / 72 * scale, height / 72 * scale), facecolor="white")
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_xlim(-_SIDE, drawing.width + _SIDE)
-    axes.set_ylim(drawing.height + _FOOT, -_HEAD)  # y points down
-    axes.set_axis_off()
-    largest = max([abs(node.share) for node in nodes], default=0.0) or 1.0
-    shades = LinearSegmentedColormap.from_list("shares", [_mixed(_AGAINST), _NOTHING, _mixed(_FOR)])
-    colours = [shades(Normalize(-largest, largest)(node.share)) for node in nodes]
-    if named.smiles:
-        _draw_molecule(axes, drawing, nodes, colours, scale)
-    else:
-        _draw_graph(axes, drawing, nodes, colours, scale)
-    _write_around(axes, named.names[0], explanation, probability, drawing, scale)
-    _add_legend(axes, explanation, largest, shades, drawing, scale)
+    if isinstance(target, Axes):
+        _paint(target, explanation, drawing, atoms, name, probability)
+        return
+    path = Path(target)
     kind = path.suffix.lower().lstrip(".")
+    if kind not in _UNDATED:
+        raise TwinWLError(f"{path.name} does not end in a picture's format; use .png, .svg or .pdf")
+    width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
+    scale = min(1.0, _LARGEST / max(width, height)) / _POINTS
+    figure = Figure(figsize=(width * scale, height * scale), facecolor="white")
+    _paint(figure.add_axes((0, 0, 1, 1)), explanation, drawing, atoms, name, probability)
     try:
         # Without a date, and with names that are not random, the same explanation gives the same bytes.
         with atomic_write(path) as stream, rc_context({"svg.hashsalt": "twinwl"}):
-            undated = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
-            figure.savefig(stream, format=kind, dpi=_DPI, metadata=undated)
+            figure.savefig(stream, format=kind, dpi=_DPI, metadata=_UNDATED[kind])
     except OSError as error:
         raise TwinWLError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+
+
+def _checked_molecule(molecule: object, n_nodes: int) -> Chem.Mol:
+    chem = import_extra("rdkit.Chem", "chem")
+    atoms = chem.MolFromSmiles(molecule) if isinstance(molecule, str) else molecule
+    if not isinstance(atoms, chem.Mol):
+        raise TwinWLError(f"molecule: got {shown(molecule)}, expected SMILES or an RDKit molecule")
+    if atoms.GetNumAtoms() != n_nodes:
+        raise TwinWLError(f"the molecule has {atoms.GetNumAtoms()} atoms and the graph {n_nodes} nodes")
+    return atoms
+
+
+def _paint(
+    axes: Axes,
+    explanation: Explanation,
+    drawing: Drawing,
+    atoms: Chem.Mol | None,
+    name: str,
+    probability: float | None,
+) -> None:
+    """Draw on axes; letters and lines are as large as the axes are, measured in points."""
+    axes.set_xlim(-_SIDE, drawing.width + _SIDE)
+    axes.set_ylim(drawing.height + _FOOT, -_HEAD)  # y points down
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    box = axes.get_window_extent().transformed(axes.figure.dpi_scale_trans.inverted())
+    width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
+    scale = _POINTS * min(box.width / width, box.height / height)
+    nodes = nodes_shown(explanation, drawing, atoms)
+    largest = max([abs(node.share) for node in nodes], default=0.0) or 1.0
+    shades = LinearSegmentedColormap.from_list("shares", [_mixed(_AGAINST), _NOTHING, _mixed(_FOR)])
+    colours = [shades(Normalize(-largest, largest)(node.share)) for node in nodes]
+    paint = _draw_graph if atoms is None else _draw_molecule
+    paint(axes, drawing, nodes, colours, scale)
+    _write_around(axes, name, explanation, probability, drawing, scale)
+    _add_legend(axes, explanation, largest, shades, drawing, scale)
 
 
 def _draw_molecule(
