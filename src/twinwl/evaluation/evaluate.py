@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import tempfile
 import time
 import warnings
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from joblib import Parallel, delayed
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.registry import load_dataset
 from twinwl.errors import TwinWLError, TwinWLWarning, shown, warn_caller
+from twinwl.evaluation.claims import Claims, SharedWork
 from twinwl.evaluation.fold_run import Unit, run_fold
 from twinwl.evaluation.folds import folds_of
 from twinwl.evaluation.leaks import leaked_test_graphs
@@ -151,6 +152,8 @@ def evaluate(
         Processes; joblib decides how, so another backend can be put in with ``joblib.parallel_backend``.
     store
         File of results. What it holds already is not run again; None keeps results only in the return value.
+        Processes on one machine that share a store share the work: a fold is run by one of them, and by
+        another should that one die. (Windows lacks the locks for that: there, work may be repeated.)
     progress
         Show a bar with the time left; None shows it where there is a terminal.
     time_budget
@@ -173,24 +176,24 @@ def evaluate(
     data = _loaded(dataset)
     chosen = resolve(method)
     configs = chosen.configs(grid)
-    work = list(_work(chosen, configs, data, n_folds, repeats, seed, splits))
-    with _store(store) as results:
-        known = {row_key(row): row for row in results.rows()}
-        missing = [unit for unit in work if not _covers(known.get(row_key(unit.key)), metrics)]
-        if missing:
+    work = {row_key(unit.key): unit for unit in _work(chosen, configs, data, n_folds, repeats, seed, splits)}
+    end = math.inf if time_budget is None else time.monotonic() + time_budget
+    warned: list[str] = []
+    with _store(store) as results, Claims(results.path) as claims:
+        shared = SharedWork(list(work), results, claims, lambda row: _covers(row, metrics), end)
+        if shared.missing:
             results.check_writable()
-        with evaluation_progress(f"{chosen.name} on {data.name}", len(work), show=progress) as tick:
-            tick(len(work) - len(missing))
-            begun = missing if time_budget is None else _within(time_budget, missing)
-            warned: list[str] = []
-            for row, messages in _run(begun, data, metrics, choose=len(configs) > 1, n_jobs=n_jobs):
-                known[row_key(row)] = results.append(row)
-                warned += messages[:1]
-                tick(1)
+        with evaluation_progress(f"{chosen.name} on {data.name}", len(work), show=progress) as show_done:
+            show_done(len(work) - len(shared.missing))
+            for keys in shared.rounds():
+                units = (work[key] for key in keys)
+                for row, messages in _run(units, data, metrics, choose=len(configs) > 1, n_jobs=n_jobs):
+                    shared.finish(row)
+                    warned += messages[:1]
+                    show_done(len(work) - len(shared.missing))
     if warned:
         warn_caller(f"{chosen.name} on {data.name}: {len(warned)} fits warned, the first so: {warned[0]}")
-    rows = [known[key] for key in (row_key(unit.key) for unit in work) if key in known]
-    return Evaluation(data.name, chosen.name, protocol, metrics[0], rows)
+    return Evaluation(data.name, chosen.name, protocol, metrics[0], shared.rows)
 
 
 def _check_numbers(repeats: int, seed: int, n_jobs: int, time_budget: float | None) -> None:
@@ -241,15 +244,9 @@ def _work(
             yield Unit(key, method, fold, leaked)
 
 
-def _covers(row: Row | None, metrics: Sequence[str]) -> bool:
+def _covers(row: Row, metrics: Sequence[str]) -> bool:
     """Whether a stored result already holds all that is asked for."""
-    return row is not None and "curves" in row and set(metrics) <= set(row.get("metrics", ()))
-
-
-def _within(seconds: float, units: Iterable[Unit]) -> Iterator[Unit]:
-    """Hand out units until the time is up; those begun before are finished."""
-    end = time.monotonic() + seconds
-    return takewhile(lambda _unit: time.monotonic() < end, units)
+    return "curves" in row and set(metrics) <= set(row.get("metrics", ()))
 
 
 def _run(

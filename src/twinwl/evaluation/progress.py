@@ -19,7 +19,7 @@ _SHORTEST_TITLE = 10
 def evaluation_progress(
     title: str, total: int, *, show: bool | None = None
 ) -> Iterator[Callable[[int], None]]:
-    """Give a function that advances the bar; it does nothing where no bar is shown.
+    """Give a function that is told how many steps are done; it does nothing where no bar is shown.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def evaluation_progress(
     if show is None:
         show = sys.stderr.isatty()
     if not show:
-        yield lambda _steps: None
+        yield lambda _done: None
         return
     from rich.console import Console  # noqa: PLC0415  (only a shown bar needs it)
     from rich.progress import (  # noqa: PLC0415
@@ -57,4 +57,4 @@ def evaluation_progress(
     room = max(_SHORTEST_TITLE, console.width - 2 * len(str(total)) - _ALL_BUT_TITLE)
     with Progress(*columns, console=console) as bar:
         task = bar.add_task(title if len(title) <= room else title[: room - 1] + "…", total=total)
-        yield lambda steps: bar.advance(task, steps)
+        yield lambda done: bar.update(task, completed=done)

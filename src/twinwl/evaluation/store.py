@@ -159,6 +159,20 @@ class ResultStore:
             self._set_aside(broken)
         return list(found.values())
 
+    def rows_after(self, place: int) -> tuple[list[Row], int]:
+        """Return the results that stand behind a place in the file, and where the next ones will stand.
+
+        Lines that are broken or not whole yet are passed over: `rows` is where they are reported.
+        """
+        try:
+            with self.path.open("rb") as stream:
+                stream.seek(place)
+                whole, end, _ = stream.read().rpartition(b"\n")
+        except OSError:
+            return [], place
+        found = [row for line in whole.split(b"\n") if (row := _parsed(line)) and row["format"] <= FORMAT]
+        return found, place + len(whole) + len(end)
+
     def append(self, row: Row) -> Row:
         """Add one result as a whole line, safe beside other processes and against being killed.
 
