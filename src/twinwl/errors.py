@@ -105,6 +105,13 @@ class _Shortener(reprlib.Repr):
     def repr_int(self, x: int, level: int) -> str:  # noqa: ARG002
         return f"<an integer of {x.bit_length()} bits>" if x.bit_length() > 256 else repr(x)  # noqa: PLR2004
 
+    def repr_instance(self, x: object, level: int) -> str:  # noqa: ARG002
+        try:
+            text = " ".join(repr(x).split())  # on one line, whatever it is
+        except Exception:  # noqa: BLE001
+            return f"<{type(x).__name__}>"
+        return text if len(text) <= self.maxother else f"{text[: self.maxother - 3]}..."
+
 
 _shortener = _Shortener()
 _shortener.maxstring = _shortener.maxother = 100

@@ -105,9 +105,9 @@ def test_prediction_before_fit_and_bad_penalties_are_refused(kind, molecules):
     with pytest.raises(NotFittedTwinError, match="not fitted"):
         kind().predict(molecules[0])
     for wrong in (0, [], [1, -2], "abc", None, True):
-        with pytest.raises(TwinWLError, match="C "):
+        with pytest.raises(TwinWLError, match="C: got"):
             kind(C=wrong).fit(*molecules)
-    with pytest.raises(TwinWLError, match="inner_folds is 1"):
+    with pytest.raises(TwinWLError, match="inner_folds: got 1"):
         kind(inner_folds=1).fit(*molecules)
 
 

@@ -86,5 +86,5 @@ def test_huge_trees_stay_small_and_short():
 
 @pytest.mark.parametrize("column", [-1, 3, 1.0, True, "h0:c0"])
 def test_columns_that_are_not_there_are_refused(column):
-    with pytest.raises(TwinWLError, match=r"it must be a whole number in 0\.\.2"):
+    with pytest.raises(TwinWLError, match="expected an integer from 0 to 2"):
         STwinVectorizer(1).fit([[(0, 1), (1, 2)]]).explain_column(column)

@@ -276,14 +276,14 @@ def test_a_blow_up_is_refused_before_any_work():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"layers": 0}, "layers is 0"),
-        ({"hops": "none"}, "hops is 'none'"),
+        ({"layers": 0}, "layers: got 0"),
+        ({"hops": "none"}, "hops: got 'none'"),
         ({"root_mark": "rote"}, "did you mean 'root'"),
-        ({"subtree": "tree"}, "subtree is 'tree'"),
-        ({"hidden": 0}, "hidden is 0"),
-        ({"dropout": 1.0}, "dropout is 1.0"),
-        ({"input_dropout": "some"}, "input_dropout is 'some'"),
-        ({"unknown": "skip"}, "unknown is 'skip'"),
+        ({"subtree": "tree"}, "subtree: got 'tree'"),
+        ({"hidden": 0}, "hidden: got 0"),
+        ({"dropout": 1.0}, "dropout: got 1.0"),
+        ({"input_dropout": "some"}, "input_dropout: got 'some'"),
+        ({"unknown": "skip"}, "unknown: got 'skip'"),
     ],
 )
 def test_impossible_parameters_are_refused(arguments, message):

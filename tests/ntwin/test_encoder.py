@@ -126,13 +126,13 @@ def test_missing_edge_labels_are_refused():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"layers": 0}, "layers is 0"),
-        ({"layers": True}, "layers is True"),
-        ({"hops": -1}, "hops is -1"),
-        ({"hops": "shrinking"}, "hops is 'shrinking'"),
-        ({"hidden": 0}, "hidden is 0"),
+        ({"layers": 0}, "layers: got 0"),
+        ({"layers": True}, "layers: got True"),
+        ({"hops": -1}, "hops: got -1"),
+        ({"hops": "shrinking"}, "hops: got 'shrinking'"),
+        ({"hidden": 0}, "hidden: got 0"),
         ({"root_mark": "rot"}, "did you mean 'root'"),
-        ({"subtree": "wl"}, "subtree is 'wl'"),
+        ({"subtree": "wl"}, "subtree: got 'wl'"),
     ],
 )
 def test_impossible_settings_are_refused(arguments, message):

@@ -25,5 +25,5 @@ def test_each_subgraph_is_the_ego_graph_of_its_root(batch, hops):
 
 
 def test_negative_hops_are_refused():
-    with pytest.raises(TwinWLError, match="hops is -1"):
+    with pytest.raises(TwinWLError, match="hops: got -1"):
         list(iter_rooted_subgraphs([[(0, 1)]], -1))

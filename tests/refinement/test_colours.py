@@ -226,7 +226,7 @@ def test_a_batch_without_graphs_has_no_colours():
 
 @pytest.mark.parametrize("n_iter", [-1, 1.5, True, "3"])
 def test_what_is_no_number_of_rounds_is_refused(n_iter):
-    with pytest.raises(TwinWLError, match="n_iter is"):
+    with pytest.raises(TwinWLError, match="n_iter: got"):
         refine(GraphBatch.from_edges([[(0, 1)]]), n_iter)
 
 

@@ -118,5 +118,5 @@ def test_several_graphs_are_refused():
     model = STwinSVC(1, 1).fit(batch, y)
     with pytest.raises(TwinWLError, match="2 graphs; explain one at a time"):
         model.explain(batch[:2])
-    with pytest.raises(TwinWLError, match="n_columns is -1"):
+    with pytest.raises(TwinWLError, match="n_columns: got -1"):
         model.explain(batch[0], n_columns=-1)

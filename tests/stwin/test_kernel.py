@@ -169,14 +169,14 @@ def test_pandas_output_names_the_training_graphs():
 def test_bad_input_is_refused():
     with pytest.raises(TwinWLError, match="did you mean 'minmax'"):
         TwinKernel(base="min-max").fit(worked_example())
-    with pytest.raises(TwinWLError, match="n_iter is -2"):
+    with pytest.raises(TwinWLError, match="n_iter: got -2"):
         TwinKernel(n_iter=-2).fit(worked_example())
     with pytest.raises(TwinWLError, match="no graph to fit"):
         TwinKernel().fit([])
     for use in (TwinKernel().transform, TwinKernel().diagonal, lambda X: next(TwinKernel().blocks(X))):
         with pytest.raises(TwinWLError, match="call fit first"):
             use(worked_example())
-    with pytest.raises(TwinWLError, match="block_size is 0"):
+    with pytest.raises(TwinWLError, match="block_size: got 0"):
         next(TwinKernel().fit(worked_example()).blocks(block_size=0))
 
 

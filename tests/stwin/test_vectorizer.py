@@ -141,16 +141,16 @@ def test_use_before_fit_is_an_error_of_both_families():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"n_iter": -1}, "n_iter is -1"),
-        ({"n_iter": 1.5}, "n_iter is 1.5"),
-        ({"n_iter": True}, "n_iter is True"),
+        ({"n_iter": -1}, "n_iter: got -1"),
+        ({"n_iter": 1.5}, "n_iter: got 1.5"),
+        ({"n_iter": True}, "n_iter: got True"),
         ({"features": "sise"}, "did you mean 'size'"),
         ({"initial": "labels"}, "did you mean 'label'"),
-        ({"min_df": 0}, "min_df is 0"),
-        ({"min_df": 1.5}, "min_df is 1.5"),
-        ({"min_df": "2"}, "min_df is '2'"),
+        ({"min_df": 0}, "min_df: got 0"),
+        ({"min_df": 1.5}, "min_df: got 1.5"),
+        ({"min_df": "2"}, "min_df: got '2'"),
         ({"min_df": 3}, "no column occurs in 3 of 2 graphs"),
-        ({"max_features": 0}, "max_features is 0"),
+        ({"max_features": 0}, "max_features: got 0"),
     ],
 )
 def test_bad_parameters_are_refused_at_fit(params, message):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from twinwl.baselines.gnn_classifier import check_count
-from twinwl.baselines.kernel_svc import PENALTIES, KernelSVC
+from twinwl.arguments import ROUNDS, WIDTH, integer
+from twinwl.baselines.kernel_svc import USUAL_PENALTIES, KernelSVC
 from twinwl.errors import import_extra
 from twinwl.stwin.features import stwin_features
 from twinwl.stwin.similarity import similarities_from_sums
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from twinwl.arrays import Float64
+    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.random_state import RandomState
     from twinwl.graphs.batch import GraphBatch
     from twinwl.stwin.features import Encoding
 
@@ -44,8 +46,8 @@ class DeepGraphKernelSVC(KernelSVC):
     C : float or sequence of float, default=(0.1, 1, 3, 10, 100, 1000)
     inner_folds : int, default=5
     class_weight : None, "balanced" or mapping from class to weight, default=None
-    random_state : int or None, default=None
-        Seed of the embeddings and of the inner folds; None is 0.
+    random_state : int, RandomState, Generator or None, default=0
+        Decides the embeddings and the inner folds.
 
     Examples
     --------
@@ -57,6 +59,13 @@ class DeepGraphKernelSVC(KernelSVC):
     ['path']
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "n_iter": (ROUNDS,),
+        "vector_size": (WIDTH,),
+        "window": (integer(1, 10_000),),
+        "epochs": (integer(1, 1_000_000),),
+    }
+
     kernel_name = "deep graph kernel"
 
     def __init__(
@@ -65,10 +74,10 @@ class DeepGraphKernelSVC(KernelSVC):
         vector_size: int = 32,
         window: int = 10,
         epochs: int = 20,
-        C: float | Sequence[float] = PENALTIES,
+        C: float | Sequence[float] = USUAL_PENALTIES,
         inner_folds: int = 5,
         class_weight: object = None,
-        random_state: int | None = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.n_iter = n_iter
         self.vector_size = vector_size
@@ -79,13 +88,10 @@ class DeepGraphKernelSVC(KernelSVC):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def _fit_kernel(self, batch: GraphBatch) -> Float64:
-        check_count("n_iter", self.n_iter, 0)
-        for name in ("vector_size", "window", "epochs"):
-            check_count(name, getattr(self, name))
+    def _fit_kernel(self, batch: GraphBatch, seed: int) -> Float64:
         encoding = stwin_features(batch, self.n_iter, "count")
         self.space_ = encoding.space
-        self.embedding_ = self._embedding(encoding, batch)
+        self.embedding_ = self._embedding(encoding, batch, seed)
         # φ M φᵀ = (φ E)(φ E)ᵀ, so a graph is a short vector.
         self.vectors_ = encoding.matrix @ self.embedding_
         return _cosines(self.vectors_, self.vectors_)
@@ -94,7 +100,7 @@ class DeepGraphKernelSVC(KernelSVC):
         known = stwin_features(batch, space=self.space_).matrix
         return _cosines(known @ self.embedding_, self.vectors_)
 
-    def _embedding(self, encoding: Encoding, batch: GraphBatch) -> Float64:
+    def _embedding(self, encoding: Encoding, batch: GraphBatch, seed: int) -> Float64:
         """Return a row a colour, shape (n_columns, vector_size)."""
         word2vec = import_extra("gensim.models", "baselines").Word2Vec
         first_column = np.concatenate([[0], np.cumsum(encoding.space.columns_per_round)])[:-1]
@@ -110,7 +116,7 @@ class DeepGraphKernelSVC(KernelSVC):
             sg=1,
             min_count=1,
             workers=1,
-            seed=self.random_state or 0,
+            seed=seed,
         )
         columns = [str(column) for column in range(encoding.space.n_columns)]
         vectors: Float64 = model.wv[columns].astype(np.float64)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 import torch
 
+from twinwl.arguments import MEMORY, number
 from twinwl.baselines.auxiliary_loss import with_auxiliary_loss
 from twinwl.baselines.batching.dense_graphs import check_dense, dense_graphs
 from twinwl.baselines.batching.examples import GraphExamples
 from twinwl.baselines.geometric import pyg
 from twinwl.baselines.gnn_classifier import GNNClassifier
 from twinwl.baselines.network_parts import ReadoutHead
-from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from twinwl.baselines.batching.examples import GraphInput
     from twinwl.baselines.gnn_classifier import CommonOptions
     from twinwl.baselines.parts import PartedExamples
+    from twinwl.estimators.parameters import Constraints
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["DiffPoolClassifier"]
@@ -56,6 +57,11 @@ class DiffPoolClassifier(GNNClassifier):
     ['short', 'long']
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "cluster_ratio": (number(0, 1, above=True),),
+        "max_memory": MEMORY,
+    }
+
     n_clusters_: int
 
     def __init__(
@@ -64,13 +70,6 @@ class DiffPoolClassifier(GNNClassifier):
         super().__init__(**common)
         self.cluster_ratio = cluster_ratio
         self.max_memory = max_memory
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not 0 < self.cluster_ratio <= 1:
-            raise TwinWLError(
-                f"cluster_ratio is {self.cluster_ratio!r}; it must be a share above 0, at most 1"
-            )
 
     def _look_at(self, batch: GraphBatch) -> None:
         self.n_clusters_ = max(1, math.ceil(self.cluster_ratio * int(batch.nodes_per_graph.max())))

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 import numpy as np
 import torch
 from torch.nn import functional
 
+from twinwl.arguments import integer, number
 from twinwl.baselines.geometric import pyg
-from twinwl.baselines.gnn_classifier import GNNClassifier, check_count
-from twinwl.errors import TwinWLError
+from twinwl.baselines.gnn_classifier import GNNClassifier
 
 if TYPE_CHECKING:
     from twinwl.baselines.batching.examples import GraphInput
     from twinwl.baselines.gnn_classifier import CommonOptions
+    from twinwl.estimators.parameters import Constraints
 
 __all__ = ["GCNRNIClassifier", "GCNRNINetwork"]
 
@@ -54,16 +55,15 @@ class GCNRNIClassifier(GNNClassifier):
     ['path', 'triangle']
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "ratio": (number(0, 1, above=True),),
+        "draws": (integer(1, 10_000),),
+    }
+
     def __init__(self, ratio: float = 0.5, draws: int = 4, **common: Unpack[CommonOptions]) -> None:
         super().__init__(**common)
         self.ratio = ratio
         self.draws = draws
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_count("draws", self.draws)
-        if not 0 < self.ratio <= 1:
-            raise TwinWLError(f"ratio is {self.ratio!r}; it must be a share above 0, at most 1")
 
     def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
         return GCNRNINetwork(

@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, ClassVar, TypedDict
 
-import numpy as np
-
+from twinwl.arguments import DEPTH, WIDTH
 from twinwl.baselines.batching.examples import GraphExamples
 from twinwl.baselines.batching.node_inputs import NodeInputs
 from twinwl.baselines.parts import PartwiseNetwork
-from twinwl.errors import TwinWLError
 from twinwl.learning.classifier import NeuralGraphClassifier
 
 if TYPE_CHECKING:
+    import numpy as np
     import torch
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64
     from twinwl.baselines.parts import PartedExamples
+    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.random_state import RandomState
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["CommonOptions", "GNNClassifier", "TrainingOptions", "check_count"]
+__all__ = ["CommonOptions", "GNNClassifier", "TrainingOptions"]
 
 
 class TrainingOptions(TypedDict, total=False):
     """Parameters of every network's training, by keyword; `GNNClassifier` explains them."""
 
     dropout: float
-    random_state: object
+    random_state: RandomState
     max_epochs: int
     batch_size: int
     learning_rate: float
@@ -61,8 +62,8 @@ class GNNClassifier(NeuralGraphClassifier):
         Width of the states and of the classifier's hidden layer.
     dropout : float, default=0.5
         Share of the classifier's hidden units left out in training.
-    random_state : None, int or RandomState
-        Decides hold-out, first weights, order of batches and dropout.
+    random_state : int, RandomState, Generator or None, default=0
+        Decides hold-out, first weights, order of batches and dropout; None trains differently every time.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, progress
         As for every neural classifier: see `twinwl.learning.classifier.NeuralGraphClassifier`.
 
@@ -75,6 +76,11 @@ class GNNClassifier(NeuralGraphClassifier):
         Labels and scales, as the training graphs had them.
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "layers": (DEPTH,),
+        "hidden": (WIDTH,),
+    }
+
     inputs_: NodeInputs
 
     def __init__(
@@ -83,7 +89,7 @@ class GNNClassifier(NeuralGraphClassifier):
         layers: int = 3,
         hidden: int = 64,
         dropout: float = 0.5,
-        random_state: object = None,
+        random_state: RandomState = 0,
         max_epochs: int = 100,
         batch_size: int = 32,
         learning_rate: float = 1e-3,
@@ -146,19 +152,3 @@ class GNNClassifier(NeuralGraphClassifier):
 
     def _build_module(self, n_classes: int) -> torch.nn.Module:
         return PartwiseNetwork(self._network(self.inputs_.n_columns, n_classes))
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name in ("layers", "hidden"):
-            check_count(name, getattr(self, name))
-        if not 0 <= self.dropout < 1:
-            raise TwinWLError(f"dropout is {self.dropout!r}; it must be a share, at least 0 and less than 1")
-
-
-def check_count(name: str, value: object, lowest: int = 1) -> None:
-    """Refuse what is no whole number, or too small a one.
-
-    >>> check_count("layers", 3)
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < lowest:
-        raise TwinWLError(f"{name} is {value!r}; it must be a whole number from {lowest} on")

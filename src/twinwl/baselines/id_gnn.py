@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 import torch
 
+from twinwl.arguments import MEMORY, integer, one_of
 from twinwl.baselines.batching.closed_walks import closed_walks
 from twinwl.baselines.batching.examples import GraphExamples
 from twinwl.baselines.batching.rooted_examples import RootedExamples
 from twinwl.baselines.geometric import pyg
 from twinwl.baselines.gin import GINNetwork
-from twinwl.baselines.gnn_classifier import GNNClassifier, check_count
+from twinwl.baselines.gnn_classifier import GNNClassifier
 from twinwl.baselines.network_parts import ReadoutHead, perceptron, sum_by
-from twinwl.errors import TwinWLError, nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from twinwl.baselines.batching.rooted_examples import RootedInput
     from twinwl.baselines.gnn_classifier import CommonOptions
     from twinwl.baselines.parts import PartedExamples
+    from twinwl.estimators.parameters import Constraints
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["IDGNNClassifier"]
@@ -62,6 +63,12 @@ class IDGNNClassifier(GNNClassifier):
     ['one', 'two']
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "form": (one_of("full", "fast"),),
+        "longest_walk": (integer(2, 1_000),),  # there is no closed walk of one step
+        "max_memory": MEMORY,
+    }
+
     def __init__(
         self,
         form: str = "full",
@@ -73,12 +80,6 @@ class IDGNNClassifier(GNNClassifier):
         self.form = form
         self.longest_walk = longest_walk
         self.max_memory = max_memory
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.form not in _FORMS:
-            raise TwinWLError(f"form is {self.form!r}: {nearest(str(self.form), _FORMS)}")
-        check_count("longest_walk", self.longest_walk, 2)  # there is no closed walk of one step
 
     def _extra_features(self, batch: GraphBatch) -> Float64 | None:
         return closed_walks(batch, self.longest_walk) if self.form == "fast" else None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 import torch
 
+from twinwl.arguments import DEPTH, MEMORY
 from twinwl.baselines.batching.rooted_examples import RootedExamples
-from twinwl.baselines.gnn_classifier import GNNClassifier, check_count
+from twinwl.baselines.gnn_classifier import GNNClassifier
 from twinwl.baselines.network_parts import ReadoutHead, perceptron, sum_by
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from twinwl.baselines.batching.rooted_examples import RootedInput
     from twinwl.baselines.gnn_classifier import TrainingOptions
     from twinwl.baselines.parts import PartedExamples
+    from twinwl.estimators.parameters import Constraints
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["KHopGNNClassifier"]
@@ -54,6 +56,11 @@ class KHopGNNClassifier(GNNClassifier):
     ['one', 'two']
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "hops": (DEPTH,),
+        "max_memory": MEMORY,
+    }
+
     def __init__(
         self,
         hops: int = 3,
@@ -66,10 +73,6 @@ class KHopGNNClassifier(GNNClassifier):
         super().__init__(layers=layers, hidden=hidden, **training)
         self.hops = hops
         self.max_memory = max_memory
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_count("hops", self.hops)
 
     def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
         return RootedExamples(batch, columns, self.hops, self.max_memory)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 
+from twinwl.arguments import CLASS_WEIGHT, FLAG, RANDOM_STATE, checked
 from twinwl.errors import TwinWLError
 from twinwl.estimators.calibration import Calibration
 from twinwl.estimators.fitting import check_fitted, graphs_of
+from twinwl.estimators.parameters import DeclaredParameters
+from twinwl.estimators.random_state import one_seed
 from twinwl.estimators.support_vectors import SupportVectors, predicted_codes
-from twinwl.stwin.inner_choice import Problem, inner_folds, judge_penalties, machine
-from twinwl.stwin.svc_parameters import penalties
+from twinwl.stwin.inner_choice import INNER_FOLDS, PENALTIES, Problem, inner_folds, judge_penalties, machine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,12 +22,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64
+    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.random_state import RandomState
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
 
-__all__ = ["PENALTIES", "KernelSVC", "labelled_graphs"]
+__all__ = ["USUAL_PENALTIES", "KernelSVC", "labelled_graphs"]
 
-PENALTIES = (0.1, 1, 3, 10, 100, 1000)
+USUAL_PENALTIES = (0.1, 1, 3, 10, 100, 1000)
 
 
 def labelled_graphs(X: GraphsLike, purpose: str, kernel: str) -> GraphBatch:
@@ -50,11 +54,11 @@ def labelled_graphs(X: GraphsLike, purpose: str, kernel: str) -> GraphBatch:
     return batch
 
 
-class KernelSVC(ClassifierMixin, BaseEstimator):
+class KernelSVC(ClassifierMixin, DeclaredParameters):
     """Base of the kernels that other libraries compute; a subclass brings the kernel matrices.
 
-    A subclass implements ``_fit_kernel(batch)``, the square matrix of the graphs that are learnt from, and
-    ``_kernel(batch)``, similarities of other graphs (rows) with those.
+    A subclass implements ``_fit_kernel(batch, seed)``, the square matrix of the graphs that are learnt from,
+    and ``_kernel(batch)``, similarities of other graphs (rows) with those.
 
     Parameters
     ----------
@@ -63,8 +67,8 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
     inner_folds : int
         Folds of that choice; fewer where a class has fewer graphs (or groups).
     class_weight : None, "balanced" or mapping from class to weight
-    random_state : int or None
-        Seed of the inner folds, and of the kernel where there is chance in it; None is 0.
+    random_state : int, RandomState, Generator or None
+        Decides the inner folds, and the kernel where it has a random step.
 
     Attributes
     ----------
@@ -75,10 +79,18 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         Its accuracy on held-out graphs of the inner folds; optimistic, for it was the best one.
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "C": (PENALTIES,),
+        "normalize": (FLAG,),
+        "inner_folds": (INNER_FOLDS,),
+        "class_weight": CLASS_WEIGHT,
+        "random_state": RANDOM_STATE,
+    }
+
     C: float | Sequence[float]
     inner_folds: int
     class_weight: object
-    random_state: int | None
+    random_state: RandomState
 
     classes_: NDArray[np.generic]
     C_: float
@@ -88,7 +100,7 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
 
     kernel_name = "graph kernel"
 
-    def _fit_kernel(self, batch: GraphBatch) -> Float64:
+    def _fit_kernel(self, batch: GraphBatch, seed: int) -> Float64:
         raise NotImplementedError
 
     def _kernel(self, batch: GraphBatch) -> Float64:
@@ -108,11 +120,13 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         sample_weight
             How much each graph weighs.
         """
+        self._check_parameters()
         batch = labelled_graphs(X, "fit", self.kernel_name)
-        Cs = penalties(self.C)
+        Cs = checked("C", self.C, PENALTIES)
         problem = Problem.of(y, len(batch), sample_weight, self.class_weight)
-        folds = inner_folds(problem, groups, self.inner_folds, self.random_state)
-        similarities = self._fit_kernel(batch)
+        seed = one_seed(self.random_state)
+        folds = inner_folds(problem, groups, self.inner_folds, seed)
+        similarities = self._fit_kernel(batch, seed)
         judged = judge_penalties(similarities, problem, folds, Cs)
         best = max(judged, key=lambda penalty: penalty.score)  # of equals the smallest C
         self.classes_, self.C_, self.inner_score_ = problem.classes, best.C, best.score

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 import torch
 
+from twinwl.arguments import DEPTH, FLAG, MEMORY
 from twinwl.baselines.batching.rooted_examples import RootedExamples
 from twinwl.baselines.gin import GINLayers
-from twinwl.baselines.gnn_classifier import GNNClassifier, check_count
+from twinwl.baselines.gnn_classifier import GNNClassifier
 from twinwl.baselines.network_parts import ReadoutHead, perceptron, sum_by
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from twinwl.baselines.batching.rooted_examples import RootedInput
     from twinwl.baselines.gnn_classifier import TrainingOptions
     from twinwl.baselines.parts import PartedExamples
+    from twinwl.estimators.parameters import Constraints
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["NestedGINClassifier"]
@@ -57,6 +59,12 @@ class NestedGINClassifier(GNNClassifier):
     ['one', 'two']
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "height": (DEPTH,),
+        "distance_features": (FLAG,),
+        "max_memory": MEMORY,
+    }
+
     def __init__(
         self,
         height: int = 3,
@@ -71,10 +79,6 @@ class NestedGINClassifier(GNNClassifier):
         self.height = height
         self.distance_features = distance_features
         self.max_memory = max_memory
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_count("height", self.height)
 
     def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
         return RootedExamples(batch, columns, self.height, self.max_memory)

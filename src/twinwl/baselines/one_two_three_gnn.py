@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 import torch
 
+from twinwl.arguments import FLAG, MEMORY
 from twinwl.baselines.batching.set_examples import SetExamples, check_sets
 from twinwl.baselines.geometric import pyg
 from twinwl.baselines.gnn_classifier import GNNClassifier
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from twinwl.baselines.batching.set_examples import SetInput, SetLevel
     from twinwl.baselines.gnn_classifier import CommonOptions
     from twinwl.baselines.parts import PartedExamples
+    from twinwl.estimators.parameters import Constraints
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["OneTwoThreeGNNClassifier"]
@@ -52,6 +54,11 @@ class OneTwoThreeGNNClassifier(GNNClassifier):
     >>> model.fit(graphs, ["one", "two"] * 10).predict(graphs[:2]).tolist()
     ['one', 'two']
     """
+
+    _constraints: ClassVar[Constraints] = {
+        "connected": (FLAG,),
+        "max_memory": MEMORY,
+    }
 
     def __init__(
         self, connected: bool = True, max_memory: int | None = None, **common: Unpack[CommonOptions]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 import torch
 
+from twinwl.arguments import MEMORY
 from twinwl.baselines.batching.dense_graphs import check_dense
 from twinwl.baselines.batching.pair_examples import PairExamples
 from twinwl.baselines.gnn_classifier import GNNClassifier
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from twinwl.baselines.batching.pair_examples import PairInput
     from twinwl.baselines.gnn_classifier import TrainingOptions
     from twinwl.baselines.parts import PartedExamples
+    from twinwl.estimators.parameters import Constraints
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["PPGNClassifier"]
@@ -55,6 +57,10 @@ class PPGNClassifier(GNNClassifier):
     >>> model.fit(graphs, ["one", "two"] * 10).predict(graphs[:2]).tolist()
     ['one', 'two']
     """
+
+    _constraints: ClassVar[Constraints] = {
+        "max_memory": MEMORY,
+    }
 
     def __init__(
         self,

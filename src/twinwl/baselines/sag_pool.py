@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 import torch
 
+from twinwl.arguments import number, one_of
 from twinwl.baselines.gcn import GCNLayers
 from twinwl.baselines.geometric import pyg
 from twinwl.baselines.gnn_classifier import GNNClassifier
 from twinwl.baselines.network_parts import ReadoutHead
-from twinwl.errors import TwinWLError, nearest
 
 if TYPE_CHECKING:
     from twinwl.baselines.batching.examples import GraphInput
     from twinwl.baselines.gnn_classifier import CommonOptions
+    from twinwl.estimators.parameters import Constraints
 
 __all__ = ["SAGPoolClassifier"]
-
-_READOUTS = ("sum", "mean")
 
 
 class SAGPoolClassifier(GNNClassifier):
@@ -49,17 +48,15 @@ class SAGPoolClassifier(GNNClassifier):
     ['short', 'long']
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "ratio": (number(0, 1, above=True, below=True),),
+        "readout": (one_of("sum", "mean"),),
+    }
+
     def __init__(self, ratio: float = 0.5, readout: str = "sum", **common: Unpack[CommonOptions]) -> None:
         super().__init__(**common)
         self.ratio = ratio
         self.readout = readout
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not 0 < self.ratio < 1:
-            raise TwinWLError(f"ratio is {self.ratio!r}; it must be a share between 0 and 1")
-        if self.readout not in _READOUTS:
-            raise TwinWLError(f"readout is {self.readout!r}: {nearest(str(self.readout), _READOUTS)}")
 
     def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
         return SAGPoolNetwork(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.baselines.kernel_svc import PENALTIES, KernelSVC
+from twinwl.baselines.kernel_svc import USUAL_PENALTIES, KernelSVC
 from twinwl.errors import import_extra
 from twinwl.graphs.labels import label_token
 from twinwl.stwin.similarity import similarities_from_sums
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from twinwl.arrays import Float64, Int64
+    from twinwl.estimators.random_state import RandomState
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["ShortestPathSVC"]
@@ -35,8 +36,8 @@ class ShortestPathSVC(KernelSVC):
     normalize : bool, default=True
     inner_folds : int, default=5
     class_weight : None, "balanced" or mapping from class to weight, default=None
-    random_state : int or None, default=None
-        Seed of the inner folds; None is 0.
+    random_state : int, RandomState, Generator or None, default=0
+        Decides the inner folds.
 
     Examples
     --------
@@ -52,11 +53,11 @@ class ShortestPathSVC(KernelSVC):
 
     def __init__(
         self,
-        C: float | Sequence[float] = PENALTIES,
+        C: float | Sequence[float] = USUAL_PENALTIES,
         normalize: bool = True,
         inner_folds: int = 5,
         class_weight: object = None,
-        random_state: int | None = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.C = C
         self.normalize = normalize
@@ -64,7 +65,7 @@ class ShortestPathSVC(KernelSVC):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def _fit_kernel(self, batch: GraphBatch) -> Float64:
+    def _fit_kernel(self, batch: GraphBatch, seed: int) -> Float64:  # noqa: ARG002  (nothing is random)
         grakel = import_extra("grakel", "baselines")
         self.kernel_ = grakel.kernels.ShortestPath(normalize=False, with_labels=True)
         self.known_ = _with_edges(batch)

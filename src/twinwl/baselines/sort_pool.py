@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 import numpy as np
 import torch
 
+from twinwl.arguments import number
 from twinwl.baselines.geometric import pyg
 from twinwl.baselines.gnn_classifier import GNNClassifier
-from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
     from twinwl.baselines.batching.examples import GraphInput
     from twinwl.baselines.gnn_classifier import CommonOptions
+    from twinwl.estimators.parameters import Constraints
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["SortPoolClassifier"]
@@ -51,16 +52,13 @@ class SortPoolClassifier(GNNClassifier):
     ['short', 'long']
     """
 
+    _constraints: ClassVar[Constraints] = {"share_larger": (number(0, 1, above=True, below=True),)}
+
     n_kept_: int
 
     def __init__(self, share_larger: float = 0.6, **common: Unpack[CommonOptions]) -> None:
         super().__init__(**common)
         self.share_larger = share_larger
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not 0 < self.share_larger < 1:
-            raise TwinWLError(f"share_larger is {self.share_larger!r}; it must be a share between 0 and 1")
 
     def _look_at(self, batch: GraphBatch) -> None:
         sizes = np.sort(batch.nodes_per_graph)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twinwl.baselines.kernel_svc import PENALTIES, labelled_graphs
+from twinwl.baselines.kernel_svc import USUAL_PENALTIES, labelled_graphs
 from twinwl.stwin.svc import STwinSVC
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from twinwl.arrays import Float64
+    from twinwl.estimators.random_state import RandomState
     from twinwl.graphs.coercion import GraphsLike
 
 __all__ = ["WLOptimalAssignmentSVC", "WLSubtreeSVC"]
@@ -31,7 +32,7 @@ class WLSubtreeSVC(STwinSVC):
     normalize : bool, default=True
     inner_folds : int, default=5
     class_weight : None, "balanced" or mapping from class to weight, default=None
-    random_state : int or None, default=None
+    random_state : int, RandomState, Generator or None, default=0
 
     Examples
     --------
@@ -49,11 +50,11 @@ class WLSubtreeSVC(STwinSVC):
     def __init__(
         self,
         n_iter: int | Sequence[int] = (2, 3, 4, 5),
-        C: float | Sequence[float] = PENALTIES,
+        C: float | Sequence[float] = USUAL_PENALTIES,
         normalize: bool = True,
         inner_folds: int = 5,
         class_weight: str | Mapping[object, float] | None = None,
-        random_state: int | None = None,
+        random_state: RandomState = 0,
     ) -> None:
         super().__init__(
             n_iter,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
+from sklearn.base import ClassifierMixin
 
+from twinwl.arguments import CLASS_WEIGHT, FLAG, MAX_ITEMS, RANDOM_STATE, integer, number
 from twinwl.errors import TwinWLError
 from twinwl.estimators.fitting import check_fitted, graphs_of
 from twinwl.estimators.hold_out import hold_out
+from twinwl.estimators.parameters import DeclaredParameters
+from twinwl.estimators.random_state import seeds
 from twinwl.estimators.targets import (
     check_groups,
     check_weights,
@@ -38,16 +39,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64, Int64
+    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.random_state import RandomState
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.learning.history import History
 
 __all__ = ["NeuralGraphClassifier"]
 
-_SEEDS_BELOW = 2**31 - 1
 
-
-class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
+class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
     """Base of the neural classifiers; a subclass says how graphs become examples and what the network is.
 
     A subclass implements ``_fit_examples(batch)``, which fits encoders and alphabets on the part that is
@@ -64,8 +65,8 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
         ``max_epochs``.
     class_weight : None, "balanced" or dict
         Weight of each class in the loss.
-    random_state : None, int, RandomState
-        Decides hold-out, first weights, order of batches and dropout.
+    random_state : int, RandomState, Generator or None
+        Decides hold-out, first weights, order of batches and dropout; None trains differently every time.
     progress : bool or None
         Show a bar with live accuracy; None shows it where there is a terminal.
 
@@ -79,6 +80,19 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
         Curves of the training.
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "dropout": (number(0, 1, below=True),),
+        "max_epochs": (integer(1, 1_000_000),),
+        "batch_size": (integer(1, MAX_ITEMS),),
+        "learning_rate": (number(0, 10, above=True),),
+        "weight_decay": (number(0, 100),),
+        "patience": (integer(1, 1_000_000),),
+        "validation_fraction": (number(0, 1, above=True, below=True), None),
+        "class_weight": CLASS_WEIGHT,
+        "random_state": RANDOM_STATE,
+        "progress": (FLAG, None),
+    }
+
     max_epochs: int
     batch_size: int
     learning_rate: float
@@ -86,7 +100,7 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
     patience: int
     validation_fraction: float | None
     class_weight: object
-    random_state: object
+    random_state: RandomState
     progress: bool | None
 
     classes_: NDArray[np.generic]
@@ -141,7 +155,7 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
         weights = check_weights(sample_weight, len(batch))
         group_of_graph = check_groups(groups, len(batch))
         class_weights = weights_of_classes(self.class_weight, classes, codes, weights)
-        split_seed, module_seed, train_seed = _seeds(self.random_state, 3)
+        split_seed, module_seed, train_seed = seeds(self.random_state, 3)
         kept, held = _split(self.validation_fraction, validation_data, codes, split_seed, group_of_graph)
         self.classes_ = classes
         # The encoder sees the kept part only: the held-out graphs must look as new graphs will.
@@ -189,18 +203,6 @@ class NeuralGraphClassifier(ClassifierMixin, BaseEstimator):
                 f"validation_data: the class of graph {first} is not among those learnt: {self.classes_}"
             )
         return Held(self._examples(batch), codes)
-
-    def _check_parameters(self) -> None:
-        for name in ("max_epochs", "batch_size", "patience"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-                raise TwinWLError(f"{name} is {value!r}; it must be a whole number from 1 on")
-        for name, lowest in (("learning_rate", np.nextafter(0.0, 1.0)), ("weight_decay", 0.0)):
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Real) or not lowest <= float(value) < np.inf:
-                raise TwinWLError(
-                    f"{name} is {value!r}; it must be a finite number, {'> 0' if lowest else '>= 0'}"
-                )
 
     # ------------------------------------------------------------------ use
 
@@ -273,11 +275,3 @@ def _combined(
         return _chosen(weights, rows)
     by_class = class_weights[codes[rows]]
     return by_class if weights is None else by_class * weights[rows]
-
-
-def _seeds(random_state: object, count: int) -> list[int]:
-    try:
-        random = check_random_state(random_state)
-    except ValueError as error:
-        raise TwinWLError(f"random_state is {random_state!r}; give None, an int or a RandomState") from error
-    return [int(seed) for seed in random.randint(_SEEDS_BELOW, size=count)]

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from twinwl.errors import TwinWLError, nearest, shown
+from twinwl.arguments import DEPTH, FLAG, MAX_ITEMS, MEMORY, WIDTH, integer, number, one_of
+from twinwl.errors import TwinWLError, shown
 from twinwl.graphs.coercion import as_batch
 from twinwl.learning.classifier import NeuralGraphClassifier
 from twinwl.ntwin.encoder import NTwinEncoder
 from twinwl.ntwin.explanation import explain_graph
-from twinwl.ntwin.fitted_inputs import FittedInputs
+from twinwl.ntwin.fitted_inputs import SUBTREES, FittedInputs
 from twinwl.ntwin.input_state import inputs_from_state, inputs_to_state
 from twinwl.ntwin.network import NTwinNetwork
-from twinwl.ntwin.settings import check_layers, check_root_mark, hops_of_layers
+from twinwl.ntwin.settings import HOPS, ROOT_MARK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.estimators.explanation import Explanation
+    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.random_state import RandomState
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.ntwin.examples import LiteralExamples, QuotientExamples
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NTwinClassifier"]
 
-_UNKNOWN = ("zero", "error")
 _MANY_GRAPHS = 1000
 _ARRAYS_PER_LAYER = 4  # two weights, two biases
 
@@ -48,8 +50,8 @@ class NTwinClassifier(NeuralGraphClassifier):
         Width of the GIN's states and of the classifier's hidden layer.
     root_mark : {"none", "root", "distance"}, default="none"
         Whether nodes know that they are the root, or how far they are from it. None is the paper's.
-    random_state : None, int or RandomState
-        Decides hold-out, first weights, order of batches and dropout.
+    random_state : int, RandomState, Generator or None, default=0
+        Decides hold-out, first weights, order of batches and dropout; None trains differently every time.
     subtree : {"auto", "wl", "gin"}, default="auto"
         The subtree encoder: histograms of colours, or a GIN on the whole graph. ``"auto"`` takes the GIN
         where there are continuous features.
@@ -90,6 +92,20 @@ class NTwinClassifier(NeuralGraphClassifier):
     ['path', 'triangle']
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "layers": (DEPTH,),
+        "hops": HOPS,
+        "hidden": (WIDTH,),
+        "root_mark": (ROOT_MARK,),
+        "subtree": (one_of(*SUBTREES),),
+        "edge_labels": (FLAG,),
+        "input_dropout": (number(0, 1, below=True), one_of("auto")),
+        "normalise": (FLAG,),
+        "min_df": (integer(1, MAX_ITEMS),),
+        "unknown": (one_of("zero", "error"),),
+        "max_memory": MEMORY,
+    }
+
     inputs_: FittedInputs
     module_: NTwinNetwork
 
@@ -99,7 +115,7 @@ class NTwinClassifier(NeuralGraphClassifier):
         hops: Hops = "growing",
         hidden: int = 64,
         root_mark: RootMark = "none",
-        random_state: object = None,
+        random_state: RandomState = 0,
         *,
         subtree: str = "auto",
         edge_labels: bool = False,
@@ -205,19 +221,6 @@ class NTwinClassifier(NeuralGraphClassifier):
             normalise=self.normalise,
         )
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        hops_of_layers(self.hops, self.layers)
-        check_root_mark(self.root_mark)
-        if self.unknown not in _UNKNOWN:
-            raise TwinWLError(f"unknown is {self.unknown!r}: {nearest(str(self.unknown), _UNKNOWN)}")
-        for name in ("dropout", "input_dropout"):
-            share = getattr(self, name)
-            if (name, share) == ("input_dropout", "auto"):
-                continue
-            if not isinstance(share, int | float) or not 0 <= share < 1:
-                raise TwinWLError(f"{name} is {share!r}; it must be a number from 0 to below 1")
-
     def _input_dropout(self) -> float:
         if isinstance(self.input_dropout, str):
             return 0.5 if self.inputs_.n_graphs >= _MANY_GRAPHS else 0.0
@@ -228,9 +231,8 @@ class NTwinClassifier(NeuralGraphClassifier):
 
     @classmethod
     def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> NTwinClassifier:
-        self = cls(**params)  # type: ignore[arg-type]
+        self = cls._with_params(params)
         _check_layers_present(self.layers, state["weights"])
-        self._check_parameters()
         self.inputs_ = inputs_from_state(state["inputs"])  # type: ignore[arg-type]
         self._network_from_state(state)
         return self
@@ -239,7 +241,6 @@ class NTwinClassifier(NeuralGraphClassifier):
 def _check_layers_present(layers: int, weights: object) -> None:
     """Refuse more layers than a file has arrays for before a network of that depth is built."""
     arrays = [value for value in weights.values() if isinstance(value, np.ndarray)]  # type: ignore[attr-defined]
-    check_layers(layers)
     if _ARRAYS_PER_LAYER * layers > len(arrays):
         raise TwinWLError(
             f"the weights do not fit the network they claim to be of: {shown(layers)} layers in "

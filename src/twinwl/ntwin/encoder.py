@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
 import torch
 
-from twinwl.errors import TwinWLError, nearest
+from twinwl.arguments import FLAG, MAX_ITEMS, WIDTH, checked, integer, one_of
+from twinwl.errors import TwinWLError
 from twinwl.ntwin.gin import GIN, GINReadout
 from twinwl.ntwin.settings import Hops, RootMark, hops_of_layers, n_marks
 from twinwl.ntwin.slicing import QuotientSlice
@@ -57,6 +57,7 @@ class NTwinEncoder(torch.nn.Module):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from twinwl.datasets.generators.worked_example import worked_example
     >>> from twinwl.ntwin.quotient import build_quotient
     >>> from twinwl.ntwin.slicing import QuotientSlicer
@@ -79,10 +80,11 @@ class NTwinEncoder(torch.nn.Module):
         subtree: str = "none",
     ) -> None:
         super().__init__()
-        if subtree not in {"none", "gin"}:
-            raise TwinWLError(f"subtree is {subtree!r}: {nearest(str(subtree), ['none', 'gin'])}")
-        if isinstance(hidden, bool) or not isinstance(hidden, int | np.integer) or hidden < 1:
-            raise TwinWLError(f"hidden is {hidden!r}; it must be a whole number, 1 or more")
+        n_features = checked("n_features", n_features, integer(1, MAX_ITEMS))
+        hidden = checked("hidden", hidden, WIDTH)
+        n_edge_labels = checked("n_edge_labels", n_edge_labels, integer(0, MAX_ITEMS))
+        directed = checked("directed", directed, FLAG)
+        subtree = checked("subtree", subtree, one_of("none", "gin"))
         radii = hops_of_layers(hops, layers)
         marks = n_marks(root_mark, radii)
         n_codes = max(1, n_edge_labels) * 2 if directed else n_edge_labels

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from twinwl.arguments import MAX_ITEMS, checked, integer
 from twinwl.errors import TwinWLError
 from twinwl.estimators.explanation import ColumnShare, Explanation
 from twinwl.estimators.trees import tree_of_colour
@@ -69,8 +70,7 @@ def explain_graph(
     """
     if len(graph) != 1:
         raise TwinWLError(f"these are {len(graph)} graphs; explain one at a time, graphs[i]")
-    if isinstance(n_columns, bool) or not isinstance(n_columns, int | np.integer) or n_columns < 0:
-        raise TwinWLError(f"n_columns is {n_columns!r}; give a whole number, 0 or more")
+    n_columns = checked("n_columns", n_columns, integer(0, MAX_ITEMS))
     network.eval()
     taken = examples.take(np.zeros(1, np.int64))
     inputs = _with_gradient(taken)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.errors import TwinWLError, nearest, warn_caller
+from twinwl.errors import TwinWLError, warn_caller
 from twinwl.graphs.labels import recode
 from twinwl.learning.sparse import SparseExamples
 from twinwl.ntwin.examples import LiteralExamples, QuotientExamples
@@ -62,8 +62,6 @@ class FittedInputs:
         cls, batch: GraphBatch, layers: int, *, subtree: str, edge_labels: bool, min_df: int
     ) -> FittedInputs:
         """Look at the graphs to learn from."""
-        if subtree not in SUBTREES:
-            raise TwinWLError(f"subtree is {subtree!r}: {nearest(str(subtree), SUBTREES)}")
         features = np.empty((0, 0)) if batch.node_features is None else batch.node_features
         if subtree == "auto":
             subtree = "gin" if features.shape[1] else "wl"

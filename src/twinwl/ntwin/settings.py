@@ -4,34 +4,15 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-import numpy as np
+from twinwl.arguments import DEPTH, ROUNDS, checked, one_of
 
-from twinwl.errors import TwinWLError, nearest
-
-__all__ = ["ROOT_MARKS", "Hops", "RootMark", "check_layers", "check_root_mark", "hops_of_layers", "n_marks"]
+__all__ = ["HOPS", "ROOT_MARK", "Hops", "RootMark", "hops_of_layers", "n_marks"]
 
 Hops: TypeAlias = "int | Literal['growing']"
 RootMark: TypeAlias = "Literal['none', 'root', 'distance']"
 
-ROOT_MARKS = ("none", "root", "distance")
-
-
-def check_layers(layers: int) -> None:
-    """Refuse anything that is no positive whole number.
-
-    >>> check_layers(3)
-    """
-    if isinstance(layers, bool) or not isinstance(layers, int | np.integer) or layers < 1:
-        raise TwinWLError(f"layers is {layers!r}; it must be a whole number, 1 or more")
-
-
-def check_root_mark(root_mark: str) -> None:
-    """Refuse a mark that does not exist.
-
-    >>> check_root_mark("distance")
-    """
-    if root_mark not in ROOT_MARKS:
-        raise TwinWLError(f"root_mark is {root_mark!r}: {nearest(str(root_mark), ROOT_MARKS)}")
+ROOT_MARK = one_of("none", "root", "distance")
+HOPS = (ROUNDS, one_of("growing"))
 
 
 def hops_of_layers(hops: Hops, layers: int) -> tuple[int, ...]:
@@ -43,14 +24,8 @@ def hops_of_layers(hops: Hops, layers: int) -> tuple[int, ...]:
     >>> hops_of_layers("growing", 3), hops_of_layers(2, 3)
     ((1, 2, 3), (2, 2, 2))
     """
-    check_layers(layers)
-    if isinstance(hops, str):
-        if hops != "growing":
-            raise TwinWLError(f"hops is {hops!r}; it must be 'growing' or a whole number, 0 or more")
-        return tuple(range(1, layers + 1))
-    if isinstance(hops, bool) or not isinstance(hops, int | np.integer) or hops < 0:
-        raise TwinWLError(f"hops is {hops!r}; it must be 'growing' or a whole number, 0 or more")
-    return (int(hops),) * layers
+    layers, hops = checked("layers", layers, DEPTH), checked("hops", hops, *HOPS)
+    return tuple(range(1, layers + 1)) if isinstance(hops, str) else (hops,) * layers
 
 
 def n_marks(root_mark: str, hops: tuple[int, ...]) -> int:
@@ -59,5 +34,5 @@ def n_marks(root_mark: str, hops: tuple[int, ...]) -> int:
     >>> n_marks("none", (1, 2)), n_marks("root", (1, 2)), n_marks("distance", (1, 2))
     (1, 2, 3)
     """
-    check_root_mark(root_mark)
+    root_mark = checked("root_mark", root_mark, ROOT_MARK)
     return {"none": 1, "root": 2, "distance": max(hops) + 1}[root_mark]

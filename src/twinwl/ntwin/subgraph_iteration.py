@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.errors import TwinWLError
+from twinwl.arguments import ROUNDS, checked
 from twinwl.graphs.coercion import as_batch
 from twinwl.isomorphism.rooted import Neighbourhoods
 from twinwl.refinement.identities import rooted_sizes
@@ -43,11 +43,10 @@ def iter_rooted_subgraphs(graphs: GraphsLike, hops: int) -> Iterator[tuple[int, 
     >>> [(graph, rooted.root, rooted.nodes) for graph, rooted in iter_rooted_subgraphs(path, 1)]
     [(0, 0, (0, 1)), (0, 1, (0, 1, 2)), (0, 2, (1, 2))]
     """
-    if isinstance(hops, bool) or not isinstance(hops, int | np.integer) or hops < 0:
-        raise TwinWLError(f"hops is {hops!r}; it must be a whole number, 0 or more")
+    hops = checked("hops", hops, ROUNDS)
     batch = as_batch(graphs)
     roots = np.arange(batch.n_nodes, dtype=np.int64)
-    sizes = rooted_sizes(batch, int(hops))[hops]
-    for block in Neighbourhoods(batch).blocks(roots, int(hops), sizes):
+    sizes = rooted_sizes(batch, hops)[hops]
+    for block in Neighbourhoods(batch).blocks(roots, hops, sizes):
         graph_of_root = np.searchsorted(batch.graph_ptr, block.roots, side="right") - 1
         yield from zip(graph_of_root.tolist(), block.subgraphs(), strict=True)

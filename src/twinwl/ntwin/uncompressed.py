@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 import torch
 
+from twinwl.arguments import checked
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.ntwin.blocks import root_blocks
-from twinwl.ntwin.settings import RootMark, check_root_mark, n_marks
+from twinwl.ntwin.settings import ROOT_MARK, RootMark, n_marks
 from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class RootedSubgraphEncoder(torch.nn.Module):
         directed: bool = False,
     ) -> None:
         super().__init__()
-        check_root_mark(root_mark)
+        root_mark = checked("root_mark", root_mark, ROOT_MARK)
         if len(readouts) != len(hops):
             raise TwinWLError(
                 f"there are {len(readouts)} readouts for {len(hops)} numbers of hops; give as many"

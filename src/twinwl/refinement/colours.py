@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.errors import TwinWLError, nearest
+from twinwl.arguments import checked, integer, one_of
+from twinwl.errors import TwinWLError
 from twinwl.graphs.labels import recode
 from twinwl.refinement.alphabet import Alphabet, Round, RoundTable
 from twinwl.refinement.label_passing import translate
@@ -82,12 +83,8 @@ def refine(
            [0, 1, 0],
            [0, 1, 0]], dtype=int32)
     """
-    if n_iter is not None and (
-        isinstance(n_iter, bool) or not isinstance(n_iter, int | np.integer) or n_iter < 0
-    ):
-        raise TwinWLError(f"n_iter is {n_iter!r}; it must be a whole number of rounds, 0 or more, or None")
-    if initial not in INITIALS:
-        raise TwinWLError(f"initial is {initial!r}: {nearest(initial, INITIALS)}")
+    n_iter = checked("n_iter", n_iter, integer(0), None)
+    initial = checked("initial", initial, one_of(*INITIALS))
     if alphabet is None:
         use_edges = edge_labels and batch.edge_labels is not None
         alphabet = Alphabet((), () if use_edges else None, initial, batch.directed, ())

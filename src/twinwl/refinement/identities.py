@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from twinwl.errors import TwinWLError
+from twinwl.arguments import checked, integer
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["check_rounds", "rooted_sizes", "sizes_of_graphs"]
+__all__ = ["rooted_sizes", "sizes_of_graphs"]
 
 _WORD_BITS = 64
 _USUAL_DEGREE = 4  # atoms hear from no more than four others
@@ -48,7 +48,7 @@ def rooted_sizes(batch: GraphBatch, n_iter: int, n_threads: int | None = None) -
            [2, 3, 2],
            [3, 3, 3]], dtype=int32)
     """
-    check_rounds(n_iter)
+    n_iter = checked("n_iter", n_iter, integer(0))
     out = np.empty((n_iter + 1, batch.n_nodes), np.int32)
     arcs_before_graph = batch.indptr[batch.graph_ptr]
     work = (arcs_before_graph + batch.graph_ptr) * max(1, n_iter)
@@ -60,12 +60,6 @@ def rooted_sizes(batch: GraphBatch, n_iter: int, n_threads: int | None = None) -
     for graph in np.flatnonzero(batch.nodes_per_graph >= _ALONE_FROM).tolist():
         _sizes_of_large_graph(batch, graph, n_iter, out, n_threads)
     return out
-
-
-def check_rounds(n_iter: object) -> None:
-    """Refuse what is not a number of rounds."""
-    if isinstance(n_iter, bool) or not isinstance(n_iter, int | np.integer) or n_iter < 0:
-        raise TwinWLError(f"n_iter is {n_iter!r}; it must be a whole number of rounds, 0 or more")
 
 
 def _sizes_of_large_graph(

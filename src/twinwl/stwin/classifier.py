@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 from scipy import sparse
 
-from twinwl.errors import TwinWLError, nearest
+from twinwl.arguments import WIDTH, one_of
 from twinwl.graphs.node_features import warn_features
 from twinwl.learning.classifier import NeuralGraphClassifier
 from twinwl.learning.perceptron import SparsePerceptron
 from twinwl.learning.sparse import SparseExamples
 from twinwl.refinement.histograms import colour_histograms
 from twinwl.stwin.classifier_explanation import explain_decision
-from twinwl.stwin.column_choice import keep_columns
-from twinwl.stwin.features import Encoding, stwin_features
+from twinwl.stwin.column_choice import COLUMN_PARAMETERS, keep_columns
+from twinwl.stwin.features import FEATURE_PARAMETERS, Encoding, stwin_features
 from twinwl.stwin.network_input import SCALINGS, NetworkInput
 from twinwl.stwin.vectorizer import STwinVectorizer
 
@@ -24,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from twinwl.estimators.explanation import Explanation
+    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.random_state import RandomState
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
 
@@ -53,8 +53,8 @@ class STwinClassifier(NeuralGraphClassifier):
         ``max_epochs``.
     class_weight : None, "balanced" or dict
         Weight of each class in the loss.
-    random_state : None, int or RandomState
-        Decides hold-out, first weights, order of batches and dropout.
+    random_state : int, RandomState, Generator or None, default=0
+        Decides hold-out, first weights, order of batches and dropout; None trains differently every time.
     progress : bool or None
         Show a bar with live accuracy; None shows it where there is a terminal.
     ignore_features : bool, default=False
@@ -83,6 +83,13 @@ class STwinClassifier(NeuralGraphClassifier):
     ['open', 'closed']
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **FEATURE_PARAMETERS,
+        **COLUMN_PARAMETERS,
+        "scaling": (one_of(*SCALINGS),),
+        "hidden": (WIDTH,),
+    }
+
     vectorizer_: STwinVectorizer
     input_: NetworkInput | None
 
@@ -105,7 +112,7 @@ class STwinClassifier(NeuralGraphClassifier):
         patience: int = 15,
         validation_fraction: float | None = 0.1,
         class_weight: object = None,
-        random_state: object = None,
+        random_state: RandomState = 0,
         progress: bool | None = None,
         ignore_features: bool = False,
     ) -> None:
@@ -152,15 +159,6 @@ class STwinClassifier(NeuralGraphClassifier):
         return self.vectorizer_.unseen_rate_
 
     # ------------------------------------------------------------------ what the frame asks for
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.scaling not in SCALINGS:
-            raise TwinWLError(f"scaling is {self.scaling!r}: {nearest(str(self.scaling), SCALINGS)}")
-        if isinstance(self.hidden, bool) or not isinstance(self.hidden, int | np.integer) or self.hidden < 1:
-            raise TwinWLError(f"hidden is {self.hidden!r}; it must be a whole number from 1 on")
-        if isinstance(self.dropout, bool) or not _is_share(self.dropout):
-            raise TwinWLError(f"dropout is {self.dropout!r}; it must be a share from 0.0 to below 1.0")
 
     def _fit_examples(self, batch: GraphBatch) -> SparseExamples:
         warn_features(batch, self, ignore_features=self.ignore_features)
@@ -213,8 +211,7 @@ class STwinClassifier(NeuralGraphClassifier):
 
     @classmethod
     def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> STwinClassifier:
-        self = cls(**params)  # type: ignore[arg-type]
-        self._check_parameters()
+        self = cls._with_params(params)
         wanted = ("n_iter", "features", "edge_labels", "initial", "min_df", "max_features")
         self.vectorizer_ = STwinVectorizer._from_state(  # noqa: SLF001
             {name: params[name] for name in wanted},
@@ -227,7 +224,3 @@ class STwinClassifier(NeuralGraphClassifier):
             self.input_ = NetworkInput.from_state(state["input"], n_columns, sums=sums)  # type: ignore[arg-type]
         self._network_from_state(state)
         return self
-
-
-def _is_share(value: object) -> bool:
-    return isinstance(value, numbers.Real) and 0 <= float(value) < 1

@@ -8,12 +8,19 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
+from twinwl.arguments import FRACTION, MAX_ITEMS, integer
 from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int32, Int64, Ints
+    from twinwl.estimators.parameters import Constraints
 
-__all__ = ["check_column", "choose_columns", "keep_columns"]
+__all__ = ["COLUMN_PARAMETERS", "choose_columns", "keep_columns"]
+
+COLUMN_PARAMETERS: Constraints = {
+    "min_df": (integer(1, MAX_ITEMS), FRACTION),
+    "max_features": (integer(1, MAX_ITEMS), None),
+}
 
 
 def choose_columns(
@@ -34,7 +41,6 @@ def choose_columns(
     array([1])
     """
     fewest = _fewest_graphs(min_df, matrix.shape[0])
-    _check_max_features(max_features)
     n_columns = matrix.shape[1]
     if fewest <= 1 and (max_features is None or max_features >= n_columns):
         return None
@@ -67,28 +73,11 @@ def keep_columns(matrix: sparse.csr_matrix, columns: Int64 | None) -> sparse.csr
     return smaller
 
 
-def check_column(column: object, n_columns: int) -> None:
-    """Refuse what is not the number of a column."""
-    if isinstance(column, bool) or not isinstance(column, int | np.integer) or not 0 <= column < n_columns:
-        raise TwinWLError(f"column is {column!r}; it must be a whole number in 0..{n_columns - 1}")
-
-
-def _fewest_graphs(min_df: object, n_graphs: int) -> int:
-    if isinstance(min_df, int | np.integer) and not isinstance(min_df, bool) and min_df >= 1:
-        return int(min_df)
-    if isinstance(min_df, float | np.floating) and 0 <= min_df <= 1:
+def _fewest_graphs(min_df: int | float, n_graphs: int) -> int:
+    if isinstance(min_df, float | np.floating):
         # The share is rounded away from what a float cannot hold: 0.1 of 30 graphs is 3, not 4.
         return max(1, int(np.ceil(float(min_df) * n_graphs - 1e-9)))
-    raise TwinWLError(
-        f"min_df is {min_df!r}; give a number of graphs (an int from 1 on) or a share (0.0..1.0)"
-    )
-
-
-def _check_max_features(max_features: object) -> None:
-    if max_features is None:
-        return
-    if isinstance(max_features, bool) or not isinstance(max_features, int | np.integer) or max_features < 1:
-        raise TwinWLError(f"max_features is {max_features!r}; give a whole number from 1 on, or None")
+    return int(min_df)
 
 
 @njit(cache=True, nogil=True)

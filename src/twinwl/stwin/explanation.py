@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.errors import TwinWLError
+from twinwl.arguments import MAX_ITEMS, checked, integer
 from twinwl.estimators.explanation import ColumnShare, Explanation, check_single
 from twinwl.estimators.trees import tree_of_colour
 from twinwl.refinement.identities import rooted_sizes
@@ -50,8 +50,7 @@ def explanation_of(
         How many columns to list.
     """
     check_single(graph)
-    if isinstance(n_columns, bool) or not isinstance(n_columns, int | np.integer) or n_columns < 0:
-        raise TwinWLError(f"n_columns is {n_columns!r}; give a whole number, 0 or more")
+    n_columns = checked("n_columns", n_columns, integer(0, MAX_ITEMS))
     if columns is not None:
         everywhere = np.zeros(space.n_columns)
         everywhere[columns] = contributions

@@ -8,20 +8,30 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from twinwl.errors import TwinWLError, nearest
-from twinwl.refinement.colours import refine
+from twinwl.arguments import FLAG, ROUNDS, checked, one_of
+from twinwl.errors import TwinWLError
+from twinwl.refinement.colours import INITIALS, refine
 from twinwl.refinement.histograms import colour_histograms
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.stwin.twins import pair_with_sizes
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int32, Int64, Ints
+    from twinwl.estimators.parameters import Constraints
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet, Round
 
-__all__ = ["KINDS", "Encoding", "FeatureSpace", "stwin_features"]
+__all__ = ["FEATURE_PARAMETERS", "KINDS", "Encoding", "FeatureSpace", "stwin_features"]
 
 KINDS = ("count", "size", "joint")
+
+FEATURE_PARAMETERS: Constraints = {
+    "n_iter": (ROUNDS, None),
+    "features": (one_of(*KINDS),),
+    "edge_labels": (FLAG,),
+    "initial": (one_of(*INITIALS),),
+    "ignore_features": (FLAG,),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,10 +148,7 @@ def stwin_features(
     >>> stwin_features(path, 1, "joint").space.names()
     ['h0:c0:s1', 'h1:c0:s2', 'h1:c1:s3']
     """
-    if space is not None:
-        kind = space.kind
-    elif kind not in KINDS:
-        raise TwinWLError(f"features is {kind!r}: {nearest(str(kind), KINDS)}")
+    kind = checked("features", kind if space is None else space.kind, one_of(*KINDS))
     colouring = refine(
         batch,
         n_iter,

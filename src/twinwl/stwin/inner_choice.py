@@ -9,12 +9,12 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.svm import SVC
 
+from twinwl.arguments import MAX_ITEMS, integer, number, one_or_more
 from twinwl.errors import TwinWLError
 from twinwl.estimators.support_vectors import predicted_codes
 from twinwl.estimators.targets import check_groups, check_weights, encode_targets, weights_of_classes
 from twinwl.stwin.kernel_products import RightHandSide
 from twinwl.stwin.similarity import own_sums, similarities_from_sums, sums_of_pairs
-from twinwl.stwin.svc_parameters import check_inner_folds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,9 +24,23 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.stwin.features import Encoding
 
-__all__ = ["Choice", "JudgedPenalty", "Problem", "choose", "inner_folds", "judge_penalties", "machine"]
+__all__ = [
+    "INNER_FOLDS",
+    "PENALTIES",
+    "Choice",
+    "JudgedPenalty",
+    "Problem",
+    "choose",
+    "inner_folds",
+    "judge_penalties",
+    "machine",
+]
+
+PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the machine does not come to an end
+INNER_FOLDS = integer(2, MAX_ITEMS)
 
 _CACHE_MEGABYTES = 500
+_MAX_STEPS = 10_000_000  # LIBSVM's own limit, which scikit-learn lifts
 
 
 class Problem(NamedTuple):
@@ -132,9 +146,7 @@ def judge_penalties(
     return judged
 
 
-def inner_folds(
-    problem: Problem, groups: object, n_folds: int, random_state: int | None
-) -> list[tuple[Int64, Int64]]:
+def inner_folds(problem: Problem, groups: object, n_folds: int, seed: int) -> list[tuple[Int64, Int64]]:
     """Cut the training graphs into folds, fewer where a class (or its groups) would not reach that many.
 
     Parameters
@@ -145,15 +157,14 @@ def inner_folds(
         Graphs of one group stay on one side of every fold; or None.
     n_folds
         How many folds, at least 2.
-    random_state
-        The seed; None is 0.
+    seed
+        Decides the folds.
 
     Raises
     ------
     TwinWLError
         If a class has one graph only, or all its graphs in one group.
     """
-    check_inner_folds(n_folds)
     classes, codes = problem.classes, problem.codes
     groups = check_groups(groups, len(codes))
     members = np.bincount(codes) if groups is None else _groups_per_class(codes, groups)
@@ -165,7 +176,7 @@ def inner_folds(
         )
     n_folds = min(n_folds, int(members[rarest]))
     splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
-    split = splitter(n_folds, shuffle=True, random_state=random_state or 0).split(codes, codes, groups)
+    split = splitter(n_folds, shuffle=True, random_state=seed).split(codes, codes, groups)
     folds = [(learnt, held) for learnt, held in split if len(held)]
     for learnt, _ in folds:
         if len(np.unique(codes[learnt])) < len(classes):
@@ -176,7 +187,11 @@ def inner_folds(
 def machine(C: float, problem: Problem) -> SVC:
     """Return an untrained support vector machine for precomputed similarities."""
     return SVC(
-        C=C, kernel="precomputed", class_weight=problem.weight_of_class or None, cache_size=_CACHE_MEGABYTES
+        C=C,
+        kernel="precomputed",
+        class_weight=problem.weight_of_class or None,
+        cache_size=_CACHE_MEGABYTES,
+        max_iter=_MAX_STEPS,
     )
 
 

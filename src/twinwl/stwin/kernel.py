@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 
-from twinwl.errors import TwinWLError
+from twinwl.arguments import FLAG, MAX_ITEMS, checked, integer, one_of
 from twinwl.estimators.fitting import check_fitted, graphs_of
+from twinwl.estimators.parameters import DeclaredParameters
 from twinwl.graphs.node_features import warn_features
 from twinwl.stwin.extended import encode_in_full
-from twinwl.stwin.features import FeatureSpace, stwin_features
+from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, stwin_features
 from twinwl.stwin.kernel_products import RightHandSide
-from twinwl.stwin.similarity import check_base, own_sums, similarities_from_sums, sums_of_pairs
+from twinwl.stwin.similarity import BASES, own_sums, similarities_from_sums, sums_of_pairs
 from twinwl.stwin.space_state import matrix_from_state, matrix_to_state, space_from_state, space_to_state
 
 if TYPE_CHECKING:
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from twinwl.arrays import Float64
+    from twinwl.estimators.parameters import Constraints
     from twinwl.graphs.coercion import GraphsLike
 
 __all__ = ["TwinKernel"]
 
 
-class TwinKernel(TransformerMixin, BaseEstimator):
+class TwinKernel(TransformerMixin, DeclaredParameters):
     """Kernel matrices between graphs, from their STwin features.
 
     Parameters
@@ -71,6 +73,12 @@ class TwinKernel(TransformerMixin, BaseEstimator):
            [12., 18.]])
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **FEATURE_PARAMETERS,
+        "base": (one_of(*BASES),),
+        "normalize": (FLAG,),
+    }
+
     space_: FeatureSpace
     matrix_: sparse.csr_matrix
     own_sums_: Float64
@@ -95,7 +103,7 @@ class TwinKernel(TransformerMixin, BaseEstimator):
 
     def fit(self, X: GraphsLike, y: object = None) -> TwinKernel:  # noqa: ARG002
         """Encode the training graphs; ``y`` is ignored."""
-        check_base(self.base)
+        self._check_parameters()
         batch = graphs_of(X, "fit")
         warn_features(batch, self, ignore_features=self.ignore_features)
         encoding = stwin_features(
@@ -130,8 +138,7 @@ class TwinKernel(TransformerMixin, BaseEstimator):
             Which graphs.
         similarities : array of float64, shape (n_rows, n_training_graphs)
         """
-        if isinstance(block_size, bool) or not isinstance(block_size, int | np.integer) or block_size < 1:
-            raise TwinWLError(f"block_size is {block_size!r}; give a whole number of rows from 1 on")
+        block_size = checked("block_size", block_size, integer(1, MAX_ITEMS))
         matrix, own = self._encode(X)
         right = RightHandSide(self.matrix_)
         for first in range(0, len(own), block_size):
@@ -186,8 +193,7 @@ class TwinKernel(TransformerMixin, BaseEstimator):
 
     @classmethod
     def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> TwinKernel:
-        self = cls(**params)  # type: ignore[arg-type]
-        check_base(self.base)
+        self = cls._with_params(params)
         self.space_ = space_from_state(state)
         self.matrix_ = matrix_from_state(state, self.space_.n_columns)
         self.own_sums_ = own_sums(self.matrix_, self.base)

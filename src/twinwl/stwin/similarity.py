@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from twinwl.errors import TwinWLError, nearest
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
@@ -16,15 +15,9 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64
     from twinwl.stwin.kernel_products import RightHandSide
 
-__all__ = ["BASES", "check_base", "own_sums", "similarities_from_sums", "sums_of_pairs"]
+__all__ = ["BASES", "own_sums", "similarities_from_sums", "sums_of_pairs"]
 
 BASES = ("linear", "minmax", "intersection")
-
-
-def check_base(base: object) -> None:
-    """Refuse what is not the name of a base kernel."""
-    if base not in BASES:
-        raise TwinWLError(f"base is {base!r}: {nearest(str(base), BASES)}")
 
 
 def own_sums(matrix: sparse.csr_matrix, base: str) -> Float64:

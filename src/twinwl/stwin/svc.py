@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 
+from twinwl.arguments import (
+    CLASS_WEIGHT,
+    FLAG,
+    JOBS,
+    RANDOM_STATE,
+    ROUNDS,
+    checked,
+    one_of,
+    one_or_more,
+)
 from twinwl.estimators.calibration import Calibration
 from twinwl.estimators.fitting import check_fitted, graphs_of
+from twinwl.estimators.parameters import DeclaredParameters
+from twinwl.estimators.random_state import one_seed
 from twinwl.estimators.support_vectors import SupportVectors, predicted_codes
 from twinwl.graphs.node_features import warn_features
 from twinwl.stwin.extended import encode_in_full
-from twinwl.stwin.features import FeatureSpace, stwin_features
-from twinwl.stwin.inner_choice import Problem, choose, inner_folds, machine
+from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, stwin_features
+from twinwl.stwin.inner_choice import INNER_FOLDS, PENALTIES, Problem, choose, inner_folds, machine
 from twinwl.stwin.kernel_products import RightHandSide
-from twinwl.stwin.similarity import check_base, own_sums, similarities_from_sums, sums_of_pairs
+from twinwl.stwin.similarity import BASES, own_sums, similarities_from_sums, sums_of_pairs
 from twinwl.stwin.svc_explanation import explain_decision
-from twinwl.stwin.svc_parameters import penalties, rounds
 from twinwl.stwin.svc_state import svc_from_state, svc_to_state
 
 if TYPE_CHECKING:
@@ -28,12 +39,14 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64
     from twinwl.estimators.explanation import Explanation
+    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.random_state import RandomState
     from twinwl.graphs.coercion import GraphsLike
 
 __all__ = ["STwinSVC"]
 
 
-class STwinSVC(ClassifierMixin, BaseEstimator):
+class STwinSVC(ClassifierMixin, DeclaredParameters):
     """Classify graphs with a support vector machine on a twin kernel.
 
     The number of rounds and C are chosen by cross-validation inside the training graphs; the strong default
@@ -44,7 +57,7 @@ class STwinSVC(ClassifierMixin, BaseEstimator):
     n_iter : int or sequence of int, default=(2, 3, 4, 5)
         Numbers of rounds to choose from.
     C : float or sequence of float, default=(0.1, 1, 3, 10, 100, 1000)
-        Penalties to choose from.
+        Penalties to choose from, each from 1e-6 to 1e6.
     features : {"count", "size", "joint"}, default="size"
         As for `STwinVectorizer`.
     base : {"linear", "minmax", "intersection"}, default="minmax"
@@ -59,8 +72,8 @@ class STwinSVC(ClassifierMixin, BaseEstimator):
         Also weighs the accuracy that the inner choice goes by.
     n_jobs : int or None, default=None
         Threads of the inner choice.
-    random_state : int or None, default=None
-        Seed of the inner folds, where alone there is chance; None is 0.
+    random_state : int, RandomState, Generator or None, default=0
+        Decides the inner folds, the only random step; None gives other folds every time.
     ignore_features : bool, default=False
         Do not warn where graphs have continuous node features, which are not used.
 
@@ -94,6 +107,18 @@ class STwinSVC(ClassifierMixin, BaseEstimator):
     array(['path', 'cycle'], dtype='<U5')
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **FEATURE_PARAMETERS,
+        "n_iter": (one_or_more(ROUNDS),),
+        "C": (PENALTIES,),
+        "base": (one_of(*BASES),),
+        "normalize": (FLAG,),
+        "inner_folds": (INNER_FOLDS,),
+        "class_weight": CLASS_WEIGHT,
+        "n_jobs": (JOBS, None),
+        "random_state": RANDOM_STATE,
+    }
+
     classes_: NDArray[np.generic]
     n_iter_: int
     C_: float
@@ -116,7 +141,7 @@ class STwinSVC(ClassifierMixin, BaseEstimator):
         inner_folds: int = 5,
         class_weight: str | Mapping[object, float] | None = None,
         n_jobs: int | None = None,
-        random_state: int | None = None,
+        random_state: RandomState = 0,
         ignore_features: bool = False,
     ) -> None:
         self.n_iter = n_iter
@@ -146,12 +171,13 @@ class STwinSVC(ClassifierMixin, BaseEstimator):
         sample_weight
             How much each graph weighs.
         """
+        self._check_parameters()
         batch = graphs_of(X, "fit")
         warn_features(batch, self, ignore_features=self.ignore_features)
-        n_iters, Cs = rounds(self.n_iter), penalties(self.C)
-        check_base(self.base)
+        n_iters = checked("n_iter", self.n_iter, one_or_more(ROUNDS))
+        Cs = checked("C", self.C, PENALTIES)
         problem = Problem.of(y, len(batch), sample_weight, self.class_weight)
-        folds = inner_folds(problem, groups, self.inner_folds, self.random_state)
+        folds = inner_folds(problem, groups, self.inner_folds, one_seed(self.random_state))
         encoding = stwin_features(
             batch, max(n_iters), self.features, edge_labels=self.edge_labels, initial=self.initial
         )
@@ -236,4 +262,4 @@ class STwinSVC(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> STwinSVC:
-        return svc_from_state(cls(**params), state)  # type: ignore[arg-type]
+        return svc_from_state(cls._with_params(params), state)

@@ -10,7 +10,6 @@ from twinwl.errors import TwinWLError
 from twinwl.estimators.calibration import Calibration
 from twinwl.estimators.label_state import classes_from_state, classes_to_state
 from twinwl.estimators.support_vectors import SupportVectors
-from twinwl.stwin.similarity import check_base
 from twinwl.stwin.space_state import matrix_from_state, matrix_to_state, space_from_state, space_to_state
 
 if TYPE_CHECKING:
@@ -47,7 +46,6 @@ def svc_from_state(model: STwinSVC, state: Mapping[str, object]) -> STwinSVC:
     TwinWLError
         If anything in the state is missing or does not fit.
     """
-    check_base(model.base)
     model.space_ = space_from_state(state)
     model.n_iter_ = model.space_.alphabet.n_iter
     model.matrix_ = matrix_from_state(state, model.space_.n_columns)

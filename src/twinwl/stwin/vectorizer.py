@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 
+from twinwl.arguments import checked, integer
 from twinwl.estimators.fitting import check_fitted, graphs_of, warn_of_strangers
+from twinwl.estimators.parameters import DeclaredParameters
 from twinwl.estimators.trees import RootedTree, tree_of_colour
 from twinwl.graphs.node_features import warn_features
-from twinwl.stwin.column_choice import check_column, choose_columns, keep_columns
-from twinwl.stwin.features import FeatureSpace, stwin_features
+from twinwl.stwin.column_choice import COLUMN_PARAMETERS, choose_columns, keep_columns
+from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, stwin_features
 from twinwl.stwin.space_state import columns_from_state, space_from_state, space_to_state
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from twinwl.arrays import Float64, Int64
+    from twinwl.estimators.parameters import Constraints
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.stwin.features import Encoding
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["STwinVectorizer"]
 
 
-class STwinVectorizer(TransformerMixin, BaseEstimator):
+class STwinVectorizer(TransformerMixin, DeclaredParameters):
     """Turn graphs into sparse STwin features.
 
     Parameters
@@ -75,6 +78,8 @@ class STwinVectorizer(TransformerMixin, BaseEstimator):
     •
     └─ 2 × •
     """
+
+    _constraints: ClassVar[Constraints] = {**FEATURE_PARAMETERS, **COLUMN_PARAMETERS}
 
     space_: FeatureSpace
     columns_: Int64 | None
@@ -137,10 +142,11 @@ class STwinVectorizer(TransformerMixin, BaseEstimator):
         return tree_of_colour(self.space_.alphabet, h, colour, size)
 
     def _column_of_space(self, column: int) -> int:
-        check_column(column, self.n_features_out_)
+        column = checked("column", column, integer(0, self.n_features_out_ - 1))
         return int(column if self.columns_ is None else self.columns_[column])
 
     def _learn(self, X: GraphsLike) -> Encoding:
+        self._check_parameters()
         batch = graphs_of(X, "fit")
         warn_features(batch, self, ignore_features=self.ignore_features)
         encoding = stwin_features(
@@ -175,7 +181,7 @@ class STwinVectorizer(TransformerMixin, BaseEstimator):
 
     @classmethod
     def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> STwinVectorizer:
-        self = cls(**params)  # type: ignore[arg-type]
+        self = cls._with_params(params)
         self.space_ = space_from_state(state)
         self.columns_ = columns_from_state(state, self.space_.n_columns)
         self.n_features_out_ = self.space_.n_columns if self.columns_ is None else len(self.columns_)

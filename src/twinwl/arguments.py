@@ -1,0 +1,264 @@
+"""One way to check what a caller passes, and one form of message: "name: got X, expected Y".
+
+A constraint says what an argument may be. `checked` tries the constraints of one argument in turn; estimators
+declare a table of them (`twinwl.estimators.parameters`).
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twinwl.errors import GraphInputError, TwinWLError, shown
+
+__all__ = [
+    "CLASS_WEIGHT",
+    "DEPTH",
+    "FLAG",
+    "FRACTION",
+    "JOBS",
+    "MAX_ITEMS",
+    "MAX_ROUNDS",
+    "MEMORY",
+    "NAME",
+    "PATH",
+    "RANDOM_STATE",
+    "ROUNDS",
+    "SEED",
+    "WIDTH",
+    "Constraint",
+    "checked",
+    "integer",
+    "items",
+    "number",
+    "one_of",
+    "one_or_more",
+]
+
+MAX_ROUNDS = 10_000
+MAX_ITEMS = 2**31 - 2  # of nodes, columns, rows: their numbers are int32
+_MAX_JOBS = 4096
+_MAX_SEED = 2**32 - 1  # what the generators of NumPy and scikit-learn take
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What an argument may be.
+
+    Attributes
+    ----------
+    expected : str
+        What is accepted, in words that follow "expected".
+    accept : function
+        Returns the value as plain Python, or raises any exception to refuse it.
+    names : tuple of str
+        The names to choose from, where it is a choice.
+    """
+
+    expected: str
+    accept: Callable[[Any], Any]
+    names: tuple[str, ...] = ()
+
+
+def checked(name: str, value: object, *constraints: Constraint | None) -> Any:  # noqa: ANN401
+    """Return a value that one of the constraints accepts, as plain Python; None stands for itself.
+
+    >>> checked("n_iter", np.int64(3), ROUNDS, None)
+    3
+    >>> checked("features", "sise", one_of("count", "size"))
+    Traceback (most recent call last):
+    twinwl.errors.TwinWLError: features: got 'sise', expected 'count' or 'size'; did you mean 'size'?
+    """
+    for constraint in constraints:
+        if constraint is None:
+            if value is None:
+                return None
+            continue
+        try:
+            return constraint.accept(value)
+        except Exception:  # noqa: BLE001, S112  (a value that fails when it is looked at is a wrong value)
+            continue
+    parts = ["None" if constraint is None else constraint.expected for constraint in constraints]
+    names = [known for constraint in constraints if constraint is not None for known in constraint.names]
+    close = get_close_matches(str(value)[:100], names, n=1) if issubclass(type(value), str) else []
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise TwinWLError(f"{name}: got {shown(value)}, expected {_either(parts)}{hint}")
+
+
+def integer(low: int, high: int | None = None) -> Constraint:
+    """Accept an integer from ``low`` to ``high``, both included; a bool is none.
+
+    >>> checked("layers", 0, integer(1))
+    Traceback (most recent call last):
+    twinwl.errors.TwinWLError: layers: got 0, expected an integer from 1 on
+    """
+
+    def accept(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+            raise TypeError
+        plain = int(value)
+        if plain < low or (high is not None and plain > high):
+            raise ValueError
+        return plain
+
+    end = "on" if high is None else f"to {high}"
+    return Constraint(f"an integer from {low} {end}", accept)
+
+
+def number(low: float, high: float | None = None, *, above: bool = False, below: bool = False) -> Constraint:
+    """Accept a finite number from ``low`` to ``high``; ``above`` and ``below`` exclude the ends.
+
+    >>> checked("dropout", 1, number(0, 1, below=True))
+    Traceback (most recent call last):
+    twinwl.errors.TwinWLError: dropout: got 1, expected a number from 0 to below 1
+    """
+
+    def accept(value: object) -> float:
+        if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+            raise TypeError
+        plain = float(value)
+        top = math.inf if high is None else high
+        inside = (plain > low if above else plain >= low) and (plain < top if below else plain <= top)
+        if not inside or math.isinf(plain):
+            raise ValueError
+        return plain
+
+    start = f"above {low:g}" if above else f"from {low:g}"
+    end = (
+        (" on" if not above else "") if high is None else f" to below {high:g}" if below else f" to {high:g}"
+    )
+    return Constraint(f"a number {start}{end}", accept)
+
+
+def one_of(*names: str) -> Constraint:
+    """Accept one of a few names."""
+
+    def accept(value: object) -> str:
+        if not isinstance(value, str) or value not in names:
+            raise ValueError
+        return value
+
+    return Constraint(_either([repr(name) for name in names]), accept, names)
+
+
+def one_or_more(each: Constraint) -> Constraint:
+    """Accept one number or a list of them; return them as a list, rising and without repetition.
+
+    >>> checked("n_iter", (5, 3, 3), one_or_more(ROUNDS)), checked("C", 10, one_or_more(number(1)))
+    ([3, 5], [10.0])
+    """
+
+    def accept(value: object) -> list[Any]:
+        if isinstance(value, numbers.Number):
+            return [each.accept(value)]
+        if isinstance(value, str | bytes) or not isinstance(value, Sequence | set | frozenset | np.ndarray):
+            raise TypeError
+        values = sorted({each.accept(entry) for entry in value})
+        if not values:
+            raise ValueError
+        return values
+
+    return Constraint(f"{each.expected}, or a list of such numbers", accept)
+
+
+def items(name: str, values: object, what: str) -> list[Any]:
+    """Return the entries of an iterable as a list; a string, a mapping or a set is none.
+
+    Parameters
+    ----------
+    name
+        The argument.
+    values
+        What was passed for it.
+    what
+        What it should hold, in words that follow "expected".
+
+    >>> items("graphs", "CC", "one entry per graph")
+    Traceback (most recent call last):
+    twinwl.errors.GraphInputError: graphs: got 'CC', expected one entry per graph
+    """
+    cause: Exception | None = None
+    if not isinstance(values, str | bytes | bytearray | Mapping | set | frozenset):
+        try:
+            return list(values)  # type: ignore[call-overload]
+        except Exception as error:  # noqa: BLE001  (whatever a foreign iterator raises)
+            cause = error
+    told = (
+        f" ({type(cause).__name__}: {cause})"
+        if cause is not None and not isinstance(cause, TypeError)
+        else ""
+    )
+    raise GraphInputError(f"{name}: got {shown(values)}, expected {what}{told}") from cause
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError
+    return bool(value)
+
+
+def _fraction(value: object) -> float:
+    if not isinstance(value, float | np.floating):  # 1 is one of something, 1.0 all of it
+        raise TypeError
+    return number(0, 1).accept(value)
+
+
+def _jobs(value: object) -> int:
+    plain: int = integer(-_MAX_JOBS, _MAX_JOBS).accept(value)
+    if plain == 0:
+        raise ValueError
+    return plain
+
+
+def _path(value: str | os.PathLike[str]) -> Path:
+    text = os.fspath(value)
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise ValueError
+    return Path(text)
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise TypeError
+    return value
+
+
+def _generator(value: object) -> np.random.RandomState | np.random.Generator:
+    if not isinstance(value, np.random.RandomState | np.random.Generator):
+        raise TypeError
+    return value
+
+
+def _class_weight(value: object) -> object:
+    if isinstance(value, dict) or (isinstance(value, str) and value == "balanced"):
+        return value
+    raise ValueError
+
+
+ROUNDS = integer(0, MAX_ROUNDS)
+SEED = integer(0, _MAX_SEED)
+RANDOM_STATE = (SEED, Constraint("a NumPy RandomState or Generator", _generator), None)
+DEPTH, WIDTH = integer(1, 1_000), integer(1, 100_000)  # of a network
+MEMORY = (integer(1), None)
+FRACTION = Constraint("a share from 0.0 to 1.0", _fraction)
+FLAG = Constraint("True or False", _flag)
+JOBS = Constraint(f"an integer from 1 to {_MAX_JOBS} or, counting back from all cores, from -1 down", _jobs)
+PATH = Constraint("a path", _path)
+NAME = Constraint("a string", _name)
+CLASS_WEIGHT = (
+    Constraint("'balanced' or a dictionary from class to weight", _class_weight, ("balanced",)),
+    None,
+)
+
+
+def _either(parts: Sequence[str]) -> str:
+    """Join alternatives: "a", "a or b", "a, b or c"."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"

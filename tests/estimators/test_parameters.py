@@ -1,0 +1,79 @@
+import importlib
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import twinwl as tw
+from twinwl.arguments import integer
+from twinwl.errors import MissingExtraError
+from twinwl.estimators.parameters import DeclaredParameters
+from twinwl.estimators.random_state import one_seed, seeds
+from twinwl.evaluation.methods import METHODS
+
+
+class Renamed(DeclaredParameters):
+    _constraints = {"verbose": (integer(0),)}  # noqa: RUF012
+    _renamed = {"progress": "verbose"}  # noqa: RUF012
+
+    def __init__(self, verbose=0):
+        self.verbose = verbose
+
+
+def estimator_classes():
+    """Yield every estimator: the public ones, and all that `evaluate` knows by name."""
+    homes = [method.home.split(":") for method in METHODS.values()]
+    for module, name in [*(("twinwl", name) for name in tw.__all__), *homes]:
+        try:
+            kind = getattr(importlib.import_module(module), name)
+        except MissingExtraError:
+            continue
+        if inspect.isclass(kind) and hasattr(kind, "get_params"):
+            yield kind
+
+
+def test_every_parameter_of_every_estimator_is_declared():
+    for kind in estimator_classes():
+        assert issubclass(kind, DeclaredParameters)
+        parameters = kind().get_params(deep=False)
+        assert parameters.keys() <= kind._constraints.keys(), kind
+        kind()._check_parameters()  # the defaults are as declared
+        for name in parameters:
+            with pytest.raises(tw.TwinWLError, match=f"^{name}: got <object"):
+                kind(**{name: object()})._check_parameters()
+
+
+def test_a_random_state_is_0_unless_asked_otherwise():
+    for kind in estimator_classes():
+        assert kind().get_params().get("random_state", 0) == 0, kind
+
+
+def test_old_names_work_with_a_warning_and_are_no_parameters():
+    with pytest.warns(FutureWarning, match="'progress' is now called 'verbose'") as caught:
+        model = Renamed(progress=2)
+    assert caught[0].filename == __file__
+    assert model.get_params() == {"verbose": 2}
+    with pytest.warns(FutureWarning, match="'progress' is now called 'verbose'"):
+        assert model.set_params(progress=3).verbose == 3
+    assert clone(model).verbose == 3
+
+
+def test_old_names_in_a_model_file_are_read_without_a_warning():
+    assert Renamed._with_params({"progress": 2}).verbose == 2
+
+
+def test_none_draws_from_the_global_generator_and_integers_do_not():
+    np.random.seed(3)  # noqa: NPY002
+    first = seeds(None, 2)
+    assert seeds(None, 2) != first
+    np.random.seed(3)  # noqa: NPY002
+    assert seeds(None, 2) == first
+    assert seeds(5, 2) == seeds(5, 2)
+
+
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
+def test_generators_are_drawn_from(kind):
+    generator = kind(0)
+    assert one_seed(generator) != one_seed(generator)
+    assert one_seed(kind(0)) == seeds(kind(0), 1)[0]

@@ -1,0 +1,127 @@
+import decimal
+import fractions
+
+import numpy as np
+import pytest
+
+from twinwl import TwinWLError
+from twinwl.arguments import (
+    FLAG,
+    FRACTION,
+    JOBS,
+    PATH,
+    RANDOM_STATE,
+    ROUNDS,
+    checked,
+    integer,
+    items,
+    number,
+    one_of,
+    one_or_more,
+)
+
+
+class Explosive:
+    """Fails at whatever is asked of it."""
+
+    def _fail(self, *_):
+        raise RuntimeError("boom")
+
+    __class__ = property(_fail)
+    __eq__ = __len__ = __iter__ = __index__ = __float__ = __bool__ = __fspath__ = __repr__ = _fail
+    __hash__ = None
+
+
+@pytest.mark.parametrize("constraint", [ROUNDS, FLAG, FRACTION, JOBS, PATH, number(0), one_of("a")])
+def test_value_that_cannot_be_looked_at_is_refused(constraint):
+    with pytest.raises(TwinWLError, match="x: got <Explosive>, expected "):
+        checked("x", Explosive(), constraint, None)
+
+
+@pytest.mark.parametrize("value", [3, np.int8(3), np.uint64(3)])
+def test_integers_of_every_kind_become_plain_ones(value):
+    assert type(checked("n", value, integer(0))) is int
+
+
+@pytest.mark.parametrize("value", [True, np.True_, 3.0, "3", None, np.array(3), -1, 11, 10**400, 3 + 0j])
+def test_what_is_no_integer_in_the_range_is_refused(value):
+    with pytest.raises(TwinWLError, match="expected an integer from 0 to 10"):
+        checked("n", value, integer(0, 10))
+
+
+@pytest.mark.parametrize("value", [0.5, np.float32(0.5), fractions.Fraction(1, 2)])
+def test_real_numbers_of_every_kind_become_floats(value):
+    assert checked("x", value, number(0, 1)) == 0.5
+
+
+@pytest.mark.parametrize(
+    "value", [0, 1, float("nan"), float("inf"), True, "0.5", decimal.Decimal("0.5"), 10**400, None]
+)
+def test_ends_of_an_open_range_and_what_is_no_number_are_refused(value):
+    with pytest.raises(TwinWLError, match="expected a number above 0 to below 1"):
+        checked("x", value, number(0, 1, above=True, below=True))
+
+
+def test_an_integer_too_long_to_print_is_refused():
+    for constraint in (integer(0, 10), number(0)):
+        with pytest.raises(TwinWLError, match="x: got <an integer of 16610 bits>"):
+            checked("x", 10**5000, constraint)
+
+
+def test_infinity_is_not_in_a_range_without_an_upper_end():
+    with pytest.raises(TwinWLError, match="expected a number from 0 on"):
+        checked("x", float("inf"), number(0))
+
+
+@pytest.mark.parametrize("values", [[3, 1, 3], (1, 3), {1, 3}, range(1, 4, 2), np.array([1, 3])])
+def test_collections_become_sorted_lists(values):
+    assert checked("n_iter", values, one_or_more(ROUNDS)) == [1, 3]
+
+
+@pytest.mark.parametrize("values", [[], "12", b"12", {1: 2}, iter([1]), [1, None], [[1]], None])
+def test_what_is_no_collection_of_numbers_is_refused(values):
+    with pytest.raises(TwinWLError, match="or a list of such numbers"):
+        checked("n_iter", values, one_or_more(ROUNDS))
+
+
+def test_alternatives_are_listed_and_a_typo_is_answered():
+    with pytest.raises(TwinWLError) as caught:
+        checked("hops", "growin", ROUNDS, one_of("growing"), None)
+    assert str(caught.value) == (
+        "hops: got 'growin', expected an integer from 0 to 10000, 'growing' or None; did you mean 'growing'?"
+    )
+
+
+@pytest.mark.parametrize("value", ["", b"x", "a\0b", 3, None])
+def test_what_is_no_path_is_refused(value):
+    with pytest.raises(TwinWLError, match="expected a path"):
+        checked("path", value, PATH)
+
+
+@pytest.mark.parametrize("value", [0, 10**6, True, 1.0])
+def test_what_is_no_number_of_jobs_is_refused(value):
+    with pytest.raises(TwinWLError, match="n_jobs: got"):
+        checked("n_jobs", value, JOBS, None)
+    assert checked("n_jobs", -1, JOBS) == -1
+
+
+@pytest.mark.parametrize("value", ["x", -1, 2**32, 1.0, True])
+def test_what_is_no_random_state_is_refused(value):
+    with pytest.raises(TwinWLError, match="random_state: got"):
+        checked("random_state", value, *RANDOM_STATE)
+
+
+@pytest.mark.parametrize("values", ["CC", b"CC", {}, {1}, 3, None])
+def test_what_holds_no_items_is_refused(values):
+    with pytest.raises(TwinWLError, match="expected one entry per graph"):
+        items("graphs", values, "one entry per graph")
+
+
+def test_error_of_an_iterator_is_told_and_kept_as_cause():
+    def failing():
+        yield 1
+        raise OSError("disk full")
+
+    with pytest.raises(TwinWLError, match=r"\(OSError: disk full\)") as caught:
+        items("graphs", failing(), "one entry per graph")
+    assert isinstance(caught.value.__cause__, OSError)
