@@ -68,11 +68,11 @@ def compare(
     ignore_features: IgnoreFeatures = False,
 ) -> None:
     """Tell two graphs apart with the Twin-WL test, or say that it cannot."""
-    from twinwl.cli.progress import DelayedProgress  # noqa: PLC0415  (the help page must not pay for these)
     from twinwl.datasets.graph_files import read_graph  # noqa: PLC0415
     from twinwl.isomorphism.comparison import compare as run  # noqa: PLC0415
+    from twinwl.progress import ProgressBar  # noqa: PLC0415  (the help page must not pay for these)
 
-    with DelayedProgress("comparing"):
+    with ProgressBar("comparing"):
         first, second = (read_graph(spec, node_label=node_label, edge_label=edge_label) for spec in (a, b))
         comparison = run(
             first.graphs,

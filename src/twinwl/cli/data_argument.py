@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.cli.progress import DelayedProgress
 from twinwl.cli.smiles_columns import columns_to_read
 from twinwl.datasets.graph_spec import FORMATS
 from twinwl.datasets.named_graphs import NamedGraphs
 from twinwl.errors import GraphInputError, TwinWLError
+from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,7 +151,7 @@ def _from_csv(path: Path, reading: Reading, classes: str) -> Data:
 
     content = read_bytes(path)
     columns = columns_to_read(content, str(path), reading.smiles_column, reading.target, classes)
-    with DelayedProgress(f"reading {path.name}"), _options_by_their_names():
+    with ProgressBar(f"reading {path.name}"), _options_by_their_names():
         table = parse_smiles_csv(content, str(path), columns.smiles, columns.target, reading.on_error)
     lines_of_all = np.sort(np.append(table.lines, [line for line, _ in table.skipped]))
     return Data(
@@ -169,7 +169,7 @@ def _from_csv(path: Path, reading: Reading, classes: str) -> Data:
 def _from_folder(path: Path, reading: Reading) -> Data:
     from twinwl.datasets.formats.graphml_folder import graphml_files, read_graphml_folder  # noqa: PLC0415
 
-    with DelayedProgress(f"reading {path.name}", total=len(graphml_files(path))) as progress:
+    with ProgressBar(f"reading {path.name}", total=len(graphml_files(path))) as progress:
         found = read_graphml_folder(
             path, node_label=reading.node_label, edge_label=reading.edge_label, after_each=progress.advance
         )
@@ -179,7 +179,7 @@ def _from_folder(path: Path, reading: Reading) -> Data:
 def _from_graph_file(spec: str, reading: Reading) -> Data:
     from twinwl.datasets.graph_files import read_graphs  # noqa: PLC0415
 
-    with DelayedProgress(f"reading {spec}"):
+    with ProgressBar(f"reading {spec}"):
         found = read_graphs(
             spec,
             node_label=reading.node_label,

@@ -12,10 +12,10 @@ from twinwl.cli.options import EdgeLabel, IgnoreFeatures, NodeLabel
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from twinwl.cli.progress import DelayedProgress
     from twinwl.datasets.named_graphs import NamedGraphs
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.deduplication import Deduplication
+    from twinwl.progress import ProgressBar
 
 __all__ = ["dedup", "register"]
 
@@ -76,15 +76,15 @@ def dedup(
 ) -> None:
     """Find the graphs of a file that are the same, and how many distinct ones there are."""
     from twinwl.cli.dedup_output import check_output, write_output  # noqa: PLC0415  (the help must not pay)
-    from twinwl.cli.progress import DelayedProgress  # noqa: PLC0415
     from twinwl.datasets.graph_files import iter_graphs  # noqa: PLC0415
     from twinwl.isomorphism.deduplication import deduplicate  # noqa: PLC0415
+    from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     if output is not None:
         check_output(output, file)
     names: list[str] = []
     skipped: list[int] = []
-    with DelayedProgress("graphs compared") as progress:
+    with ProgressBar("graphs compared") as progress:
         blocks = iter_graphs(file, node_label=node_label, edge_label=edge_label, skip_invalid=skip_invalid)
         found = deduplicate(
             _noted(blocks, names, skipped, progress), exact=exact, ignore_features=ignore_features
@@ -98,7 +98,7 @@ def dedup(
 
 
 def _noted(
-    blocks: Iterator[NamedGraphs], names: list[str], skipped: list[int], progress: DelayedProgress
+    blocks: Iterator[NamedGraphs], names: list[str], skipped: list[int], progress: ProgressBar
 ) -> Iterator[GraphBatch]:
     """Pass graphs on, and keep of each block only its names."""
     for block in blocks:

@@ -59,7 +59,7 @@ def explain(
     from twinwl.cli.model_files import alphabet_of, load_classifier  # noqa: PLC0415
     from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
     from twinwl.cli.output_files import check_output  # noqa: PLC0415
-    from twinwl.cli.progress import DelayedProgress  # noqa: PLC0415
+    from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     check_output(html)
     check_output(png, (".png", ".svg", ".pdf"))
@@ -67,7 +67,7 @@ def explain(
         classifier = load_classifier(model)
         reading = Reading(None, smiles_column, "skip", node_label, edge_label, data_dir)
         named = _without_folder(read_one(graph, reading), graph)
-        with DelayedProgress("explaining"):
+        with ProgressBar("explaining"):
             found: Explanation = classifier.explain(named.graphs, top)
             classes = [str(name) for name in classifier.classes_.tolist()]
             code = classes.index(str(found.prediction))

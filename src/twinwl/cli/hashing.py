@@ -52,12 +52,12 @@ def hash_graphs(
     import sys  # noqa: PLC0415  (the help page must not pay for these)
     from json import dumps  # noqa: PLC0415
 
-    from twinwl.cli.progress import DelayedProgress  # noqa: PLC0415
     from twinwl.datasets.graph_files import iter_graphs  # noqa: PLC0415
     from twinwl.isomorphism.hashing import graph_hashes  # noqa: PLC0415
+    from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     rounds = _rounds(n_iter)
-    with DelayedProgress("hashing") as progress:
+    with ProgressBar("hashing") as progress:
         for spec in files:
             for block in iter_graphs(spec, node_label=node_label, edge_label=edge_label):
                 hashes = graph_hashes(

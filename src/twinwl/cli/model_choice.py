@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.cli.progress import DelayedProgress
 from twinwl.errors import TwinWLError, nearest
+from twinwl.progress import ProgressBar
 from twinwl.report.wording import counted
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def summary_of(data: Data) -> str:
 def fit(model: Any, data: Data, method: str) -> str:  # noqa: ANN401
     """Fit the model, and return a sentence about how good it is on graphs it did not learn from."""
     if method == "stwin-svc":
-        with DelayedProgress("choosing rounds and C"):
+        with ProgressBar("choosing rounds and C"):
             model.fit(data.graphs, data.y, groups=data.groups)
         return (
             f"Accuracy on held-out graphs: {_percent(model.inner_score_)} "

@@ -62,14 +62,14 @@ def predict(
     from twinwl.cli.model_files import answers_of, load_classifier, unseen_share  # noqa: PLC0415
     from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
     from twinwl.cli.output_files import check_output, written  # noqa: PLC0415
-    from twinwl.cli.progress import DelayedProgress  # noqa: PLC0415
+    from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     check_output(output)
     with warnings_as_lines():
         classifier = load_classifier(model)
         reading = Reading(target, smiles_column, on_error, node_label, edge_label, data_dir)
         found = read_data(data, reading, classes="given")
-        with DelayedProgress("predicting"):
+        with ProgressBar("predicting"):
             unseen = unseen_share(classifier, found.graphs)
             classes, shares = answers_of(classifier, found.graphs)
     predictions = classes.tolist()

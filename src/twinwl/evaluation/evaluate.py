@@ -23,9 +23,9 @@ from twinwl.evaluation.folds import folds_of
 from twinwl.evaluation.leaks import leaked_test_graphs
 from twinwl.evaluation.methods import Method, resolve
 from twinwl.evaluation.metrics import check_metrics
-from twinwl.evaluation.progress import evaluation_progress
 from twinwl.evaluation.protocols import PROTOCOLS, Summary, check_protocol, summarise
 from twinwl.evaluation.store import ResultStore, key_of, row_key
+from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -183,14 +183,14 @@ def evaluate(
         shared = SharedWork(list(work), results, claims, lambda row: _covers(row, metrics), end)
         if shared.missing:
             results.check_writable()
-        with evaluation_progress(f"{chosen.name} on {data.name}", len(work), show=progress) as show_done:
-            show_done(len(work) - len(shared.missing))
+        title = f"{chosen.name} on {data.name}"
+        with ProgressBar(title, len(work), done=len(work) - len(shared.missing), show=progress) as bar:
             for keys in shared.rounds():
                 units = (work[key] for key in keys)
                 for row, messages in _run(units, data, metrics, choose=len(configs) > 1, n_jobs=n_jobs):
                     shared.finish(row)
                     warned += messages[:1]
-                    show_done(len(work) - len(shared.missing))
+                    bar.reach(len(work) - len(shared.missing))
     if warned:
         warn_caller(f"{chosen.name} on {data.name}: {len(warned)} fits warned, the first so: {warned[0]}")
     return Evaluation(data.name, chosen.name, protocol, metrics[0], shared.rows)

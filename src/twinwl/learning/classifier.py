@@ -29,8 +29,8 @@ from twinwl.learning.network_state import (
     network_from_state,
     weights_to_state,
 )
-from twinwl.learning.progress import progress_bar
 from twinwl.learning.training import Examples, Held, predict_logits, train
+from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -168,7 +168,12 @@ class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
             )
         with seeded(module_seed):
             module = self._build_module(len(classes))
-        with progress_bar(type(self).__name__, self.max_epochs, show=self.progress) as progress:
+        with ProgressBar(type(self).__name__, self.max_epochs, show=self.progress) as bar:
+
+            def after_epoch(history: History) -> None:
+                bar.advance()
+                bar.note(*history.figures())
+
             history = train(
                 module,
                 examples,
@@ -183,7 +188,7 @@ class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
                 weight_decay=self.weight_decay,
                 patience=self.patience,
                 random_state=train_seed,
-                progress=progress,
+                progress=after_epoch,
             )
         self.module_, self.history_ = module, history
         return self

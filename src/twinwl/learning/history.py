@@ -44,3 +44,17 @@ class History:
     def best_validation_accuracy(self) -> float:
         """Accuracy on the held-out part at the epoch that was kept; NaN without a held-out part."""
         return self.validation_accuracy[self.best_epoch] if self.validation_accuracy else float("nan")
+
+    def figures(self) -> list[str]:
+        """Say where training stands, the most telling figures first.
+
+        >>> History([0.5], [0.4], [0.8125], best_epoch=0).figures()
+        ['validation 81.2 %', 'best 81.2 %', 'loss 0.500']
+        """
+        parts = [f"loss {self.train_loss[-1]:.3f}"]
+        if self.validation_accuracy:
+            now, best = self.validation_accuracy[-1], self.best_validation_accuracy
+            parts = [f"validation {100 * now:.1f} %", f"best {100 * best:.1f} %", *parts]
+        if self.monitor_accuracy:
+            parts.append(f"watched {100 * self.monitor_accuracy[-1]:.1f} %")
+        return parts

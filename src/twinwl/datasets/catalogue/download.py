@@ -13,8 +13,8 @@ import time
 from typing import TYPE_CHECKING
 
 from twinwl.datasets.catalogue.http_session import open_session
-from twinwl.datasets.catalogue.transfer_progress import transfer_progress
 from twinwl.errors import TwinWLError
+from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -160,13 +160,15 @@ class _Transfer:
         _check_size(total or 0)
         with (
             self.part.open("ab" if have else "wb") as stream,
-            transfer_progress(self.part.name.removesuffix(".part"), total, have, self.progress) as advance,
+            ProgressBar(
+                self.part.name.removesuffix(".part"), total, done=have, unit="bytes", show=self.progress
+            ) as bar,
         ):
             for piece in response.iter_content(_PIECE):
                 stream.write(piece)
                 have += len(piece)
                 _check_size(have)
-                advance(len(piece))
+                bar.advance(len(piece))
 
     def _forget(self) -> None:
         self.part.unlink(missing_ok=True)

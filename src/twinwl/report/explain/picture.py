@@ -116,7 +116,6 @@ def _paint(
     """Draw on axes; letters and lines are as large as the axes are, measured in points."""
     axes.set_xlim(-_SIDE, drawing.width + _SIDE)
     axes.set_ylim(drawing.height + _FOOT, -_HEAD)  # y points down
-    axes.set_aspect("equal")
     axes.set_axis_off()
     box = axes.get_window_extent().transformed(axes.figure.dpi_scale_trans.inverted())
     width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
@@ -129,6 +128,7 @@ def _paint(
     paint(axes, drawing, nodes, colours, scale)
     _write_around(axes, name, explanation, probability, drawing, scale)
     _add_legend(axes, explanation, largest, shades, drawing, scale)
+    axes.set_aspect("equal")  # the legend's colours have just loosened it
 
 
 def _draw_molecule(
@@ -205,7 +205,15 @@ def _draw_graph(
         text = letter.text.replace("$", r"\$")
         behind = {"boxstyle": "round,pad=0.15", "facecolor": "white", "linewidth": 0}
         axes.text(
-            letter.x, letter.y, text, ha="center", va="center", fontsize=9 * scale, color=_SOFT, bbox=behind
+            letter.x,
+            letter.y,
+            text,
+            ha="center",
+            va="center",
+            fontsize=9 * scale,
+            color=_SOFT,
+            bbox=behind,
+            zorder=1,
         )
     for (x, y), node, colour in zip(drawing.points, nodes, colours, strict=True):
         axes.add_patch(

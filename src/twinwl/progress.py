@@ -1,0 +1,131 @@
+"""The one progress bar: for whoever waits at a terminal, once the wait is long enough to wonder."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from rich.progress import ProgressColumn
+
+__all__ = ["ProgressBar"]
+
+DELAY = 2.0
+_SHORTEST_TITLE = 10
+_SHORTEST_BAR = 10
+_TIMES = 26  # columns of the time so far and the time left, with their gaps
+
+
+class ProgressBar:
+    """Show what is going on after two seconds, on standard error, and only if that is a terminal.
+
+    Parameters
+    ----------
+    title
+        What is being done; shortened where the terminal is narrow.
+    total
+        How much there is to do; None where nobody knows.
+    done
+        How much of it is done already.
+    unit
+        What is counted: steps, or bytes of a transfer.
+    show
+        True shows the bar at once and wherever standard error leads, False never; None is as said above.
+
+    Examples
+    --------
+    >>> with ProgressBar("counting", total=3) as bar:
+    ...     for step in range(3):
+    ...         bar.advance()
+    """
+
+    def __init__(
+        self,
+        title: str,
+        total: int | None = None,
+        *,
+        done: int = 0,
+        unit: Literal["steps", "bytes"] = "steps",
+        show: bool | None = None,
+    ) -> None:
+        from rich.console import Console  # noqa: PLC0415  (rich is loaded by what may show something)
+        from rich.progress import Progress  # noqa: PLC0415
+
+        console = Console(stderr=True)
+        self._room = console.width - _TIMES - 2 * len(f"{total or 0:,}")
+        self._progress = Progress(*_columns(total, unit), console=console, transient=console.is_terminal)
+        short = title if len(title) <= self._for_title() else title[: self._for_title() - 1] + "…"
+        self._room -= len(short) + _SHORTEST_BAR
+        self._task = self._progress.add_task(short, total=total, completed=done, note="")
+        self._lock = threading.Lock()
+        self._over = self._shown = False
+        self._at_once, self._never = show is True, show is False
+        self._timer = threading.Timer(DELAY, self._start)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        if self._at_once:
+            self._start()
+        elif not self._never and sys.stderr.isatty():
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._over = True
+            if self._shown:
+                self._progress.stop()
+
+    def advance(self, steps: int = 1) -> None:
+        """Count some of the work as done."""
+        self._progress.advance(self._task, steps)
+
+    def reach(self, done: int) -> None:
+        """Say how much of the work is done in all."""
+        self._progress.update(self._task, completed=done)
+
+    def note(self, *parts: str) -> None:
+        """Show a few words behind the bar: as many of the parts, first ones first, as there is room for."""
+        shown = list(parts)
+        while len(shown) > 1 and len(", ".join(shown)) > self._room:
+            shown.pop()
+        self._progress.update(self._task, note=", ".join(shown))
+
+    def _for_title(self) -> int:
+        return max(_SHORTEST_TITLE, self._room - _SHORTEST_BAR)
+
+    def _start(self) -> None:
+        with self._lock:
+            if not self._over:
+                self._shown = True
+                self._progress.start()
+
+
+def _columns(total: int | None, unit: str) -> list[ProgressColumn]:
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    title, note = (
+        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.fields[note]}", markup=False),
+    )
+    if unit == "bytes":
+        return [title, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()]
+    if total is None:
+        return [title, TextColumn("{task.completed:,.0f}"), note, TimeElapsedColumn()]
+    left = [TextColumn("left:"), TimeRemainingColumn()]
+    return [title, BarColumn(), MofNCompleteColumn(), note, TimeElapsedColumn(), *left]
