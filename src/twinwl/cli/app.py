@@ -62,7 +62,7 @@ app = typer.Typer(
     cls=_ErrorsAsOneLine,
     help="Classify, compare, hash and de-duplicate graphs beyond 1-WL.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

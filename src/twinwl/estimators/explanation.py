@@ -92,6 +92,11 @@ class Explanation:
             lines += [f"          {line}" for line in str(column.tree).splitlines()]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from twinwl.report.notebook import explanation_html  # noqa: PLC0415  (matplotlib, on demand)
+
+        return explanation_html(self)
+
     def draw(self, target: str | Path | Axes, molecule: object = None) -> None:
         """Draw the graph with its nodes shaded: red speaks for the prediction, blue against.
 

@@ -9,14 +9,14 @@ import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.registry import load_dataset
-from twinwl.errors import TwinWLError, TwinWLWarning, shown, warn_caller
+from twinwl.errors import TwinWLError, TwinWLWarning, import_extra, shown, warn_caller
 from twinwl.evaluation.claims import Claims, SharedWork
 from twinwl.evaluation.fold_run import Unit, run_fold
 from twinwl.evaluation.folds import folds_of
@@ -30,12 +30,27 @@ from twinwl.progress import ProgressBar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import pandas as pd
+
     from twinwl.evaluation.methods import Config, Grid
     from twinwl.evaluation.store import Row
 
-__all__ = ["Evaluation", "evaluate"]
+__all__ = ["Evaluation", "Record", "evaluate"]
 
 _SEEDS_BELOW = 2**32  # what NumPy's and scikit-learn's generators take
+
+
+class Record(TypedDict):
+    """One reading of an evaluation: a row of its table."""
+
+    dataset: str
+    method: str
+    protocol: str
+    optimistic: bool
+    metric: str
+    mean: float
+    std: float
+    n_folds: int
 
 
 @dataclass(frozen=True)
@@ -94,6 +109,41 @@ class Evaluation:
         asked = self.rows[0]["metrics"] if self.rows else []
         others = [name for name in asked if all(name in row["scores"] for row in self.rows)]
         return list(dict.fromkeys([self.metric, *others]))
+
+    def to_records(self) -> list[Record]:
+        """Return one record per protocol and metric that applies."""
+        readings = [("fair", metric) for metric in self.metrics]
+        readings += [(protocol, "accuracy") for protocol in PROTOCOLS[1:]]
+        records: list[Record] = []
+        for protocol, metric in readings:
+            summary = self.summary(protocol, metric)
+            if summary is not None:
+                records.append(
+                    {
+                        "dataset": self.dataset,
+                        "method": self.method,
+                        "protocol": protocol,
+                        "optimistic": summary.optimistic,
+                        "metric": metric,
+                        "mean": summary.mean,
+                        "std": summary.std,
+                        "n_folds": len(summary.fold_scores),
+                    }
+                )
+        return records
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return `to_records` as a pandas DataFrame.
+
+        From there all of pandas is at hand, as ``to_csv`` and ``to_latex``; ``pandas.concat`` puts the frames
+        of several evaluations into one table.
+        """
+        return import_extra("pandas", None).DataFrame(self.to_records())
+
+    def _repr_html_(self) -> str:
+        from twinwl.report.notebook import evaluation_html  # noqa: PLC0415  (on demand)
+
+        return evaluation_html(self)
 
     def __str__(self) -> str:
         lines = [f"{self.method} on {self.dataset}"]

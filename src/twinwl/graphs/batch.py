@@ -182,6 +182,11 @@ class GraphBatch(Constructors, Exporters):
             parts.append(_counted(self.node_features.shape[1], "node feature"))
         return f"GraphBatch({', '.join(parts)})"
 
+    def _repr_html_(self) -> str:
+        from twinwl.report.notebook import batch_html  # noqa: PLC0415  (drawing, on demand)
+
+        return batch_html(self)
+
     @property
     def n_nodes(self) -> int:
         """Number of nodes in all graphs."""

@@ -112,6 +112,11 @@ class Comparison:
             means = f"by identities ({self._readouts()}); the colours alone agree there"
         return f"Different: told apart in round {self.iteration} {means}.\n{self._evidence(self.witness)}"
 
+    def _repr_html_(self) -> str:
+        from twinwl.report.notebook import comparison_html  # noqa: PLC0415  (on demand)
+
+        return comparison_html(self)
+
     def _agreement(self) -> str:
         if not self.complete:
             return (

@@ -1,0 +1,110 @@
+"""What notebooks show of batches, comparisons, explanations and evaluations: HTML that needs nothing else."""
+
+from __future__ import annotations
+
+import io
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.report.drawing.graph_drawing import RADIUS, draw
+from twinwl.report.drawing.palette import paint
+from twinwl.report.wording import counted
+
+if TYPE_CHECKING:
+    from twinwl.estimators.explanation import Explanation
+    from twinwl.evaluation.evaluate import Evaluation
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.isomorphism.verdict import Comparison
+
+__all__ = ["batch_html", "comparison_html", "evaluation_html", "explanation_html"]
+
+_GRAPHS_DRAWN = 8
+_LARGEST_DRAWN = 120  # nodes; more of them are a ball of wool
+_TILE = 150
+_LONGEST_LABEL = 3
+
+
+def batch_html(batch: GraphBatch) -> str:
+    """Return a line of statistics and a grid of drawings: the first few graphs, painted by label."""
+    tiles = "".join(_tile(batch[graph], graph) for graph in range(min(len(batch), _GRAPHS_DRAWN)))
+    left = len(batch) - _GRAPHS_DRAWN
+    more = f'<div style="align-self:center">… and {counted(left, "more graph")}</div>' if left > 0 else ""
+    grid = f'<div style="display:flex;flex-wrap:wrap;gap:8px">{tiles}{more}</div>'
+    return f"<div><p><code>{escape(repr(batch))}</code>{_spread(batch)}</p>{grid}</div>"
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """Return the verdict as a headline, and the evidence below it."""
+    verdict, _, evidence = str(comparison).partition("\n")
+    return f"<div><p><b>{escape(verdict)}</b></p><p>{escape(evidence)}</p></div>"
+
+
+def explanation_html(explanation: Explanation) -> str:
+    """Return the shaded drawing, where the graph is small enough for one, and the explanation in words."""
+    words = f"<details><summary>in words</summary><pre>{escape(str(explanation))}</pre></details>"
+    if not 0 < explanation.graph.n_nodes <= _LARGEST_DRAWN:
+        return f"<div><pre>{escape(str(explanation))}</pre></div>"
+    from matplotlib import rc_context  # noqa: PLC0415  (heavy)
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    figure, stream = Figure(figsize=(6, 4)), io.StringIO()
+    explanation.draw(figure.add_axes((0, 0, 1, 1)))
+    with rc_context({"svg.hashsalt": "twinwl"}):
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+    picture = stream.getvalue().partition("<svg")
+    return f"<div>{picture[1]}{picture[2]}{words}</div>"
+
+
+def evaluation_html(evaluation: Evaluation) -> str:
+    """Return one row per protocol and metric; optimistic readings are marked."""
+    rows = "".join(
+        f"<tr><td>{escape(row['protocol'])}{' (optimistic)' if row['optimistic'] else ''}</td>"
+        f"<td>{escape(row['metric'])}</td><td>{100 * row['mean']:.2f} ± {100 * row['std']:.2f}</td>"
+        f"<td>{row['n_folds']}</td></tr>"
+        for row in evaluation.to_records()
+    )
+    head = "<tr><th>protocol</th><th>metric</th><th>mean ± std, %</th><th>folds</th></tr>"
+    title = f"{escape(evaluation.method)} on {escape(evaluation.dataset)}"
+    return f"<table><caption>{title}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+def _spread(batch: GraphBatch) -> str:
+    if not len(batch):
+        return ""
+    sizes = batch.nodes_per_graph
+    return f" with {sizes.min():,} to {sizes.max():,} nodes (median {np.median(sizes):,.0f})"
+
+
+def _tile(graph: GraphBatch, number: int) -> str:
+    edges = counted(graph.n_edges, "arc" if graph.directed else "edge")
+    facts = f"{number}: {counted(graph.n_nodes, 'node')}, {edges}"
+    picture = _picture(graph) if 0 < graph.n_nodes <= _LARGEST_DRAWN else "<i>not drawn</i>"
+    return (
+        f'<figure style="margin:0;width:{_TILE}px;text-align:center">{picture}'
+        f'<figcaption style="font-size:smaller">{facts}</figcaption></figure>'
+    )
+
+
+def _picture(graph: GraphBatch) -> str:
+    drawing = draw(graph)
+    shapes = [
+        f'<line x1="{stroke.x1:.1f}" y1="{stroke.y1:.1f}" x2="{stroke.x2:.1f}" y2="{stroke.y2:.1f}" '
+        'stroke="#888" stroke-width="3"/>'
+        for stroke in drawing.strokes
+    ]
+    for (x, y), code in zip(drawing.points.tolist(), graph.node_labels.tolist(), strict=True):
+        look = paint(code)
+        shapes.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS:g}" fill="{look.fill}" '
+            f'stroke="{look.ring or "#444"}" stroke-width="{4 if look.ring else 1.5}"/>'
+        )
+        if graph.has_node_labels:
+            label = escape(str(graph.node_vocabulary[code])[:_LONGEST_LABEL])
+            place = f'x="{x:.1f}" y="{y + 6:.1f}" text-anchor="middle"'
+            shapes.append(f'<text {place} font-size="17" fill="#222">{label}</text>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_TILE}" height="{_TILE}" '
+        f'viewBox="0 0 {drawing.width:.0f} {drawing.height:.0f}">{"".join(shapes)}</svg>'
+    )
