@@ -44,14 +44,18 @@ def test_no_molecules_make_an_empty_batch():
 
 
 BAD = {
-    "syntax": ("C(C", "'C\\(C' does not parse: it is not valid SMILES"),
+    "syntax": ("C(C", "'C\\(C' cannot be read: it is not valid SMILES"),
     "valence": ("C(C)(C)(C)(C)C", "Explicit valence for atom # 0 C, 5"),
     "ring": ("c1cc1", "kekulize"),
     "empty": ("", "it is empty"),
     "blank": ("  ", "it is empty"),
-    "missing value": (float("nan"), "nan does not parse: it is of type float"),
+    "missing value": (float("nan"), "nan cannot be read: it is of type float"),
     "None": (None, "of type NoneType"),
     "bytes": (b"CC", "of type bytes"),
+    "zero byte": ("C\0C", "characters that no text has"),
+    "surrogate": ("C\ud800", "characters that no text has"),
+    "length": ("C" * 1_000_000, "it has 1,000,000 characters, more than the 10,000"),
+    "rings": ("C1CC2C1" + "C3C2C2C3" * 300 + "CC2", "it closes 602 rings, more than the 500"),
 }
 
 

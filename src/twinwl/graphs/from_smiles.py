@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest, shown, warn_caller
@@ -11,15 +12,31 @@ from twinwl.graphs.molecules import harvest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from types import ModuleType
 
     from rdkit import Chem
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["ParsedSmiles", "SmilesFailure", "from_rdkit", "from_smiles", "parse_smiles"]
+__all__ = [
+    "MAX_LENGTH",
+    "MAX_RINGS",
+    "ParsedSmiles",
+    "SmilesFailure",
+    "from_rdkit",
+    "from_smiles",
+    "parse_smiles",
+]
 
 OnError = Literal["fail", "skip"]
 
+# RDKit's time grows with the square of a molecule, and with the cube of a fused ring system: at these
+# bounds it is a second or two. The longest SMILES of MoleculeNet's sets has 580 characters.
+MAX_LENGTH = 10_000
+MAX_RINGS = 500
+
+_BRACKETS = re.compile(r"\[[^\]]*\]")  # digits in there are isotopes, charges and counts of hydrogen
+_RING_BOND = re.compile(r"%\d\d|%\(\d+\)|\d")
 _SKIP = 'correct it, drop it, or pass on_error="skip"'
 
 
@@ -96,16 +113,13 @@ def _parsed(
     strings = enumerate(listed(smiles, "smiles"))
     while chunk := list(itertools.islice(strings, 1024)):
         with base.BlockLogs():  # the error raised here says all that RDKit would have logged
-            molecules = [
-                chem.MolFromSmiles(text) if isinstance(text, str) and text.strip() else None
-                for _, text in chunk
-            ]
+            molecules = [None if _refused(text) else _molecule(chem, text) for _, text in chunk]
             for (index, text), molecule in zip(chunk, molecules, strict=True):
                 if molecule is None:
                     failures.append(SmilesFailure(index, text, _reason(chem, text)))
                     if on_error == "fail":
                         raise GraphInputError(
-                            f"SMILES {shown(text)} does not parse: {failures[-1].reason}; {_SKIP}",
+                            f"SMILES {shown(text)} cannot be read: {failures[-1].reason}; {_SKIP}",
                             index,
                         )
         yield from (
@@ -113,23 +127,54 @@ def _parsed(
         )
 
 
-def _reason(chem: object, text: object) -> str:
-    """Say why RDKit refused a string: its chemistry where the syntax is right."""
+def _refused(text: object) -> str:
+    """Say why a string is not even handed to RDKit; empty where it is."""
     if not isinstance(text, str):
         return f"it is of type {type(text).__name__}, not a string"
     if not text.strip():
         return "it is empty"
-    unchecked = chem.MolFromSmiles(text, sanitize=False)  # type: ignore[attr-defined]
+    if "\0" in text or not (text.isascii() or _is_unicode(text)):
+        return "it holds characters that no text has"
+    if len(text) > MAX_LENGTH:
+        return f"it has {len(text):,} characters, more than the {MAX_LENGTH:,} that are read in bounded time"
+    if len(text) > 2 * MAX_RINGS:
+        n_rings = len(_RING_BOND.findall(_BRACKETS.sub("", text))) // 2
+        if n_rings > MAX_RINGS:
+            return f"it closes {n_rings:,} rings, more than the {MAX_RINGS:,} that are read in bounded time"
+    return ""
+
+
+def _reason(chem: ModuleType, text: object) -> str:
+    """Say why a string could not be read: its chemistry where the syntax is right."""
+    refused = _refused(text)
+    if refused:
+        return refused
+    unchecked = _molecule(chem, text, sanitize=False)
     if unchecked is None:
         return "it is not valid SMILES"
-    problems = chem.DetectChemistryProblems(unchecked)  # type: ignore[attr-defined]
+    problems = chem.DetectChemistryProblems(unchecked)
     return problems[0].Message().strip() if problems else "RDKit cannot sanitise it"
+
+
+def _molecule(chem: ModuleType, text: object, **options: bool) -> Chem.Mol | None:
+    try:
+        return chem.MolFromSmiles(text, **options)
+    except RuntimeError:  # a condition that RDKit checks inside, and does not meet
+        return None
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    return True
 
 
 def _warn_skipped(failures: list[SmilesFailure]) -> None:
     if failures:
         first = failures[0]
         warn_caller(
-            f"left out {len(failures)} SMILES that do not parse; the first, at index {first.position}, is "
+            f"left out {len(failures)} SMILES that cannot be read; the first, at index {first.position}, is "
             f"{shown(first.smiles)}: {first.reason}"
         )
