@@ -52,6 +52,7 @@ class Site(ThreadingHTTPServer):
         self.understands_ranges = True
         self.cuts = []  # after how many bytes to cut the connection, one entry a request
         self.redirect = None
+        self.declared = None  # what to say of the length, in place of the truth
         self.ranges = []  # what was asked for
 
     @property
@@ -81,7 +82,7 @@ class Handler(BaseHTTPRequestHandler):
             start = 0
         body = site.content[start:]
         self.send_response(206 if start else 200)
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Length", site.declared or str(len(body)))
         if site.etag:
             self.send_header("ETag", site.etag)
         self.end_headers()

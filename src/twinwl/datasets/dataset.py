@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,8 +112,9 @@ class Dataset:
         codes = None
         if groups is not None:
             codes = np.unique(_column(groups, "groups", name), return_inverse=True)[1].astype(np.int64)
-        card = measure(name, batch, targets, about)
-        return cls(name, batch, targets, card, content_digest(batch, targets, codes), codes, smiles)
+        digest = content_digest(batch, targets, codes)
+        card = replace(measure(name, batch, targets, about), digest=digest)
+        return cls(name, batch, targets, card, digest, codes, smiles)
 
     @property
     def targets(self) -> NDArray[np.generic]:

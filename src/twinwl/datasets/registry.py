@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.datasets.catalogue.cards import CARDS, check_card
+from twinwl.datasets.catalogue.cards import CARDS, CardError, check_card
 from twinwl.datasets.catalogue.locations import downloads_folder, find, names_at_hand
 from twinwl.datasets.catalogue.moleculenet import MOLECULE_SETS, find_molecules, parsed_table
 from twinwl.datasets.catalogue.tu_names import TU_NAMES
@@ -81,14 +81,20 @@ def load_dataset(
     >>> twins.graphs[0], twins.groups[:4].tolist()
     (GraphBatch(1 graph, 26 nodes, 27 edges, 5 node labels), [0, 0, 1, 1])
     """
+    if not isinstance(name_or_path, str | Path):
+        raise TwinWLError(f"the data set is {shown(name_or_path)}; give a name or a path")
     if not str(name_or_path):
         raise TwinWLError("the name of the data set is empty; 'twinwl datasets' lists all names")
     if on_error not in {"fail", "skip"}:
         raise TwinWLError(f"on_error is {on_error!r}: {nearest(on_error, ['fail', 'skip'])}")
     try:
         Path(name_or_path).exists()
-    except OSError as error:  # too long for any file, or in a folder that is closed to us
-        raise TwinWLError(f"{shown(str(name_or_path))}: {error.strerror}; give a name or a path") from error
+    except (
+        OSError,
+        ValueError,
+    ) as error:  # too long for any file, in a folder that is closed to us, a zero byte
+        reason = getattr(error, "strerror", error)
+        raise TwinWLError(f"{shown(str(name_or_path))}: {reason}; give a name or a path") from error
     columns = {"smiles_column": smiles_column, "target": target}
     if _is_path(name_or_path):
         _refuse(name_or_path, options)
@@ -150,17 +156,27 @@ def _split_options(given: str, options: dict[str, int]) -> tuple[str, dict[str, 
 def _from_collection(name: str, data_dir: str | Path | None, progress: bool | None) -> Dataset:
     """Load a set by its name in the TU collection: at hand, downloaded before, or downloaded now."""
     path = find(name, data_dir)
-    if path is not None and path.parent == downloads_folder() and name in TU_NAMES:
-        from twinwl.datasets.catalogue.tu_download import is_intact  # noqa: PLC0415
+    if path is None or path.parent != downloads_folder() or name not in TU_NAMES:
+        return _checked(name, path or _fetched(name, data_dir, progress))
+    from twinwl.datasets.catalogue.tu_download import is_intact, set_aside  # noqa: PLC0415
 
-        path = path if is_intact(path) else None
-    if path is None:
-        path = _fetched(name, data_dir, progress)
-    content = _parsed_file(path)
-    result = _finished(name, content)
+    if is_intact(path):
+        try:
+            return _checked(name, path)
+        except CardError as error:  # what was downloaded once must not stand in the way for ever
+            set_aside(path, f"{error}; it is downloaded again")
+    return _checked(name, _fetched(name, data_dir, progress))
+
+
+def _checked(name: str, path: Path) -> Dataset:
+    """Load a set from a file, and compare it with the card of its name."""
+    result = _finished(name, _parsed_file(path))
     if name not in CARDS:
         return result
-    return replace(result, card=check_card(CARDS[name], result.card, str(path)))
+    card = CARDS[name]
+    if path.suffix.lower() == ".txt":  # nothing says that the authors' text form has the order of the zip
+        card = replace(card, digest=None)
+    return replace(result, card=check_card(card, result.card, str(path)))
 
 
 def _fetched(name: str, data_dir: str | Path | None, progress: bool | None) -> Path:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
@@ -45,6 +46,19 @@ def test_mismatch_shows_both_sides_of_every_figure():
     assert "graphs: 1,000 on the card, 999 in the file" in message
     assert "graphs by class: 0: 400, 1: 600 on the card, 0: 399, 1: 600 in the file" in message
     assert "edges" not in message
+
+
+def test_content_with_the_right_figures_is_still_compared_with_its_digest(tu_zip, tmp_path):
+    with zipfile.ZipFile(tu_zip("MUTAG")) as genuine, zipfile.ZipFile(tmp_path / "MUTAG.zip", "w") as changed:
+        for name in genuine.namelist():
+            content = genuine.read(name)
+            if name.endswith("graph_labels.txt"):
+                content = b"\n".join(content.split()[::-1])
+            changed.writestr(name, content)
+    with pytest.raises(CardError) as caught:
+        load_dataset("MUTAG", tmp_path)
+    assert f", expected {CARDS['MUTAG'].digest}. Get it again, or give its path" in str(caught.value)
+    assert load_dataset(tmp_path / "MUTAG.zip").digest in str(caught.value)
 
 
 def test_unknown_figures_are_filled_in():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
@@ -124,6 +125,13 @@ def test_server_error_that_passes_is_survived(site, target, monkeypatch):
     monkeypatch.setattr(module.time, "sleep", lambda _seconds: setattr(site, "status", 200))
     download(site.url, target)
     assert target.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("declared", ["abc", "-5", "1e3", "٣", "9" * 5000])
+def test_length_that_is_no_length_is_passed_over(site, target, declared):
+    site.declared = declared.encode().decode("latin-1")
+    with contextlib.suppress(DownloadError):
+        assert download(site.url, target).read_bytes() == CONTENT
 
 
 def test_nobody_listening(target):

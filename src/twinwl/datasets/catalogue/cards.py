@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -38,6 +38,8 @@ class Card:
         How many different labels occur; 0 where there are none.
     n_isolated : int or None
         Nodes without an edge.
+    digest : str or None
+        What `twinwl.datasets.dataset.content_digest` makes of graphs, classes and groups.
 
     >>> CARDS["MUTAG"].n_graphs, CARDS["MUTAG"].classes
     (188, ((-1, 63), (1, 125)))
@@ -53,6 +55,7 @@ class Card:
     n_node_labels: int | None = None
     n_edge_labels: int | None = None
     n_isolated: int | None = None
+    digest: str | None = None
 
     def as_dict(self) -> dict[str, object]:
         """Return the card as plain values, for JSON; classes become strings.
@@ -102,7 +105,7 @@ def measure(name: str, graphs: GraphBatch, y: NDArray[np.generic] | None, about:
 
 
 def check_card(card: Card, found: Card, where: str) -> Card:
-    """Return the card with every figure filled in, or say in what the loaded data differ from it.
+    """Return the card with every figure filled in, or say how the loaded data differ from it.
 
     Parameters
     ----------
@@ -116,7 +119,7 @@ def check_card(card: Card, found: Card, where: str) -> Card:
     Raises
     ------
     CardError
-        Showing both sides of every figure that differs.
+        Showing both sides of every figure that differs; of the digest, where only that does.
 
     >>> check_card(Card("X", n_graphs=2), Card("X", n_graphs=2, n_nodes=9), "X.zip").n_nodes
     9
@@ -126,13 +129,14 @@ def check_card(card: Card, found: Card, where: str) -> Card:
         expected, measured = getattr(card, name), getattr(found, name)
         if expected is not None and expected != measured:
             differences.append(f"{title}: {_shown(expected)} on the card, {_shown(measured)} in the file")
+    if not differences and card.digest not in {None, found.digest}:
+        differences = [f"the digest of its graphs and classes is {found.digest}, expected {card.digest}"]
     if differences:
         raise CardError(
-            f"{where} is not the data set {card.name} as it is known: {'; '.join(differences)}. Get it anew, "
-            "or give its path instead of its name if it is meant to differ"
+            f"{where} is not the data set {card.name} as it is known: {'; '.join(differences)}. "
+            "Get it again, or give its path instead of its name if it is meant to differ"
         )
-    figures = {name: getattr(found, name) for name in _FIGURES}
-    return Card(card.name, card.about or found.about, **figures)
+    return replace(found, name=card.name, about=card.about or found.about)
 
 
 def _shown(figure: object) -> str:
@@ -150,11 +154,13 @@ def _known(
     counts: dict[int, int] | None = None,
     n_classes: int | None = None,
     labels: tuple[int, int, int] | tuple[None, None, None] = (None, None, None),
+    digest: str | None = None,
 ) -> Card:
     """Write a card; ``labels`` are the numbers of node labels, edge labels and isolated nodes."""
     classes = None if counts is None else tuple(sorted(counts.items()))
     n_classes = n_classes if counts is None else len(counts)
-    return Card(name, about, n_graphs, n_nodes, n_edges, n_classes, classes, *labels)
+    known = Card(name, about, n_graphs, n_nodes, n_edges, n_classes, classes, *labels)
+    return replace(known, digest=digest)
 
 
 # Where only graphs and classes are given, they are all that is certain without the file.
@@ -164,34 +170,42 @@ CARDS: dict[str, Card] = {
         _known(
             "MUTAG", "nitro compounds: mutagenic or not",
             188, 3371, 3721, {-1: 63, 1: 125}, labels=(7, 4, 0),
+            digest="b5b5741f8ab0b351e3097337e8d3cc5b7806ac3c4c02d900dc781a27e565b07f",
         ),
         _known(
             "PTC_MR", "compounds: carcinogenic in male rats or not",
             344, 4915, 5054, {-1: 192, 1: 152}, labels=(18, 4, 0),
+            digest="ae0a386ec8d320483d1a1de27561ad28d646893ec7519bb1ae1ae23e1e63a8e6",
         ),
         _known(
             "Mutagenicity", "compounds: mutagenic (0) or not (1)",
             4337, 131_488, 133_447, {0: 2401, 1: 1936}, labels=(14, 3, 2401),
+            digest="dc15b59f9a4fba545045285ee8c44a9d9b19a37df68bb3cac8a07cf954370d2c",
         ),
         _known(
             "NCI1", "compounds: active against lung cancer cells or not",
             4110, 122_747, 132_753, {0: 2053, 1: 2057}, labels=(37, 0, 428),
+            digest="ea192d25a4117871a09c2cdf902e6cbe0111a471ea0ad0f00d956ec05f3034e5",
         ),
         _known(
             "NCI109", "compounds: active against ovarian cancer cells or not",
             4127, 122_494, 132_604, {0: 2048, 1: 2079}, labels=(38, 0, 474),
+            digest="f08f6d20fff893085e11cd91ae50ae4230640883b531af0784a6eab781be3cbe",
         ),
         _known(
             "DD", "proteins as graphs of amino acids: enzyme or not",
             1178, 334_925, 843_046, {1: 691, 2: 487}, labels=(82, 0, 0),
+            digest="0470a0fef217dab03a70d9be2f641686eec67c582bd69cc05c7687dd220961e9",
         ),
         _known(
             "IMDB-BINARY", "ego networks of actors: action or romance",
             1000, 19_773, 96_531, {0: 500, 1: 500}, labels=(0, 0, 0),
+            digest="16fccd2352f0a1517780c032302cc81e520a0d828e855178bd3544db1911c330",
         ),
         _known(
             "EXP", "pairs of formulas that 1-WL cannot tell apart: satisfiable (1) or not (0)",
             1200, 53_336, 66_130, {0: 600, 1: 600}, labels=(2, 0, 0),
+            digest="1447f8a33029b6e9a81d29a6cf9334c3a49dff3400f07cf94869eafea52a99b7",
         ),
         _known("CEXP", "EXP with half of its pairs changed so that 1-WL parts them", 1200, n_classes=2),
         _known("PROTEINS", "proteins as graphs of structure elements: enzyme or not", 1113, n_classes=2),

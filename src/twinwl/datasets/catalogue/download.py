@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import shutil
 import time
 from typing import TYPE_CHECKING
@@ -149,7 +150,8 @@ class _Transfer:
             self._receive(response, have)
 
     def _receive(self, response: requests.Response, have: int) -> None:
-        total = int(response.headers.get("Content-Length") or 0) + have or None
+        declared = response.headers.get("Content-Length", "")
+        total = int(declared) + have if re.fullmatch("[0-9]{1,18}", declared) else None  # a server may lie
         version = response.headers.get("ETag") or response.headers.get("Last-Modified")
         if have == 0:
             self.version.unlink(missing_ok=True)
