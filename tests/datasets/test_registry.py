@@ -75,6 +75,12 @@ def test_empty_name():
         load_dataset("")
 
 
+@pytest.mark.parametrize("given", [1.5, None, True, b"MUTAG", ["MUTAG"]])
+def test_what_cannot_name_a_set(given):
+    with pytest.raises(TwinWLError, match="give a name or a path"):
+        load_dataset(given)
+
+
 def test_folder_of_the_environment_is_looked_in(tmp_path, tiny_zip, monkeypatch):
     (tmp_path / "BZR.zip").write_bytes(tiny_zip("BZR"))
     monkeypatch.setenv("TWINWL_DATA", str(tmp_path))
@@ -155,7 +161,7 @@ def test_truncated_zip(tmp_path, tiny_zip):
     ("changes", "problem"),
     [
         ({"graph_indicator": "1\n1\n2\n2\n"}, "arc (4, 5) names no node"),
-        ({"graph_indicator": "1\n1\n2\n2\n2\n"}, "node_labels.txt has 6 lines where 5 are needed"),
+        ({"graph_indicator": "1\n1\n2\n2\n2\n"}, "node_labels.txt has 6 lines, expected 5"),
         ({"A": "1, 2\n2, 1\n2, 3\n"}, "line 3: arc (2, 3) joins graphs 1 and 2"),
         ({"graph_labels": "1\n\n1\n"}, "graph_labels.txt, line 2: is empty, while rows follow"),
         ({"graph_labels": "1\n-1\n"}, "no graph 3"),

@@ -133,6 +133,14 @@ def test_digest_of_a_folder_sees_names_and_contents(tmp_path):
     assert file_digest(one) == file_digest(other)
 
 
+def test_digest_of_a_folder_sees_its_subfolders(tmp_path):
+    (tmp_path / "DS" / "raw").mkdir(parents=True)
+    (tmp_path / "DS" / "raw" / "DS_A.txt").write_text("1, 2")
+    before = file_digest(tmp_path / "DS")
+    (tmp_path / "DS" / "raw" / "DS_A.txt").write_text("2, 1")
+    assert file_digest(tmp_path / "DS") != before
+
+
 def test_digest_of_a_missing_file_is_a_clear_error(tmp_path):
     with pytest.raises(TwinWLError, match="cannot read"):
         file_digest(tmp_path / "missing.zip")

@@ -9,7 +9,6 @@ import errno
 import hashlib
 import os
 import sys
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,8 +55,6 @@ def cache_folder() -> Path:
 def file_digest(path: str | Path) -> str:
     """Return the SHA-256 of a file, or of the files of a folder with their names, as 64 hex digits.
 
-    Only the files directly inside a folder count.
-
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile() as empty:
     ...     file_digest(empty.name)[:8]
@@ -68,10 +65,11 @@ def file_digest(path: str | Path) -> str:
         if not path.is_dir():
             return _digest(path)
         total = hashlib.sha256()
-        for part in sorted(path.iterdir()):
+        for part in sorted(path.rglob("*")):
             if part.is_file():
                 # Both have a length of their own, so no two folders run together.
-                total.update(hashlib.sha256(os.fsencode(part.name)).digest() + bytes.fromhex(_digest(part)))
+                name = os.fsencode(part.relative_to(path).as_posix())
+                total.update(hashlib.sha256(name).digest() + bytes.fromhex(_digest(part)))
         return total.hexdigest()
     except OSError as error:
         raise TwinWLError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
@@ -95,7 +93,7 @@ def read_arrays(key: str) -> dict[str, NDArray[np.generic]] | None:
         # The zip holds a checksum of each array, so damage is noticed; pickled objects are never read.
         with np.load(path, allow_pickle=False) as kept:
             return {name: kept[name] for name in kept.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
+    except Exception:  # noqa: BLE001  (NumPy, zip and zlib have many words for damage)
         return None
 
 

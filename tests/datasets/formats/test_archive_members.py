@@ -2,7 +2,7 @@ import zipfile
 
 import pytest
 
-from twinwl.datasets.formats import archive_members
+from twinwl.datasets.formats import text_files
 from twinwl.datasets.formats.archive_members import ArchiveMembers
 from twinwl.errors import TwinWLError
 
@@ -12,16 +12,24 @@ def archive(tmp_path):
     path = tmp_path / "data.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("DS/a.txt", "1\n" * 1000)
-        file.writestr("../outside.txt", "2")
+        file.writestr("DS/b.txt", "2")
     return path
 
 
 def test_members_are_read_and_nothing_is_unpacked(archive):
     with ArchiveMembers(archive) as members:
-        assert members.names == ["../outside.txt", "DS/a.txt"]
+        assert members.names == ["DS/a.txt", "DS/b.txt"]
         assert members.read("DS/a.txt") == b"1\n" * 1000
-        assert members.read("../outside.txt") == b"2"
+        members.check_sums()
     assert [path.name for path in archive.parent.iterdir()] == ["data.zip"]
+
+
+@pytest.mark.parametrize("name", ["../a.txt", "/etc/a.txt", "DS/../../a.txt", "..\\a.txt"])
+def test_names_that_lead_out_of_the_folder_are_refused(archive, name):
+    with zipfile.ZipFile(archive, "a") as file:
+        file.writestr(name, "2")
+    with pytest.raises(TwinWLError, match="a name that leads out of its folder"):
+        ArchiveMembers(archive)
 
 
 def test_folder_and_its_subfolders_are_read(tmp_path):
@@ -34,7 +42,7 @@ def test_folder_and_its_subfolders_are_read(tmp_path):
 
 
 def test_missing_path_is_refused(tmp_path):
-    with pytest.raises(TwinWLError, match=r"nothing\.zip does not exist"):
+    with pytest.raises(TwinWLError, match=r"cannot read .*nothing\.zip': no such file"):
         ArchiveMembers(tmp_path / "nothing.zip")
 
 
@@ -51,13 +59,45 @@ def test_damaged_member_is_refused(archive):
     start = data.index(b"DS/a.txt") + len(b"DS/a.txt")
     data[start : start + 8] = b"\xff" * 8
     archive.write_bytes(bytes(data))
-    with ArchiveMembers(archive) as members, pytest.raises(TwinWLError, match=r"cannot read DS/a\.txt"):
-        members.read("DS/a.txt")
+    with ArchiveMembers(archive) as members:
+        with pytest.raises(TwinWLError, match=r"cannot read DS/a\.txt"):
+            members.read("DS/a.txt")
+        with pytest.raises(TwinWLError, match=r"DS/a\.txt in it is damaged|not a readable zip"):
+            members.check_sums()
 
 
-@pytest.mark.parametrize(("limit", "value"), [("_MAX_BYTES", 1000), ("_MAX_RATIO", 10)])
-def test_bomb_is_refused_before_it_goes_off(archive, monkeypatch, limit, value):
-    monkeypatch.setattr(archive_members, limit, value)
-    monkeypatch.setattr(archive_members, "_RATIO_FROM", 100)
-    with ArchiveMembers(archive) as members, pytest.raises(TwinWLError, match=r"to 2,000 bytes.*attack"):
+def test_bomb_is_refused_before_it_goes_off(archive, monkeypatch):
+    monkeypatch.setattr(text_files, "RATIO_FROM", 100)
+    monkeypatch.setattr(text_files, "MAX_RATIO", 5)
+    with pytest.raises(TwinWLError, match=r"unpacks from \d+ to 2,001 bytes, which looks like an attack"):
+        ArchiveMembers(archive)
+
+
+def test_entries_that_overlap_do_not_hide_a_bomb(archive, monkeypatch):
+    """Many entries may point at one stretch of the file, so their sizes must not be added up."""
+    with zipfile.ZipFile(archive) as file:
+        shared = file.getinfo("DS/a.txt")
+    with zipfile.ZipFile(archive, "a") as file:
+        for number in range(50):
+            copy = zipfile.ZipInfo(f"DS/{number}.txt")
+            for field in ("header_offset", "CRC", "compress_size", "file_size", "compress_type"):
+                setattr(copy, field, getattr(shared, field))
+            file.filelist.append(copy)
+        file._didModify = True
+    monkeypatch.setattr(text_files, "RATIO_FROM", 100)
+    monkeypatch.setattr(text_files, "MAX_RATIO", 10)
+    with pytest.raises(TwinWLError, match="looks like an attack"):
+        ArchiveMembers(archive)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_file_too_large_to_parse_is_refused(archive, monkeypatch, packed):
+    if not packed:
+        with zipfile.ZipFile(archive) as file:
+            file.extractall(archive.parent)
+    monkeypatch.setattr(text_files, "MAX_BYTES", 1000)
+    with (
+        ArchiveMembers(archive if packed else archive.parent) as members,
+        pytest.raises(TwinWLError, match=r"a\.txt: larger than 0 MiB, too large"),
+    ):
         members.read("DS/a.txt")

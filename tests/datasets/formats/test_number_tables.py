@@ -1,8 +1,12 @@
+import contextlib
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from twinwl.datasets.formats import number_tables
 from twinwl.datasets.formats.number_tables import float_table, integer_table
 from twinwl.errors import TwinWLError
 
@@ -34,18 +38,18 @@ def test_empty_file_is_an_empty_table(data):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"1\n2\nx\n", "A.txt, line 3: 'x' where 1 integers should stand"),
-        (b"1\n2.5\n", "line 2: '2.5'"),
+        (b"1\n2\nx\n", "A.txt, line 3: got 'x', expected one integer; correct"),
+        (b"1\n2.5\n", "line 2: got '2.5'"),
         (b"1\n1e3\n", "line 2"),
         (b"1\n+1\n", "line 2"),
         (b"1\n-\n", "line 2"),
         (b"1\n1-2\n", "line 2"),
         (b"1\n--2\n", "line 2"),
-        (b"nan\n", "line 1: 'nan'"),
+        (b"nan\n", "line 1: got 'nan'"),
         (b"1\n\n2\n", "line 2: is empty, while rows follow"),
         (b"\n1\n", "line 1: is empty"),
-        (b"1, 2\n3\n", "line 2: '3' does not hold 2 integers"),
-        (b"1\n2, 3\n", "line 2: '2, 3' does not hold 1 integers"),
+        (b"1, 2\n3\n", "line 2: got '3', expected 2 integers as in the lines before"),
+        (b"1\n2, 3\n", "line 2: got '2, 3', expected one integer"),
         (b"1, 2\n3,\n", "line 2"),
         (b"1, 2\n3,,4\n", "line 2"),
         (b"1, 2\n,3, 4\n", "line 2"),
@@ -80,13 +84,48 @@ def test_floats_are_read_exactly(rows):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"1.5\nx\n", "x.txt, line 2: 'x' where 1 numbers should stand"),
-        (b"1.5\nnan\n", "line 2: 'nan' where 1 finite numbers"),
+        (b"1.5\nx\n", "x.txt, line 2: got 'x', expected one finite number"),
+        (b"1.5\nnan\n", "line 2: got 'nan', expected one finite number"),
         (b"1.5\ninf\n", "line 2"),
+        (b"1.5\n1_0\n", "line 2"),
+        (b"1.5\r2\n3\rx\n", "line 2: got .3.rx., expected 2 finite numbers"),
         (b"1.5\n\n2\n", "line 2: is empty"),
-        (b"1.5, 2\n3\n", "line 2: '3' does not hold 2 numbers"),
+        (b"1.5, 2\n3\n", "line 2: got '3', expected 2 numbers"),
     ],
 )
 def test_what_is_no_number_is_refused_by_its_line(data, message):
     with pytest.raises(TwinWLError, match=message):
         float_table(data, "x.txt")
+
+
+def test_carriage_returns_separate_cells_as_blanks_do():
+    assert float_table(b"1.5\r\n2.5\r\n\r\n", "x.txt").tolist() == [[1.5], [2.5]]
+    assert integer_table(b"1\r2\n3\r4\n", "A.txt").tolist() == [[1, 2], [3, 4]]
+
+
+def peak_of(read, data):
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(TwinWLError):
+            read(data, "x.txt")
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_is_bounded_by_the_length_of_the_text():
+    wide = b"1 " * 100_000 + b"\n" * 100_000  # 10**10 cells, if the first line were believed
+    assert peak_of(integer_table, wide) < 10 * len(wide)
+    long_cell = b"1\n" * 200_000 + b"1." + b"0" * 2000 + b"\n"
+    assert peak_of(float_table, long_cell) < 100 * len(long_cell)
+    assert float_table(long_cell, "x.txt").shape == (200_001, 1)
+
+
+def test_lines_are_counted_across_pieces(monkeypatch):
+    monkeypatch.setattr(number_tables, "_PIECE", 10)
+    text = b"".join(b"%d.5\n" % number for number in range(100))
+    assert float_table(text, "x.txt").ravel().tolist() == [number + 0.5 for number in range(100)]
+    with pytest.raises(TwinWLError, match="line 101: got 'x'"):
+        float_table(text + b"x\n1\n", "x.txt")
+    with pytest.raises(TwinWLError, match="line 101: is empty, while rows follow"):
+        float_table(text + b"\n" * 30 + b"1\n", "x.txt")

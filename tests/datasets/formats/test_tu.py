@@ -95,7 +95,6 @@ def test_small_set_is_read_from_folder_parent_and_zip(tmp_path):
         for path in folder.iterdir():
             file.write(path, f"DS/{path.name}")
         file.writestr("__MACOSX/DS/._DS_A.txt", "junk")
-        file.writestr("../DS_evil.txt", "junk")
     for path in (folder, tmp_path, archive, str(archive)):
         collection = read_tu(path)
         assert (collection.name, collection.y.tolist()) == ("DS", [7, -7])
@@ -155,17 +154,17 @@ BAD = {
     "no indicator": ({"graph_indicator": None}, "DS_graph_indicator.txt is missing"),
     "no classes": ({"graph_labels": None}, "DS_graph_labels.txt is missing"),
     "short indicator": ({"graph_indicator": "1\n1\n1\n2\n"}, r"DS_A.txt, line 3: arc \(4, 5\) names no node"),
-    "short labels": ({"node_labels": "1\n2\n"}, "DS_node_labels.txt has 2 lines where 5 are needed"),
-    "short edge labels": ({"edge_labels": "1\n"}, "DS_edge_labels.txt has 1 lines where 4 are needed"),
-    "short attributes": ({"node_attributes": "1\n"}, "DS_node_attributes.txt has 1 lines where 5 are needed"),
+    "short labels": ({"node_labels": "1\n2\n"}, "DS_node_labels.txt has 2 lines, expected 5"),
+    "short edge labels": ({"edge_labels": "1\n"}, "DS_edge_labels.txt has 1 lines, expected 4"),
+    "short attributes": ({"node_attributes": "1\n"}, "DS_node_attributes.txt has 1 lines, expected 5"),
     "arc across": ({"A": "1, 2\n2, 1\n3, 4\n4, 3\n"}, r"DS_A.txt, line 3: arc \(3, 4\) joins graphs 1 and 2"),
     "node 0": ({"A": "1, 2\n0, 1\n1, 1\n1, 1\n"}, r"DS_A.txt, line 2: arc \(0, 1\) names no node"),
     "node beyond": ({"A": "1, 2\n2, 6\n1, 1\n1, 1\n"}, r"line 2: arc \(2, 6\) names no node.*1\.\.5"),
     "graph 0": ({"graph_indicator": "1\n0\n1\n2\n2\n"}, "DS_graph_indicator.txt, line 2: no graph 0"),
     "graph beyond": ({"graph_indicator": "1\n1\n1\n2\n3\n"}, "line 5: no graph 3"),
-    "text": ({"node_labels": "1\nC\n1\n1\n1\n"}, "DS_node_labels.txt, line 2: 'C' where 1 integers"),
+    "text": ({"node_labels": "1\nC\n1\n1\n1\n"}, "DS_node_labels.txt, line 2: got 'C', expected one integer"),
     "class missing": ({"graph_labels": "7\n\n-7\n"}, "DS_graph_labels.txt, line 2: is empty"),
-    "class not whole": ({"graph_labels": "7\n0.5\n"}, "DS_graph_labels.txt, line 2: '0.5'"),
+    "class not whole": ({"graph_labels": "7\n0.5\n"}, "DS_graph_labels.txt, line 2: got '0.5'"),
     "two classes": ({"graph_labels": "7, 1\n-7, 1\n"}, "DS_graph_labels.txt, line 1: 2 numbers instead of 1"),
     "three ends": ({"A": "1, 2, 3\n"}, "DS_A.txt, line 1: 3 numbers instead of 2"),
     "one end": ({"A": "1, 2\n2\n"}, "DS_A.txt, line 2"),
@@ -173,7 +172,7 @@ BAD = {
         {"edge_labels": "0\n1\n1\n1\n"},
         "DS_A.txt: graph 0: edge .* different labels",
     ),
-    "NaN attribute": ({"node_attributes": "1\nnan\n1\n1\n1\n"}, "DS_node_attributes.txt, line 2: 'nan'"),
+    "NaN attribute": ({"node_attributes": "1\nnan\n1\n1\n1\n"}, "DS_node_attributes.txt, line 2: got 'nan'"),
 }
 
 

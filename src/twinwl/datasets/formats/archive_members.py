@@ -6,10 +6,10 @@ import lzma
 import struct
 import zipfile
 import zlib
-from contextlib import closing
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Self
 
+from twinwl.datasets.formats.text_files import bounded, check_ratio, open_file
 from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ArchiveMembers"]
 
-_MAX_BYTES = 4 * 2**30  # of one file
-_MAX_RATIO, _RATIO_FROM = 1000, 256 * 2**20  # text never packs this well: a bomb does
 _BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
@@ -26,9 +24,9 @@ _BROKEN = (
     struct.error,
     EOFError,
     OSError,
+    ValueError,  # a member that starts before the file, or a date that does not exist
     RuntimeError,  # encrypted
     NotImplementedError,  # packed by a method Python lacks
-    UnicodeDecodeError,
 )
 
 
@@ -43,7 +41,8 @@ class ArchiveMembers:
     Raises
     ------
     TwinWLError
-        If there is no such path, or it is not a readable zip.
+        If there is no such path, it is not a readable zip, it would unpack to far more than data does, or a
+        name in it leads out of its folder.
 
     >>> import io, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -60,13 +59,21 @@ class ArchiveMembers:
             found = [*path.glob("*"), *path.glob("*/*")]
             self.names = sorted(file.relative_to(path).as_posix() for file in found if file.is_file())
             return
-        if not path.exists():
-            raise TwinWLError(f"{path} does not exist; give the path of a zip or of a folder")
+        with open_file(path) as stream:  # refuses what is no file, or not to be read
+            packed = stream.seek(0, 2)
         try:
             self._zip = zipfile.ZipFile(path)
-            self.names = sorted(info.filename for info in self._zip.infolist() if not info.is_dir())
         except _BROKEN as error:
-            raise TwinWLError(f"{path} is not a readable zip ({error}); get it anew") from error
+            raise TwinWLError(f"{path} is not a readable zip ({error}); get it again") from error
+        members = [member for member in self._zip.infolist() if not member.is_dir()]
+        self.names = sorted(member.filename for member in members)
+        try:
+            # Entries may overlap, so what they say they take up counts for nothing beside the file's size.
+            check_ratio(packed, sum(member.file_size for member in members), str(path))
+            self._check_names()
+        except TwinWLError:
+            self._zip.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -78,20 +85,31 @@ class ArchiveMembers:
             self._zip.close()
 
     def read(self, name: str) -> bytes:
-        """Return the content of one file."""
+        """Return the content of one file, which must be small enough to be parsed as a whole."""
+        if self._zip is None:
+            with open_file(self.path / PurePosixPath(name)) as stream:
+                return bounded(stream, f"{self.path}: {name}")
         try:
-            if self._zip is None:
-                return (self.path / PurePosixPath(name)).read_bytes()
-            self._check_size(self._zip.getinfo(name))
-            with closing(self._zip.open(name)) as member:
-                return member.read()
+            with self._zip.open(name) as member:
+                return bounded(member, f"{self.path}: {name}")
+        except TwinWLError:
+            raise
         except _BROKEN as error:
-            raise TwinWLError(f"{self.path}: cannot read {name} ({error}); get the file anew") from error
+            raise TwinWLError(f"{self.path}: cannot read {name} ({error}); get the file again") from error
 
-    def _check_size(self, info: zipfile.ZipInfo) -> None:
-        bomb = info.file_size > _RATIO_FROM and info.file_size > _MAX_RATIO * max(info.compress_size, 1)
-        if bomb or info.file_size > _MAX_BYTES:
-            raise TwinWLError(
-                f"{self.path}: {info.filename} unpacks from {info.compress_size:,} to {info.file_size:,} "
-                "bytes, which looks like an attack; if it is genuine, unpack it and give the folder"
-            )
+    def check_sums(self) -> None:
+        """Compare the content of every file of a zip with its checksum."""
+        try:
+            damaged = None if self._zip is None else self._zip.testzip()
+        except _BROKEN as error:
+            raise TwinWLError(f"{self.path} is not a readable zip ({error}); get it again") from error
+        if damaged is not None:
+            raise TwinWLError(f"{self.path}: {damaged} in it is damaged; get it again")
+
+    def _check_names(self) -> None:
+        for name in self.names:
+            place = PurePosixPath(name.replace("\\", "/"))
+            if place.is_absolute() or ".." in place.parts:
+                raise TwinWLError(
+                    f"{self.path}: holds {name!r}, a name that leads out of its folder; pack it again"
+                )

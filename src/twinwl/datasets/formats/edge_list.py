@@ -10,6 +10,7 @@ is a comment. Labels that look like integers are integers. The graph is undirect
 from __future__ import annotations
 
 import csv
+import io
 import re
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ def parse_edge_list(text: str, name: str = "edge list", *, quoted: bool = False)
     number_of_node: dict[str, int] = {}
     edges: list[tuple[int, int]] = []
     labels: list[int | str] = []
-    for line, fields in _fields_of_lines(text, quoted=quoted):
+    for line, fields in _fields_of_lines(text, name, quoted=quoted):
         if len(fields) > _MAX_FIELDS:
             raise GraphInputError(
                 f"{name}, line {line}: {len(fields)} fields; a line is 'u v' or 'u v label'"
@@ -73,14 +74,14 @@ def parse_edge_list(text: str, name: str = "edge list", *, quoted: bool = False)
     )
 
 
-def _fields_of_lines(text: str, *, quoted: bool) -> Iterator[tuple[int, list[str]]]:
+def _fields_of_lines(text: str, name: str, *, quoted: bool) -> Iterator[tuple[int, list[str]]]:
     first = True
-    for line, content in enumerate(text.splitlines(), start=1):
+    for line, content in enumerate(io.StringIO(text, newline=None), start=1):
         stripped = content.strip()
         if not stripped or stripped.startswith("#"):
             continue
         if quoted:
-            fields = _quoted_fields(stripped)
+            fields = _quoted_fields(stripped, f"{name}, line {line}")
         else:
             # networkx ends each line with {} where edges have no attributes.
             fields = [field for field in _SEPARATORS.split(stripped.removesuffix("{}")) if field]
@@ -90,11 +91,17 @@ def _fields_of_lines(text: str, *, quoted: bool) -> Iterator[tuple[int, list[str
             yield line, fields
 
 
-def _quoted_fields(line: str) -> list[str]:
+def _quoted_fields(line: str, where: str) -> list[str]:
     delimiter = next((sign for sign in ",;\t" if sign in line), " ")
-    fields = [field.strip() for field in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))]
+    try:
+        cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+    except csv.Error as error:
+        raise GraphInputError(f"{where}: {error}; correct that line") from error
+    fields = [cell.strip() for cell in cells]
     while fields and not fields[-1]:  # a trailing separator, or an empty label column
         fields.pop()
+    if "" in fields:
+        raise GraphInputError(f"{where}: a field is empty; give each node a name")
     return fields
 
 

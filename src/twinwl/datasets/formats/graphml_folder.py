@@ -18,6 +18,7 @@ from twinwl.errors import GraphInputError
 from twinwl.graphs.batch import concatenate
 
 if TYPE_CHECKING:
+    from _csv import Reader
     from collections.abc import Callable
     from pathlib import Path
 
@@ -135,7 +136,23 @@ def _classes_of_files(folder: Path, files: list[Path]) -> list[str] | None:
 def _classes_of_table(folder: Path, files: list[Path]) -> list[str]:
     table = folder / TABLE
     reader = csv.reader(io.StringIO(decode(read_bytes(table), str(table)), newline=""))
-    header = [cell.strip() for cell in next(reader)]
+    try:
+        class_of_name = _table_rows(reader, table)
+    except csv.Error as error:
+        raise GraphInputError(f"{table}, line {reader.line_num}: {error}; correct that line") from error
+    keys = [path.relative_to(folder).with_suffix("").as_posix() for path in files]
+    missing = [key for key in keys if key not in class_of_name]
+    if missing:
+        raise GraphInputError(
+            f"{table}: has no class for {len(missing):,} of {len(files):,} files, "
+            f"first {missing[0] + '.graphml'!r}"
+        )
+    return [class_of_name[key] for key in keys]
+
+
+def _table_rows(reader: Reader, table: Path) -> dict[str, str]:
+    """Return the class of each file that the table names."""
+    header = [cell.strip() for cell in next(reader, [])]
     if len(header) != 2 or "file" not in header:  # noqa: PLR2004
         raise GraphInputError(
             f"{table}: the header is {','.join(header)!r}; "
@@ -154,18 +171,11 @@ def _classes_of_table(folder: Path, files: list[Path]) -> list[str]:
         if name in class_of_name:
             raise GraphInputError(f"{table}, line {reader.line_num}: {name!r} stands there twice")
         class_of_name[name] = cells[1 - file_at].strip()
-    keys = [path.relative_to(folder).with_suffix("").as_posix() for path in files]
-    missing = [key for key in keys if key not in class_of_name]
-    if missing:
-        raise GraphInputError(
-            f"{table}: has no class for {len(missing):,} of {len(files):,} files, "
-            f"first {missing[0] + '.graphml'!r}"
-        )
-    return [class_of_name[key] for key in keys]
+    return class_of_name
 
 
 def _as_numbers(classes: list[str]) -> NDArray[np.generic]:
     try:
         return np.array([int(name) for name in classes], np.int64)
-    except ValueError:
+    except (ValueError, OverflowError):
         return np.array(classes)

@@ -71,7 +71,7 @@ def _check_xml(content: bytes, name: str) -> None:
         raise GraphInputError(
             f"{name}: declares a document type or entities, which can blow up memory; remove the <!DOCTYPE …>"
         ) from error
-    except (expat.ExpatError, ValueError) as error:
+    except (expat.ExpatError, ValueError, LookupError) as error:  # the last for an unknown encoding
         raise GraphInputError(f"{name}: not valid XML ({error}); is it cut off?") from error
 
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from twinwl.datasets.formats.text_files import decode, read_bytes
-from twinwl.errors import GraphInputError
+from twinwl.errors import GraphInputError, TwinWLError
 from twinwl.graphs.batch import GraphBatch
 
 if TYPE_CHECKING:
@@ -49,6 +49,11 @@ def parse_node_link(
         ) from error
     except RecursionError as error:
         raise GraphInputError(f"{name}: nested too deeply; {_SHAPE}") from error
+    except ValueError as error:
+        if isinstance(error, TwinWLError):
+            raise
+        # Python refuses to read integers of more than 4,300 digits.
+        raise GraphInputError(f"{name}: an integer in it is far too long; write it as text") from error
 
 
 def _built(document: object, name: str, node_label: str | None, edge_label: str | None) -> GraphBatch:

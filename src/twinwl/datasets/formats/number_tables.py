@@ -1,7 +1,12 @@
-"""Text files of numbers, one row a line, parsed at once and with the line of whatever is wrong."""
+"""Text files of numbers, one row per line, with the line of whatever is wrong.
+
+What a table takes in memory is bounded by the length of its text: a number has at least one digit and one
+separator, whatever the first line makes believe about the number of columns.
+"""
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +15,8 @@ from numba import njit
 from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 __all__ = ["float_table", "integer_table"]
@@ -19,6 +26,8 @@ _MAX_DIGITS = 18  # more may not fit 64 bits
 _NEWLINE, _COMMA, _MINUS, _ZERO, _NINE = 10, 44, 45, 48, 57
 _SPACE = (32, 9, 13)  # blank, tab, carriage return
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_PIECE = 1 << 20  # bytes of text that are split into cells at a time
+_SHOWN = 60  # characters of a line in a message
 
 
 def integer_table(data: bytes, name: str) -> NDArray[np.int64]:
@@ -41,12 +50,13 @@ def integer_table(data: bytes, name: str) -> NDArray[np.int64]:
     data = data.removeprefix(_BYTE_ORDER_MARK)
     if not data or data.isspace():
         return np.empty((0, 1), np.int64)
-    first = data[: data.find(b"\n") % (len(data) + 1)]
-    width = max(1, len(first.replace(b",", b" ").split()))
-    table, n_rows, problem, line = _parsed(np.frombuffer(data, np.uint8), data.count(b"\n") + 1, width)
+    width = max(1, len(_line_at(data, 0).replace(b",", b" ").split()))
+    most = min((data.count(b"\n") + 1) * width, (len(data) + 1) // 2)
+    values = np.empty(most, np.int64)
+    n_rows, problem, line, start = _parsed(np.frombuffer(data, np.uint8), values, width)
     if problem:
-        raise _error(data, name, int(problem), int(line), f"{width} integers")
-    return table[:n_rows]
+        raise _error(_line_at(data, int(start)), name, int(problem), int(line), _wanted("integer", width))
+    return values[: n_rows * width].reshape(n_rows, width)
 
 
 def float_table(data: bytes, name: str) -> NDArray[np.float64]:
@@ -56,49 +66,75 @@ def float_table(data: bytes, name: str) -> NDArray[np.float64]:
     [[0.5, 1.0], [2.0, 30.0]]
     """
     data = data.removeprefix(_BYTE_ORDER_MARK)
-    lines = data.replace(b",", b" ").rstrip().splitlines()
-    if not lines:
-        return np.empty((0, 1), np.float64)
-    rows = [line.split() for line in lines]
-    width = len(rows[0])
-    for line, row in enumerate(rows, start=1):
-        if len(row) != width:
-            raise _error(data, name, _RAGGED if row else _BLANK, line, f"{width} numbers")
+    width = blank = 0  # blank: the first empty line so far; fine at the end of the file only
+    parts: list[NDArray[np.float64]] = []
+    for first_line, lines in _pieces(data):
+        rows: list[list[bytes]] = []
+        for line, text in enumerate(lines, start=first_line):
+            row = text.replace(b",", b" ").split()
+            if not row:
+                blank = blank or line
+                continue
+            width = width or len(row)
+            if blank:
+                raise _error(b"", name, _BLANK, blank, _wanted("number", width))
+            if len(row) != width:
+                raise _error(text, name, _RAGGED, line, _wanted("number", width))
+            rows.append(row)
+        numbers = _floats(rows, width)
+        if numbers is None:
+            bad = next(place for place, row in enumerate(rows) if _floats([row], width) is None)
+            raise _error(lines[bad], name, _BAD, first_line + bad, _wanted("finite number", width))
+        parts.append(numbers)
+    return np.concatenate(parts) if width else np.empty((0, 1), np.float64)
+
+
+def _pieces(data: bytes) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield whole lines, about a megabyte of them at a time, with the number of the first."""
+    start, line = 0, 1
+    while start < len(data):
+        stop = data.find(b"\n", start + _PIECE)
+        stop = len(data) if stop < 0 else stop
+        lines = data[start:stop].split(b"\n")
+        yield line, lines
+        start, line = stop + 1, line + len(lines)
+
+
+def _floats(rows: list[list[bytes]], width: int) -> NDArray[np.float64] | None:
+    """Return the cells as a table, or None where one of them is no finite number."""
+    if any(b"_" in cell for row in rows for cell in row):  # Python allows 1_000, no file means it
+        return None
     try:
-        table = np.array(rows, dtype=np.bytes_).astype(np.float64)
+        table = np.fromiter(map(float, chain.from_iterable(rows)), np.float64, len(rows) * width)
     except ValueError:
-        line = next(line for line, row in enumerate(rows, start=1) if not all(map(_is_number, row)))
-        raise _error(data, name, _BAD, line, f"{width} numbers") from None
-    if not np.isfinite(table).all():
-        line = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0]) + 1
-        raise _error(data, name, _BAD, line, f"{width} finite numbers")
-    return table
+        return None
+    return table.reshape(len(rows), width) if np.isfinite(table).all() else None
 
 
-def _is_number(cell: bytes) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+def _line_at(data: bytes, start: int) -> bytes:
+    end = data.find(b"\n", start)
+    return data[start:] if end < 0 else data[start:end]
 
 
-def _error(data: bytes, name: str, problem: int, line: int, wanted: str) -> TwinWLError:
-    content = data.split(b"\n")[line - 1].decode("utf-8", "replace").strip()[:60]
+def _wanted(what: str, width: int) -> str:
+    return f"{width} {what}s" if width > 1 else f"one {what}"
+
+
+def _error(text: bytes, name: str, problem: int, line: int, wanted: str) -> TwinWLError:
+    content = text[: 4 * _SHOWN].decode("utf-8", "replace").strip()[:_SHOWN]
     what = {
-        _BAD: f"{content!r} where {wanted} should stand",
+        _BAD: f"got {content!r}, expected {wanted}",
         _BLANK: "is empty, while rows follow",
-        _RAGGED: f"{content!r} does not hold {wanted} as the lines before it",
+        _RAGGED: f"got {content!r}, expected {wanted} as in the lines before",
         _LONG: f"{content!r} holds a number of more than {_MAX_DIGITS} digits",
     }[problem]
-    return TwinWLError(f"{name}, line {line}: {what}; correct that line, or get the file anew")
+    return TwinWLError(f"{name}, line {line}: {what}; correct that line, or get the file again")
 
 
 @njit(cache=True, nogil=True)
-def _parsed(data, n_lines, width):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, C901
-    """Return the table, its number of rows, and a problem with its line (0 where there is none)."""
-    table = np.empty((n_lines, width), np.int64)
-    row, column, line = 0, 0, 1
+def _parsed(data, values, width):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, C901
+    """Fill in the values; return the number of rows, and a problem (0 for none), its line, and its start."""
+    row, column, line, start = 0, 0, 1, 0
     blank = 0  # first empty line so far; fine at the end of the file only
     after_comma = False
     place, end = 0, len(data)
@@ -108,32 +144,33 @@ def _parsed(data, n_lines, width):  # type: ignore[no-untyped-def]  # noqa: ANN0
             if column == 0 and not after_comma:
                 blank = blank or line
             elif column != width or after_comma:
-                return table, row, _RAGGED, line
+                return row, _RAGGED, line, start
             else:
                 row += 1
             column, after_comma = 0, False
             line += 1
             place += 1
+            start = place
         elif byte in _SPACE:
             place += 1
         elif byte == _COMMA:
             if after_comma or column == 0:
-                return table, row, _BAD, line
+                return row, _BAD, line, start
             after_comma = True
             place += 1
         else:
             if blank:
-                return table, row, _BLANK, blank
+                return row, _BLANK, blank, start
             value, length = _integer(data, place)
             if length <= 0:
-                return table, row, _LONG if length < 0 else _BAD, line
+                return row, _LONG if length < 0 else _BAD, line, start
             if column == width:
-                return table, row, _RAGGED, line
-            table[row, column] = value
+                return row, _RAGGED, line, start
+            values[row * width + column] = value
             column += 1
             after_comma = False
             place += length
-    return table, row, 0, 0
+    return row, 0, 0, 0
 
 
 @njit(cache=True, nogil=True)

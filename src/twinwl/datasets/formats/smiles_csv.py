@@ -28,6 +28,7 @@ __all__ = ["SmilesTable", "only_target", "parse_smiles_csv", "read_smiles_csv"]
 
 _SMILES_NAMES = ("smiles", "canonical_smiles", "mol")
 _MISSING = {"", "nan", "na", "n/a", "none", "null"}
+_EXACT = 2**53  # beyond, floats skip whole numbers
 _MOLECULES_AT_A_TIME = 4096  # RDKit's molecules are large, the graphs made from them are not
 
 
@@ -112,7 +113,7 @@ def parse_smiles_csv(
         kept += [chunk[index] for index in found.kept]
         for place, smiles, reason in found.failures:
             shown = reprlib.repr(smiles)
-            skipped.append((chunk[place].line, f"SMILES {shown} does not parse: {reason}"))
+            skipped.append((chunk[place].line, f"SMILES {shown} cannot be read: {reason}"))
         if on_error == "fail" and skipped:
             break
     _report(sorted(skipped), len(kept), name, on_error)
@@ -213,7 +214,7 @@ def _classes(values: list[str], target: str, name: str) -> NDArray[np.generic]:
     except ValueError:
         return np.array(values)
     for number in numbers:
-        if not number.is_integer():
+        if not number.is_integer() or abs(number) > _EXACT:
             raise TwinWLError(
                 f"{name}: target {target!r} holds {number}, a measured value, while classes are needed; "
                 "choose a column of classes, or turn it into one with a threshold"

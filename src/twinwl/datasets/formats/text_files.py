@@ -1,44 +1,72 @@
-"""Reading text that somebody else wrote: whole or line by line, with a clear word when it is not text."""
+"""Reading what somebody else wrote: whole or line by line, within bounds that hold for every file."""
 
 from __future__ import annotations
 
+import gzip
+import stat
 import sys
+import zlib
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
-from twinwl.errors import GraphInputError
+from twinwl.errors import GraphInputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import BinaryIO
 
-__all__ = ["STDIN", "decode", "numbered_lines", "read_bytes"]
+__all__ = ["STDIN", "bounded", "check_ratio", "decode", "numbered_lines", "open_file", "read_bytes"]
 
 STDIN = "-"
 MAX_BYTES = 2**29  # formats that are parsed as a whole are refused beyond this
 MAX_LINE = 2**26  # a graph6 line of this length has some 28,000 nodes
+# A column of equal numbers packs hundreds to one, but a whole set, with its arcs, about six to one.
+MAX_RATIO, RATIO_FROM = 100, 2**24
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the contents of a text file that is small enough to be parsed as a whole.
+    """Return the contents of a text file that is small enough to be parsed as a whole; ``.gz`` is unpacked.
 
     Raises
     ------
     GraphInputError
         If it cannot be opened, is empty, too large, or not text at all.
     """
-    with _opened(str(path)) as stream:
-        content = stream.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise GraphInputError(
-            f"{path}: larger than {MAX_BYTES >> 20} MiB, too large to parse at once; "
-            "write its graphs as graph6 or SMILES, one a line, which are streamed"
-        )
+    with open_file(path) as stream:
+        content = bounded(stream, str(path))
+    if path.suffix.lower() == ".gz":
+        check_ratio(path.stat().st_size, len(content), str(path))
     if not content.strip():
         raise GraphInputError(f"{path}: the file is empty")
     _refuse_binary(content, str(path))
     return content
+
+
+def bounded(stream: IO[bytes], name: str) -> bytes:
+    """Read a stream to its end, unless that is too far away."""
+    content = stream.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise GraphInputError(
+            f"{name}: larger than {MAX_BYTES >> 20} MiB, too large to parse at once; "
+            "write its graphs as graph6 or SMILES, one per line, which are streamed"
+        )
+    return content
+
+
+def check_ratio(packed: int, unpacked: int, name: str) -> None:
+    """Refuse an archive that unpacks to far more than data does, before it is unpacked.
+
+    >>> check_ratio(1000, 10**9, "small.zip")
+    Traceback (most recent call last):
+    ...
+    twinwl.errors.GraphInputError: small.zip: unpacks from 1,000 to 1,000,000,000 bytes, which looks like an \
+attack; if it is genuine, unpack it and give the folder or file
+    """
+    if unpacked > max(RATIO_FROM, MAX_RATIO * packed):
+        raise GraphInputError(
+            f"{name}: unpacks from {packed:,} to {unpacked:,} bytes, which looks like an attack; "
+            "if it is genuine, unpack it and give the folder or file"
+        )
 
 
 def decode(content: bytes, name: str) -> str:
@@ -59,7 +87,7 @@ def numbered_lines(name: str) -> Iterator[tuple[int, str]]:
 
     Only one line is in memory at a time, however large the file.
     """
-    with _opened(name) as stream:
+    with _stdin() if name == STDIN else open_file(Path(name)) as stream:
         number = 0
         while line := stream.readline(MAX_LINE):
             number += 1
@@ -74,17 +102,39 @@ def numbered_lines(name: str) -> Iterator[tuple[int, str]]:
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[BinaryIO]:
-    """Open for reading, and turn what the operating system says into one of our errors."""
-    if name == STDIN:
-        yield sys.stdin.buffer
-        return
+def open_file(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading, unpacking ``.gz``; turn what the operating system says into our errors.
+
+    Only regular files are opened: a named pipe would wait for ever, a device never end.
+    """
     try:
-        with Path(name).open("rb") as stream:
-            yield stream
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        raise _unreadable(path, error) from error
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or device; pipe its text to '-'"
+        raise GraphInputError(f"cannot read {shown(str(path))}: it is not a file but {kind}")
+    try:
+        with path.open("rb") as stream:
+            if path.suffix.lower() == ".gz":
+                with gzip.open(stream) as unpacked:
+                    yield unpacked  # type: ignore[misc]  # (it reads bytes, whatever the stub says)
+            else:
+                yield stream
+    except (EOFError, zlib.error) as error:
+        raise GraphInputError(f"{path}: not a readable gzip file ({error}); get it again") from error
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise GraphInputError(f"cannot read {name!r}: {reason[:1].lower() + reason[1:]}") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> GraphInputError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return GraphInputError(f"cannot read {shown(str(path))}: {reason[:1].lower() + reason[1:]}")
+
+
+@contextmanager
+def _stdin() -> Iterator[IO[bytes]]:
+    yield sys.stdin.buffer
 
 
 def _decoded(line: bytes, name: str, number: int) -> str:

@@ -117,22 +117,32 @@ class _Files:
     ) -> NDArray[np.int64]:
         if not self.has(part):
             raise TwinWLError(
-                f"{self.named(part)} is missing, which the format requires; get the data set anew"
+                f"{self.named(part)} is missing, which the format requires; get the data set again"
             )
-        table = integer_table(self.members.read(self.path_of(part)), self.named(part))
+        table = integer_table(self.content(part, n_rows), self.named(part))
         if n_columns is not None and len(table) and table.shape[1] != n_columns:
             raise TwinWLError(
                 f"{self.named(part)}, line 1: {table.shape[1]} numbers instead of {n_columns}; correct it"
             )
-        self.check_rows(part, len(table), n_rows)
         return table
 
     def floats(self, part: str, n_rows: int) -> NDArray[np.float64] | None:
         if not self.has(part):
             return None
-        table = float_table(self.members.read(self.path_of(part)), self.named(part))
-        self.check_rows(part, len(table), n_rows)
-        return table
+        return float_table(self.content(part, n_rows), self.named(part))
+
+    def content(self, part: str, n_rows: int | None) -> bytes:
+        """Read a file, and count its lines where their number is known before anything else is done."""
+        data = self.members.read(self.path_of(part))
+        if n_rows is not None:
+            data = data.rstrip()
+            n_lines = data.count(b"\n") + 1 if data else 0
+            if n_lines != n_rows:
+                raise TwinWLError(
+                    f"{self.named(part)} has {n_lines} lines, expected {n_rows}; it is cut off, or of "
+                    "another data set: get it again"
+                )
+        return data
 
     def labels(self, part: str, n_rows: int) -> Coded | None:
         if not self.has(part):
@@ -143,13 +153,6 @@ class _Files:
         distinct, inverse = np.unique(table, axis=0, return_inverse=True)
         ranks, vocabulary = encode_labels([tuple(row) for row in distinct.tolist()])
         return Coded(ranks[inverse.ravel()], vocabulary)
-
-    def check_rows(self, part: str, n_rows: int, wanted: int | None) -> None:
-        if wanted is not None and n_rows != wanted:
-            raise TwinWLError(
-                f"{self.named(part)} has {n_rows} lines where {wanted} are needed; it is cut off, or of "
-                "another data set: get it anew"
-            )
 
     def collection(self) -> TUCollection:
         """Read and check everything, then put it together."""
