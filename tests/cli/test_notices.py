@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import logging
+import sys
 import warnings
 
 import pytest
 
-from twinwl.cli.notices import warnings_as_lines
+from twinwl.cli.notices import log_as_lines, warnings_as_lines
 from twinwl.errors import warn_caller
 
 
@@ -22,3 +24,14 @@ def test_other_warnings_are_not_ours_to_change(capsys):
     with pytest.warns(UserWarning, match="of somebody else"), warnings_as_lines():
         warnings.warn("of somebody else", UserWarning, stacklevel=1)
     assert "twinwl:" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_the_log_is_shown_at_a_terminal_alone(terminal, capsys, monkeypatch):
+    log = logging.getLogger("twinwl")
+    monkeypatch.setattr(log, "handlers", [])
+    monkeypatch.setattr(log, "level", log.level)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    log_as_lines()
+    log.info("compiling once")
+    assert ("twinwl: compiling once" in capsys.readouterr().err) is terminal

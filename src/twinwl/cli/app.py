@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 import twinwl
-from twinwl.cli.notices import in_options
+from twinwl.cli.notices import in_options, log_as_lines
 from twinwl.errors import TwinWLError, shown
 
 __all__ = ["app", "main"]
@@ -97,4 +97,5 @@ def main() -> None:
         # A terminal that lacks a character shows a question mark rather than stopping half-way.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    log_as_lines()
     app()

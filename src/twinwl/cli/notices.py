@@ -1,8 +1,10 @@
-"""Warnings of the project as lines for people, in place of Python's own form with file and code."""
+"""Warnings and log of the project as lines for people, in place of Python's own forms."""
 
 from __future__ import annotations
 
+import logging
 import re
+import sys
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -12,7 +14,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["in_options", "warnings_as_lines"]
+__all__ = ["in_options", "log_as_lines", "warnings_as_lines"]
 
 _PARAMETER = re.compile(r"""\b(node_label|edge_label|on_error)=(["'])([^"']*)\2""")
 
@@ -53,3 +55,16 @@ def warnings_as_lines() -> Iterator[None]:
 
         warnings.showwarning = show
         yield
+
+
+def log_as_lines() -> None:
+    """Print what the project logs, such as why the first run takes longer, where there is a terminal."""
+    if sys.stderr.isatty():
+        log = logging.getLogger("twinwl")
+        log.addHandler(_LinesForPeople())
+        log.setLevel(logging.INFO)
+
+
+class _LinesForPeople(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        typer.secho(f"twinwl: {record.getMessage()}", dim=True, err=True)

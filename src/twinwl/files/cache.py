@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.atomic import atomic_write
+from twinwl.user_cache import user_cache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,26 +30,16 @@ _DIGEST_LENGTH = 64
 def cache_folder() -> Path:
     """Return the folder for what can be had again: ``TWINWL_CACHE``, else ``twinwl`` in the user's cache.
 
-    The user's cache is ``XDG_CACHE_HOME`` or ``~/.cache``, or what macOS and Windows have in its place.
-
     >>> cache_folder().is_absolute()
     True
     """
     chosen = os.environ.get("TWINWL_CACHE")
     if chosen:
         return Path(chosen).expanduser().absolute()
-    xdg = os.environ.get("XDG_CACHE_HOME")
-    if xdg and Path(xdg).is_absolute():  # the specification says to pass over relative ones
-        return Path(xdg) / "twinwl"
-    try:
-        home = Path.home()
-    except RuntimeError as error:
-        raise TwinWLError("nothing tells which folder is your home; set TWINWL_CACHE to a folder") from error
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches" / "twinwl"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "twinwl" / "Cache"
-    return home / ".cache" / "twinwl"
+    cache = user_cache()
+    if cache is None:
+        raise TwinWLError("nothing tells which folder is your home; set TWINWL_CACHE to a folder")
+    return cache
 
 
 def file_digest(path: str | Path) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.errors import GraphInputError, warn_caller
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def graph_of_node(graph_ptr: NDArray[np.int64], node: int) -> int:
     return int(np.searchsorted(graph_ptr, node, side="right")) - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bucket(n_nodes, sources, targets, codes, has_codes, directed):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Enter each arc at its source and, where undirected, its reverse at its target.
 
@@ -141,7 +141,7 @@ def _bucket(n_nodes, sources, targets, codes, has_codes, directed):  # type: ign
     return indptr, entries, entry_codes, n_loops
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _merge(indptr, entries, codes, has_codes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Sort each node's entries and keep one a neighbour; `indptr` and `codes` are rewritten in place."""
     indices = np.empty(len(entries), np.int32)
@@ -176,7 +176,7 @@ def _merge(indptr, entries, codes, has_codes):  # type: ignore[no-untyped-def]  
     return indices[:out].copy(), n_parallel, clash, one_way
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort(entries, codes, has_codes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Sort one node's entries, carrying their codes along."""
     if len(entries) > _SMALL:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.isomorphism.keys import absorbed
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def degrees(block: RootedBlock) -> UInt64:
     return _degree_keys(graphs.graph_ptr, messages.indptr, messages.codes, block.code_keys, block.label_keys)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _edge_keys(subgraph_ptr: Int64, indptr: Int64, codes: Int32, code_keys: UInt64) -> UInt64:
     out = np.empty((len(subgraph_ptr) - 1, 2), np.uint64)
     for index in range(len(out)):
@@ -50,7 +50,7 @@ def _edge_keys(subgraph_ptr: Int64, indptr: Int64, codes: Int32, code_keys: UInt
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _degree_keys(
     subgraph_ptr: Int64, indptr: Int64, codes: Int32, code_keys: UInt64, label_keys: UInt64
 ) -> UInt64:
@@ -67,7 +67,7 @@ def _degree_keys(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_of_codes(first: int, last: int, codes: Int32, code_keys: UInt64) -> tuple[np.uint64, np.uint64]:
     """Return the sum of the keys of some messages: a multiset in two words."""
     a, b = np.uint64(0), np.uint64(0)

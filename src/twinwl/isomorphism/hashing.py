@@ -6,8 +6,8 @@ import struct
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.coercion import as_batch
 from twinwl.graphs.node_features import labels_only
@@ -189,7 +189,7 @@ def _name_token(readout: Readout) -> bytes:
     return struct.pack("<Q", len(name)) + name
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _distinct_in_graphs(graph_ptr: Int64, words: UInt64) -> Int64:
     out = np.empty(len(graph_ptr) - 1, np.int64)
     for graph in range(len(out)):
@@ -197,7 +197,7 @@ def _distinct_in_graphs(graph_ptr: Int64, words: UInt64) -> Int64:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sealed(folds: UInt64, counts: Int64, names: UInt64, directed: bool) -> UInt64:
     """Absorb the folds of all rounds of a graph, its counts and what was asked for into one key."""
     out = np.empty((len(counts), 2), np.uint64)

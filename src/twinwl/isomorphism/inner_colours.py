@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.isomorphism.keys import absorbed, row_keys
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _stable_keys(block: RootedBlock, *, marked: bool) -> UInt64:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _refined(
     subgraph_ptr: Int64,
     indptr: Int64,
@@ -92,7 +92,7 @@ def _refined(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def n_distinct(words: UInt64, first: int, last: int) -> int:
     """Count the different words in a range; a round only ever splits colours, so counting shows stability."""
     length = 16

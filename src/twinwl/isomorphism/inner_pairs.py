@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.isomorphism.inner_colours import n_distinct
 from twinwl.isomorphism.keys import absorbed
 from twinwl.refinement.mixing import stirred
@@ -36,7 +36,7 @@ def rooted_fwl2(block: RootedBlock) -> UInt64:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _refined_pairs(
     subgraph_ptr: Int64,
     roots: Int32,
@@ -66,7 +66,7 @@ def _refined_pairs(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _initial_pairs(
     first: int,
     last: int,
@@ -97,7 +97,7 @@ def _initial_pairs(
     return a, b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _next_pairs(a: UInt64, b: UInt64) -> tuple[UInt64, UInt64]:
     n = len(a)
     # A colour is absorbed once for each of the two places it can stand in, outside the cubic loop.

@@ -9,8 +9,8 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.refinement.mixing import blended
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _COMING = np.uint64(0x6A09E667F3BCC908)
 _WHOLE = np.uint64(0xBB67AE8584CAA73B)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def absorbed(
     a: np.uint64, b: np.uint64, value_a: np.uint64, value_b: np.uint64
 ) -> tuple[np.uint64, np.uint64]:
@@ -67,7 +67,7 @@ def hexadecimal(key: UInt64) -> str:
     return f"{int(key[0]):016x}{int(key[1]):016x}"
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _absorbed_rows(rows: Int64 | UInt64) -> UInt64:
     keys = np.empty((len(rows), 2), np.uint64)
     for row in range(len(rows)):

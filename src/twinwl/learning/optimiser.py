@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.learning.sparse import SparseLinear
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _sizes_of_steps(n_steps: int, learning_rate: float) -> Float64:
     return np.concatenate([[0.0], sizes])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _moves_put_off(first: int, now: int, sizes: Float64, keep: float) -> tuple[Float64, Float64]:
     """Sum up, for a row last moved at step s = first … now, the moves and the decay of the steps after it.
 
@@ -187,7 +187,7 @@ def _moves_put_off(first: int, now: int, sizes: Float64, keep: float) -> tuple[F
 
 
 # NumPy's division, which never raises, is what lets the loops over units be vectorised.
-@njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
+@kernel(fastmath={"contract"}, error_model="numpy")
 def _bring_up(
     rows: Int64,
     values: NDArray[np.float32],
@@ -218,7 +218,7 @@ def _bring_up(
         step_of_row[row] = now
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _distinct(rows: Int64, seen: NDArray[np.bool_]) -> bool:
     """Tell whether no row is named twice; ``seen`` is all False before and after."""
     distinct = True
@@ -230,7 +230,7 @@ def _distinct(rows: Int64, seen: NDArray[np.bool_]) -> bool:
     return distinct
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
+@kernel(fastmath={"contract"}, error_model="numpy")
 def _move_rows(
     rows: Int64,
     grads: NDArray[np.float32],

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
-from numba import njit
+
+from twinwl.compilation.kernel import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -112,7 +113,7 @@ class _SparseProduct(torch.autograd.Function):
         )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gather(
     indptr: Int64, indices: Int64, values: NDArray[np.float32], rows: Int64
 ) -> tuple[Int64, Int64, NDArray[np.float32]]:
@@ -129,7 +130,7 @@ def _gather(
     return out_ptr, out_indices, out_values
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def _multiply(
     indptr: Int64, indices: Int64, values: NDArray[np.float32], weight: NDArray[np.float32]
 ) -> NDArray[np.float32]:
@@ -142,7 +143,7 @@ def _multiply(
     return out
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def _gradient(
     indptr: Int64,
     indices: Int64,

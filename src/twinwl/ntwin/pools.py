@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
+
+from twinwl.compilation.kernel import kernel
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64
@@ -67,7 +68,7 @@ class PoolBuilder:
         return Pool(indptr, colours.astype(np.int32, copy=False), counts.astype(np.int32, copy=False))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(pair_ptr: Int64, colour_of_pair: Int32) -> tuple[Int32, Int32, Int64]:
     """Count the colours within each range of pairs; a small hash table a graph stays in the cache."""
     n_graphs = len(pair_ptr) - 1

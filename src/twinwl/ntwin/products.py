@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from numba import njit
+
+from twinwl.compilation.kernel import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,7 +86,7 @@ class _Pool(torch.autograd.Function):
         return torch.from_numpy(_pool_backward(grad.contiguous().numpy(), *ctx.arrays)), None, None, None
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def _hear_forward(
     below: NDArray[np.floating], bias: NDArray[np.floating], hear_ptr: Int64, heard: Int32
 ) -> NDArray[np.floating]:
@@ -105,7 +106,7 @@ def _hear_forward(
     return out
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def _hear_backward(
     grad: NDArray[np.floating], out: NDArray[np.floating], hear_ptr: Int64, heard: Int32, n_below: int
 ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
@@ -125,7 +126,7 @@ def _hear_backward(
     return below, bias
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def _pool_forward(
     rows: NDArray[np.floating], pool_ptr: Int64, pooled: Int32, counts: Int32
 ) -> NDArray[np.floating]:
@@ -141,7 +142,7 @@ def _pool_forward(
     return out
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def _pool_backward(
     grad: NDArray[np.floating], pool_ptr: Int64, pooled: Int32, counts: Int32, n_rows: int
 ) -> NDArray[np.floating]:

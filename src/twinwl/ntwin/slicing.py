@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.graphs.labels import recode
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _codes(quotient: Quotient, known: tuple[Label, ...] | None) -> Int64:
     return np.stack([np.where(places < 0, -1, 2 * places + end) for end in (0, 1)], axis=1).ravel()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take_pool(
     indptr: Int64,
     colours: Int32,
@@ -197,7 +197,7 @@ def _take_pool(
     return out_ptr, out_rows, out_counts, n_members
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take_round(
     sig_ptr: Int64,
     sig_items: Ints,

@@ -12,8 +12,8 @@ import hashlib
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.graphs.labels import label_token
 from twinwl.refinement.mixing import blended
 
@@ -69,7 +69,7 @@ def message_keys(edge_labels: tuple[Label, ...] | None, *, directed: bool) -> UI
     return label_keys(kinds, b"twl1 message")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _keys_of_signatures(
     sig_ptr: Int64, sig_items: Ints, stride: int, codes: UInt64, keys: UInt64, out: UInt64
 ) -> None:
@@ -86,7 +86,7 @@ def _keys_of_signatures(
         out[colour, 0], out[colour, 1] = blended(a, b, _WHOLE + np.uint64(stop - start))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keys_of_hearing(
     first: int,
     last: int,
@@ -134,7 +134,7 @@ def keys_of_hearing(
         out[node, 0], out[node, 1] = blended(a, b, _WHOLE + np.uint64(stop - start + 1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold_keys(group_ptr: Int64, keys: UInt64, extras: UInt64, out: UInt64) -> None:
     """Fold a multiset of (key, extra) pairs of each group into one key, whatever their order.
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.refinement.identities import sizes_of_graphs
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
@@ -99,7 +99,7 @@ def _turns(graph_ptr: Int64, n_rounds: int, n_threads: int | None) -> list[list[
     return [ranges[turn : turn + n_ranges] for turn in range(0, len(ranges), n_ranges)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rows(
     first: int,
     last: int,
@@ -132,7 +132,7 @@ def _rows(
     return end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_by_colour(
     first: int,
     last: int,
@@ -165,7 +165,7 @@ def _sum_by_colour(
     return end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_ranked(
     begin: int,
     stop: int,
@@ -209,7 +209,7 @@ def _sum_ranked(
     return end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_sorted(colours: Int32, weights: Int32, offset: int, end: int, data: Float64, columns: Ints) -> int:
     """Write one graph's entries of one round, by sorting its nodes."""
     before = np.int32(-1)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.refinement.lookup import look_up
 from twinwl.refinement.signatures import UNSEEN, USUAL_DEGREE, key_of
 
@@ -24,7 +24,7 @@ _BLOCK = 256
 _INSERTION_SORT_UP_TO = 32
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pass_labels(  # noqa: PLR0917  (kernels take arrays, and keywords cost them time)
     first: int,
     last: int,
@@ -110,7 +110,7 @@ def pass_labels(  # noqa: PLR0917  (kernels take arrays, and keywords cost them 
     return n_colours
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hear(
     start: int, stop: int, indices: Int32, codes: Int32, colours: Int32, stride: int, heard: Int64
 ) -> None:
@@ -124,7 +124,7 @@ def _hear(
         heard[arc - start] = 0 if colour < 0 or code < 0 else code * stride + colour + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _usual_keys(
     begin: int, end: int, indptr: Int64, colours: Int32, heard: Int64, bits: int, keys: UInt64
 ) -> int:
@@ -163,7 +163,7 @@ def _usual_keys(
     return most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _other_keys(  # noqa: PLR0917
     begin: int,
     end: int,
@@ -196,7 +196,7 @@ def _other_keys(  # noqa: PLR0917
             )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort(heard: Int64, items: Int64) -> bool:
     """Write the sorted items; return whether all of them were seen before."""
     for place in range(len(items)):
@@ -214,7 +214,7 @@ def _sort(heard: Int64, items: Int64) -> bool:
     return len(items) == 0 or items[0] >= 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def translate(first: int, last: int, became: Int32, colours: Int32) -> None:
     """Replace the colours of nodes ``first..last`` by what they became; -1 stays."""
     for node in range(first, last):

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.refinement.mixing import stirred
 from twinwl.refinement.signatures import HASHED, UNSEEN, unpack
 
@@ -32,12 +32,12 @@ _BLOCK = 256
 _SLOTS_IN_CACHE = 1 << 19
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _slot_hash(high: np.uint64, low: np.uint64, hash_mask: np.uint64) -> np.uint64:
     return stirred((high * _SPREAD) ^ low) & hash_mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def look_up(  # noqa: C901  (a kernel: one pass, no calls)
     keys: UInt64,
     from_ptr: Int64,
@@ -131,7 +131,7 @@ def look_up(  # noqa: C901  (a kernel: one pass, no calls)
     return -1 if n < 0 and touched == _ONE else n_colours
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _touch(hashes: UInt64, length: int, slots: UInt64, colour_keys: UInt64) -> np.uint64:
     """Read the slot and the key that each hash leads to first; the result only keeps the reads alive."""
     slot_mask = np.uint64(len(slots) - 1)
@@ -145,7 +145,7 @@ def _touch(hashes: UInt64, length: int, slots: UInt64, colour_keys: UInt64) -> n
     return touched
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _store(signature: Ints, sig_ptr: Int64, sig_items: Ints, n_colours: int) -> None:
     """Append the signature of the last colour."""
     begin = sig_ptr[n_colours - 1]
@@ -154,7 +154,7 @@ def _store(signature: Ints, sig_ptr: Int64, sig_items: Ints, n_colours: int) -> 
     sig_ptr[n_colours] = begin + len(signature)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _same(signature: Ints, stored: Ints) -> bool:
     if len(signature) != len(stored):
         return False
@@ -164,7 +164,7 @@ def _same(signature: Ints, stored: Ints) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter_all(slots: UInt64, colour_keys: UInt64, n_colours: int, hash_mask: np.uint64) -> None:
     """Empty the table, then enter all colours, known to be distinct."""
     slots[:] = _ZERO

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.refinement.mixing import stirred
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def padding(bits: int, packed_bits: int) -> int:
     return min(USUAL_DEGREE, packed_bits // bits - 1)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def key_of(
     signature: Ints, start: int, stop: int, bits: int, padded: int, packed_bits: int, hash_mask: np.uint64
 ) -> tuple[np.uint64, np.uint64]:
@@ -69,7 +69,7 @@ def key_of(
     return ((stirred(high) & hash_mask) & _BELOW_KIND) | HASHED, low & hash_mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unpack(first: int, last: int, keys: UInt64, bits: int, sig_ptr: Int64, sig_items: Ints) -> None:
     """Write the signatures of colours ``first..last``, all packed, behind those of the colours before.
 
@@ -94,7 +94,7 @@ def unpack(first: int, last: int, keys: UInt64, bits: int, sig_ptr: Int64, sig_i
         sig_ptr[colour + 1] = end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write_keys(
     sig_ptr: Int64,
     sig_items: Ints,
@@ -112,7 +112,7 @@ def write_keys(
         )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pair_keys(own: Ints, heard: Ints, bits: int, padded: int, keys: UInt64) -> None:
     """Write the packed keys of signatures that hear one item each; unseen where the own colour is -1."""
     signature = np.empty(2, np.int64)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from twinwl.arguments import FRACTION, MAX_ITEMS, integer
+from twinwl.compilation.kernel import kernel
 from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _fewest_graphs(min_df: int | float, n_graphs: int) -> int:
     return int(min_df)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _kept(data: Float64, indices: Ints, indptr: Ints, place: Int32) -> tuple[Float64, Int32, Ints]:
     """Copy the entries whose column has a place."""
     new_indptr = np.zeros_like(indptr)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _largest_row(matrix: sparse.csr_matrix) -> float:
     return float(matrix.sum(axis=1).max()) if matrix.shape[0] else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_rows(
     minima: bool,
     low: int,
@@ -149,7 +149,7 @@ def _add_rows(
         out[row] += sums
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_dense(minima: bool, value: float, others: NDArray[np.floating], sums: NDArray[np.floating]) -> None:
     # Two plain loops, so that the compiler can make each take several entries at a time.
     if minima:
@@ -160,7 +160,7 @@ def _add_dense(minima: bool, value: float, others: NDArray[np.floating], sums: N
             sums[place] += value * others[place]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_listed(
     minima: bool, value: float, rows: Ints, values: NDArray[np.floating], sums: NDArray[np.floating]
 ) -> None:

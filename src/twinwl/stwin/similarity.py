@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def similarities_from_sums(
     return sums
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _divide_by_maxima(sums: Float64, own_left: Float64, own_right: Float64) -> None:
     """Use that min + max of two numbers is their sum."""
     for row in range(sums.shape[0]):
@@ -75,7 +75,7 @@ def _divide_by_maxima(sums: Float64, own_left: Float64, own_right: Float64) -> N
             sums[row, column] = sums[row, column] / maxima if maxima > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _divide_by_means(sums: Float64, own_left: Float64, own_right: Float64) -> None:
     for row in range(sums.shape[0]):
         for column in range(sums.shape[1]):

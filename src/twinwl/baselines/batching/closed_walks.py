@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from twinwl.compilation.kernel import kernel
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int32, Int64
@@ -32,7 +33,7 @@ def closed_walks(batch: GraphBatch, longest: int) -> Float64:
     return _closed_walks(batch.indptr, batch.indices, batch.graph_ptr, longest)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _closed_walks(indptr: Int64, indices: Int32, graph_ptr: Int64, longest: int) -> Float64:
     counts = np.zeros((len(indptr) - 1, longest - 1))
     for graph in range(len(graph_ptr) - 1):

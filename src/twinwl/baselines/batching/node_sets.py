@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from twinwl.compilation.kernel import kernel
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64
@@ -92,7 +93,7 @@ def _triples(n: Int64) -> Int64:
     return n * (n - 1) * (n - 2) // 6
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rank(u: int, v: int, n: int) -> int:
     """Return the place of the pair u, v among the pairs of 0..n-1 in dictionary order."""
     if u > v:
@@ -100,14 +101,14 @@ def _rank(u: int, v: int, n: int) -> int:
     return u * (2 * n - u - 1) // 2 + v - u - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _adjacent(indptr: Int64, indices: Int32, u: int, v: int) -> bool:
     low, high = indptr[u], indptr[u + 1]
     place = low + np.searchsorted(indices[low:high], v)
     return place < high and indices[place] == v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _make_pairs(
     indptr: Int64, indices: Int32, graph_ptr: Int64, set_ptr: Int64
 ) -> tuple[Int64, Int64, Int64, Int64]:
@@ -140,7 +141,7 @@ def _make_pairs(
     return subsets, n_edges, set_indptr, set_indices
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_connected(indptr: Int64, indices: Int32, graph_ptr: Int64) -> Int64:
     """Count paths of three nodes by their middle node, and triangles by their smallest."""
     counts = np.zeros(len(graph_ptr) - 1, np.int64)
@@ -153,14 +154,14 @@ def _count_connected(indptr: Int64, indices: Int32, graph_ptr: Int64) -> Int64:
     return counts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _triple_key(a: int, b: int, c: int, n: int) -> int:
     """Return a number for the triple of 0..n-1, whatever order its nodes come in."""
     low, high = min(a, b, c), max(a, b, c)
     return (low * n + a + b + c - low - high) * n + high
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _keys_of_graph(indptr: Int64, indices: Int32, start: int, n: int, count: int, connected: bool) -> Int64:
     """Return the sorted numbers of a graph's triples."""
     keys = np.empty(count, np.int64)
@@ -183,7 +184,7 @@ def _keys_of_graph(indptr: Int64, indices: Int32, start: int, n: int, count: int
     return keys
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _local_neighbours(
     indptr: Int64, indices: Int32, start: int, n: int, keys: Int64, first_set: int, out: Int64
 ) -> tuple[Int64, int]:
@@ -209,7 +210,7 @@ def _local_neighbours(
     return counts, total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _make_triples(
     indptr: Int64, indices: Int32, graph_ptr: Int64, set_ptr: Int64, pair_ptr: Int64, connected: bool
 ) -> tuple[Int64, Int64, Int64, Int64]:

@@ -10,8 +10,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _error(text: bytes, name: str, problem: int, line: int, wanted: str) -> Twin
     return TwinWLError(f"{name}, line {line}: {what}; correct that line, or get the file again")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _parsed(data, values, width):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, C901
     """Fill in the values; return the number of rows, and a problem (0 for none), its line, and its start."""
     row, column, line, start = 0, 0, 1, 0
@@ -173,7 +173,7 @@ def _parsed(data, values, width):  # type: ignore[no-untyped-def]  # noqa: ANN00
     return row, 0, 0, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _integer(data, start):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Read one integer and its length in characters: 0 where there is none, -1 where it is too long."""
     place, end = start, len(data)
@@ -192,6 +192,6 @@ def _integer(data, start):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN2
     return -value if negative else value, place - start
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _separates(byte):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     return byte in (_NEWLINE, _COMMA) or byte in _SPACE

@@ -1,0 +1,173 @@
+"""Where machine code is kept: one file for each kernel and types of arguments, named by what it depends on.
+
+A file gets its final name when it is whole and is never changed, so processes that compile at the same time
+cannot damage one another's files. (numba's own cache numbers its files in an index that all of them rewrite.)
+A cache may vanish, be read-only, full or damaged at any time: nothing but time is lost.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import stat
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from twinwl.compilation.fingerprint import fingerprint
+from twinwl.user_cache import user_cache
+
+try:
+    import fcntl
+except ImportError:  # Windows: processes that start at the same time each compile for themselves
+    fcntl = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FunctionType
+
+__all__ = ["CodeCache", "code_folder"]
+
+# Files of one kernel beyond this number belong to versions of it that are long gone.
+_FILES_OF_ONE_KERNEL = 24
+_CHECKSUM_BYTES = 16
+_PATIENCE_IN_SECONDS = 60.0
+_PAUSE_IN_SECONDS = 0.05
+
+_patient = True
+
+
+@lru_cache(maxsize=1)
+def code_folder() -> Path | None:
+    """Return the folder for machine code, or None where no folder can be written to.
+
+    ``NUMBA_CACHE_DIR`` where that is set, else ``kernels`` in the user's cache, else a private folder among
+    the temporary files.
+    """
+    chosen, cache = os.environ.get("NUMBA_CACHE_DIR"), user_cache()
+    candidates = [Path(chosen).absolute() / "twinwl"] if chosen else []
+    candidates += [cache / "kernels"] if cache else []
+    with suppress(OSError):  # not even a folder for temporary files
+        candidates.append(Path(tempfile.gettempdir()) / f"twinwl-kernels-{_user()}")
+    return next((folder for folder in candidates if _can_be_used(folder)), None)
+
+
+class CodeCache:
+    """What numba asks for the machine code of one kernel.
+
+    Parameters
+    ----------
+    function
+        The kernel as Python knows it.
+    options
+        How it is compiled.
+    """
+
+    def __init__(self, function: FunctionType, options: dict[str, Any]) -> None:
+        self._function = function
+        self._options = sorted(options.items())
+
+    @property
+    def cache_path(self) -> str:
+        """The folder, as numba's statistics show it."""
+        return str(code_folder())
+
+    def path(self, types: object, context: Any) -> Path | None:  # noqa: ANN401  (numba has no types)
+        """Return the file of the kernel for some types of arguments, whether there is one or not."""
+        folder = code_folder()
+        if folder is None:
+            return None
+        digits = fingerprint(self._function, self._options, types, context.codegen().magic_tuple())
+        name = f"{self._function.__module__}.{self._function.__qualname__}"
+        return folder / f"{name}-{digits}.nbc"
+
+    def load_overload(self, types: object, context: Any) -> Any:  # noqa: ANN401
+        """Return the compiled kernel for some types of arguments, or None."""
+        context.refresh()
+        path = self.path(types, context)
+        try:
+            data = b"" if path is None else path.read_bytes()
+        except OSError:
+            return None
+        payload = data[_CHECKSUM_BYTES:]
+        if not data or data[:_CHECKSUM_BYTES] != _checksum(payload):
+            return None
+        return CompileResult._rebuild(context, *pickle.loads(payload))  # noqa: S301, SLF001  (as numba does)
+
+    def save_overload(self, types: object, result: Any) -> None:  # noqa: ANN401
+        """Keep a compiled kernel; where that fails, the next process compiles it again."""
+        path = self.path(types, result.target_context)
+        if path is None or result.library.has_dynamic_globals:
+            return
+        payload = dumps(result._reduce())  # noqa: SLF001
+        part = path.with_name(f"{path.name}.{os.getpid()}.part")
+        with suppress(OSError):
+            part.write_bytes(_checksum(payload) + payload)
+            part.replace(path)
+            _remove_oldest(path)
+
+    def holds(self, types: object, context: Any) -> bool:  # noqa: ANN401
+        """Tell whether there is code for some types of arguments."""
+        path = self.path(types, context)
+        return path is not None and path.exists()
+
+    @contextmanager
+    def turn(self, types: object, context: Any) -> Iterator[None]:  # noqa: ANN401
+        """Wait until no other process compiles, or until one has compiled this very kernel, or too long."""
+        path = self.path(types, context)
+        lock = None
+        with suppress(OSError):
+            lock = None if path is None or fcntl is None else (path.parent / "lock").open("wb")
+        if path is None or lock is None:
+            yield
+            return
+        with lock:  # closing the file gives the lock back
+            _wait_for_lock(lock.fileno(), path)
+            yield
+
+
+def _wait_for_lock(descriptor: int, path: Path) -> None:
+    global _patient  # noqa: PLW0603  (one process that hangs must not delay every kernel)
+    end = time.monotonic() + _PATIENCE_IN_SECONDS
+    while _patient and not path.exists():
+        with suppress(BlockingIOError):
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        time.sleep(_PAUSE_IN_SECONDS)
+        _patient = time.monotonic() < end
+
+
+def _can_be_used(folder: Path) -> bool:
+    """Tell whether a folder can be written to and, among temporary files, is nobody else's."""
+    try:
+        folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+        if folder.parent != Path(tempfile.gettempdir()) or not hasattr(os, "getuid"):
+            return True
+        status = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def _checksum(payload: bytes) -> bytes:
+    return blake2b(payload, digest_size=_CHECKSUM_BYTES).digest()
+
+
+def _remove_oldest(path: Path) -> None:
+    kernel = path.name.rpartition("-")[0]
+    files = sorted(path.parent.glob(f"{kernel}-*"), key=lambda file: file.stat().st_mtime)
+    for file in files[:-_FILES_OF_ONE_KERNEL]:
+        file.unlink(missing_ok=True)

@@ -1,0 +1,28 @@
+"""The user's cache folder: the place for what can be had again."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+__all__ = ["user_cache"]
+
+
+def user_cache() -> Path | None:
+    """Return ``twinwl`` in the user's cache folder, or None where nothing tells which folder is the user's.
+
+    The user's cache is ``XDG_CACHE_HOME`` or ``~/.cache``, or what macOS and Windows have in its place.
+    """
+    xdg = os.environ.get("XDG_CACHE_HOME")
+    if xdg and Path(xdg).is_absolute():  # the specification says to pass over relative ones
+        return Path(xdg) / "twinwl"
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / "twinwl"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "twinwl" / "Cache"
+    return home / ".cache" / "twinwl"
