@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import pkgutil
 import re
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import twinwl
-from twinwl.errors import MissingExtraError
+from twinwl.errors import MissingExtraError, import_name
 
 ROOT = Path(__file__).parent.parent
 HEAVY = ["igraph", "matplotlib", "networkx", "numba", "rdkit", "scipy", "sklearn", "torch", "torch_geometric"]
@@ -32,7 +31,10 @@ def test_importing_the_package_loads_nothing_heavy():
 
 @pytest.mark.parametrize("name", twinwl.__all__)
 def test_public_name_is_there(name):
-    assert getattr(twinwl, name) is not None
+    try:
+        assert getattr(twinwl, name) is not None
+    except MissingExtraError as error:  # which names may do so: tests/test_core_install.py
+        pytest.skip(str(error))
 
 
 def test_dir_lists_exactly_the_public_names():
@@ -53,11 +55,10 @@ def test_changelog_and_citation_know_the_version():
 @pytest.mark.parametrize("name", modules())
 def test_every_public_symbol_has_a_docstring(name):
     try:
-        module = importlib.import_module(name)
+        assert import_name(name, "__doc__"), f"{name} has no docstring"
+        assert list(undocumented(sys.modules[name])) == []
     except MissingExtraError as error:
         pytest.skip(str(error))
-    assert module.__doc__, f"{name} has no docstring"
-    assert list(undocumented(module)) == []
 
 
 def undocumented(module):

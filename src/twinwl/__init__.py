@@ -5,7 +5,6 @@ Names are loaded on first use, so that importing the package costs next to nothi
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 __version__ = "0.2.0"
@@ -101,12 +100,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    from twinwl.errors import import_name  # noqa: PLC0415  (loads nothing heavy, but is not needed before)
+
     if name in _HOME_OF:
-        value = getattr(importlib.import_module(_HOME_OF[name]), name)
-        globals()[name] = value
+        globals()[name] = value = import_name(_HOME_OF[name], name)
         return value
     if name.startswith("from_") and name in __all__:  # the constructors of GraphBatch, one dot nearer
-        return getattr(importlib.import_module("twinwl.graphs.batch").GraphBatch, name)
+        return getattr(import_name("twinwl.graphs.batch", "GraphBatch"), name)
     raise AttributeError(f"module 'twinwl' has no attribute {name!r}")
 
 

@@ -10,7 +10,7 @@ import reprlib
 import sys
 import warnings
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +24,7 @@ __all__ = [
     "TwinWLError",
     "TwinWLWarning",
     "import_extra",
+    "import_name",
     "nearest",
     "shown",
     "warn_caller",
@@ -72,6 +73,18 @@ class TwinWLWarning(UserWarning):
     """Something was changed or left out on the way; the message counts it."""
 
 
+# The extra of pyproject.toml that brings each optional package; None where there is none.
+_EXTRA_OF: dict[str, str | None] = {
+    "gensim": "baselines",
+    "grakel": "baselines",
+    "pandas": None,
+    "pyarrow": "parquet",
+    "rdkit": "chem",
+    "torch": "neural",
+    "torch_geometric": "baselines",
+}
+
+
 def import_extra(module: str, extra: str | None) -> ModuleType:
     """Import an optional dependency, or say which command installs it.
 
@@ -81,10 +94,31 @@ def import_extra(module: str, extra: str | None) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        root = module.partition(".")[0]
-        wanted = f"twinwl[{extra}]" if extra else root
-        msg = f"this needs the package {root!r}, which is not installed; run: pip install '{wanted}'"
-        raise MissingExtraError(msg) from error
+        raise _missing(module.partition(".")[0], extra) from error
+
+
+def import_name(module: str, name: str) -> Any:  # noqa: ANN401  (a class or a function, by its name)
+    """Fetch a name from a module; if that needs a package of an extra, say which command installs it.
+
+    >>> import_name("twinwl.errors", "TwinWLError")
+    <class 'twinwl.errors.TwinWLError'>
+    """
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRA_OF or isinstance(error, MissingExtraError):
+            raise
+        # Most baselines that need torch need more of their extra next: one command has to be enough.
+        extra = "baselines" if module.startswith("twinwl.baselines.") else _EXTRA_OF[package]
+        raise _missing(package, extra) from error
+
+
+def _missing(package: str, extra: str | None) -> MissingExtraError:
+    wanted = f"twinwl[{extra}]" if extra else package
+    return MissingExtraError(
+        f"this needs the package {package!r}, which is not installed; run: pip install '{wanted}'"
+    )
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -101,12 +101,20 @@ def test_names_are_not_taken_for_markup(tmp_path):
         (("a.xyz", HEXAGON), "Known: graph6"),
         ((HEXAGON, "graph6:D"), "cut off"),
         ((HEXAGON, HEXAGON, "--readout", "sise"), "did you mean 'size'"),
-        ((HEXAGON, "smiles:CCO"), "labels"),
         ((HEXAGON, "graph6:&AG"), "directed"),
         ((HEXAGON, HEXAGON, "--html", "nowhere/page.html"), "cannot write"),
     ],
 )
 def test_errors_are_one_line_and_exit_with_2(arguments, message):
+    check_one_line(arguments, message)
+
+
+def test_labels_on_one_side_only_are_refused():
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    check_one_line((HEXAGON, "smiles:CCO"), "labels")
+
+
+def check_one_line(arguments, message):
     result = run(*arguments)
     assert result.exit_code == 2
     assert result.stdout == ""

@@ -57,6 +57,7 @@ def test_the_trap_of_exp(tu_zip):
 
 def test_shuffled_classes_leave_fair_at_chance_but_not_best_fold_epoch():
     """Nothing can be learnt, so whatever beats chance has peeked."""
+    pytest.importorskip("torch", reason="only networks have epochs")
     data = twins(60)
     shuffled = replace(data, y=np.random.default_rng(0).permutation(data.y), groups=None, digest="shuffled")
     method = replace(resolve("stwin"), fixed={"max_epochs": 30, "patience": 30})

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("torch", reason="needs PyTorch")
+
 PAGE = (Path(__file__).parents[2] / "docs" / "ntwin.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 PROMISE = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)

@@ -2,10 +2,12 @@
 
 import pytest
 
+REASON = "GraKeL is the oracle here; install twinwl[baselines]"
+
 
 def grakel_graphs(batch):
     """Convert a batch to GraKeL's own graphs; nodes are numbered within each graph."""
-    grakel = pytest.importorskip("grakel", reason="GraKeL is the oracle here; install twinwl[baselines]")
+    grakel = pytest.importorskip("grakel", reason=REASON)
     graphs = []
     for graph in batch:
         sources, targets = graph.arcs()
@@ -18,12 +20,9 @@ def grakel_graphs(batch):
 
 
 def grakel_kernel(base, n_iter, *, normalize):
-    from grakel.kernels import (  # noqa: PLC0415
-        VertexHistogram,
-        WeisfeilerLehman,
-        WeisfeilerLehmanOptimalAssignment,
-    )
-
+    kernels = pytest.importorskip("grakel.kernels", reason=REASON)
     if base == "intersection":
-        return WeisfeilerLehmanOptimalAssignment(n_iter=n_iter, normalize=normalize)
-    return WeisfeilerLehman(n_iter=n_iter, base_graph_kernel=VertexHistogram, normalize=normalize)
+        return kernels.WeisfeilerLehmanOptimalAssignment(n_iter=n_iter, normalize=normalize)
+    return kernels.WeisfeilerLehman(
+        n_iter=n_iter, base_graph_kernel=kernels.VertexHistogram, normalize=normalize
+    )

@@ -15,6 +15,8 @@ from sklearn.utils.class_weight import compute_class_weight
 import twinwl as tw
 from twinwl.estimators.targets import weights_of_classes
 
+pytest.importorskip("torch", reason="needs PyTorch")
+
 HEXAGON = [(i, (i + 1) % 6) for i in range(6)]
 TRIANGLES = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
 

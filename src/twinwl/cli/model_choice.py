@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.errors import TwinWLError, nearest
+from twinwl.errors import TwinWLError, import_name, nearest
 from twinwl.progress import ProgressBar
 from twinwl.report.wording import counted
 
@@ -70,7 +69,7 @@ def new_model(
         given["edge_labels"] = True
     if balanced:
         given["class_weight"] = "balanced"
-    return getattr(importlib.import_module(home), kind)(**given, random_state=seed)
+    return import_name(home, kind)(**given, random_state=seed)
 
 
 def summary_of(data: Data) -> str:

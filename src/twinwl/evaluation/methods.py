@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import inspect
 import json
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
-from twinwl.errors import MissingExtraError, TwinWLError, nearest
+from twinwl.errors import MissingExtraError, TwinWLError, import_name, nearest
 from twinwl.evaluation.grids import Grid, grids_of
 
 if TYPE_CHECKING:
@@ -220,7 +219,7 @@ def _in_hand(estimator: object, home: str) -> Method:
 def _loaded(path: str) -> Callable[[], BaseEstimator]:
     module, _, name = path.partition(":")
     try:
-        loaded = getattr(importlib.import_module(module), name)
+        loaded: Callable[[], BaseEstimator] = import_name(module, name)
     except MissingExtraError:
         raise
     except (ImportError, AttributeError, ValueError, TypeError) as error:  # the last two: '' and '..'

@@ -9,7 +9,6 @@ afterwards.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import struct
 import zipfile
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from twinwl.errors import MissingExtraError, TwinWLError, nearest, shown, warn_caller
+from twinwl.errors import MissingExtraError, TwinWLError, import_name, nearest, shown, warn_caller
 from twinwl.files.array_members import ModelFileError, read_members, write_members
 from twinwl.files.atomic import atomic_write
 from twinwl.files.json_values import from_json, to_json
@@ -211,7 +210,7 @@ def _class_of(name: object) -> type:
     if not isinstance(name, str) or name not in _HOME_OF_CLASS:
         known = nearest(shown(name), _HOME_OF_CLASS)
         raise ModelFileError(f"the file claims to hold a {shown(name)}: {known}")
-    kind: type = getattr(importlib.import_module(_HOME_OF_CLASS[name]), name)
+    kind: type = import_name(_HOME_OF_CLASS[name], name)
     return kind
 
 
