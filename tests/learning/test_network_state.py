@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-
 import numpy as np
 import pytest
 import torch
@@ -11,33 +9,11 @@ import torch
 from twinwl.errors import TwinWLError
 from twinwl.learning.history import History
 from twinwl.learning.network_state import (
-    classes_from_state,
-    classes_to_state,
     history_from_state,
     history_to_state,
     network_from_state,
     weights_to_state,
 )
-
-
-@pytest.mark.parametrize(
-    "classes", [np.array([1, 2]), np.array(["a", "b"]), np.array(["a", "b"], object), np.array([False, True])]
-)
-def test_classes_survive(classes):
-    back = classes_from_state(classes_to_state(classes))
-    assert back.dtype == classes.dtype
-    assert back.tolist() == classes.tolist()
-
-
-def test_classes_that_cannot_be_written():
-    with pytest.raises(TwinWLError, match="date"):
-        classes_to_state(np.array([dt.date(2020, 1, 1), dt.date(2021, 1, 1)], object))
-
-
-@pytest.mark.parametrize("state", [None, "ab", ["a"], ["a", "a"], [["a"], ["b"]], np.array([[1, 2]])])
-def test_classes_that_are_none(state):
-    with pytest.raises(TwinWLError, match="classes"):
-        classes_from_state(state)
 
 
 def test_history_survives():

@@ -2,19 +2,11 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.stwin.test_svc import noisy
 from twinwl import GraphBatch, STwinSVC, STwinVectorizer, TwinKernel, TwinWLError
-from twinwl.estimators.label_state import classes_from_state, classes_to_state, label_from_json, label_to_json
+from twinwl.files.json_values import from_json, to_json
 from twinwl.stwin.features import KINDS
-
-LABELS = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
-    lambda parts: st.lists(parts, max_size=3).map(tuple),
-    max_leaves=5,
-)
 
 
 def graphs():
@@ -24,33 +16,10 @@ def graphs():
 
 def through_json(state):
     """What a file does: JSON values through text, arrays as they are."""
-    plain = {key: value for key, value in state.items() if not isinstance(value, np.ndarray)}
-    arrays = {key: value.copy() for key, value in state.items() if isinstance(value, np.ndarray)}
+    arrays = {}
+    text = json.dumps(to_json(state, arrays, "state"))
     assert all(array.dtype.kind in "if" for array in arrays.values())
-    return {**json.loads(json.dumps(plain)), **arrays}
-
-
-@given(label=LABELS)
-def test_labels_survive_with_their_kind(label):
-    back = label_from_json(json.loads(json.dumps(label_to_json(label))))
-    assert repr(back) == repr(label).replace("-0.0", "0.0") or back == label
-    assert type(back) is type(label)
-
-
-@pytest.mark.parametrize(
-    "value", [None, [], ["int", 5], ["int", "x"], ["float", "nan"], ["code", "1"], [["none"]]]
-)
-def test_what_is_no_label_is_refused(value):
-    with pytest.raises(TwinWLError, match="is not a label"):
-        label_from_json(value)
-
-
-@pytest.mark.parametrize("classes", [["a", "bc"], [1, 5], [0.5, 2.0], [False, True], [b"x", b"y"]])
-def test_classes_survive_with_their_type(classes):
-    array = np.array(classes)
-    back = classes_from_state(json.loads(json.dumps(classes_to_state(array))))
-    assert back.dtype == array.dtype
-    assert back.tolist() == classes
+    return from_json(json.loads(text), arrays)
 
 
 @pytest.mark.parametrize("kind", KINDS)

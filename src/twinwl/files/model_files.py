@@ -1,24 +1,25 @@
 """Model files: `save` and `load`, without pickle, so that nothing in a file is ever executed.
 
-A model file is one zip of uncompressed members: ``manifest.json``, and one ``.npy`` an array, which
-`numpy.load` opens too. The manifest says the format's version, the class by a name of the table below (never
-by a module to import), the parameters and the fitted values; a digest of it all tells a file that was changed
-afterwards.
+A model file is one zip of uncompressed members: ``manifest.json``, and one ``.npy`` per array, which
+`numpy.load` opens too. The manifest holds the format's version, the name of the class, the parameters and the
+fitted values. A class is only ever found among those that registered themselves as `savable`, never by a
+module to import. A digest of it all detects a file that was changed afterwards.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import struct
 import zipfile
 from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
-from twinwl.errors import MissingExtraError, TwinWLError, import_name, nearest, shown, warn_caller
+from twinwl.errors import MissingExtraError, TwinWLError, shown, warn_caller
 from twinwl.files.array_members import ModelFileError, read_members, write_members
 from twinwl.files.atomic import atomic_write
 from twinwl.files.json_values import from_json, to_json
@@ -29,19 +30,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["FORMAT_VERSION", "Savable", "load", "save"]
+__all__ = ["FORMAT_VERSION", "Savable", "load", "savable", "save"]
+
+EstimatorClass = TypeVar("EstimatorClass", bound=type)
 
 FORMAT = "twinwl model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 1, of twinwl 0.1, is still read: labels stood there as [kind, value]
 
-# What may be in a file, and where it lives. A file only ever names an entry of this table.
-_HOME_OF_CLASS = {
-    "NTwinClassifier": "twinwl.ntwin.classifier",
-    "STwinClassifier": "twinwl.stwin.classifier",
-    "STwinSVC": "twinwl.stwin.svc",
-    "STwinVectorizer": "twinwl.stwin.vectorizer",
-    "TwinKernel": "twinwl.stwin.kernel",
-}
+_SAVABLE: dict[str, type] = {}
 
 
 # What the standard library raises on bytes that are no zip or no JSON.
@@ -70,6 +66,12 @@ class Savable(Protocol):
     @classmethod
     def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> Savable:
         """Rebuild the estimator, refusing with a TwinWLError what does not fit together."""
+
+
+def savable(kind: EstimatorClass) -> EstimatorClass:
+    """Let objects of a class be saved and loaded, by decorating it; it is filed under its name."""
+    _SAVABLE[kind.__qualname__] = kind
+    return kind
 
 
 def save(estimator: Savable, path: str | PathLike[str]) -> None:
@@ -197,21 +199,20 @@ def _rebuilt(manifest: object, arrays: dict[str, NDArray[np.generic]]) -> Savabl
 
 
 def _registered_name(estimator: object) -> str:
-    kind = type(estimator)
-    name = kind.__qualname__
-    if _HOME_OF_CLASS.get(name) != kind.__module__:
-        raise TwinWLError(
-            f"a {name} cannot be saved as a model file; these can: {', '.join(sorted(_HOME_OF_CLASS))}"
-        )
+    name = type(estimator).__qualname__
+    if _SAVABLE.get(name) is not type(estimator):
+        raise TwinWLError(f"a {name} cannot be saved as a model file; only twinwl's own estimators can")
     return name
 
 
 def _class_of(name: object) -> type:
-    if not isinstance(name, str) or name not in _HOME_OF_CLASS:
-        known = nearest(shown(name), _HOME_OF_CLASS)
-        raise ModelFileError(f"the file claims to hold a {shown(name)}: {known}")
-    kind: type = import_name(_HOME_OF_CLASS[name], name)
-    return kind
+    # Public names are loaded on first use, and a class registers itself as it is loaded.
+    package = importlib.import_module(__name__.partition(".")[0])
+    if isinstance(name, str) and name in package.__all__:
+        getattr(package, name)
+    if not isinstance(name, str) or name not in _SAVABLE:
+        raise ModelFileError(f"the file claims to hold a {shown(name)}, which is not an estimator of twinwl")
+    return _SAVABLE[name]
 
 
 def _check_version(version: object) -> None:

@@ -13,6 +13,7 @@ from twinwl.estimators.fitting import check_fitted, graphs_of
 from twinwl.estimators.hold_out import hold_out
 from twinwl.estimators.parameters import DeclaredParameters
 from twinwl.estimators.random_state import seeds
+from twinwl.estimators.state import classes_from_state, classes_to_state
 from twinwl.estimators.targets import (
     check_groups,
     check_weights,
@@ -22,8 +23,6 @@ from twinwl.estimators.targets import (
 )
 from twinwl.learning.determinism import seeded
 from twinwl.learning.network_state import (
-    classes_from_state,
-    classes_to_state,
     history_from_state,
     history_to_state,
     network_from_state,
@@ -242,14 +241,14 @@ class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
         """Return classes, history and weights for a model file."""
         self._check_fitted()
         return {
-            "classes": classes_to_state(self.classes_),
+            **classes_to_state(self.classes_),
             "history": history_to_state(self.history_),
             "weights": weights_to_state(self.module_),
         }
 
     def _network_from_state(self, state: Mapping[str, object]) -> None:
         """Undo `_network_to_state`; encoders must be in place, for they decide the network's shape."""
-        self.classes_ = classes_from_state(state.get("classes"))
+        self.classes_ = classes_from_state(state)
         self.history_ = history_from_state(state.get("history"))
         self.module_ = network_from_state(
             lambda: self._build_module(len(self.classes_)), state.get("weights")

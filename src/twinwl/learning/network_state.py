@@ -1,4 +1,4 @@
-"""What a trained network is in a model file: classes, history and weights; read back with suspicion."""
+"""What a trained network is in a model file: history and weights; read back with suspicion."""
 
 from __future__ import annotations
 
@@ -17,46 +17,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "classes_from_state",
-    "classes_to_state",
     "history_from_state",
     "history_to_state",
     "network_from_state",
     "weights_to_state",
 ]
-
-_PLAIN = (str, bool, int, float)
-
-
-def classes_to_state(classes: NDArray[np.generic]) -> object:
-    """Return the classes as an array or, where that would hold objects, as a list of plain values.
-
-    >>> classes_to_state(np.array(["no", "yes"], dtype=object))
-    ['no', 'yes']
-    """
-    if not classes.dtype.hasobject:
-        return classes
-    for value in classes.tolist():
-        if type(value) not in _PLAIN:
-            raise TwinWLError(
-                f"the class {value!r} is a {type(value).__name__}, which a model file cannot hold; "
-                "name classes by strings or numbers"
-            )
-    return classes.tolist()
-
-
-def classes_from_state(state: object) -> NDArray[np.generic]:
-    """Undo `classes_to_state`, refusing what cannot be the sorted classes of a classifier."""
-    if isinstance(state, list) and all(type(value) in _PLAIN for value in state):
-        classes: NDArray[np.generic] = np.empty(len(state), object)
-        classes[:] = state
-    elif isinstance(state, np.ndarray):
-        classes = state
-    else:
-        raise TwinWLError("the model does not name its classes; the file is damaged")
-    if classes.ndim != 1 or len(classes) < 2 or len(np.unique(classes)) != len(classes):  # noqa: PLR2004
-        raise TwinWLError("the model's classes are not a row of different ones; the file is damaged")
-    return classes
 
 
 def history_to_state(history: History) -> dict[str, object]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from twinwl.arguments import DEPTH, FLAG, MAX_ITEMS, MEMORY, WIDTH, integer, number, one_of
 from twinwl.errors import TwinWLError, shown
+from twinwl.files.model_files import savable
 from twinwl.graphs.coercion import as_batch
 from twinwl.learning.classifier import NeuralGraphClassifier
 from twinwl.ntwin.encoder import NTwinEncoder
@@ -34,6 +35,7 @@ _MANY_GRAPHS = 1000
 _ARRAYS_PER_LAYER = 4  # two weights, two biases
 
 
+@savable
 class NTwinClassifier(NeuralGraphClassifier):
     """Classify graphs with NTwin-GNN: colours of the whole graph, and a GIN inside every rooted subgraph.
 

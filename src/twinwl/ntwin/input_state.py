@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.errors import TwinWLError
-from twinwl.estimators.label_state import label_from_json, label_to_json
+from twinwl.estimators.state import labels_from_state
 from twinwl.ntwin.fitted_inputs import FittedInputs
 from twinwl.ntwin.subtree import SubtreeHistograms
 from twinwl.stwin.space_state import alphabet_from_state, alphabet_to_state, columns_from_state
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from twinwl.arrays import Float64
-    from twinwl.graphs.labels import Label
 
 __all__ = ["inputs_from_state", "inputs_to_state"]
 
@@ -25,8 +24,8 @@ def inputs_to_state(inputs: FittedInputs) -> dict[str, object]:
     """Return what `inputs_from_state` turns into the same inputs."""
     state: dict[str, object] = {
         "n_graphs": inputs.n_graphs,
-        "labels": _to_json(inputs.labels),
-        "edge_labels": None if inputs.edge_labels is None else _to_json(inputs.edge_labels),
+        "labels": list(inputs.labels),
+        "edge_labels": None if inputs.edge_labels is None else list(inputs.edge_labels),
         "directed": inputs.directed,
         "subtree": inputs.subtree,
         "centre": inputs.centre,
@@ -61,24 +60,14 @@ def inputs_from_state(state: Mapping[str, object]) -> FittedInputs:
         raise TwinWLError("the model does not say what its subtree encoder is; the file is damaged")
     return FittedInputs(
         n_graphs=n_graphs,
-        labels=_from_json(labels),
-        edge_labels=None if edge_labels is None else _from_json(edge_labels),
+        labels=labels_from_state(labels),
+        edge_labels=None if edge_labels is None else labels_from_state(edge_labels),
         directed=directed,
         subtree=str(subtree),
         centre=_row(centre),
         scale=_row(scale),
         histograms=histograms,
     )
-
-
-def _to_json(labels: tuple[Label, ...]) -> list[object]:
-    return [label_to_json(label) for label in labels]
-
-
-def _from_json(values: object) -> tuple[Label, ...]:
-    if not isinstance(values, list):
-        raise TwinWLError("the model's labels are not a list; the file is damaged")
-    return tuple(label_from_json(value) for value in values)
 
 
 def _row(value: object) -> Float64:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from scipy import sparse
 
 from twinwl.arguments import WIDTH, one_of
+from twinwl.files.model_files import savable
 from twinwl.graphs.node_features import warn_features
 from twinwl.learning.classifier import NeuralGraphClassifier
 from twinwl.learning.perceptron import SparsePerceptron
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["STwinClassifier"]
 
 
+@savable
 class STwinClassifier(NeuralGraphClassifier):
     """Classify graphs with STwin-GNN: STwin features, then a perceptron with one hidden layer.
 

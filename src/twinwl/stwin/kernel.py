@@ -10,6 +10,7 @@ from sklearn.base import TransformerMixin
 from twinwl.arguments import FLAG, MAX_ITEMS, checked, integer, one_of
 from twinwl.estimators.fitting import check_fitted, graphs_of
 from twinwl.estimators.parameters import DeclaredParameters
+from twinwl.files.model_files import savable
 from twinwl.graphs.node_features import warn_features
 from twinwl.stwin.extended import encode_in_full
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, stwin_features
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["TwinKernel"]
 
 
+@savable
 class TwinKernel(TransformerMixin, DeclaredParameters):
     """Kernel matrices between graphs, from their STwin features.
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from twinwl.errors import TwinWLError, nearest, shown
-from twinwl.estimators.label_state import label_from_json, label_to_json
+from twinwl.estimators.state import labels_from_state
 from twinwl.refinement.alphabet import Alphabet, Round
 from twinwl.refinement.colours import INITIALS
 from twinwl.stwin.features import KINDS, FeatureSpace
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from twinwl.arrays import Int64, Ints
-    from twinwl.graphs.labels import Label
 
 _INTEGERS = (np.int32, np.int64)
 
@@ -63,8 +62,8 @@ def alphabet_to_state(alphabet: Alphabet) -> dict[str, object]:
     """Return JSON values and arrays that `alphabet_from_state` turns into the same alphabet."""
     edge_labels = alphabet.edge_labels
     state: dict[str, object] = {
-        "labels": [label_to_json(label) for label in alphabet.labels],
-        "edge_labels": None if edge_labels is None else [label_to_json(label) for label in edge_labels],
+        "labels": list(alphabet.labels),
+        "edge_labels": None if edge_labels is None else list(edge_labels),
         "initial": alphabet.initial,
         "directed": alphabet.directed,
         "n_iter": alphabet.n_iter,
@@ -83,8 +82,9 @@ def alphabet_from_state(state: Mapping[str, object]) -> Alphabet:
     TwinWLError
         If anything in the state is missing or does not fit.
     """
-    labels = _labels(state, "labels")
-    edge_labels = None if _entry(state, "edge_labels") is None else _labels(state, "edge_labels")
+    labels = labels_from_state(_entry(state, "labels"))
+    edge_values = _entry(state, "edge_labels")
+    edge_labels = None if edge_values is None else labels_from_state(edge_values)
     directed, n_iter = _entry(state, "directed"), _entry(state, "n_iter")
     if (
         not isinstance(directed, bool)
@@ -175,10 +175,3 @@ def _one_of(state: Mapping[str, object], key: str, known: tuple[str, ...]) -> st
     if value not in known:
         raise TwinWLError(f"{key} in the model is {shown(value)}: {nearest(shown(value), known)}")
     return str(value)
-
-
-def _labels(state: Mapping[str, object], key: str) -> tuple[Label, ...]:
-    value = _entry(state, key)
-    if not isinstance(value, list):
-        raise TwinWLError(f"{key!r} in the model is not a list; the file is damaged")
-    return tuple(label_from_json(label) for label in value)

@@ -21,6 +21,7 @@ from twinwl.estimators.fitting import check_fitted, graphs_of
 from twinwl.estimators.parameters import DeclaredParameters
 from twinwl.estimators.random_state import one_seed
 from twinwl.estimators.support_vectors import SupportVectors, predicted_codes
+from twinwl.files.model_files import savable
 from twinwl.graphs.node_features import warn_features
 from twinwl.stwin.extended import encode_in_full
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, stwin_features
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["STwinSVC"]
 
 
+@savable
 class STwinSVC(ClassifierMixin, DeclaredParameters):
     """Classify graphs with a support vector machine on a twin kernel.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from twinwl.errors import TwinWLError
 from twinwl.estimators.calibration import Calibration
-from twinwl.estimators.label_state import classes_from_state, classes_to_state
+from twinwl.estimators.state import classes_from_state, classes_to_state
 from twinwl.estimators.support_vectors import SupportVectors
 from twinwl.stwin.space_state import matrix_from_state, matrix_to_state, space_from_state, space_to_state
 

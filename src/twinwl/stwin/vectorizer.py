@@ -11,6 +11,7 @@ from twinwl.arguments import checked, integer
 from twinwl.estimators.fitting import check_fitted, graphs_of, warn_of_strangers
 from twinwl.estimators.parameters import DeclaredParameters
 from twinwl.estimators.trees import RootedTree, tree_of_colour
+from twinwl.files.model_files import savable
 from twinwl.graphs.node_features import warn_features
 from twinwl.stwin.column_choice import COLUMN_PARAMETERS, choose_columns, keep_columns
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, stwin_features
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["STwinVectorizer"]
 
 
+@savable
 class STwinVectorizer(TransformerMixin, DeclaredParameters):
     """Turn graphs into sparse STwin features.
 

@@ -1,4 +1,4 @@
-"""Labels as JSON values: their kind is written too, because 1, True, 1.0 and "1" are four labels."""
+"""Labels and classes in model files: written as values whose kind is kept, and read back with suspicion."""
 
 from __future__ import annotations
 
@@ -17,48 +17,36 @@ if TYPE_CHECKING:
 
 _CLASSES_DTYPE = re.compile(r"[|]b1|[|][iu]1|<[iu][248]|<f[248]|[|]S\d+|<U\d+|[|]O")
 
-__all__ = ["classes_from_state", "classes_to_state", "label_from_json", "label_to_json"]
+__all__ = ["classes_from_state", "classes_to_state", "labels_from_state"]
 
 
-def label_to_json(label: Label) -> list[object]:  # noqa: PLR0911  (one a kind)
-    """Return ``[kind]`` or ``[kind, value]``, exactly and readably.
+def labels_from_state(values: object) -> tuple[Label, ...]:
+    """Read labels, which a model file holds as a list of values.
 
-    >>> label_to_json((1, "C"))
-    ['tuple', [['int', '1'], ['str', 'C']]]
-    """
-    if label is None:
-        return ["none"]
-    if isinstance(label, bool):
-        return ["bool", label]
-    if isinstance(label, int):
-        return ["int", str(label)]  # JSON readers differ on long integers
-    if isinstance(label, float):
-        return ["float", label.hex()]
-    if isinstance(label, str):
-        return ["str", label]
-    if isinstance(label, bytes):
-        return ["bytes", label.hex()]
-    return ["tuple", [label_to_json(part) for part in label]]
+    Files of twinwl 0.1 hold ``[kind, value]`` for each.
 
-
-def label_from_json(value: object) -> Label:
-    """Undo `label_to_json`.
-
-    >>> label_from_json(["float", "0x1.8000000000000p+0"])
-    1.5
+    >>> labels_from_state(["C", (1, 2.5), ["int", "7"]])
+    ('C', (1, 2.5), 7)
 
     Raises
     ------
     TwinWLError
-        If the value is nothing that `label_to_json` writes.
+        If a value cannot be a label.
     """
+    if not isinstance(values, list):
+        raise TwinWLError("the model's labels are not a list; the file is damaged")
+    return tuple(_label(value) for value in values)
+
+
+def _label(value: object) -> Label:
     try:
-        return normalise_label(_read(value))
+        return normalise_label(_read(value) if isinstance(value, list) else value)
     except (TypeError, ValueError, KeyError, RecursionError) as error:
         raise TwinWLError(f"{shown(value)} is not a label; the file is damaged") from error
 
 
-def _read(value: object) -> Label:  # noqa: PLR0911  (one a kind)
+def _read(value: object) -> Label:  # noqa: PLR0911  (one per kind)
+    """Read a label as twinwl 0.1 wrote it."""
     match value:
         case ["none"]:
             return None
@@ -79,8 +67,13 @@ def _read(value: object) -> Label:  # noqa: PLR0911  (one a kind)
 
 def classes_to_state(classes: NDArray[np.generic]) -> dict[str, object]:
     """Return the classes of a classifier with the type of the array that holds them."""
-    labels = [label_to_json(normalise_label(label)) for label in classes]
-    return {"classes": labels, "classes_dtype": classes.dtype.newbyteorder("<").str}
+    dtype = classes.dtype.newbyteorder("<").str
+    if not _CLASSES_DTYPE.fullmatch(dtype):
+        raise TwinWLError(
+            f"the classes are an array of {classes.dtype}, which a model file cannot hold; "
+            "name classes by strings or numbers"
+        )
+    return {"classes": [normalise_label(label) for label in classes.tolist()], "classes_dtype": dtype}
 
 
 def classes_from_state(state: Mapping[str, object]) -> NDArray[np.generic]:
@@ -92,22 +85,25 @@ def classes_from_state(state: Mapping[str, object]) -> NDArray[np.generic]:
     Raises
     ------
     TwinWLError
-        If there are fewer than two, or the type cannot hold them.
+        If they are fewer than two, not all different, or not of the type that the file names.
     """
-    values, dtype = state.get("classes"), state.get("classes_dtype")
-    if not isinstance(values, list) or len(values) < 2 or not isinstance(dtype, str):  # noqa: PLR2004
-        raise TwinWLError("the model does not name its classes; the file is damaged")
-    labels = [label_from_json(value) for value in values]
-    if not _CLASSES_DTYPE.fullmatch(dtype):
+    values, dtype = state.get("classes"), state.get("classes_dtype", "|O")
+    if isinstance(values, np.ndarray):  # as networks of twinwl 0.1 wrote them
+        values, dtype = values.tolist(), values.dtype.newbyteorder("<").str
+    labels = labels_from_state(values)
+    if len(labels) < 2 or len(set(labels)) != len(labels):  # noqa: PLR2004
+        raise TwinWLError("the model's classes are not two or more different ones; the file is damaged")
+    if not isinstance(dtype, str) or not _CLASSES_DTYPE.fullmatch(dtype):
         raise TwinWLError(f"the model's classes are an array of {shown(dtype)}; the file is damaged")
     try:
         # Strings take the room they need, never what the file claims.
         classes = np.empty(len(labels), dtype) if dtype[1] not in "SU" else np.array(labels)
-        classes[:] = labels
+        for place, label in enumerate(labels):
+            classes[place] = label
     except (OverflowError, TypeError, ValueError) as error:
         raise TwinWLError(
             f"the model's classes are not an array of {shown(dtype)}; the file is damaged"
         ) from error
-    if classes.ndim != 1 or classes.dtype.kind != dtype[1] or classes.tolist() != labels:
+    if classes.ndim != 1 or classes.dtype.kind != dtype[1] or classes.tolist() != list(labels):
         raise TwinWLError(f"the model's classes are not an array of {shown(dtype)}; the file is damaged")
     return classes
