@@ -69,25 +69,6 @@ def _rows(pool):
     ]
 
 
-@settings(max_examples=30)
-@given(
-    known=batches(), new=batches(), hops=HOPS, edges=st.booleans(), mark=st.sampled_from(["none", "distance"])
-)
-def test_extending_keeps_every_row_and_touches_nothing(known, new, hops, edges, mark):
-    quotient = build_quotient(known, 3, hops, edge_labels=edges, root_mark=mark)
-    before = _signatures(quotient)
-    longer = quotient.extended(new)
-    assert _signatures(quotient) == before
-    assert longer.labels[: len(quotient.labels)] == quotient.labels
-    assert len(longer) == len(new)
-    for old, grown in zip(before, _signatures(longer), strict=True):
-        assert grown[: len(old)] == old
-
-
-def _signatures(quotient):
-    return [[part.signature(colour) for colour in range(part.n_colours)] for part in quotient.rounds]
-
-
 def test_root_marks_make_the_quotient_finer():
     hexagon = GraphBatch.from_edges([[(i, (i + 1) % 6) for i in range(6)]])
     colours = [
@@ -124,11 +105,3 @@ def test_a_blow_up_is_refused_with_its_size_and_a_remedy():
     with pytest.raises(TwinWLError, match=told):
         build_quotient(star, 2, 2, max_memory=1 << 20)
     assert build_quotient(star, 2, 1, max_memory=1 << 20).n_pairs == (2998, 2998)
-
-
-def test_extending_with_another_kind_of_graphs_is_refused():
-    quotient = build_quotient(GraphBatch.from_edges([[(0, 1)]], edge_labels=[["a"]]), 1, edge_labels=True)
-    with pytest.raises(TwinWLError, match="edge labels"):
-        quotient.extended(GraphBatch.from_edges([[(0, 1)]]))
-    with pytest.raises(TwinWLError, match="undirected graphs and these are directed"):
-        quotient.extended(GraphBatch.from_edges([[(0, 1)]], edge_labels=[["a"]], directed=True))

@@ -1,4 +1,4 @@
-"""The colour quotient: one row a colour instead of one a (root, node) pair.
+"""The colour quotient: one row per colour instead of one per (root, node) pair.
 
 The state of a node inside a rooted subgraph after j layers depends only on its depth-j 1-WL colour inside
 that subgraph. So the disjoint union of all rooted subgraphs is refined, and the encoder runs on colours:
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.errors import TwinWLError
 from twinwl.graphs.labels import recode
 from twinwl.ntwin.blocks import check_memory, root_blocks
 from twinwl.ntwin.pools import Pool, PoolBuilder
@@ -109,14 +108,6 @@ class Quotient:
         """
         return QuotientStatistics(self.hops, self.n_pairs, tuple(self.n_colours[1:]))
 
-    def extended(self, batch: GraphBatch, *, max_memory: int | None = None) -> Quotient:
-        """Return the quotient of other graphs that keeps every colour of this one and adds new ones behind.
-
-        This one is left as it is, and rows computed for it stay good.
-        """
-        _check_alike(self, batch)
-        return _built(batch.without_features(), replace(self, pools=(), n_pairs=()), max_memory)
-
 
 def build_quotient(
     batch: GraphBatch,
@@ -166,14 +157,14 @@ def pair_colours(batch: GraphBatch, quotient: Quotient, layer: int) -> tuple[Roo
     For looking into a few graphs; the colours are those of the quotient, which must know all of them.
     """
     plain = batch.without_features()
-    maker = _Maker(plain, quotient)
+    refiner = _QuotientBuilder(plain, quotient)
     cut = rooted_subgraphs(plain, quotient.hops[layer - 1])
-    return cut, list(maker.rounds_of(cut, layer, insert=False))[-1]
+    return cut, list(refiner.rounds_of(cut, layer, insert=False))[-1]
 
 
 def _built(batch: GraphBatch, known: Quotient, max_memory: int | None) -> Quotient:
     pairs = check_memory(batch, known.hops, max_memory)
-    maker = _Maker(batch, known)
+    refiner = _QuotientBuilder(batch, known)
     layers = len(known.hops)
     builders = [PoolBuilder(batch.graph_ptr) for _ in known.hops]
     # Layers that look equally far share their subgraphs: they are cut once and read off at several depths.
@@ -181,26 +172,26 @@ def _built(batch: GraphBatch, known: Quotient, max_memory: int | None) -> Quotie
         deepest = max(layer for layer in range(1, layers + 1) if known.hops[layer - 1] == radius)
         for low, high in root_blocks(batch, radius):
             cut = rooted_subgraphs(batch, radius, np.arange(low, high, dtype=np.int64))
-            for layer, colours in enumerate(maker.rounds_of(cut, deepest, insert=True), start=1):
+            for layer, colours in enumerate(refiner.rounds_of(cut, deepest, insert=True), start=1):
                 if known.hops[layer - 1] == radius:
                     builders[layer - 1].add(low, cut.subgraph_ptr, colours)
-    n_before = [len(maker.labels) * known.n_marks, *(table.n_colours for table in maker.tables)]
+    n_before = [len(refiner.labels) * known.n_marks, *(table.n_colours for table in refiner.tables)]
     rounds = [
-        table.finished().restrided(max(1, before), maker.n_codes)
-        for table, before in zip(maker.tables, n_before, strict=False)
+        table.finished().restrided(max(1, before), refiner.n_codes)
+        for table, before in zip(refiner.tables, n_before, strict=False)
     ]
     return replace(
         known,
-        labels=maker.labels,
-        edge_labels=maker.edge_labels,
+        labels=refiner.labels,
+        edge_labels=refiner.edge_labels,
         rounds=tuple(rounds),
         pools=tuple(builder.finished() for builder in builders),
         n_pairs=tuple(int(pairs[radius]) for radius in known.hops),
     )
 
 
-class _Maker:
-    """Refines unions of rooted subgraphs, block after block, with one growing table a layer."""
+class _QuotientBuilder:
+    """Refines unions of rooted subgraphs, block after block, with one growing table per layer."""
 
     def __init__(self, batch: GraphBatch, known: Quotient) -> None:
         self.batch = batch
@@ -264,13 +255,3 @@ def _joined(
     missing = recode(np.arange(len(here), dtype=np.int32), here, known) < 0
     joined = known + tuple(label for label, new in zip(here, missing, strict=True) if new)
     return joined, recode(codes, here, joined)
-
-
-def _check_alike(quotient: Quotient, batch: GraphBatch) -> None:
-    if quotient.directed != batch.directed:
-        kinds = ("undirected", "directed")
-        raise TwinWLError(
-            f"the quotient is of {kinds[quotient.directed]} graphs and these are {kinds[batch.directed]}"
-        )
-    if quotient.edge_labels is not None and batch.edge_labels is None and len(batch.indices):
-        raise TwinWLError("the quotient was built with edge labels and these graphs have none; add them")

@@ -75,11 +75,6 @@ class SubtreeHistograms:
         rows.data *= np.repeat(scale, np.diff(rows.indptr))
         return rows
 
-    def unseen_share(self, batch: GraphBatch) -> float:
-        """Return the share of (node, layer) pairs whose colour is not in the alphabet."""
-        colours, _ = refine(batch, None, alphabet=self.alphabet)
-        return float((colours[1:] < 0).mean()) if colours[1:].size else 0.0
-
 
 def _counts(batch: GraphBatch, colours: np.ndarray, alphabet: Alphabet) -> csr_matrix:
     sizes = alphabet.n_colours
