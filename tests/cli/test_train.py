@@ -70,10 +70,16 @@ def test_a_folder_of_graphml_can_be_learnt_from(tmp_path):
     assert "classes: chain 10, ring 10" in result.stdout
 
 
-def test_pairs_stay_together(tmp_path):
-    result = run("train", "TWINS:n_pairs=20", "-o", tmp_path / "m.twinwl", "--method", "stwin-svc")
+@pytest.mark.parametrize("method", ["stwin-svc", "stwin"])
+def test_pairs_stay_together(tmp_path, method):
+    """Plain counts are the same for both of a pair, so of a held-out pair one is right and one is wrong."""
+    options = ("--method", method, "--features", "count")
+    result = run("train", "TWINS:n_pairs=40", "-o", tmp_path / "m.twinwl", *options)
     assert result.exit_code == 0, result.output
-    assert "TWINS: 40 graphs" in result.stdout
+    assert "TWINS: 80 graphs" in result.stdout
+    model = load(tmp_path / "m.twinwl")
+    scores = model.inner_scores_.values() if method == "stwin-svc" else model.history_.validation_accuracy
+    assert set(scores) == {0.5}
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.svm import SVC
+from sklearn.utils.class_weight import compute_class_weight
 
 from tests.stwin.test_vectorizer import molecules
 from twinwl import GraphBatch, STwinSVC, TwinKernel, TwinWLError, TwinWLWarning
@@ -108,7 +109,19 @@ def test_class_weights_and_sample_weights_move_the_border():
     weighted = STwinSVC(2, 0.1).fit(batch, y, sample_weight=np.where(y == 1, 20.0, 1.0)).predict(batch)
     assert heavy.sum() > plain.sum()
     assert weighted.sum() > plain.sum()
-    assert len(STwinSVC(2, 1, class_weight="balanced").fit(batch[:40], y[:40]).predict(batch)) == 60
+
+
+def test_balanced_class_weights_are_those_of_scikit_learn():
+    batch, y = noisy(60)
+    rows = np.flatnonzero((y == 0) | (np.arange(60) % 6 == 1))  # thirty graphs of class 0, ten of class 1
+    batch, y = batch[rows], y[rows]
+    by_hand = dict(enumerate(compute_class_weight("balanced", classes=np.array([0, 1]), y=y)))
+    plain, balanced, explicit = (
+        STwinSVC(2, 1, class_weight=weight).fit(batch, y).decision_function(batch)
+        for weight in (None, "balanced", by_hand)
+    )
+    np.testing.assert_array_equal(balanced, explicit)
+    assert balanced.mean() > plain.mean() + 0.1  # the rare class gains ground
 
 
 def test_a_larger_penalty_is_not_tried_where_no_weight_reaches_its_bound():
