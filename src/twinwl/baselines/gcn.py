@@ -32,10 +32,10 @@ class GCNClassifier(GNNClassifier):
     --------
     >>> from twinwl import GraphBatch
     >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 3)]] * 10)
-    >>> quick = {"batch_size": 4, "learning_rate": 0.01, "max_epochs": 20, "random_state": 0}
-    >>> model = GCNClassifier(layers=2, hidden=8, **quick)
-    >>> model.fit(graphs, ["short", "long"] * 10).predict(graphs[:2]).tolist()
-    ['short', 'long']
+    >>> model = GCNClassifier(layers=2, hidden=8, max_epochs=5, random_state=0)
+    >>> model = model.fit(graphs, ["short", "long"] * 10)
+    >>> model.classes_.tolist(), model.predict_proba(graphs[:2]).shape
+    (['long', 'short'], (2, 2))
     """
 
     def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:

@@ -49,10 +49,10 @@ class GCNRNIClassifier(GNNClassifier):
     --------
     >>> from twinwl import GraphBatch
     >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]] * 10)
-    >>> quick = {"layers": 2, "hidden": 16, "batch_size": 4, "learning_rate": 0.01, "max_epochs": 40}
-    >>> model = GCNRNIClassifier(ratio=0.125, random_state=0, **quick)
-    >>> model.fit(graphs, ["path", "triangle"] * 10).predict(graphs[:2]).tolist()
-    ['path', 'triangle']
+    >>> model = GCNRNIClassifier(ratio=0.125, layers=2, hidden=16, max_epochs=5, random_state=0)
+    >>> model = model.fit(graphs, ["path", "triangle"] * 10)
+    >>> model.classes_.tolist(), model.predict_proba(graphs[:2]).shape
+    (['path', 'triangle'], (2, 2))
     """
 
     _constraints: ClassVar[Constraints] = {

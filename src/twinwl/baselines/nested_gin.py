@@ -53,10 +53,10 @@ class NestedGINClassifier(GNNClassifier):
     >>> hexagon = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)]
     >>> triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
     >>> graphs = GraphBatch.from_edges([hexagon, triangles] * 10)
-    >>> quick = {"batch_size": 4, "learning_rate": 0.01, "max_epochs": 20, "random_state": 0}
-    >>> model = NestedGINClassifier(2, layers=2, hidden=8, **quick)
-    >>> model.fit(graphs, ["one", "two"] * 10).predict(graphs[:2]).tolist()
-    ['one', 'two']
+    >>> model = NestedGINClassifier(2, layers=2, hidden=8, max_epochs=5, random_state=0)
+    >>> model = model.fit(graphs, ["one", "two"] * 10)
+    >>> model.classes_.tolist(), model.predict_proba(graphs[:2]).shape
+    (['one', 'two'], (2, 2))
     """
 
     _constraints: ClassVar[Constraints] = {

@@ -42,10 +42,10 @@ class SAGPoolClassifier(GNNClassifier):
     --------
     >>> from twinwl import GraphBatch
     >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 3)]] * 10)
-    >>> quick = {"batch_size": 4, "learning_rate": 0.01, "max_epochs": 20, "random_state": 0}
-    >>> model = SAGPoolClassifier(layers=2, hidden=8, **quick)
-    >>> model.fit(graphs, ["short", "long"] * 10).predict(graphs[:2]).tolist()
-    ['short', 'long']
+    >>> model = SAGPoolClassifier(layers=2, hidden=8, max_epochs=5, random_state=0)
+    >>> model = model.fit(graphs, ["short", "long"] * 10)
+    >>> model.classes_.tolist(), model.predict_proba(graphs[:2]).shape
+    (['long', 'short'], (2, 2))
     """
 
     _constraints: ClassVar[Constraints] = {

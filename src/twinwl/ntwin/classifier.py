@@ -90,8 +90,9 @@ class NTwinClassifier(NeuralGraphClassifier):
     >>> path, triangle = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
     >>> graphs = GraphBatch.from_edges([path, triangle] * 10)
     >>> model = NTwinClassifier(layers=2, random_state=0, max_epochs=20, progress=False)
-    >>> model.fit(graphs, ["path", "triangle"] * 10).predict(graphs[:2]).tolist()
-    ['path', 'triangle']
+    >>> model = model.fit(graphs, ["path", "triangle"] * 10)
+    >>> model.classes_.tolist(), model.predict_proba(graphs[:2]).shape
+    (['path', 'triangle'], (2, 2))
     """
 
     _constraints: ClassVar[Constraints] = {

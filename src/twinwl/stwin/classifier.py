@@ -81,8 +81,8 @@ class STwinClassifier(NeuralGraphClassifier):
     >>> path, triangle = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
     >>> graphs = GraphBatch.from_edges([path, triangle] * 10)
     >>> model = STwinClassifier(n_iter=1, random_state=0).fit(graphs, ["open", "closed"] * 10)
-    >>> model.predict(graphs[:2]).tolist()
-    ['open', 'closed']
+    >>> model.classes_.tolist(), model.predict_proba(graphs[:2]).shape
+    (['closed', 'open'], (2, 2))
     """
 
     _constraints: ClassVar[Constraints] = {
