@@ -2,9 +2,7 @@
 
 from importlib import import_module
 
-import torch
-
-from twinwl.learning.determinism import seeded
+from tests.networks import first_network
 
 # The rows that 1-WL bounds, and those that see more.
 BOUNDED = {
@@ -35,25 +33,5 @@ def row(name, **parameters):
 
 
 def random_network(name, batch, **parameters):
-    """Return a function from graphs to the logits of an untrained network."""
-    estimator = row(name, **parameters)
-    estimator._check_parameters()
-    estimator._fit_examples(batch)
-    with seeded(1):
-        module = estimator._build_module(2).double().eval()
-
-    def logits(graphs):
-        with torch.no_grad():
-            return module(in_double(estimator._examples(graphs).take(range(len(graphs)))))
-
-    return logits
-
-
-def in_double(value):
-    """Return the same input with every float in double precision."""
-    if isinstance(value, torch.Tensor):
-        return value.double() if value.is_floating_point() else value
-    if isinstance(value, tuple):
-        parts = [in_double(part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    return value
+    """Return a function from graphs to the logits of a row's untrained network."""
+    return first_network(row(name, **parameters), batch)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.baselines.rows import in_double, row
+from tests.baselines.rows import row
+from tests.networks import in_double
 from twinwl import GraphBatch
 from twinwl.learning.determinism import seeded
 

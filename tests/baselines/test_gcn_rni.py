@@ -1,8 +1,9 @@
 import numpy as np
 import torch
 
-from tests.baselines.rows import in_double, row
+from tests.baselines.rows import row
 from tests.isomorphism.relabelling import relabelled
+from tests.networks import in_double
 from twinwl import GraphBatch
 from twinwl.baselines.batching.examples import GraphInput
 from twinwl.datasets.generators.worked_example import worked_example

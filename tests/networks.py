@@ -1,0 +1,60 @@
+"""What is certain about a network on every machine: its first outputs, and that its loss falls far.
+
+Whether a training ends in the last right answer rests on rounding, so no test asks for that.
+"""
+
+import numpy as np
+import torch
+
+from twinwl.learning.determinism import seeded
+
+# What makes a small problem certain to be learnt: no units left out, no graphs held out, large steps.
+CERTAIN = {"dropout": 0.0, "learning_rate": 0.01, "validation_fraction": None, "progress": False}
+
+# On pairs of graphs with opposite classes, a network that gives both of a pair the same output cannot have a
+# smaller mean loss than this: one of them gets the probability p and the other 1 - p.
+LEAST_LOSS_OF_1WL = np.log(2)
+
+
+def mean_loss(model, graphs, y):
+    """Return the mean log loss of a fitted classifier; a guess among n classes has log(n)."""
+    codes = np.searchsorted(model.classes_, y)
+    return -np.log(model.predict_proba(graphs)[np.arange(len(codes)), codes]).mean()
+
+
+def first_network(estimator, graphs):
+    """Return a function from graphs to the logits of an estimator's untrained network, in double precision.
+
+    Parameters
+    ----------
+    estimator
+        A neural classifier, not fitted.
+    graphs
+        What alphabets and encoders are fitted on.
+    """
+    estimator._check_parameters()
+    estimator._fit_examples(graphs)
+    with seeded(1):
+        module = estimator._build_module(2).double().eval()
+
+    def logits(batch):
+        with torch.no_grad():
+            return module(in_double(estimator._examples(batch).take(np.arange(len(batch)))))
+
+    return logits
+
+
+def in_double(value):
+    """Return the same input with every float tensor in double precision."""
+    if isinstance(value, torch.Tensor):
+        return value.double() if value.is_floating_point() else value
+    if isinstance(value, tuple):
+        parts = [in_double(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value
+
+
+def apart(rows):
+    """Return how far apart two graphs' outputs are, relative to their size."""
+    first, second = rows
+    return ((first - second).abs().max() / first.abs().max()).item()
