@@ -22,6 +22,12 @@ def mean_loss(model, graphs, y):
     return -np.log(model.predict_proba(graphs)[np.arange(len(codes)), codes]).mean()
 
 
+def lowest_loss(estimator, graphs, y, held, y_held):
+    """Train, and return the lowest mean loss of all epochs on other graphs: the last may be a bad one."""
+    estimator.set_params(patience=estimator.max_epochs)
+    return min(estimator.fit(graphs, y, validation_data=(held, y_held)).history_.validation_loss)
+
+
 def first_network(estimator, graphs):
     """Return a function from graphs to the logits of an estimator's untrained network, in double precision.
 

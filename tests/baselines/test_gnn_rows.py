@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from tests.baselines.rows import ALL, row
+from tests.networks import CERTAIN, LEAST_LOSS_OF_1WL, lowest_loss
 from twinwl import GraphBatch, TwinWLError
 from twinwl.datasets.generators.twins import twins
 
@@ -53,12 +54,18 @@ def test_graphs_without_nodes_or_edges_and_unseen_labels_pass(name, labelled):
     assert np.isfinite(model.predict_proba(unseen)).all()
 
 
-@pytest.mark.parametrize("name", ["3-hop-gnn", "nested-gin"])
+@pytest.mark.parametrize("name", ["3-hop-gnn", "nested-gin", "id-gnn-fast"])
 def test_stronger_rows_learn_what_1wl_cannot(name):
-    graphs, y, groups = twins(40)
-    quick = {"hidden": 16, "learning_rate": 0.01, "batch_size": 16, "max_epochs": 12}
-    model = row(name, **quick).fit(graphs, y, groups=groups)
-    assert model.score(graphs, y) > 0.8
+    graphs, y, _ = twins(60)
+    model = row(name, hidden=16, batch_size=16, max_epochs=12, **CERTAIN)
+    assert lowest_loss(model, graphs[:80], y[:80], graphs[80:], y[80:]) < LEAST_LOSS_OF_1WL / 2
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_row_learns(name, labelled):
+    graphs, y = labelled
+    model = row(name, hidden=16, batch_size=8, max_epochs=30, **CERTAIN)
+    assert lowest_loss(model, graphs, y, graphs, y) < np.log(2) / 2
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.baselines.rows import random_network, row
+from tests.networks import in_double
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
 from twinwl.baselines.batching.closed_walks import closed_walks
@@ -52,10 +53,11 @@ def test_a_dear_batch_comes_in_parts_and_gives_the_same():
         assert len(examples.take(np.arange(8))) == 1
         examples.budget = 1
         assert len(examples.take(np.arange(8))) == 8
-        module = estimator._build_module(2).eval()
+        module = estimator._build_module(2).double().eval()
         with torch.no_grad():
-            in_parts, together = module(examples.take(np.arange(8))), module((examples.part(np.arange(8)),))
-        torch.testing.assert_close(in_parts, together, rtol=1e-4, atol=1e-4)
+            in_parts = module(in_double(examples.take(np.arange(8))))
+            together = module(in_double((examples.part(np.arange(8)),)))
+        torch.testing.assert_close(in_parts, together, rtol=1e-9, atol=1e-9)
 
 
 def test_dense_graphs_are_padded_with_nothing():
