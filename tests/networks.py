@@ -11,6 +11,9 @@ from twinwl.learning.determinism import seeded
 # What makes a small problem certain to be learnt: no units left out, no graphs held out, large steps.
 CERTAIN = {"dropout": 0.0, "learning_rate": 0.01, "validation_fraction": None, "progress": False}
 
+# In double precision, and with outputs of about 1: what is equal but for rounding, and what is not.
+SAME, DIFFERENT = 1e-12, 1e-9
+
 # On pairs of graphs with opposite classes, a network that gives both of a pair the same output cannot have a
 # smaller mean loss than this: one of them gets the probability p and the other 1 - p.
 LEAST_LOSS_OF_1WL = np.log(2)
@@ -28,7 +31,7 @@ def lowest_loss(estimator, graphs, y, held, y_held):
     return min(estimator.fit(graphs, y, validation_data=(held, y_held)).history_.validation_loss)
 
 
-def first_network(estimator, graphs):
+def first_network(estimator, graphs, seed=1):
     """Return a function from graphs to the logits of an estimator's untrained network, in double precision.
 
     Parameters
@@ -37,10 +40,12 @@ def first_network(estimator, graphs):
         A neural classifier, not fitted.
     graphs
         What alphabets and encoders are fitted on.
+    seed
+        Decides the first weights.
     """
     estimator._check_parameters()
     estimator._fit_examples(graphs)
-    with seeded(1):
+    with seeded(seed):
         module = estimator._build_module(2).double().eval()
 
     def logits(batch):
@@ -60,7 +65,10 @@ def in_double(value):
     return value
 
 
-def apart(rows):
-    """Return how far apart two graphs' outputs are, relative to their size."""
-    first, second = rows
-    return ((first - second).abs().max() / first.abs().max()).item()
+def apart(estimator, pair, seeds=range(4)):
+    """Return how far apart an untrained network sees two graphs: the largest difference of their outputs.
+
+    It is the largest over some first weights, for with one of them every unit may be off.
+    """
+    outputs = [first_network(estimator, pair, seed)(pair) for seed in seeds]
+    return max((first - second).abs().max().item() for first, second in outputs)
