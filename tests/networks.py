@@ -4,9 +4,10 @@ Whether a training ends in the last right answer rests on rounding, so no test a
 """
 
 import numpy as np
-import torch
+import pytest
 
-from twinwl.learning.determinism import seeded
+torch = pytest.importorskip("torch", reason="needs PyTorch")
+from twinwl.learning.determinism import seeded  # noqa: E402  (it needs torch)
 
 # What makes a small problem certain to be learnt: no units left out, no graphs held out, large steps.
 CERTAIN = {"dropout": 0.0, "learning_rate": 0.01, "validation_fraction": None, "progress": False}

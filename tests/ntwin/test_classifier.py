@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import torch
@@ -315,10 +312,3 @@ def test_directed_graphs_are_refused_by_a_network_of_undirected_ones():
     arcs = GraphBatch.from_edges([PATH], node_labels=[["C", "C", "O"]], directed=True)
     with pytest.raises(TwinWLError, match="undirected graphs and these are directed"):
         model.predict(arcs)
-
-
-def test_without_torch_the_error_says_what_to_install():
-    script = "import sys; sys.modules['torch'] = None; import twinwl; twinwl.NTwinClassifier"
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert result.returncode != 0
-    assert "pip install 'twinwl[neural]'" in result.stderr
