@@ -31,10 +31,11 @@ def test_it_tells_prediction_shares_and_columns(model):
     found = load(model).explain(GraphBatch.from_smiles(["CCCO"]), 2)
     lines = result.stdout.splitlines()
     assert lines[0] == "smiles:CCCO  4 nodes, 3 edges"
-    assert re.fullmatch(r"Predicted 1 \((over )?\d+ %\) rather than 0", lines[2])
+    decision = rf"Predicted {found.prediction} \((over )?\d+ %\) rather than {found.against}"
+    assert re.fullmatch(decision, lines[2])
     listed = {
         int(match[2]): float(match[1].replace("−", "-"))
-        for match in re.finditer(r"^ +([+−]?\d\.\d{3})  █+ +(\d) [CO]$", result.stdout, re.MULTILINE)
+        for match in re.finditer(r"^ +([+−]?\d+\.\d{3})  █* +(\d) [CO]$", result.stdout, re.MULTILINE)
     }
     np.testing.assert_allclose([listed[node] for node in range(4)], found.node_shares, atol=6e-4)
     assert result.stdout.count(", h") == 2
