@@ -28,7 +28,7 @@ def test_shortest_path_similarities_are_grakels(molecules):
     ours = ShortestPathSVC()
     oracle = kernels.ShortestPath(normalize=True)
     np.testing.assert_allclose(
-        ours._fit_kernel(graphs), oracle.fit_transform(grakel_graphs(graphs)), rtol=1e-12
+        ours._fit_kernel(graphs, 0), oracle.fit_transform(grakel_graphs(graphs)), rtol=1e-12
     )
     for others in (graphs[:5], fresh):
         np.testing.assert_allclose(ours._kernel(others), oracle.transform(grakel_graphs(others)), rtol=1e-12)
@@ -50,7 +50,7 @@ def test_wl_machines_decide_as_a_machine_on_grakels_matrix(kind, base, molecules
 def test_deep_similarities_are_phi_m_phi(molecules):
     graphs, _ = molecules
     model = DeepGraphKernelSVC(n_iter=1, vector_size=4, epochs=2)
-    similarities = model._fit_kernel(graphs)
+    similarities = model._fit_kernel(graphs, 0)
     colouring = refine(graphs, 1)
     n_colours = colouring.alphabet.n_colours
     phi = np.zeros((len(graphs), sum(n_colours)))
@@ -114,5 +114,5 @@ def test_prediction_before_fit_and_bad_penalties_are_refused(kind, molecules):
 def test_labels_are_told_apart_by_kind():
     model = ShortestPathSVC()
     edges = [[(0, 1)]] * 2
-    similarities = model._fit_kernel(GraphBatch.from_edges(edges, node_labels=[[1, 1], [True, True]]))
+    similarities = model._fit_kernel(GraphBatch.from_edges(edges, node_labels=[[1, 1], [True, True]]), 0)
     np.testing.assert_array_equal(similarities, np.eye(2))

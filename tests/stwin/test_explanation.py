@@ -1,11 +1,16 @@
+import importlib.util
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import twinwl as tw
 from tests.stwin.test_features import batches
 from tests.stwin.test_svc import noisy
 from twinwl import GraphBatch, STwinSVC, TwinWLError
+from twinwl.refinement.colours import refine
+from twinwl.stwin import features
 from twinwl.stwin.explanation import explanation_of, node_shares
 from twinwl.stwin.features import KINDS, stwin_features
 from twinwl.stwin.similarity import BASES
@@ -18,7 +23,8 @@ def test_node_shares_lose_nothing(kind, batch, seed):
     weights = np.random.default_rng(seed).normal(size=encoding.space.n_columns)
     for graph, row in zip(batch, encoding.matrix, strict=True):
         contributions = row.toarray()[0] * weights
-        assert node_shares(graph, encoding.space, contributions).sum() == pytest.approx(contributions.sum())
+        alone = stwin_features(graph, space=encoding.space)
+        assert node_shares(graph, alone, contributions).sum() == pytest.approx(contributions.sum())
 
 
 def test_node_shares_equal_a_plain_loop():
@@ -36,7 +42,7 @@ def test_node_shares_equal_a_plain_loop():
         sum(sizes[h][node] * weights[offsets[h] + alone.column_of_node[h, node]] for h in range(3))
         for node in range(graph.n_nodes)
     ]
-    shares = node_shares(graph, encoding.space, alone.matrix.toarray()[0] * weights)
+    shares = node_shares(graph, alone, alone.matrix.toarray()[0] * weights)
     np.testing.assert_allclose(shares, expected)
 
 
@@ -87,14 +93,12 @@ def test_columns_come_by_weight_with_the_trees_they_count():
         assert f"{column.name} = {column.value:g}" in str(explanation)
 
 
-def test_contributions_of_chosen_columns_only():
+def test_an_explanation_holds_what_it_was_given():
     graph = GraphBatch.from_edges([[(0, 1), (1, 2)]])
-    space = stwin_features(graph, 1, "size").space
     explanation = explanation_of(
         graph,
-        space,
-        np.array([5.0]),
-        columns=np.array([2]),
+        stwin_features(graph, 1, "size"),
+        np.array([0.0, 0.0, 5.0]),
         prediction=np.str_("a"),
         against="b",
         intercept=-1.0,
@@ -103,6 +107,23 @@ def test_contributions_of_chosen_columns_only():
     assert explanation.node_shares.tolist() == [0, 5, 0]
     assert explanation.decision == 4.0
     assert [column.name for column in explanation.columns] == ["h1:c1"]
+
+
+def test_explaining_encodes_the_graph_once(monkeypatch):
+    batch, y = noisy(20)
+    calls = []
+
+    def counting(*args, **kwargs):
+        calls.append(1)
+        return refine(*args, **kwargs)
+
+    models = [STwinSVC(1, 1).fit(batch, y)]
+    if importlib.util.find_spec("torch"):
+        models.append(tw.STwinClassifier(1, max_epochs=1).fit(batch, y))
+    monkeypatch.setattr(features, "refine", counting)
+    for model in models:
+        model.explain(batch[0])
+    assert len(calls) == len(models)
 
 
 @pytest.mark.filterwarnings("ignore::twinwl.TwinWLWarning")

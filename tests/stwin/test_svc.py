@@ -12,7 +12,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from tests.stwin.test_vectorizer import molecules
 from twinwl import GraphBatch, STwinSVC, TwinKernel, TwinWLError, TwinWLWarning
 from twinwl.datasets.formats.tu import read_tu
-from twinwl.stwin import inner_choice
+from twinwl.estimators import penalty_choice
+from twinwl.estimators.targets import Targets
 from twinwl.stwin.similarity import BASES
 
 PATH, TRIANGLE = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
@@ -46,7 +47,7 @@ def test_it_is_the_kernel_and_the_machine_that_it_chose(base, n_classes):
 def test_the_inner_choice_is_that_of_cross_validation():
     batch, y = noisy()
     model = STwinSVC(n_iter=(0, 1, 3), C=(0.1, 1, 1000), random_state=3).fit(batch, y)
-    folds = inner_choice.inner_folds(inner_choice.Problem.of(y, len(y), None, None), None, 5, 3)
+    folds = penalty_choice.inner_folds(Targets.of(y, len(y), None, None), None, 5, 3)
     for (n_iter, C), score in model.inner_scores_.items():
         similarities = TwinKernel(n_iter, base="minmax").fit_transform(batch)
         right = 0
@@ -62,7 +63,7 @@ def test_the_inner_choice_is_that_of_cross_validation():
 def test_groups_stay_on_one_side_of_every_inner_fold():
     y = np.arange(40) % 2
     groups = np.arange(40) // 4
-    folds = inner_choice.inner_folds(inner_choice.Problem.of(y, len(y), None, None), groups, 5, 0)
+    folds = penalty_choice.inner_folds(Targets.of(y, len(y), None, None), groups, 5, 0)
     assert sorted(np.concatenate([held for _, held in folds])) == list(range(40))
     assert all(not set(groups[learnt]) & set(groups[held]) for learnt, held in folds)
 
@@ -128,11 +129,11 @@ def test_a_larger_penalty_is_not_tried_where_no_weight_reaches_its_bound():
     """The shortcut must not change a decision."""
     batch, y = molecules(40)
     similarities = TwinKernel(2, base="minmax").fit_transform(batch)
-    problem = inner_choice.Problem(np.unique(y), y, np.ones(40), {})
+    targets = Targets(np.unique(y), y, np.ones(40), {})
     fold = (np.arange(30), np.arange(30, 40))
-    all_at_once = inner_choice._held_out_decisions(similarities, problem, fold, [1e3, 1e4, 1e5])
+    all_at_once = penalty_choice._held_out_decisions(similarities, targets, fold, [1e3, 1e4, 1e5])
     one_by_one = [
-        inner_choice._held_out_decisions(similarities, problem, fold, [C])[0] for C in (1e3, 1e4, 1e5)
+        penalty_choice._held_out_decisions(similarities, targets, fold, [C])[0] for C in (1e3, 1e4, 1e5)
     ]
     np.testing.assert_array_equal(all_at_once[0], all_at_once[2])
     np.testing.assert_allclose(all_at_once, one_by_one, atol=1e-6)

@@ -11,9 +11,10 @@ from twinwl.errors import TwinWLError
 from twinwl.estimators.calibration import Calibration
 from twinwl.estimators.fitting import check_fitted, graphs_of
 from twinwl.estimators.parameters import DeclaredParameters
+from twinwl.estimators.penalty_choice import INNER_FOLDS, PENALTIES, inner_folds, make_svc, score_penalties
 from twinwl.estimators.random_state import one_seed
 from twinwl.estimators.support_vectors import SupportVectors, predicted_codes
-from twinwl.stwin.inner_choice import INNER_FOLDS, PENALTIES, Problem, inner_folds, judge_penalties, machine
+from twinwl.estimators.targets import Targets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,16 +124,16 @@ class KernelSVC(ClassifierMixin, DeclaredParameters):
         self._check_parameters()
         batch = labelled_graphs(X, "fit", self.kernel_name)
         Cs = checked("C", self.C, PENALTIES)
-        problem = Problem.of(y, len(batch), sample_weight, self.class_weight)
+        targets = Targets.of(y, len(batch), sample_weight, self.class_weight)
         seed = one_seed(self.random_state)
-        folds = inner_folds(problem, groups, self.inner_folds, seed)
+        folds = inner_folds(targets, groups, self.inner_folds, seed)
         similarities = self._fit_kernel(batch, seed)
-        judged = judge_penalties(similarities, problem, folds, Cs)
-        best = max(judged, key=lambda penalty: penalty.score)  # of equals the smallest C
-        self.classes_, self.C_, self.inner_score_ = problem.classes, best.C, best.score
-        fitted = machine(best.C, problem).fit(similarities, problem.codes, problem.weights)
+        scored = score_penalties(similarities, targets, folds, Cs)
+        best = max(scored, key=lambda penalty: penalty.score)  # of equals the smallest C
+        self.classes_, self.C_, self.inner_score_ = targets.classes, best.C, best.score
+        fitted = make_svc(best.C, targets).fit(similarities, targets.codes, targets.weights)
         self.support_vectors_ = SupportVectors.of(fitted)
-        self.calibration_ = Calibration.fitted(best.decisions, problem.codes, problem.weights)
+        self.calibration_ = Calibration.fitted(best.decisions, targets.codes, targets.weights)
         return self
 
     def decision_function(self, X: GraphsLike) -> Float64:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,46 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64, Int64
 
-__all__ = ["check_groups", "check_weights", "codes_of", "encode_targets", "weights_of_classes"]
+__all__ = ["Targets", "check_groups", "check_weights", "codes_of", "encode_targets", "weights_of_classes"]
+
+
+class Targets(NamedTuple):
+    """What a classifier learns: classes, and how much each graph weighs."""
+
+    classes: NDArray[np.generic]
+    codes: Int64
+    weights: Float64
+    weight_of_class: dict[int, float]
+
+    @classmethod
+    def of(cls, y: object, n_graphs: int, sample_weight: object, class_weight: object) -> Targets:
+        """Check what a user gave, and put it into numbers.
+
+        Parameters
+        ----------
+        y
+            The class of each graph.
+        n_graphs
+            How many graphs there are.
+        sample_weight
+            How much each graph weighs, or None.
+        class_weight
+            None, "balanced" or a mapping from class to weight.
+        """
+        classes, codes = encode_targets(y, n_graphs)
+        weights = check_weights(sample_weight, n_graphs)
+        by_class = weights_of_classes(class_weight, classes, codes, weights)
+        return cls(
+            classes,
+            codes,
+            np.ones(n_graphs) if weights is None else weights,
+            {} if by_class is None else dict(enumerate(by_class.tolist())),
+        )
+
+    def importance(self) -> Float64:
+        """Return how much each graph counts: its own weight times that of its class."""
+        by_class = np.array([self.weight_of_class.get(code, 1.0) for code in range(len(self.classes))])
+        return self.weights * by_class[self.codes]
 
 
 def encode_targets(y: object, n_graphs: int) -> tuple[NDArray[np.generic], Int64]:

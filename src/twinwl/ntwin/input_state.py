@@ -10,7 +10,7 @@ from twinwl.errors import TwinWLError
 from twinwl.estimators.state import labels_from_state
 from twinwl.ntwin.fitted_inputs import FittedInputs
 from twinwl.ntwin.subtree import SubtreeHistograms
-from twinwl.stwin.space_state import alphabet_from_state, alphabet_to_state, columns_from_state
+from twinwl.stwin.state import alphabet_from_state, alphabet_to_state, columns_from_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -181,6 +181,9 @@ class STwinClassifier(NeuralGraphClassifier):
     def _examples(self, batch: GraphBatch) -> SparseExamples:
         encoding = stwin_features(batch, space=self.vectorizer_.space_)
         self.vectorizer_._note_unseen(batch, encoding)  # noqa: SLF001  (the same layer)
+        return self._examples_of(batch, encoding)
+
+    def _examples_of(self, batch: GraphBatch, encoding: Encoding) -> SparseExamples:
         return self._scaled(*self._views(batch, encoding))
 
     def _build_module(self, n_classes: int) -> SparsePerceptron:

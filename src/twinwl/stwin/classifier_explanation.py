@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.stwin.classifier import STwinClassifier
+    from twinwl.stwin.features import Encoding
 
 __all__ = ["explain_decision"]
 
@@ -31,7 +32,8 @@ def explain_decision(model: STwinClassifier, X: GraphsLike, n_columns: int) -> E
     graph = as_batch(X)
     if len(graph) != 1:
         raise TwinWLError(f"these are {len(graph)} graphs; explain one at a time, graphs[i]")
-    examples = model._examples(graph)  # noqa: SLF001  (the other half of the model)
+    encoding = stwin_features(graph, space=model.vectorizer_.space_)
+    examples = model._examples_of(graph, encoding)  # noqa: SLF001  (the other half of the model)
     logits = predict_logits(model.module_, examples)[0].astype(np.float64)
     wanted, other = (int(code) for code in np.argsort(-logits, kind="stable")[:2])
     between = np.zeros(len(logits), np.float32)
@@ -46,7 +48,7 @@ def explain_decision(model: STwinClassifier, X: GraphsLike, n_columns: int) -> E
     by_count, by_excess, slope = _on_columns(model, added, steepness)
     explanation = explanation_of(
         graph,
-        model.vectorizer_.space_,
+        encoding,
         by_count + by_excess,
         prediction=model.classes_[wanted],
         against=model.classes_[other],
@@ -56,7 +58,7 @@ def explain_decision(model: STwinClassifier, X: GraphsLike, n_columns: int) -> E
     )
     if model.input_ is None or model.input_.usual_sizes is None:
         return explanation
-    return replace(explanation, node_shares=_shares(model, graph, by_count, slope))
+    return replace(explanation, node_shares=_shares(model, graph, encoding, by_count, slope))
 
 
 def _on_columns(
@@ -81,14 +83,17 @@ def _on_columns(
     return by_count, by_excess, slope
 
 
-def _shares(model: STwinClassifier, graph: GraphBatch, by_count: Float64, slope: Float64) -> Float64:
+def _shares(
+    model: STwinClassifier, graph: GraphBatch, encoding: Encoding, by_count: Float64, slope: Float64
+) -> Float64:
     """Split counts evenly among a colour's nodes, and excesses by what each node exceeds the usual size."""
     space = model.vectorizer_.space_
     usual = np.zeros(space.n_columns)
     kept = np.arange(space.n_columns) if model.vectorizer_.columns_ is None else model.vectorizer_.columns_
     usual[kept] = model.input_.usual_sizes  # type: ignore[union-attr]
-    shares = node_shares(graph, FeatureSpace("count", space.alphabet), by_count)
-    places = stwin_features(graph, space=space).column_of_node
+    counted = encoding._replace(space=FeatureSpace("count", space.alphabet))
+    shares = node_shares(graph, counted, by_count)
+    places = encoding.column_of_node
     sizes = rooted_sizes(graph, len(places) - 1)
     first = 0
     for place, size, width in zip(places, sizes, space.columns_per_round, strict=True):

@@ -8,24 +8,29 @@ import numpy as np
 
 from twinwl.arguments import MAX_ITEMS, checked, integer
 from twinwl.estimators.explanation import ColumnShare, Explanation, check_single
+from twinwl.estimators.support_vectors import predicted_codes
 from twinwl.estimators.trees import tree_of_colour
 from twinwl.refinement.identities import rooted_sizes
-from twinwl.stwin.features import stwin_features
+from twinwl.stwin.features import encode_in_full
+from twinwl.stwin.similarity import own_sums
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Float64, Int64
+    from scipy import sparse
+
+    from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
     from twinwl.stwin.features import Encoding, FeatureSpace
+    from twinwl.stwin.similarity import Similarity
+    from twinwl.stwin.svc import STwinSVC
 
-__all__ = ["explanation_of", "node_shares"]
+__all__ = ["explain_svc", "explanation_of", "node_shares"]
 
 
 def explanation_of(
     graph: GraphBatch,
-    space: FeatureSpace,
+    encoding: Encoding,
     contributions: Float64,
     *,
-    columns: Int64 | None = None,
     prediction: object,
     against: object,
     intercept: float,
@@ -38,12 +43,10 @@ def explanation_of(
     ----------
     graph
         A batch of one.
-    space
-        What the columns stand for.
+    encoding
+        Its features.
     contributions : array of float64, shape (n_columns,)
-        What each column adds to the decision.
-    columns : array of int64, optional
-        The columns of the space that the contributions are for; None means all of them.
+        What each column of the features adds to the decision.
     prediction, against, intercept, method
         As for `Explanation`.
     n_columns
@@ -51,11 +54,6 @@ def explanation_of(
     """
     check_single(graph)
     n_columns = checked("n_columns", n_columns, integer(0, MAX_ITEMS))
-    if columns is not None:
-        everywhere = np.zeros(space.n_columns)
-        everywhere[columns] = contributions
-        contributions = everywhere
-    encoding = stwin_features(graph, space=space)
     row = encoding.matrix[0]
     by_weight = np.argsort(-np.abs(contributions[row.indices]), kind="stable")
     by_weight = by_weight[contributions[row.indices[by_weight]] != 0][:n_columns]
@@ -65,16 +63,16 @@ def explanation_of(
         against=_plain(against),
         decision=float(contributions[row.indices].sum() + intercept),
         intercept=float(intercept),
-        node_shares=_spread(graph, encoding, contributions),
+        node_shares=node_shares(graph, encoding, contributions),
         columns=tuple(
-            _column_share(space, int(row.indices[entry]), contributions, float(row.data[entry]))
+            _column_share(encoding.space, int(row.indices[entry]), contributions, float(row.data[entry]))
             for entry in by_weight
         ),
         method=method,
     )
 
 
-def node_shares(graph: GraphBatch, space: FeatureSpace, contributions: Float64) -> Float64:
+def node_shares(graph: GraphBatch, encoding: Encoding, contributions: Float64) -> Float64:
     """Split what each column adds to a decision among the nodes that it counts.
 
     A node gets the part of a column that it makes up: one of so many nodes, or its rooted size of their sum.
@@ -84,9 +82,9 @@ def node_shares(graph: GraphBatch, space: FeatureSpace, contributions: Float64) 
     ----------
     graph
         A batch of one.
-    space
-        What the columns stand for.
-    contributions : array of float64, shape (space.n_columns,)
+    encoding
+        Its features.
+    contributions : array of float64, shape (n_columns,)
 
     Returns
     -------
@@ -96,23 +94,18 @@ def node_shares(graph: GraphBatch, space: FeatureSpace, contributions: Float64) 
     --------
     >>> from twinwl import GraphBatch
     >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
-    >>> space = stwin_features(path, 1, "size").space
-    >>> node_shares(path, space, np.array([3.0, 2.0, 10.0]))
+    >>> from twinwl.stwin.features import stwin_features
+    >>> node_shares(path, stwin_features(path, 1, "size"), np.array([3.0, 2.0, 10.0]))
     array([ 2., 11.,  2.])
     """
-    check_single(graph)
-    return _spread(graph, stwin_features(graph, space=space), contributions)
-
-
-def _spread(graph: GraphBatch, encoding: Encoding, contributions: Float64) -> Float64:
-    space, places = encoding.space, encoding.column_of_node
-    if space.kind == "size":
+    places = encoding.column_of_node
+    if encoding.space.kind == "size":
         parts = rooted_sizes(graph, len(places) - 1).astype(np.float64)
     else:
         parts = np.ones(places.shape)
     shares = np.zeros(graph.n_nodes)
     first = 0
-    for place, part, width in zip(places, parts, space.columns_per_round, strict=True):
+    for place, part, width in zip(places, parts, encoding.space.columns_per_round, strict=True):
         seen = np.flatnonzero(place >= 0)
         whole = np.bincount(place[seen], part[seen], minlength=width)
         shares[seen] += contributions[first + place[seen]] * part[seen] / whole[place[seen]]
@@ -129,3 +122,56 @@ def _column_share(space: FeatureSpace, column: int, contributions: Float64, valu
 
 def _plain(label: object) -> object:
     return label.item() if isinstance(label, np.generic) else label
+
+
+_METHODS = {
+    "linear": "exact: value times weight",
+    "minmax": "exact: parts of the similarities, their divisors held",
+    "intersection": "exact: parts of the similarities, their divisors held",
+}
+
+
+def explain_svc(model: STwinSVC, graph: GraphBatch, n_columns: int) -> Explanation:
+    """Explain the class that a kernel machine predicts, against the other one or the strongest of several."""
+    check_single(graph)
+    similarity = model.similarity_
+    encoding, full = encode_in_full(graph, model.space_)
+    own, sums = own_sums(full, model.base), similarity.sums(encoding.matrix)
+    divisors = _divisors(similarity, own, sums)
+    decisions = model.support_vectors_.decisions(similarity.from_sums(sums, own))
+    wanted = int(predicted_codes(decisions)[0])
+    other = 1 - wanted if decisions.ndim == 1 else int(np.argsort(-decisions[0], kind="stable")[1])
+    weights, intercept = model.support_vectors_.between(wanted, other)
+    return explanation_of(
+        graph,
+        encoding,
+        _contributions(encoding.matrix, similarity.matrix, weights / divisors, model.base),
+        prediction=model.classes_[wanted],
+        against=model.classes_[other],
+        intercept=intercept,
+        method=_METHODS[model.base],
+        n_columns=n_columns,
+    )
+
+
+def _divisors(similarity: Similarity, own: Float64, sums: Float64) -> Float64:
+    """Return what the sums over columns are divided by, for each support vector."""
+    if similarity.base == "minmax":
+        divisors: Float64 = own + similarity.own - sums[0]
+    elif similarity.normalize:
+        divisors = np.sqrt(own * similarity.own)
+    else:
+        divisors = np.ones(len(similarity.own))
+    return np.where(divisors > 0, divisors, np.inf)
+
+
+def _contributions(
+    known: sparse.csr_matrix, support: sparse.csr_matrix, weights: Float64, base: str
+) -> Float64:
+    """Return what each column adds: its part of every similarity, weighted and summed."""
+    value = known.toarray()[0]
+    if base == "linear":
+        return np.asarray(support.T @ weights) * value
+    shared = support.copy()
+    shared.data = np.minimum(shared.data, value[shared.indices])
+    return np.asarray(shared.T @ weights)

@@ -10,20 +10,35 @@ from scipy import sparse
 
 from twinwl.arguments import FLAG, ROUNDS, checked, one_of
 from twinwl.errors import TwinWLError
+from twinwl.estimators.fitting import warn_of_strangers
+from twinwl.refinement.alphabet import Round, RoundTable
 from twinwl.refinement.colours import INITIALS, refine
 from twinwl.refinement.histograms import colour_histograms
 from twinwl.refinement.identities import rooted_sizes
-from twinwl.stwin.twins import pair_with_sizes
+from twinwl.stwin.column_choice import keep_columns
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int32, Int64, Ints
     from twinwl.estimators.parameters import Constraints
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.refinement.alphabet import Alphabet, Round
+    from twinwl.refinement.alphabet import Alphabet
 
-__all__ = ["FEATURE_PARAMETERS", "KINDS", "Encoding", "FeatureSpace", "stwin_features"]
+__all__ = [
+    "FEATURE_PARAMETERS",
+    "KINDS",
+    "STRIDE",
+    "Encoding",
+    "FeatureSpace",
+    "encode_in_full",
+    "pair_with_sizes",
+    "stwin_features",
+]
 
 KINDS = ("count", "size", "joint")
+
+# A pair is entered as a signature that hears one item, its size. With this stride every colour and every
+# size is a digit of 31 bits, so the packed key *is* the pair, whatever sizes come later.
+STRIDE = (1 << 31) - 2
 
 FEATURE_PARAMETERS: Constraints = {
     "n_iter": (ROUNDS, None),
@@ -170,6 +185,29 @@ def stwin_features(
     return Encoding(_csr(data, indices, indptr, (len(batch), grown.n_columns)), grown, columns)
 
 
+def encode_in_full(batch: GraphBatch, space: FeatureSpace) -> tuple[Encoding, sparse.csr_matrix]:
+    """Encode graphs for kernels once, leaving nothing out: similarity with oneself counts every node.
+
+    Returns
+    -------
+    known : Encoding
+        In the given space.
+    full : csr_matrix
+        The same features and temporary columns for all that the space lacks.
+    """
+    grown = stwin_features(batch, space=space, extend=True)
+    widths, grown_widths = space.columns_per_round, grown.space.columns_per_round
+    if widths == grown_widths:
+        return grown._replace(space=space), grown.matrix
+    # What is new in a round stands behind what was known.
+    first = np.concatenate([[0], np.cumsum(grown_widths)[:-1]])
+    columns = np.concatenate([np.arange(width) + start for start, width in zip(first, widths, strict=True)])
+    matrix = keep_columns(grown.matrix, columns)
+    warn_of_strangers((np.diff(matrix.indptr) == 0) & (batch.nodes_per_graph > 0))
+    seen = grown.column_of_node < np.array(widths)[:, None]
+    return Encoding(matrix, space, np.where(seen, grown.column_of_node, -1).astype(np.int32)), grown.matrix
+
+
 def _csr(data: Float64, indices: Ints, indptr: Int64, shape: tuple[int, int]) -> sparse.csr_matrix:
     """Wrap arrays that are right by construction, without SciPy's checks and copies."""
     # One index type throughout: SciPy would otherwise copy the larger array to match.
@@ -182,3 +220,48 @@ def _csr(data: Float64, indices: Ints, indptr: Int64, shape: tuple[int, int]) ->
     matrix.has_sorted_indices = True
     matrix.has_canonical_format = True
     return matrix
+
+
+def pair_with_sizes(
+    colours: Int32, sizes: Int32, known: tuple[Round, ...] | None, *, insert: bool
+) -> tuple[Int32, tuple[Round, ...]]:
+    """Give each (colour, rooted size) pair of a round a number.
+
+    Parameters
+    ----------
+    colours, sizes : arrays of int32, shape (n_iter + 1, n_nodes)
+        Colour (-1 where unseen) and rooted size of each node.
+    known
+        Pairs of each round to look up in; None starts from nothing and numbers them by colour, then size.
+    insert
+        Number pairs that are not known behind those that are; otherwise they get -1.
+
+    Returns
+    -------
+    array of int32, shape (n_iter + 1, n_nodes), and the pairs of each round
+
+    >>> colours, sizes = np.array([[1, 0, 0]], np.int32), np.array([[2, 3, 1]], np.int32)
+    >>> pair_with_sizes(colours, sizes, None, insert=True)[0]
+    array([[2, 1, 0]], dtype=int32)
+    """
+    out = np.empty(colours.shape, np.int32)
+    rounds = []
+    for h, (colour, size) in enumerate(zip(colours, sizes, strict=True)):
+        table = RoundTable(STRIDE, 1, None if known is None else known[h])
+        table.pair(colour, size, out[h], insert=insert)
+        pairs = table.finished() if known is None or insert else known[h]
+        if known is None:
+            pairs, rank = _in_order(pairs)
+            out[h] = rank[out[h]]
+        rounds.append(pairs)
+    return out, tuple(rounds)
+
+
+def _in_order(pairs: Round) -> tuple[Round, Int32]:
+    """Sort a round's pairs by colour, then size; also return the new number of each."""
+    colour, size = pairs.sig_items.reshape(-1, 2).T
+    order = np.lexsort((size, colour))
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    items = pairs.sig_items.reshape(-1, 2)[order].reshape(-1)
+    return Round(pairs.sig_ptr, items, pairs.stride, pairs.n_codes), rank

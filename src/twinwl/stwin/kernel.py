@@ -12,11 +12,9 @@ from twinwl.estimators.fitting import check_fitted, graphs_of
 from twinwl.estimators.parameters import DeclaredParameters
 from twinwl.files.model_files import savable
 from twinwl.graphs.node_features import warn_features
-from twinwl.stwin.extended import encode_in_full
-from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, stwin_features
-from twinwl.stwin.kernel_products import RightHandSide
-from twinwl.stwin.similarity import BASES, own_sums, similarities_from_sums, sums_of_pairs
-from twinwl.stwin.space_state import matrix_from_state, matrix_to_state, space_from_state, space_to_state
+from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, encode_in_full, stwin_features
+from twinwl.stwin.similarity import BASES, Similarity, own_sums
+from twinwl.stwin.state import matrix_from_state, matrix_to_state, space_from_state, space_to_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,8 +55,6 @@ class TwinKernel(TransformerMixin, DeclaredParameters):
     space_ : FeatureSpace
     matrix_ : csr_matrix, shape (n_training_graphs, n_columns)
         Features of the training graphs.
-    own_sums_ : array of float64, shape (n_training_graphs,)
-        Each training graph's sum with itself, before any division.
 
     Notes
     -----
@@ -83,7 +79,7 @@ class TwinKernel(TransformerMixin, DeclaredParameters):
 
     space_: FeatureSpace
     matrix_: sparse.csr_matrix
-    own_sums_: Float64
+    similarity_: Similarity
 
     def __init__(
         self,
@@ -112,17 +108,18 @@ class TwinKernel(TransformerMixin, DeclaredParameters):
             batch, self.n_iter, self.features, edge_labels=self.edge_labels, initial=self.initial
         )
         self.space_, self.matrix_ = encoding.space, encoding.matrix
-        self.own_sums_ = own_sums(self.matrix_, self.base)
+        self.similarity_ = Similarity(self.matrix_, self.base, normalize=self.normalize)
         return self
 
     def fit_transform(self, X: GraphsLike, y: object = None) -> Float64:
         """Return the kernel matrix of the training graphs, shape (n_graphs, n_graphs)."""
         self.fit(X, y)
-        return self._similarities(self.matrix_, self.own_sums_)
+        return self.similarity_.of(self.matrix_, self.similarity_.own)
 
     def transform(self, X: GraphsLike) -> Float64:
         """Return similarities with the training graphs, shape (n_graphs, n_training_graphs)."""
-        return self._similarities(*self._encode(X))
+        matrix, own = self._encode(X)
+        return self.similarity_.of(matrix, own)
 
     def blocks(self, X: GraphsLike | None = None, block_size: int = 1024) -> Iterator[tuple[slice, Float64]]:
         """Yield the rows of ``transform(X)`` a block at a time, so that it never exists as a whole.
@@ -142,10 +139,9 @@ class TwinKernel(TransformerMixin, DeclaredParameters):
         """
         block_size = checked("block_size", block_size, integer(1, MAX_ITEMS))
         matrix, own = self._encode(X)
-        right = RightHandSide(self.matrix_)
         for first in range(0, len(own), block_size):
             rows = slice(first, min(first + block_size, len(own)))
-            yield rows, self._similarities(matrix[rows], own[rows], right)
+            yield rows, self.similarity_.of(matrix[rows], own[rows])
 
     def diagonal(self, X: GraphsLike | None = None) -> Float64:
         """Return each graph's similarity with itself, without building a matrix.
@@ -168,21 +164,15 @@ class TwinKernel(TransformerMixin, DeclaredParameters):
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Name each column after its training graph: ``graph0``, ``graph1``, …."""
         check_fitted(self, "space_")
-        return np.array([f"graph{i}" for i in range(len(self.own_sums_))], dtype=object)
+        return np.array([f"graph{i}" for i in range(self.matrix_.shape[0])], dtype=object)
 
     def _encode(self, X: GraphsLike | None) -> tuple[sparse.csr_matrix, Float64]:
         """Return the features that the training graphs know, and sums that count all of them."""
         check_fitted(self, "space_")
         if X is None:
-            return self.matrix_, self.own_sums_
+            return self.matrix_, self.similarity_.own
         known, full = encode_in_full(graphs_of(X, "transform"), self.space_)
-        return known, own_sums(full, self.base)
-
-    def _similarities(
-        self, matrix: sparse.csr_matrix, own: Float64, right: RightHandSide | None = None
-    ) -> Float64:
-        sums = sums_of_pairs(matrix, right or RightHandSide(self.matrix_), self.base)
-        return similarities_from_sums(sums, own, self.own_sums_, self.base, normalize=self.normalize)
+        return known.matrix, own_sums(full, self.base)
 
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
@@ -198,5 +188,5 @@ class TwinKernel(TransformerMixin, DeclaredParameters):
         self = cls._with_params(params)
         self.space_ = space_from_state(state)
         self.matrix_ = matrix_from_state(state, self.space_.n_columns)
-        self.own_sums_ = own_sums(self.matrix_, self.base)
+        self.similarity_ = Similarity(self.matrix_, self.base, normalize=self.normalize)
         return self

@@ -19,17 +19,16 @@ from twinwl.arguments import (
 from twinwl.estimators.calibration import Calibration
 from twinwl.estimators.fitting import check_fitted, graphs_of
 from twinwl.estimators.parameters import DeclaredParameters
+from twinwl.estimators.penalty_choice import INNER_FOLDS, PENALTIES, inner_folds, make_svc, score_penalties
 from twinwl.estimators.random_state import one_seed
 from twinwl.estimators.support_vectors import SupportVectors, predicted_codes
+from twinwl.estimators.targets import Targets
 from twinwl.files.model_files import savable
 from twinwl.graphs.node_features import warn_features
-from twinwl.stwin.extended import encode_in_full
-from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, stwin_features
-from twinwl.stwin.inner_choice import INNER_FOLDS, PENALTIES, Problem, choose, inner_folds, machine
-from twinwl.stwin.kernel_products import RightHandSide
-from twinwl.stwin.similarity import BASES, own_sums, similarities_from_sums, sums_of_pairs
-from twinwl.stwin.svc_explanation import explain_decision
-from twinwl.stwin.svc_state import svc_from_state, svc_to_state
+from twinwl.stwin.explanation import explain_svc
+from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, encode_in_full, stwin_features
+from twinwl.stwin.similarity import BASES, Similarity, own_sums, similarities_by_rounds
+from twinwl.stwin.state import svc_from_state, svc_to_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -128,6 +127,7 @@ class STwinSVC(ClassifierMixin, DeclaredParameters):
     inner_scores_: dict[tuple[int, float], float]
     space_: FeatureSpace
     matrix_: sparse.csr_matrix
+    similarity_: Similarity
     support_vectors_: SupportVectors
     calibration_: Calibration
 
@@ -178,28 +178,27 @@ class STwinSVC(ClassifierMixin, DeclaredParameters):
         warn_features(batch, self, ignore_features=self.ignore_features)
         n_iters = checked("n_iter", self.n_iter, one_or_more(ROUNDS))
         Cs = checked("C", self.C, PENALTIES)
-        problem = Problem.of(y, len(batch), sample_weight, self.class_weight)
-        folds = inner_folds(problem, groups, self.inner_folds, one_seed(self.random_state))
+        targets = Targets.of(y, len(batch), sample_weight, self.class_weight)
+        folds = inner_folds(targets, groups, self.inner_folds, one_seed(self.random_state))
         encoding = stwin_features(
             batch, max(n_iters), self.features, edge_labels=self.edge_labels, initial=self.initial
         )
-        choice = choose(
-            encoding,
-            problem,
-            folds,
-            n_iters=n_iters,
-            Cs=Cs,
-            base=self.base,
-            normalize=self.normalize,
-            n_jobs=self.n_jobs,
-        )
-        self.classes_, self.n_iter_, self.C_ = problem.classes, choice.n_iter, choice.C
-        self.inner_score_, self.inner_scores_ = choice.score, choice.scores
-        fitted = machine(choice.C, problem).fit(choice.similarities, problem.codes, problem.weights)
-        self.support_vectors_ = SupportVectors.of(fitted)
-        self.calibration_ = Calibration.fitted(choice.decisions, problem.codes, problem.weights)
-        self.space_ = encoding.space.first_rounds(choice.n_iter)
+        self.inner_scores_, self.inner_score_ = {}, -1.0
+        for n_iter, similarities in similarities_by_rounds(
+            encoding, n_iters, self.base, normalize=self.normalize
+        ):
+            for C, score, decisions in score_penalties(similarities, targets, folds, Cs, self.n_jobs):
+                self.inner_scores_[n_iter, C] = score
+                if score > self.inner_score_:  # of equals the fewest rounds, then the smallest C
+                    self.n_iter_, self.C_, self.inner_score_ = n_iter, C, score
+                    held_out, kernel_matrix = decisions, similarities
+        svc = make_svc(self.C_, targets).fit(kernel_matrix, targets.codes, targets.weights)
+        self.classes_ = targets.classes
+        self.support_vectors_ = SupportVectors.of(svc)
+        self.calibration_ = Calibration.fitted(held_out, targets.codes, targets.weights)
+        self.space_ = encoding.space.first_rounds(self.n_iter_)
         self.matrix_ = encoding.matrix[self.support_vectors_.rows][:, : self.space_.n_columns]
+        self.similarity_ = Similarity(self.matrix_, self.base, normalize=self.normalize)
         return self
 
     @property
@@ -212,14 +211,7 @@ class STwinSVC(ClassifierMixin, DeclaredParameters):
         """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
         check_fitted(self, "space_")
         known, full = encode_in_full(graphs_of(X, "predict"), self.space_)
-        sums = sums_of_pairs(known, RightHandSide(self.matrix_), self.base)
-        similarities = similarities_from_sums(
-            sums,
-            own_sums(full, self.base),
-            own_sums(self.matrix_, self.base),
-            self.base,
-            normalize=self.normalize,
-        )
+        similarities = self.similarity_.of(known.matrix, own_sums(full, self.base))
         return self.support_vectors_.decisions(similarities)
 
     def predict(self, X: GraphsLike) -> NDArray[np.generic]:
@@ -251,7 +243,7 @@ class STwinSVC(ClassifierMixin, DeclaredParameters):
             How many of the weightiest columns to list.
         """
         check_fitted(self, "space_")
-        return explain_decision(self, graphs_of(graph, "explain"), n_columns)
+        return explain_svc(self, graphs_of(graph, "explain"), n_columns)
 
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()

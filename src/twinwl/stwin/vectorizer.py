@@ -15,7 +15,7 @@ from twinwl.files.model_files import savable
 from twinwl.graphs.node_features import warn_features
 from twinwl.stwin.column_choice import COLUMN_PARAMETERS, choose_columns, keep_columns
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, stwin_features
-from twinwl.stwin.space_state import columns_from_state, space_from_state, space_to_state
+from twinwl.stwin.state import columns_from_state, space_from_state, space_to_state
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
