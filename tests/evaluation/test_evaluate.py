@@ -290,3 +290,9 @@ def test_a_store_that_cannot_be_written_is_refused_before_any_fit(tmp_path):
     store.parent.symlink_to(tmp_path / "nowhere")
     with pytest.raises(TwinWLError, match="cannot write to the store"):
         tw.evaluate(Untouched(), tw.load_dataset("TWINS", n_pairs=20), n_folds=2, store=store)
+
+
+def test_copies_are_not_looked_for_where_the_store_has_every_fold(tmp_path, monkeypatch):
+    first = tw.evaluate(tree(), twins(9), n_folds=3, store=tmp_path / "r.jsonl")
+    monkeypatch.setattr("twinwl.evaluation.evaluate.copies_of", lambda _graphs: pytest.fail("looked for"))
+    assert tw.evaluate(tree(), twins(9), n_folds=3, store=tmp_path / "r.jsonl").rows == first.rows

@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-import math
-
 import igraph
 import networkx as nx
 import numpy as np
-import pytest
 
 from twinwl import GraphBatch, load_dataset
-from twinwl.errors import TwinWLError
 from twinwl.evaluation.folds import Fold, folds_of
-from twinwl.evaluation.leaks import accuracy_without_leaks, leaked_test_graphs
+from twinwl.evaluation.leaks import copies_of, leaked_test_graphs
 
 PATH, MOVED_PATH, STAR = [(0, 1), (1, 2), (2, 3)], [(2, 0), (0, 3), (3, 1)], [(0, 1), (0, 2), (0, 3)]
 
@@ -21,45 +17,29 @@ def fold(train, validation, test):
 
 def test_copy_with_moved_nodes_is_found_in_training_and_in_the_hold_out():
     graphs = GraphBatch.from_edges([PATH, STAR, MOVED_PATH, STAR])
-    assert leaked_test_graphs(graphs, [fold([0], [1], [2, 3])])[0].tolist() == [True, True]
-    assert leaked_test_graphs(graphs, [fold([0], [], [2, 1])])[0].tolist() == [True, False]
+    assert leaked_test_graphs(copies_of(graphs), fold([0], [1], [2, 3])).tolist() == [True, True]
+    assert leaked_test_graphs(copies_of(graphs), fold([0], [], [2, 1])).tolist() == [True, False]
 
 
 def test_copies_within_the_test_part_are_no_leak():
     graphs = GraphBatch.from_edges([STAR, PATH, MOVED_PATH])
-    assert leaked_test_graphs(graphs, [fold([0], [], [1, 2])])[0].tolist() == [False, False]
+    assert leaked_test_graphs(copies_of(graphs), fold([0], [], [1, 2])).tolist() == [False, False]
 
 
 def test_labels_count():
     graphs = GraphBatch.from_edges([PATH, PATH], node_labels=[list("CCCO"), list("CCCN")])
-    assert leaked_test_graphs(graphs, [fold([0], [], [1])])[0].tolist() == [False]
+    assert leaked_test_graphs(copies_of(graphs), fold([0], [], [1])).tolist() == [False]
 
 
 def test_features_count():
     features = [[[0.0], [0], [0], [1]], [[0.0], [0], [1], [0]], [[0.0], [1], [0], [0]]]
     graphs = GraphBatch.from_edges([PATH, PATH, MOVED_PATH], node_features=features)
-    assert leaked_test_graphs(graphs, [fold([0], [], [1, 2])])[0].tolist() == [False, True]
+    assert leaked_test_graphs(copies_of(graphs), fold([0], [], [1, 2])).tolist() == [False, True]
 
 
 def test_1wl_equivalent_graphs_are_no_leak():
     graphs = GraphBatch.from_networkx([nx.cycle_graph(6), nx.disjoint_union(*[nx.cycle_graph(3)] * 2)])
-    assert leaked_test_graphs(graphs, [fold([0], [], [1])])[0].tolist() == [False]
-
-
-def test_accuracy_with_and_without():
-    result = accuracy_without_leaks(np.array([True, False, True, True]), np.array([True, True, False, False]))
-    assert result == (0.75, 1.0, 2)
-
-
-def test_everything_leaked_leaves_no_accuracy():
-    result = accuracy_without_leaks(np.array([True]), np.array([True]))
-    assert result.everything == 1.0
-    assert math.isnan(result.without_leaks)
-
-
-def test_lengths_must_agree():
-    with pytest.raises(TwinWLError, match="2 answers for 1 test graphs"):
-        accuracy_without_leaks(np.array([True, True]), np.array([True]))
+    assert leaked_test_graphs(copies_of(graphs), fold([0], [], [1])).tolist() == [False]
 
 
 def test_leaks_of_a_real_set_are_those_igraph_finds(tu_zip):
@@ -75,5 +55,5 @@ def test_leaks_of_a_real_set_are_those_igraph_finds(tu_zip):
         any(degrees[test] == degrees[seen] and plain[test].isomorphic(plain[seen]) for seen in training)
         for test in folds[0].test
     ]
-    assert leaked_test_graphs(data.graphs, folds)[0].tolist() == expected
+    assert leaked_test_graphs(copies_of(data.graphs), folds[0]).tolist() == expected
     assert 10 < sum(expected) < 90

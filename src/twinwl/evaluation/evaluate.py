@@ -20,7 +20,7 @@ from twinwl.errors import TwinWLError, TwinWLWarning, import_extra, shown, warn_
 from twinwl.evaluation.claims import Claims, SharedWork
 from twinwl.evaluation.fold_run import Unit, run_fold
 from twinwl.evaluation.folds import folds_of
-from twinwl.evaluation.leaks import leaked_test_graphs
+from twinwl.evaluation.leaks import copies_of
 from twinwl.evaluation.methods import Method, resolve
 from twinwl.evaluation.metrics import check_metrics
 from twinwl.evaluation.protocols import PROTOCOLS, Summary, check_protocol, summarise
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from twinwl.arrays import Int64
     from twinwl.evaluation.methods import Config, Grid
     from twinwl.evaluation.store import Row
 
@@ -231,13 +232,15 @@ def evaluate(
     warned: list[str] = []
     with _store(store) as results, Claims(results.path) as claims:
         shared = SharedWork(list(work), results, claims, lambda row: _covers(row, metrics), end)
+        copies = np.empty(0, np.int64)
         if shared.missing:
             results.check_writable()
-        title = f"{chosen.name} on {data.name}"
+            copies = copies_of(data.graphs)  # only now: finding copies can take longer than reading a store
+        title, choose = f"{chosen.name} on {data.name}", len(configs) > 1
         with ProgressBar(title, len(work), done=len(work) - len(shared.missing), show=progress) as bar:
             for keys in shared.rounds():
                 units = (work[key] for key in keys)
-                for row, messages in _run(units, data, metrics, choose=len(configs) > 1, n_jobs=n_jobs):
+                for row, messages in _run(units, data, copies, metrics, choose=choose, n_jobs=n_jobs):
                     shared.finish(row)
                     warned += messages[:1]
                     bar.reach(len(work) - len(shared.missing))
@@ -286,12 +289,11 @@ def _work(
         for each in seeds
         for number, fold in enumerate(folds_of(data, n_folds=n_folds, seed=each, splits=splits))
     }
-    leaks = leaked_test_graphs(data.graphs, list(folds.values()))
     kind = f"{n_folds} folds" if splits is None else Path(splits).name
-    for ((each, number), fold), leaked in zip(folds.items(), leaks, strict=True):
+    for (each, number), fold in folds.items():
         for config in configs:
             key = key_of(data, method.name, method.version, config, kind, seed=each, fold=number)
-            yield Unit(key, method, fold, leaked)
+            yield Unit(key, method, fold)
 
 
 def _covers(row: Row, metrics: Sequence[str]) -> bool:
@@ -300,18 +302,26 @@ def _covers(row: Row, metrics: Sequence[str]) -> bool:
 
 
 def _run(
-    units: Iterable[Unit], data: Dataset, metrics: Sequence[str], *, choose: bool, n_jobs: int
+    units: Iterable[Unit],
+    data: Dataset,
+    copies: Int64,
+    metrics: Sequence[str],
+    *,
+    choose: bool,
+    n_jobs: int,
 ) -> Iterator[tuple[Row, list[str]]]:
     """Run the units and yield each result, with what was warned of, as soon as it is there."""
     pool = Parallel(n_jobs=n_jobs, return_as="generator" if n_jobs == 1 else "generator_unordered")
-    yield from pool(delayed(_run_one)(unit, data, metrics, choose=choose) for unit in units)
+    yield from pool(delayed(_run_one)(unit, data, copies, metrics, choose=choose) for unit in units)
 
 
-def _run_one(unit: Unit, data: Dataset, metrics: Sequence[str], *, choose: bool) -> tuple[Row, list[str]]:
+def _run_one(
+    unit: Unit, data: Dataset, copies: Int64, metrics: Sequence[str], *, choose: bool
+) -> tuple[Row, list[str]]:
     """Run one unit; other processes cannot warn the caller, so what they say is handed back."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TwinWLWarning)
-        row = run_fold(unit, data, metrics, choose=choose)
+        row = run_fold(unit, data, copies, metrics, choose=choose)
     ours = [str(each.message) for each in caught if issubclass(each.category, TwinWLWarning)]
     for other in caught:
         if not issubclass(other.category, TwinWLWarning):

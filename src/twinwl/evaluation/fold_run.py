@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.evaluation.leaks import accuracy_without_leaks
+from twinwl.evaluation.leaks import leaked_test_graphs
 from twinwl.evaluation.metrics import scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
     from twinwl.arrays import Int64
@@ -42,14 +41,11 @@ class Unit:
         What the result is filed under.
     method : Method
     fold : Fold
-    leaked : array of bool, shape (n_test,)
-        Test graphs that have an isomorphic copy in the training part.
     """
 
     key: Row
     method: Method
     fold: Fold
-    leaked: NDArray[np.bool_]
 
     def build(self) -> BaseEstimator:
         """Return a fresh estimator for this unit, without a bar of its own: the evaluation shows one."""
@@ -58,13 +54,13 @@ class Unit:
         return estimator.set_params(**dict.fromkeys(bars, False))
 
 
-def run_fold(unit: Unit, data: Dataset, metrics: Sequence[str], *, choose: bool) -> Row:
+def run_fold(unit: Unit, data: Dataset, copies: Int64, metrics: Sequence[str], *, choose: bool) -> Row:
     """Fit and score; return the whole result.
 
     A method with epochs learns from ``fold.train``; the hold-out picks the epoch, and the test curve is
     recorded beside it but decides nothing. A method without epochs learns from the whole training part,
     hold-out included; only where several configurations compete (``choose``) is it first fitted without
-    the hold-out, to be judged on it.
+    the hold-out, to be judged on it. ``copies`` is what `twinwl.evaluation.leaks.copies_of` returns.
     """
     began = time.perf_counter()
     fold, graphs, y = unit.fold, data.graphs, data.targets
@@ -93,8 +89,9 @@ def run_fold(unit: Unit, data: Dataset, metrics: Sequence[str], *, choose: bool)
             validation_score = _judged(unit, data)
         _fit(estimator, data, fold.training_part)
     scores, right = scores_of(estimator, test, y[fold.test], metrics)
-    if unit.leaked.any() and not unit.leaked.all():
-        scores["accuracy-without-duplicates"] = accuracy_without_leaks(right, unit.leaked).without_leaks
+    leaked = leaked_test_graphs(copies, fold)
+    if leaked.any() and not leaked.all():
+        scores["accuracy-without-duplicates"] = float(right[~leaked].mean())
     return {
         **unit.key,
         "scores": scores,
@@ -104,7 +101,7 @@ def run_fold(unit: Unit, data: Dataset, metrics: Sequence[str], *, choose: bool)
         "epochs": epochs,
         "best_epoch": best_epoch,
         "n_test": len(fold.test),
-        "n_leaked": int(unit.leaked.sum()),
+        "n_leaked": int(leaked.sum()),
         "seconds": round(time.perf_counter() - began, 3),
         "peak_memory": _peak_memory(),
         "versions": versions(),

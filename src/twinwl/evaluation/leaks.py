@@ -2,77 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.errors import TwinWLError
 from twinwl.isomorphism.deduplication import deduplicate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
+    from twinwl.arrays import Int64
     from twinwl.evaluation.folds import Fold
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["LeakAdjustedAccuracy", "accuracy_without_leaks", "leaked_test_graphs"]
+__all__ = ["copies_of", "leaked_test_graphs"]
 
 
-def leaked_test_graphs(graphs: GraphBatch, folds: Sequence[Fold]) -> list[NDArray[np.bool_]]:
-    """Mark, for each fold, the test graphs that are isomorphic to a graph of the training part.
+def copies_of(graphs: GraphBatch) -> Int64:
+    """Return a number for each graph that its isomorphic copies share, shape (n_graphs,).
+
+    Canonical forms decide. Graphs with different node features are no copies.
+
+    >>> from twinwl import GraphBatch
+    >>> copies_of(GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1)], [(0, 2), (2, 1)]]))
+    array([0, 1, 0])
+    """
+    return deduplicate(graphs.discretise()).labels
+
+
+def leaked_test_graphs(copies: Int64, fold: Fold) -> NDArray[np.bool_]:
+    """Mark the test graphs that have a copy in the training part, hold-out included.
 
     Parameters
     ----------
-    graphs
-        All graphs; canonical forms decide, once for the whole set. Graphs with different node features are
-        no copies.
-    folds
-        The hold-out belongs to the training part.
+    copies : array of int64, shape (n_graphs,)
+        As from `copies_of`.
+    fold
+        Its training part and its test graphs.
 
     Returns
     -------
-    list of bool arrays, shape (n_test,)
-        One per fold, aligned with ``fold.test``.
+    array of bool, shape (n_test,)
 
-    >>> from twinwl import GraphBatch
     >>> from twinwl.evaluation.folds import Fold
-    >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1)], [(0, 2), (2, 1)]])
     >>> fold = Fold(np.array([0]), np.array([], int), np.array([1, 2]))
-    >>> leaked_test_graphs(graphs, [fold])[0].tolist()
+    >>> leaked_test_graphs(np.array([0, 1, 0]), fold).tolist()
     [False, True]
     """
-    copies = deduplicate(graphs.discretise()).labels  # a number for each graph that its copies share
-    return [np.isin(copies[fold.test], copies[fold.training_part]) for fold in folds]
-
-
-class LeakAdjustedAccuracy(NamedTuple):
-    """Accuracy on all test graphs, and on those without a copy in training (NaN where there are none)."""
-
-    everything: float
-    without_leaks: float
-    n_leaked: int
-
-
-def accuracy_without_leaks(right: NDArray[np.bool_], leaked: NDArray[np.bool_]) -> LeakAdjustedAccuracy:
-    """Return the accuracy with and without the leaked test graphs.
-
-    Parameters
-    ----------
-    right : array of bool, shape (n_test,)
-        Which test graphs were classified rightly.
-    leaked : array of bool, shape (n_test,)
-        As from `leaked_test_graphs`.
-
-    >>> accuracy_without_leaks(np.array([True, True, False, True]), np.array([True, False, False, False]))
-    LeakAdjustedAccuracy(everything=0.75, without_leaks=0.6666666666666666, n_leaked=1)
-    """
-    if len(right) != len(leaked):
-        raise TwinWLError(f"{len(right)} answers for {len(leaked)} test graphs; give one a graph")
-    kept = right[~leaked]
-    return LeakAdjustedAccuracy(
-        float(np.mean(right)) if len(right) else float("nan"),
-        float(np.mean(kept)) if len(kept) else float("nan"),
-        int(leaked.sum()),
-    )
+    return np.isin(copies[fold.test], copies[fold.training_part])
