@@ -20,6 +20,7 @@ from twinwl.ntwin.settings import HOPS, ROOT_MARK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy.sparse import csr_matrix
 
     from twinwl.estimators.explanation import Explanation
     from twinwl.estimators.parameters import Constraints
@@ -194,13 +195,17 @@ class NTwinClassifier(NeuralGraphClassifier):
     # ------------------------------------------------------------------ what the frame asks for
 
     def _fit_examples(self, batch: GraphBatch) -> QuotientExamples | LiteralExamples:
-        self.inputs_ = FittedInputs.fitted(
+        self.inputs_, histograms = FittedInputs.fitted(
             batch, self.layers, subtree=self.subtree, edge_labels=self.edge_labels, min_df=self.min_df
         )
-        return self._examples(batch)
+        return self._examples(batch, histograms)
 
-    def _examples(self, batch: GraphBatch) -> QuotientExamples | LiteralExamples:
-        return self.inputs_.examples(batch, self.layers, self.hops, self.root_mark, self.max_memory)
+    def _examples(
+        self, batch: GraphBatch, histograms: csr_matrix | None = None
+    ) -> QuotientExamples | LiteralExamples:
+        return self.inputs_.examples(
+            batch, self.layers, self.hops, self.root_mark, self.max_memory, histograms
+        )
 
     def _build_module(self, n_classes: int) -> NTwinNetwork:
         inputs = self.inputs_

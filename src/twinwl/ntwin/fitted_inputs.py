@@ -17,6 +17,8 @@ from twinwl.ntwin.subtree import SubtreeHistograms
 from twinwl.ntwin.whole_graphs import whole_quotient
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
@@ -60,14 +62,19 @@ class FittedInputs:
     @classmethod
     def fitted(
         cls, batch: GraphBatch, layers: int, *, subtree: str, edge_labels: bool, min_df: int
-    ) -> FittedInputs:
-        """Look at the graphs to learn from."""
+    ) -> tuple[FittedInputs, csr_matrix | None]:
+        """Look at the graphs to learn from; also return their histograms, where there are any."""
         features = np.empty((0, 0)) if batch.node_features is None else batch.node_features
         if subtree == "auto":
             subtree = "gin" if features.shape[1] else "wl"
         used = np.flatnonzero(np.bincount(batch.node_labels, minlength=len(batch.node_vocabulary)))
         scale = features.std(axis=0) if len(features) else np.ones(features.shape[1])
-        return cls(
+        histograms, rows = None, None
+        if subtree == "wl":
+            histograms, rows = SubtreeHistograms.fitted(
+                batch.without_features(), layers, edge_labels=edge_labels, min_df=min_df
+            )
+        inputs = cls(
             n_graphs=len(batch),
             labels=tuple(batch.node_vocabulary[code] for code in used.tolist()),
             edge_labels=batch.edge_vocabulary if edge_labels and batch.edge_labels is not None else None,
@@ -75,12 +82,9 @@ class FittedInputs:
             subtree=subtree,
             centre=features.mean(axis=0) if len(features) else np.zeros(features.shape[1]),
             scale=np.where(scale > 0, scale, 1.0),  # a constant column says nothing, and must not divide by 0
-            histograms=SubtreeHistograms.fitted(
-                batch.without_features(), layers, edge_labels=edge_labels, min_df=min_df
-            )
-            if subtree == "wl"
-            else None,
+            histograms=histograms,
         )
+        return inputs, rows
 
     @property
     def n_features(self) -> int:
@@ -93,12 +97,23 @@ class FittedInputs:
         return 0 if self.histograms is None else self.histograms.n_columns
 
     def examples(
-        self, batch: GraphBatch, layers: int, hops: Hops, root_mark: RootMark, max_memory: int | None
+        self,
+        batch: GraphBatch,
+        layers: int,
+        hops: Hops,
+        root_mark: RootMark,
+        max_memory: int | None,
+        histograms: csr_matrix | None = None,
     ) -> QuotientExamples | LiteralExamples:
-        """Turn graphs into examples, on the quotient unless there are continuous features."""
+        """Turn graphs into examples, on the quotient unless there are continuous features.
+
+        ``histograms`` are those of `fitted`, where these are the graphs it looked at.
+        """
         self.check(batch)
         plain = batch.without_features()
-        rows = None if self.histograms is None else SparseExamples(self.histograms.rows(plain))
+        if histograms is None and self.histograms is not None:
+            histograms = self.histograms.rows(plain)
+        rows = None if histograms is None else SparseExamples(histograms)
         if len(self.centre):
             return LiteralExamples(batch, self.labels, self.edge_labels, self.centre, self.scale, rows)
         use_edges = self.edge_labels is not None

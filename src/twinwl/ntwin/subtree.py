@@ -39,9 +39,9 @@ class SubtreeHistograms:
     Examples
     --------
     >>> from twinwl.datasets.generators.worked_example import worked_example
-    >>> histograms = SubtreeHistograms.fitted(worked_example(), layers=2, edge_labels=False, min_df=1)
-    >>> histograms.rows(worked_example()).shape
-    (2, 4)
+    >>> histograms, rows = SubtreeHistograms.fitted(worked_example(), layers=2, edge_labels=False, min_df=1)
+    >>> histograms.n_columns, rows.shape
+    (4, (2, 4))
     """
 
     def __init__(self, alphabet: Alphabet, columns: Int64) -> None:
@@ -51,14 +51,15 @@ class SubtreeHistograms:
     @classmethod
     def fitted(
         cls, batch: GraphBatch, layers: int, *, edge_labels: bool, min_df: int = 2
-    ) -> SubtreeHistograms:
-        """Take the alphabet and the columns from a batch of graphs."""
+    ) -> tuple[SubtreeHistograms, csr_matrix]:
+        """Take the alphabet and the columns from a batch of graphs; also return the rows of these graphs."""
         colours, alphabet = refine(batch, layers, edge_labels=edge_labels)
         counts = _counts(batch, colours, alphabet)
         graphs_of_column = np.bincount(counts.indices, minlength=counts.shape[1])
         kept = graphs_of_column >= min_df
         kept[: len(alphabet.labels)] = False  # the paper's representation starts at layer 1
-        return cls(alphabet, np.flatnonzero(kept).astype(np.int64))
+        histograms = cls(alphabet, np.flatnonzero(kept).astype(np.int64))
+        return histograms, histograms._scaled(counts)
 
     @property
     def n_columns(self) -> int:
@@ -68,7 +69,10 @@ class SubtreeHistograms:
     def rows(self, batch: GraphBatch) -> csr_matrix:
         """Return the scaled histograms, shape (n_graphs, n_columns)."""
         colours, _ = refine(batch, None, alphabet=self.alphabet)
-        counts = _counts(batch, colours, self.alphabet)[:, self.columns]
+        return self._scaled(_counts(batch, colours, self.alphabet))
+
+    def _scaled(self, counts: csr_matrix) -> csr_matrix:
+        counts = counts[:, self.columns]
         rows = csr_matrix((np.sqrt(counts.data), counts.indices, counts.indptr), shape=counts.shape)
         lengths = np.sqrt(np.asarray(counts.sum(axis=1)).ravel())  # of the square roots
         scale = np.divide(_ROW_LENGTH, lengths, out=np.zeros_like(lengths), where=lengths > 0)
