@@ -1,3 +1,7 @@
+import subprocess
+import sys
+
+import igraph
 import networkx as nx
 import numpy as np
 import pytest
@@ -86,7 +90,7 @@ def test_either_direction_of_igraph_permutations_is_understood(batch, seed):
     copy = relabelled(batch, np.random.default_rng(seed))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(canonical, "_gives_new_places", lambda: not turned.gives_new_places)
-        patch.setattr(canonical.igraph, "GraphBase", turned.graph)
+        patch.setattr(igraph, "GraphBase", turned.graph)
         again = certificates(copy, range(len(copy)))
     assert certificates(batch, range(len(batch))) == again
 
@@ -96,7 +100,7 @@ class TurnedRound:
 
     def __init__(self, gives_new_places):
         self.gives_new_places = gives_new_places
-        self._base = canonical.igraph.GraphBase
+        self._base = igraph.GraphBase
 
     def graph(self, *arguments):
         self._graph = self._base(*arguments)
@@ -104,3 +108,13 @@ class TurnedRound:
 
     def canonical_permutation(self, color):
         return np.argsort(self._graph.canonical_permutation(color=color)).tolist()
+
+
+def test_what_needs_no_canonical_form_does_not_pay_for_igraph():
+    code = (
+        "import sys, twinwl as tw; g = tw.GraphBatch.from_edges([[(0, 1)]]); "
+        "tw.graph_hash(g); tw.compare(g, g); "
+        "print(sorted({'igraph', 'matplotlib', 'networkx', 'sklearn', 'torch'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")

@@ -163,6 +163,16 @@ def test_signatures_too_wide_to_pack_are_still_told_apart():
     assert len(set(hubs.tolist())) == 50
 
 
+@pytest.mark.parametrize("n_leaves", [1, 2, 31, 32, 33, 34, 100, 2000])
+def test_hubs_hear_their_neighbours_in_order(n_leaves):
+    rng = np.random.default_rng(n_leaves)
+    labels = rng.integers(0, 50, n_leaves).tolist()
+    hub = GraphBatch.from_edges([[(0, leaf) for leaf in range(1, n_leaves + 1)]], node_labels=[[-1, *labels]])
+    part = refine(hub, 1).alphabet.rounds[0]
+    _, heard = part.signature(0)
+    assert [colour for _, colour in heard] == np.sort(refine(hub, 0).colours[0, 1:]).tolist()
+
+
 def test_many_edge_labels_need_wide_items():
     """The product of edge labels and colours passes 32 bits; items widen instead of wrapping."""
     table = RoundTable(2**20, 2**12)

@@ -49,7 +49,9 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:  
         return lambda decorated: kernel(decorated, **options)
     if config.DISABLE_JIT:
         return function
-    return _Kernel(py_func=function, targetoptions={"nopython": True, "nogil": True, **options})
+    # Nothing calls kernels through C, so the code for that need not be compiled.
+    fixed = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True}
+    return _Kernel(py_func=function, targetoptions=fixed | options)
 
 
 class _Kernel(CPUDispatcher):

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["MAX_NODES", "Adjacency", "assemble", "graph_of_node"]
 
 MAX_NODES = 2**31 - 2  # node numbers are int32
-_SMALL = 32  # up to this many neighbours insertion sort beats anything that allocates
 
 
 class Adjacency(NamedTuple):
@@ -70,17 +69,17 @@ def assemble(
     n_nodes = int(graph_ptr[-1])
     if n_nodes > MAX_NODES:
         raise GraphInputError(f"{n_nodes} nodes in one batch; the limit is {MAX_NODES}, so split the batch")
-    has_codes = edge_codes is not None
-    codes = np.empty(0, np.int32) if edge_codes is None else np.ascontiguousarray(edge_codes, np.int32)
-    indptr, entries, entry_codes, n_loops = _bucket(
+    indptr, entries, codes, n_loops = _bucket(
         n_nodes,
         np.ascontiguousarray(sources, np.int64),
         np.ascontiguousarray(targets, np.int64),
-        codes,
-        has_codes,
+        np.empty(0, np.int32) if edge_codes is None else np.ascontiguousarray(edge_codes, np.int32),
         directed,
     )
-    indices, n_parallel, clash, one_way = _merge(indptr, entries, entry_codes, has_codes)
+    indices = np.empty(len(entries), np.int32)
+    found = np.array([0, -1, -1, -1, -1])
+    n_neighbours = _merge(indptr, entries, codes, indices, found)
+    n_parallel, clash, one_way = int(found[0]), found[1:3], found[3:]
     if clash[0] >= 0:
         graph = graph_of_node(graph_ptr, int(clash[0]))
         u, v = clash - graph_ptr[graph]
@@ -89,8 +88,8 @@ def assemble(
         warn_caller(f"dropped {n_loops} self-loops and merged {n_parallel} repeated edges")
     return Adjacency(
         indptr,
-        indices,
-        entry_codes[: len(indices)].copy() if has_codes else None,
+        indices[:n_neighbours].copy(),
+        None if edge_codes is None else codes[:n_neighbours].copy(),
         n_loops,
         n_parallel,
         None if directed or one_way[0] < 0 else (int(one_way[0]), int(one_way[1])),
@@ -107,93 +106,88 @@ def graph_of_node(graph_ptr: NDArray[np.int64], node: int) -> int:
 
 
 @kernel
-def _bucket(n_nodes, sources, targets, codes, has_codes, directed):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Enter each arc at its source and, where undirected, its reverse at its target.
+def _bucket(n_nodes, sources, targets, codes, directed):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, C901
+    """Enter each arc at its source and, where undirected, its reverse at its target, in order of neighbours.
 
     An entry is ``2 * neighbour + reversed``: the bit remembers from which end an edge was named, so that
-    naming it from both ends is no repetition but naming it twice from one end is.
+    naming it from both ends is no repetition but naming it twice from one end is. Entries go into buckets by
+    neighbour first and by node then. Both times they keep their order, so a node's are sorted in the end.
     """
-    n_arcs = len(sources)
+    n_arcs, n_codes = len(sources), len(codes)
     n_loops = 0
     indptr = np.zeros(n_nodes + 1, np.int64)
-    for arc in range(n_arcs):
-        if sources[arc] == targets[arc]:
-            n_loops += 1
-            continue
-        indptr[sources[arc] + 1] += 1
-        if not directed:
-            indptr[targets[arc] + 1] += 1
-    for node in range(n_nodes):
-        indptr[node + 1] += indptr[node]
-    cursor = indptr[:-1].copy()
-    entries = np.empty(indptr[-1], np.int64)
-    entry_codes = np.empty(indptr[-1] if has_codes else 0, np.int32)
+    by_neighbour = np.zeros(n_nodes + 1, np.int64)
     for arc in range(n_arcs):
         source, target = sources[arc], targets[arc]
         if source == target:
+            n_loops += 1
             continue
-        for end in range(1 if directed else 2):
-            here, there = (target, source) if end else (source, target)
+        indptr[source + 1] += 1
+        by_neighbour[target + 1] += 1
+        if not directed:
+            indptr[target + 1] += 1
+            by_neighbour[source + 1] += 1
+    for node in range(n_nodes):
+        indptr[node + 1] += indptr[node]
+        by_neighbour[node + 1] += by_neighbour[node]
+    n_entries = indptr[n_nodes]
+    nodes = np.empty(n_entries, np.uint32)
+    node_codes = np.empty(n_entries if n_codes else 0, np.int32)
+    for end in range(1 if directed else 2):
+        for arc in range(n_arcs):
+            here, there = (targets[arc], sources[arc]) if end else (sources[arc], targets[arc])
+            if here == there:
+                continue
+            place = by_neighbour[there]
+            nodes[place] = 2 * here + end
+            if n_codes:
+                node_codes[place] = codes[arc]
+            by_neighbour[there] = place + 1
+    entries = np.empty(n_entries, np.uint32)
+    entry_codes = np.empty(n_entries if n_codes else 0, np.int32)
+    cursor = indptr.copy()
+    begin = 0
+    for there in range(n_nodes):
+        # Filling the buckets has moved each one's begin to its end.
+        for place in range(begin, by_neighbour[there]):
+            here, end = nodes[place] >> 1, nodes[place] & 1
             entries[cursor[here]] = 2 * there + end
-            if has_codes:
-                entry_codes[cursor[here]] = codes[arc]
+            if n_codes:
+                entry_codes[cursor[here]] = node_codes[place]
             cursor[here] += 1
+        begin = by_neighbour[there]
     return indptr, entries, entry_codes, n_loops
 
 
 @kernel
-def _merge(indptr, entries, codes, has_codes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Sort each node's entries and keep one a neighbour; `indptr` and `codes` are rewritten in place."""
-    indices = np.empty(len(entries), np.int32)
-    clash = np.full(2, -1, np.int64)
-    one_way = np.full(2, -1, np.int64)
-    n_parallel = 0
+def _merge(indptr, entries, codes, indices, found):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Keep one entry per neighbour; `indptr` and `codes` are rewritten in place.
+
+    Written to ``found``: the number of repetitions, the ends of an edge with two labels, and those of one
+    that was named from one end only (-1 where there is none). Returns the number of neighbours.
+    """
     out = 0
     start = 0
     for node in range(len(indptr) - 1):
         end = indptr[node + 1]
-        _sort(entries[start:end], codes[start:end] if has_codes else codes, has_codes)
         place = start
         while place < end:
             first = place
             target = entries[first] >> 1
             place += 1
             while place < end and entries[place] >> 1 == target:
-                if has_codes and codes[place] != codes[first] and clash[0] < 0:
-                    clash[0], clash[1] = node, target
+                if len(codes) and codes[place] != codes[first] and found[1] < 0:
+                    found[1], found[2] = node, target
                 # Only repetitions in the direction it was named count, or each would count twice.
                 if entries[place] == entries[place - 1] and entries[place] & 1 == 0:
-                    n_parallel += 1
+                    found[0] += 1
                 place += 1
-            if entries[place - 1] & 1 == 0 and one_way[0] < 0:  # no entry came from the other end
-                one_way[0], one_way[1] = node, target
+            if entries[place - 1] & 1 == 0 and found[3] < 0:  # no entry came from the other end
+                found[3], found[4] = node, target
             indices[out] = target
-            if has_codes:
+            if len(codes):
                 codes[out] = codes[first]
             out += 1
         start = end
         indptr[node + 1] = out
-    return indices[:out].copy(), n_parallel, clash, one_way
-
-
-@kernel
-def _sort(entries, codes, has_codes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Sort one node's entries, carrying their codes along."""
-    if len(entries) > _SMALL:
-        order = np.argsort(entries, kind="mergesort")
-        entries[:] = entries[order]
-        if has_codes:
-            codes[:] = codes[order]
-        return
-    for place in range(1, len(entries)):
-        entry = entries[place]
-        code = codes[place] if has_codes else 0
-        left = place - 1
-        while left >= 0 and entries[left] > entry:
-            entries[left + 1] = entries[left]
-            if has_codes:
-                codes[left + 1] = codes[left]
-            left -= 1
-        entries[left + 1] = entry
-        if has_codes:
-            codes[left + 1] = code
+    return out

@@ -6,7 +6,6 @@ import struct
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import igraph
 import numpy as np
 
 from twinwl.graphs.labels import label_token
@@ -104,6 +103,8 @@ def _form(colours: list[int], ends: Int64, kinds: list[int], *, directed: bool) 
                 np.column_stack([between, ends[special, 1]]),
             ]
         )
+    import igraph  # noqa: PLC0415  (it loads matplotlib, which takes longer than most hashes and comparisons)
+
     n = len(colours)
     # The base class, because the constructor of igraph.Graph takes longer than the search on a small graph.
     permutation = igraph.GraphBase(n, ends.tolist(), directed).canonical_permutation(color=colours)
@@ -127,6 +128,8 @@ def _gives_new_places() -> bool:
     i, from 1.0 on it is the vertex that moves to place i; read the wrong way, isomorphic graphs get different
     forms. So ask: moved by (1, 2, 0), the edge 0-1 becomes 1-2 in the one reading and 0-2 in the other.
     """
+    import igraph  # noqa: PLC0415
+
     moved = igraph.Graph(n=3, edges=[(0, 1)]).permute_vertices([1, 2, 0])
     return sorted(moved.get_edgelist()[0]) == [1, 2]
 

@@ -143,19 +143,18 @@ class RoundTable:
             self._sig_ptr = np.require(same.sig_ptr, requirements="W")
             self._sig_items = np.require(same.sig_items, requirements="W")
         self._colour_keys = np.empty((self.n_colours, 2), np.uint64)
-        write_keys(
-            self._sig_ptr,
-            self._sig_items,
-            self.bits,
-            self.padded,
-            self.packed_bits,
-            self.hash_mask,
-            self._colour_keys,
-        )
+        if known is not None:
+            write_keys(
+                self._sig_ptr,
+                self._sig_items,
+                self.bits,
+                self.padded,
+                self.packed_bits,
+                self.hash_mask,
+                self._colour_keys,
+            )
         self._slots = np.empty(_table_length(self.n_colours), np.uint64)
-        # At once, not when first used: threads share a frozen table.
-        enter_all(self._slots, self._colour_keys, self.n_colours, self.hash_mask)
-        self._entered = True
+        self._enter()  # at once, not when first used: threads share a frozen table
 
     @property
     def item_dtype(self) -> np.dtype[np.signedinteger]:
@@ -216,7 +215,9 @@ class RoundTable:
         if insert:
             self.make_room(len(keys), len(keys))
         none = np.empty(0, np.int64)
-        self.n_colours = look_up(keys, none, none, self.bits, self.hash_mask, insert, *self._arrays(), out)
+        self.n_colours = look_up(
+            len(keys), keys, none, none, self.bits, self.hash_mask, insert, *self._arrays(), 0, out
+        )
 
     def absorb(self, other: RoundTable) -> Int32:
         """Enter the colours of another table, behind those that are known; return what each became."""
@@ -226,7 +227,16 @@ class RoundTable:
         became = np.empty(n_colours, np.int32)
         insert = True
         self.n_colours = look_up(
-            keys[:n_colours], sig_ptr, sig_items, self.bits, self.hash_mask, insert, *self._arrays(), became
+            n_colours,
+            keys,
+            sig_ptr,
+            sig_items,
+            self.bits,
+            self.hash_mask,
+            insert,
+            *self._arrays(),
+            0,
+            became,
         )
         return became
 
@@ -242,9 +252,14 @@ class RoundTable:
 
     def _arrays(self) -> tuple[UInt64, UInt64, Int64, Ints, int]:
         if not self._entered:
-            enter_all(self._slots, self._colour_keys, self.n_colours, self.hash_mask)
-            self._entered = True
+            self._enter()
         return self._slots, self._colour_keys, self._sig_ptr, self._sig_items, self.n_colours
+
+    def _enter(self) -> None:
+        self._slots.fill(0)
+        if self.n_colours:
+            enter_all(self._slots, self._colour_keys, self.n_colours, self.hash_mask)
+        self._entered = True
 
 
 def _table_length(n_colours: int) -> int:

@@ -61,18 +61,17 @@ def pass_labels(  # noqa: PLR0917  (kernels take arrays, and keywords cost them 
         The table, see `twinwl.refinement.lookup.look_up`.
     out : array of int32, shape (n_nodes,)
     """
+    most_heard = 0
+    for begin in range(first, last, _BLOCK):
+        most_heard = max(most_heard, indptr[min(begin + _BLOCK, last)] - indptr[begin])
     keys = np.empty((_BLOCK, 2), np.uint64)
-    heard = np.empty(0, np.int64)
+    heard = np.zeros(most_heard + USUAL_DEGREE, np.int64)
     from_ptr = np.zeros(_BLOCK + 1, np.int64)
-    from_items = np.empty(0, np.int64)
+    from_items = np.empty(most_heard + _BLOCK, np.int64)
     # Where a padded key would not fit every node takes the general path.
     straight = USUAL_DEGREE if padded == USUAL_DEGREE else -1
     for begin in range(first, last, _BLOCK):
         end = min(begin + _BLOCK, last)
-        n_heard = indptr[end] - indptr[begin]
-        if n_heard + USUAL_DEGREE > len(heard):
-            heard = np.zeros(n_heard + USUAL_DEGREE, np.int64)
-            from_items = np.empty(n_heard + _BLOCK, np.int64)
         _hear(indptr[begin], indptr[end], indices, codes, colours, stride, heard)
         most = 0
         if straight >= 0:
@@ -94,7 +93,8 @@ def pass_labels(  # noqa: PLR0917  (kernels take arrays, and keywords cost them 
                 keys,
             )
         n_colours = look_up(
-            keys[: end - begin],
+            end - begin,
+            keys,
             from_ptr,
             from_items,
             bits,
@@ -105,7 +105,8 @@ def pass_labels(  # noqa: PLR0917  (kernels take arrays, and keywords cost them 
             sig_ptr,
             sig_items,
             n_colours,
-            out[begin:end],
+            begin,
+            out,
         )
     return n_colours
 
@@ -190,28 +191,32 @@ def _other_keys(  # noqa: PLR0917
         sig_ptr[place + 1] = own + 1 + stop - start
         signatures[own] = colours[node]
         keys[place, 0] = UNSEEN
-        if _sort(heard[start:stop], signatures[own + 1 : sig_ptr[place + 1]]) and colours[node] >= 0:
+        if _sort(heard, start, stop, signatures, own + 1) and colours[node] >= 0:
             keys[place, 0], keys[place, 1] = key_of(
                 signatures, own, sig_ptr[place + 1], bits, padded, packed_bits, hash_mask
             )
 
 
 @kernel
-def _sort(heard: Int64, items: Int64) -> bool:
-    """Write the sorted items; return whether all of them were seen before."""
-    for place in range(len(items)):
-        items[place] = heard[place] - 1
-    if len(items) > _INSERTION_SORT_UP_TO:
-        items.sort()
-    else:
-        for place in range(1, len(items)):
+def _sort(heard: Int64, start: int, stop: int, items: Int64, begin: int) -> bool:
+    """Write the sorted items from place ``begin`` on; return whether all of them were seen before.
+
+    Shellsort, which is insertion sort for few items: NumPy's sort takes longer to compile than all the rest.
+    """
+    n = stop - start
+    for place in range(n):
+        items[begin + place] = heard[start + place] - 1
+    gap = 1 if n <= _INSERTION_SORT_UP_TO else n * 5 // 11
+    while gap > 0:
+        for place in range(begin + gap, begin + n):
             item = items[place]
-            gap = place
-            while gap > 0 and items[gap - 1] > item:
-                items[gap] = items[gap - 1]
-                gap -= 1
-            items[gap] = item
-    return len(items) == 0 or items[0] >= 0
+            hole = place
+            while hole >= begin + gap and items[hole - gap] > item:
+                items[hole] = items[hole - gap]
+                hole -= gap
+            items[hole] = item
+        gap = 1 if gap == 2 else gap * 5 // 11  # noqa: PLR2004
+    return n == 0 or items[begin] >= 0
 
 
 @kernel

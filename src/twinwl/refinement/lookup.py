@@ -32,13 +32,14 @@ _BLOCK = 256
 _SLOTS_IN_CACHE = 1 << 19
 
 
-@kernel(inline="always")
+@kernel
 def _slot_hash(high: np.uint64, low: np.uint64, hash_mask: np.uint64) -> np.uint64:
     return stirred((high * _SPREAD) ^ low) & hash_mask
 
 
 @kernel
-def look_up(  # noqa: C901  (a kernel: one pass, no calls)
+def look_up(  # noqa: C901, PLR0912, PLR0917  (a kernel: one pass, few calls)
+    n: int,
     keys: UInt64,
     from_ptr: Int64,
     from_items: Ints,
@@ -50,6 +51,7 @@ def look_up(  # noqa: C901  (a kernel: one pass, no calls)
     sig_ptr: Int64,
     sig_items: Ints,
     n_colours: int,
+    first: int,
     out: Int32,
 ) -> int:
     """Give each key its colour, new ones in order of first occurrence.
@@ -59,7 +61,9 @@ def look_up(  # noqa: C901  (a kernel: one pass, no calls)
 
     Parameters
     ----------
-    keys : array of uint64, shape (n, 2)
+    n
+        Number of keys.
+    keys : array of uint64, shape (at least n, 2)
     from_ptr, from_items
         Where the signatures of hashed keys are: own colour first, then sorted items.
     bits
@@ -72,13 +76,13 @@ def look_up(  # noqa: C901  (a kernel: one pass, no calls)
         Stored signatures.
     n_colours
         Number of colours so far.
-    out : array of int32, shape (n,)
+    first, out
+        Colours go to ``out`` from place ``first`` on.
 
     Returns
     -------
     n_colours : int
     """
-    n = len(keys)
     n_stored = n_colours
     slot_mask = np.uint64(len(slots) - 1)
     hashes = np.empty(_BLOCK, np.uint64)
@@ -93,37 +97,41 @@ def look_up(  # noqa: C901  (a kernel: one pass, no calls)
             node = begin + place
             high, low = keys[node, 0], keys[node, 1]
             if high == UNSEEN:
-                out[node] = -1
+                out[first + node] = -1
                 continue
             tag = hashes[place] >> _HALF
             slot = hashes[place] & slot_mask
             while True:
                 entry = slots[slot]
                 if entry == _ZERO:
-                    out[node] = -1
+                    out[first + node] = -1
                     if insert:
                         slots[slot] = (tag << _HALF) | np.uint64(n_colours + 1)
                         colour_keys[n_colours, 0], colour_keys[n_colours, 1] = high, low
-                        out[node] = n_colours
+                        out[first + node] = n_colours
                         n_colours += 1
                         if high >= HASHED:
                             # Packed signatures are written later, together; this one must follow them.
                             unpack(n_stored, n_colours - 1, colour_keys, bits, sig_ptr, sig_items)
-                            _store(
-                                from_items[from_ptr[node] : from_ptr[node + 1]], sig_ptr, sig_items, n_colours
-                            )
+                            end = sig_ptr[n_colours - 1]
+                            for item in range(from_ptr[node], from_ptr[node + 1]):
+                                sig_items[end] = from_items[item]
+                                end += 1
+                            sig_ptr[n_colours] = end
                             n_stored = n_colours
                     break
                 if entry >> _HALF == tag:
                     colour = np.int64(entry & _LOW_HALF) - 1
                     same = colour_keys[colour, 0] == high and colour_keys[colour, 1] == low
                     if same and high >= HASHED:
-                        same = _same(
-                            from_items[from_ptr[node] : from_ptr[node + 1]],
-                            sig_items[sig_ptr[colour] : sig_ptr[colour + 1]],
-                        )
+                        shift = sig_ptr[colour] - from_ptr[node]
+                        same = from_ptr[node + 1] + shift == sig_ptr[colour + 1]
+                        item = from_ptr[node]
+                        while same and item < from_ptr[node + 1]:
+                            same = from_items[item] == sig_items[item + shift]
+                            item += 1
                     if same:
-                        out[node] = colour
+                        out[first + node] = colour
                         break
                 slot = (slot + _ONE) & slot_mask
     unpack(n_stored, n_colours, colour_keys, bits, sig_ptr, sig_items)
@@ -146,28 +154,8 @@ def _touch(hashes: UInt64, length: int, slots: UInt64, colour_keys: UInt64) -> n
 
 
 @kernel
-def _store(signature: Ints, sig_ptr: Int64, sig_items: Ints, n_colours: int) -> None:
-    """Append the signature of the last colour."""
-    begin = sig_ptr[n_colours - 1]
-    for offset in range(len(signature)):
-        sig_items[begin + offset] = signature[offset]
-    sig_ptr[n_colours] = begin + len(signature)
-
-
-@kernel
-def _same(signature: Ints, stored: Ints) -> bool:
-    if len(signature) != len(stored):
-        return False
-    for offset in range(len(stored)):  # noqa: SIM110  (a generator would not compile)
-        if signature[offset] != stored[offset]:
-            return False
-    return True
-
-
-@kernel
 def enter_all(slots: UInt64, colour_keys: UInt64, n_colours: int, hash_mask: np.uint64) -> None:
-    """Empty the table, then enter all colours, known to be distinct."""
-    slots[:] = _ZERO
+    """Enter all colours, known to be distinct, into an empty table."""
     slot_mask = np.uint64(len(slots) - 1)
     for colour in range(n_colours):
         spot = _slot_hash(colour_keys[colour, 0], colour_keys[colour, 1], hash_mask)

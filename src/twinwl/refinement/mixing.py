@@ -18,7 +18,7 @@ _TURN = np.uint64(29)
 _TURN_BACK = np.uint64(35)
 
 
-@kernel(inline="always")
+@kernel
 def stirred(word: np.uint64) -> np.uint64:
     """Mix the bits of a word; a bijection."""
     word ^= word >> _HALF
@@ -28,7 +28,7 @@ def stirred(word: np.uint64) -> np.uint64:
     return word ^ (word >> _HALF)
 
 
-@kernel(inline="always")
+@kernel
 def blended(a: np.uint64, b: np.uint64, salt: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Mix two words so that each bit of either reaches both; a bijection of 128 bits for each salt."""
     a = stirred(a ^ salt)

@@ -40,7 +40,7 @@ def padding(bits: int, packed_bits: int) -> int:
     return min(USUAL_DEGREE, packed_bits // bits - 1)
 
 
-@kernel(inline="always")
+@kernel
 def key_of(
     signature: Ints, start: int, stop: int, bits: int, padded: int, packed_bits: int, hash_mask: np.uint64
 ) -> tuple[np.uint64, np.uint64]:
