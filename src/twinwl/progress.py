@@ -52,10 +52,11 @@ class ProgressBar:
         unit: Literal["steps", "bytes"] = "steps",
         show: bool | None = None,
     ) -> None:
-        from rich.console import Console  # noqa: PLC0415  (rich is loaded by what may show something)
-        from rich.progress import Progress  # noqa: PLC0415
+        from rich.progress import Progress  # noqa: PLC0415  (rich is loaded by what may show something)
 
-        console = Console(stderr=True)
+        from twinwl.terminal import new_console  # noqa: PLC0415
+
+        console = new_console(error=True)
         self._room = console.width - _TIMES - 2 * len(f"{total or 0:,}")
         self._progress = Progress(*_columns(total, unit), console=console, transient=console.is_terminal)
         short = title if len(title) <= self._for_title() else title[: self._for_title() - 1] + "…"

@@ -133,7 +133,7 @@ def test_molecules_of_a_csv(tmp_path):
     [
         (["MUTAC"], "did you mean 'MUTAG'"),
         (["missing.zip"], "does not exist"),
-        (["TWINS", "--png", "picture.bmp"], "its name must end in .png or .svg or .pdf"),
+        (["TWINS", "--png", "picture.bmp"], "its name must end in .png, .svg or .pdf"),
         (["TWINS", "--png", "no/such/folder/x.png"], "cannot write"),
         (["TWINS", "--png", "x.png", "--draw", "0"], "there is no graph to draw"),
         (["--data-dir", "no/such/folder"], "is no folder"),

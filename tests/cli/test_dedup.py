@@ -44,6 +44,7 @@ def test_json(molecules):
         "graphs": 4,
         "distinct": 2,
         "exact": True,
+        "features_ignored": False,
         "skipped_lines": [],
         "representatives": [0, 2],
         "labels": [0, 0, 1, 0],

@@ -69,7 +69,7 @@ def test_a_row_of_a_csv_is_a_graph(svc, tmp_path):
         (["{csv}"], "holds 36 graphs where one is needed"),
         (["{csv}#99"], "there is no graph 99"),
         (["smiles:C1CC"], "not valid SMILES"),
-        ([PROPANOL, "--png", "{folder}/x.txt"], "must end in .png or .svg or .pdf"),
+        ([PROPANOL, "--png", "{folder}/x.txt"], "must end in .png, .svg or .pdf"),
         ([PROPANOL, "--html", "{folder}/no/x.html"], "its folder does not exist"),
     ],
 )

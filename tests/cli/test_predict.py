@@ -111,3 +111,45 @@ def test_what_is_no_model_is_one_line_and_exit_2(tmp_path, content):
     assert result.exit_code == 2
     assert result.stderr.startswith("twinwl: ")
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".json", ".jsonl", ".parquet"])
+def test_the_ending_of_the_output_is_its_format(ending, svc, tmp_path):
+    pandas = pytest.importorskip("pandas", reason="reads all of them")
+    path = tmp_path / f"out{ending}"
+    assert run("predict", svc, write_csv(tmp_path / "m.csv"), "--proba", "-o", path).exit_code == 0
+    read = {
+        ".csv": pandas.read_csv,
+        ".tsv": lambda file: pandas.read_csv(file, sep="\t"),
+        ".json": pandas.read_json,
+        ".jsonl": lambda file: pandas.read_json(file, lines=True),
+        ".parquet": pandas.read_parquet,
+    }[ending]
+    found = read(path)
+    assert list(found) == ["index", "name", "prediction", "p_0", "p_1"]
+    assert found["name"].tolist() == SMILES
+    assert found["prediction"].tolist() == load(svc).predict(GraphBatch.from_smiles(SMILES)).tolist()
+    assert found["p_0"].dtype == float
+
+
+def test_other_endings_are_refused_before_any_work(tmp_path):
+    result = run("predict", tmp_path / "no-such-model", "no-such-data.csv", "-o", tmp_path / "out.xlsx")
+    assert result.exit_code == 2
+    assert "its name must end in .csv, .tsv, .json, .jsonl or .parquet" in result.stderr
+
+
+def test_formulas_in_a_table_are_text_and_read_back(tmp_path):
+    classes = ["-low", "=1+1"] * (len(SMILES) // 2)
+    data = tmp_path / "m.csv"
+    data.write_text("smiles,class\n" + "".join(f"{s},{c}\n" for s, c in zip(SMILES, classes, strict=True)))
+    model = tmp_path / "model.twinwl"
+    assert run("train", data, "-o", model, "--method", "stwin-svc").exit_code == 0
+    assert load(model).classes_.tolist() == ["-low", "=1+1"]
+    out = tmp_path / "out.csv"
+    assert run("predict", model, data, "--target", "class", "-o", out).exit_code == 0
+    assert {row["prediction"] for row in rows(out.read_text())} <= {"'-low", "'=1+1"}
+    again = tmp_path / "again.twinwl"
+    options = ("--method", "stwin-svc", "--target", "target", "--smiles-column", "name")
+    result = run("train", out, "-o", again, *options)
+    assert result.exit_code == 0, result.stderr
+    assert load(again).classes_.tolist() == ["-low", "=1+1"]

@@ -47,6 +47,28 @@ def test_rights_of_the_replaced_file_are_kept(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
+def test_what_is_not_a_file_is_written_to_and_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with atomic_write(pipe) as stream:
+        stream.write(b"through")
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_a_link_stays_a_link(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"before")
+    link.symlink_to(target)
+    with atomic_write(link) as stream:
+        stream.write(b"after")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"after"
+
+
 def test_name_of_the_greatest_length(tmp_path):
     path = tmp_path / ("x" * 255)
     with atomic_write(path) as stream:

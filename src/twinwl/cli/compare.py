@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twinwl.cli.options import EdgeLabel, IgnoreFeatures, NodeLabel, Readouts
+from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
     from twinwl.datasets.named_graphs import NamedGraphs
@@ -68,10 +69,12 @@ def compare(
     ignore_features: IgnoreFeatures = False,
 ) -> None:
     """Tell two graphs apart with the Twin-WL test, or say that it cannot."""
+    from twinwl.cli.output_files import PAGES, check_output  # noqa: PLC0415
     from twinwl.datasets.graph_files import read_graph  # noqa: PLC0415
     from twinwl.isomorphism.comparison import compare as run  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415  (the help page must not pay for these)
 
+    check_output(html, PAGES)
     with ProgressBar("comparing"):
         first, second = (read_graph(spec, node_label=node_label, edge_label=edge_label) for spec in (a, b))
         comparison = run(
@@ -86,7 +89,7 @@ def compare(
 
             write_compare_page(html, first, second, comparison, n_iter)
     if json:
-        typer.echo(_as_json(first, second, comparison))
+        say(_as_json(first, second, comparison))
     else:
         _tell(first, second, comparison, html)
     if comparison.distinguished:
@@ -115,7 +118,6 @@ def _as_json(first: NamedGraphs, second: NamedGraphs, comparison: Comparison) ->
 
 
 def _tell(first: NamedGraphs, second: NamedGraphs, comparison: Comparison, html: Path | None) -> None:
-    from rich.console import Console  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
     from twinwl.graphs.batch import concatenate  # noqa: PLC0415
@@ -124,7 +126,7 @@ def _tell(first: NamedGraphs, second: NamedGraphs, comparison: Comparison, html:
 
     pair = concatenate([part.graphs.without_features() for part in (first, second)])
     verdict = verdict_of(pair, comparison)
-    console = Console(highlight=False, soft_wrap=True)
+    console = new_console(soft_wrap=True)
     for letter, part in zip("AB", (first, second), strict=True):
         console.print(Text.assemble((letter, "bold"), f"  {part.names[0]}  ", (facts_of(part.graphs), "dim")))
     console.print()

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twinwl.cli.options import DataDir, OnError, SmilesColumn, Target
+from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from twinwl.datasets.catalogue.cards import Card
     from twinwl.datasets.catalogue.listing import Entry
@@ -60,13 +62,13 @@ def datasets(
 ) -> None:
     """List the known data sets; with a name, show its card, its statistics and a few of its graphs."""
     from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415  (the help page must not pay for these)
-    from twinwl.cli.output_files import check_output  # noqa: PLC0415
+    from twinwl.cli.output_files import PICTURES, check_output  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     if name is None:
         _list(data_dir, everything=everything, json=json)
         return
-    check_output(png, (".png", ".svg", ".pdf"))
+    check_output(png, PICTURES)
     from twinwl.datasets.catalogue.moleculenet import MOLECULE_SETS  # noqa: PLC0415
     from twinwl.datasets.registry import load_dataset  # noqa: PLC0415
 
@@ -84,10 +86,9 @@ def _list(data_dir: Path | None, *, everything: bool, json: bool) -> None:
 
     entries = catalogue(data_dir, everything=everything)
     if json:
-        typer.echo(json_format.dumps([_entry_as_json(entry) for entry in entries], indent=1))
+        say(json_format.dumps([_entry_as_json(entry) for entry in entries], indent=1))
         return
     from rich import box  # noqa: PLC0415
-    from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
@@ -100,7 +101,7 @@ def _list(data_dir: Path | None, *, everything: bool, json: bool) -> None:
         card = entry.card
         figures = (_figure(card.n_graphs), _figure(card.n_classes))
         table.add_row(entry.name, *figures, _at_hand(entry), card.about)
-    console = Console(highlight=False)
+    console = new_console()
     console.print(table)
     console.print(f"looked in {', '.join(map(str, data_folders(data_dir)))}", soft_wrap=True)
     n_more = len(set(TU_NAMES) - {entry.name for entry in entries})
@@ -108,12 +109,14 @@ def _list(data_dir: Path | None, *, everything: bool, json: bool) -> None:
         console.print(f"and {n_more} more of the TU collection: twinwl datasets --all", soft_wrap=True)
 
 
-def _at_hand(entry: Entry) -> str:
+def _at_hand(entry: Entry) -> Text:
+    from rich.text import Text  # noqa: PLC0415
+
     if entry.source == "made in code":
-        return "[green]in code[/]"
+        return Text("in code", "green")
     if entry.where is not None:
-        return "[green]yes[/]"
-    return "[dim]download[/]" if entry.source == "TU collection" else "[dim]no[/]"
+        return Text("yes", "green")
+    return Text("download" if entry.source == "TU collection" else "no", "dim")
 
 
 def _show(data: Dataset, n_graphs: int, picture: Path | None, *, json: bool) -> None:
@@ -125,11 +128,9 @@ def _show(data: Dataset, n_graphs: int, picture: Path | None, *, json: bool) -> 
     if picture is not None:
         save_figure(data, examples, picture)
     if json:
-        typer.echo(json_format.dumps(_as_json(data, figures, examples), indent=1))
+        say(json_format.dumps(_as_json(data, figures, examples), indent=1))
         return
-    from rich.console import Console  # noqa: PLC0415
-
-    console = Console(highlight=False)
+    console = new_console()
     _print_card(console, data, figures)
     if picture is None:
         _print_graphs(console, data, examples)
@@ -139,9 +140,10 @@ def _show(data: Dataset, n_graphs: int, picture: Path | None, *, json: bool) -> 
 
 def _print_card(console: Console, data: Dataset, figures: Statistics) -> None:
     from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
 
     card = data.card
-    console.print(f"[bold]{data.name}[/]" + (f"  {card.about}" if card.about else ""), soft_wrap=True)
+    console.print(Text.assemble((data.name, "bold"), f"  {card.about}".rstrip()), soft_wrap=True)
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="dim")
     table.add_column(overflow="fold")
@@ -171,7 +173,7 @@ def _print_graphs(console: Console, data: Dataset, examples: list[int]) -> None:
     panels = [
         Panel(
             Text(text_drawing(data.graphs[graph], width=width), no_wrap=True),
-            title=f"{data.name}#{graph}, class {data.targets[graph]}",
+            title=Text(f"{data.name}#{graph}, class {data.targets[graph]}"),
             expand=False,
         )
         for graph in examples

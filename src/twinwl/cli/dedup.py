@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twinwl.cli.options import EdgeLabel, IgnoreFeatures, NodeLabel
+from twinwl.terminal import new_console, one_line, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,8 @@ def dedup(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write the group of each graph to a .csv, or one graph of each group to a file "
+            help="Write the group of each graph to a table (.csv, .tsv, .json, .jsonl or .parquet), or one "
+            "graph of each group to a file "
             "of the same kind as the input (.g6, .smi).",
         ),
     ] = None,
@@ -75,13 +77,13 @@ def dedup(
     ignore_features: IgnoreFeatures = False,
 ) -> None:
     """Find the graphs of a file that are the same, and how many distinct ones there are."""
-    from twinwl.cli.dedup_output import check_output, write_output  # noqa: PLC0415  (the help must not pay)
+    from twinwl.cli.dedup_output import check_dedup_output, write_output  # noqa: PLC0415  (the help must not pay)
     from twinwl.datasets.graph_files import iter_graphs  # noqa: PLC0415
     from twinwl.isomorphism.deduplication import deduplicate  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     if output is not None:
-        check_output(output, file)
+        check_dedup_output(output, file)
     names: list[str] = []
     skipped: list[int] = []
     with ProgressBar("graphs compared") as progress:
@@ -92,7 +94,7 @@ def dedup(
     if output is not None:
         write_output(output, file, found, names, skipped)
     if json:
-        typer.echo(_as_json(found, skipped))
+        say(_as_json(found, skipped))
     else:
         _tell(found, names, skipped, output)
 
@@ -126,12 +128,11 @@ def _as_json(found: Deduplication, skipped: list[int]) -> str:
 
 
 def _tell(found: Deduplication, names: list[str], skipped: list[int], output: Path | None) -> None:
-    from rich.console import Console  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
     from twinwl.report.wording import counted  # noqa: PLC0415
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = new_console(soft_wrap=True)
     n_graphs, n_groups = len(found.labels), len(found)
     spare = n_graphs - n_groups
     share = f" ({100 * spare / n_graphs:.1f} %)" if spare else ""
@@ -157,7 +158,7 @@ def _tell(found: Deduplication, names: list[str], skipped: list[int], output: Pa
     if largest:
         console.print("\nLargest groups", style="bold")
     for group in largest:
-        shown = ", ".join(names[graph] for graph in group[:_NAMES_SHOWN].tolist())
+        shown = ", ".join(one_line(names[graph]) for graph in group[:_NAMES_SHOWN].tolist())
         more = ", …" if len(group) > _NAMES_SHOWN else ""
         console.print(Text.assemble((f"{len(group):>8,}  ", "bold"), shown + more))
     if output is not None:

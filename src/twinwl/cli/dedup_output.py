@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING
 
+from twinwl.cli.output_files import check_output, write_table, written
 from twinwl.datasets.formats.text_files import STDIN, numbered_lines
 from twinwl.datasets.graph_spec import FORMATS, parse_spec
-from twinwl.errors import TwinWLError
-from twinwl.files.atomic import atomic_write
+from twinwl.files.tables import TABLE_ENDINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,56 +15,45 @@ if TYPE_CHECKING:
 
     from twinwl.isomorphism.deduplication import Deduplication
 
-__all__ = ["check_output", "write_output"]
+__all__ = ["check_dedup_output", "write_output"]
 
 _LINE_FORMATS = ("graph6", "smiles")
 
 
-def check_output(output: Path, source: str) -> None:
+def check_dedup_output(output: Path, source: str) -> None:
     """Refuse a file that could not be written in the end, before any work is done.
 
     Raises
     ------
     TwinWLError
-        If the ending does not fit the input, or the folder does not exist.
+        If the ending does not fit the input, or the file cannot be written.
     """
-    if not output.resolve().parent.is_dir():
-        raise TwinWLError(f"cannot write {str(output)!r}: its folder does not exist")
-    if output.suffix.lower() == ".csv":
-        return
     where = parse_spec(source)
     rereadable = (
         where.format in _LINE_FORMATS and where.source != STDIN and not where.literal and where.index is None
     )
-    fitting = FORMATS[where.format] if rereadable else ()
-    if output.suffix.lower() not in fitting:
-        allowed = " or ".join([".csv", *fitting])
-        raise TwinWLError(f"cannot write {str(output)!r} from {source!r}: the output must end in {allowed}")
+    check_output(output, (*TABLE_ENDINGS, *(FORMATS[where.format] if rereadable else ())))
 
 
 def write_output(
     output: Path, source: str, found: Deduplication, names: list[str], skipped: list[int]
 ) -> None:
     """Write the groups, or the first graph of each group as it stands in the input."""
-    try:
-        with atomic_write(output) as stream:
-            if output.suffix.lower() == ".csv":
-                stream.write(_table(found, names))
-                return
-            for line in _chosen_lines(source, set(found.representatives.tolist()), set(skipped)):
-                stream.write(line)
-    except OSError as error:
-        raise TwinWLError(f"cannot write {str(output)!r}: {error.strerror or error}") from error
+    if output.suffix.lower() in TABLE_ENDINGS:
+        write_table(output, _table(found, names))
+        return
+    with written(output) as stream:
+        for line in _chosen_lines(source, set(found.representatives.tolist()), set(skipped)):
+            stream.write(line)
 
 
-def _table(found: Deduplication, names: list[str]) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(["graph", "name", "group", "representative"])
-    representatives = found.representatives
-    for graph, (name, group) in enumerate(zip(names, found.labels.tolist(), strict=True)):
-        writer.writerow([graph, name, group, int(representatives[group])])
-    return text.getvalue().encode("utf-8", "replace")
+def _table(found: Deduplication, names: list[str]) -> dict[str, list[object]]:
+    return {
+        "graph": list(range(len(names))),
+        "name": list(names),
+        "group": found.labels.tolist(),
+        "representative": found.representatives[found.labels].tolist(),
+    }
 
 
 def _chosen_lines(source: str, chosen: set[int], skipped: set[int]) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twinwl.cli.options import DataDir
+from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,16 +58,16 @@ def demo(
 
         show_worked_example()
         return
-    from rich.console import Console  # noqa: PLC0415  (the help page must not pay for these)
+    from rich.text import Text  # noqa: PLC0415  (the help page must not pay for these)
 
     from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
-    from twinwl.cli.output_files import check_output  # noqa: PLC0415
+    from twinwl.cli.output_files import PAGES, check_output  # noqa: PLC0415
     from twinwl.paper.pages import demo_page  # noqa: PLC0415
     from twinwl.report.results.html_page import write_results  # noqa: PLC0415
 
-    check_output(report, (".html", ".htm"))
-    console = Console(highlight=False)
-    console.print("[bold]Twin Weisfeiler-Lehman[/]")
+    check_output(report, PAGES)
+    console = new_console()
+    console.print(Text("Twin Weisfeiler-Lehman", "bold"))
     console.print(_STORY)
     began = time.monotonic()
     with warnings_as_lines(), tempfile.TemporaryDirectory() as folder:
@@ -75,15 +76,19 @@ def demo(
         try:
             results = _run(datasets, store, jobs or min(2, os.cpu_count() or 1), began, console)
         except KeyboardInterrupt:
-            typer.secho("stopped; no page was written", err=True)
+            say("interrupted; no page was written", error=True)
             raise typer.Exit(130) from None
     console.print(f"\nAccuracy in per cent, fair: mean ± deviation over {_FOLDS} folds")
     console.print(_table(results, [data.name for data in datasets]))
     _explain(console, results)
     write_results(demo_page(results, datasets[0]), report)
+    seconds = time.monotonic() - began
     console.print(
-        f"Written to [bold]{report}[/] after {time.monotonic() - began:.0f} s; open it in a browser:\n"
-        f"{report.resolve().as_uri()}",
+        Text.assemble(
+            "Written to ",
+            (str(report), "bold"),
+            f" after {seconds:.0f} s; open it in a browser:\n{report.resolve().as_uri()}",
+        ),
         soft_wrap=True,
     )
 
@@ -110,13 +115,14 @@ def _run(datasets: list[Dataset], store: Path, jobs: int, began: float, console:
             evaluate(method, data, n_folds=_FOLDS, n_jobs=jobs, store=store, time_budget=left)
             if not console.is_terminal:  # there is no bar to watch
                 cell = Results(stored_rows([store])).cell(data.name, method)
-                typer.echo(f"{method} on {data.name}: {_figure(cell)}", err=True)
+                say(f"{method} on {data.name}: {_figure(cell)}", error=True)
     return Results(stored_rows([store]))
 
 
 def _table(results: Results, datasets: list[str]) -> Table:
     from rich import box  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
 
     from twinwl.paper.tables import TITLES  # noqa: PLC0415
 
@@ -126,7 +132,7 @@ def _table(results: Results, datasets: list[str]) -> Table:
         table.add_column(dataset, justify="right")
     for method in _METHODS:
         cells = [_figure(results.cell(dataset, method)) for dataset in datasets]
-        name = TITLES[method] if method == "wl" else f"[bold green]{TITLES[method]}[/]"
+        name = Text(TITLES[method], "" if method == "wl" else "bold green")
         table.add_row(name, *cells)
     return table
 
@@ -140,8 +146,10 @@ def _figure(cell: ResultCell | None) -> str:
 
 
 def _explain(console: Console, results: Results) -> None:
+    from rich.text import Text  # noqa: PLC0415
+
     from twinwl.paper.findings import twins_against_wl  # noqa: PLC0415
     from twinwl.paper.tables import DEMO_PAIRS  # noqa: PLC0415
 
     for found in twins_against_wl(results, ["TWINS", "MUTAG"], DEMO_PAIRS):
-        console.print(f"[bold]{found.dataset}[/]: {found.comparison}")
+        console.print(Text.assemble((found.dataset, "bold"), f": {found.comparison}"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twinwl.cli.options import DataDir
+from twinwl.terminal import say
 
 if TYPE_CHECKING:
     from twinwl.evaluation.evaluate import Evaluation
@@ -75,10 +76,12 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
 ) -> None:
     """Evaluate methods by cross-validation, honestly: every figure names its protocol."""
     from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415  (the help page must not pay for these)
+    from twinwl.cli.output_files import STORES, check_ending  # noqa: PLC0415
     from twinwl.datasets.registry import load_dataset  # noqa: PLC0415
     from twinwl.evaluation.evaluate import evaluate as run  # noqa: PLC0415
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
 
+    check_ending(store, STORES, or_unknown=True)
     with warnings_as_lines():
         methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
         dataset = load_dataset(data, data_dir=data_dir)
@@ -101,22 +104,22 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
             ]
         except KeyboardInterrupt:
             kept = f"; finished folds are in {store}, the same command goes on from there" if store else ""
-            typer.secho(f"stopped{kept}", err=True)
+            say(f"interrupted{kept}", error=True)
             raise typer.Exit(130) from None
     if json:
-        typer.echo(json_format.dumps([_as_json(result) for result in results], indent=1))
+        say(json_format.dumps([_as_json(result) for result in results], indent=1))
     else:
         _print(results)
 
 
 def _print(results: list[Evaluation]) -> None:
     for result in results:
-        typer.echo(str(result))
+        say(str(result))
     first = results[0]
     for other in results[1:]:
         from twinwl.evaluation.significance import compare_scores  # noqa: PLC0415
 
-        typer.echo(str(compare_scores(first.fold_scores, other.fold_scores, (first.method, other.method))))
+        say(str(compare_scores(first.fold_scores, other.fold_scores, (first.method, other.method))))
 
 
 def _as_json(result: Evaluation) -> dict[str, object]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twinwl.cli.options import DataDir, EdgeLabel, ModelFile, NodeLabel, SmilesColumn
+from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
     from twinwl.datasets.named_graphs import NamedGraphs
@@ -58,11 +59,11 @@ def explain(
     from twinwl.cli.data_argument import Reading, read_one  # noqa: PLC0415  (the help must not pay for these)
     from twinwl.cli.model_files import alphabet_of, load_classifier  # noqa: PLC0415
     from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
-    from twinwl.cli.output_files import check_output  # noqa: PLC0415
+    from twinwl.cli.output_files import PAGES, PICTURES, check_output  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
-    check_output(html)
-    check_output(png, (".png", ".svg", ".pdf"))
+    check_output(html, PAGES)
+    check_output(png, PICTURES)
     with warnings_as_lines():
         classifier = load_classifier(model)
         reading = Reading(None, smiles_column, "skip", node_label, edge_label, data_dir)
@@ -85,7 +86,7 @@ def explain(
     _tell(named, found, probability)
     for what, path in (("page", html), ("picture", png)):
         if path is not None:
-            typer.echo(f"\nThe {what} is in {path}")
+            say(f"\nThe {what} is in {path}")
 
 
 def _without_folder(named: NamedGraphs, spec: str) -> NamedGraphs:
@@ -96,14 +97,13 @@ def _without_folder(named: NamedGraphs, spec: str) -> NamedGraphs:
 
 def _tell(named: NamedGraphs, found: Explanation, probability: float) -> None:
     import numpy as np  # noqa: PLC0415
-    from rich.console import Console  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
     from twinwl.estimators.trees import shown  # noqa: PLC0415
     from twinwl.report.explain.page_data import percent, signed  # noqa: PLC0415
     from twinwl.report.wording import facts_of  # noqa: PLC0415
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = new_console(soft_wrap=True)
     console.print(Text.assemble((named.names[0], "bold"), "  ", (facts_of(named.graphs), "dim")))
     predicted = f"{found.prediction} ({percent(probability)})"
     console.print(Text.assemble("\nPredicted ", (predicted, "bold"), f" rather than {found.against}"))

@@ -32,8 +32,6 @@ def files_to_write(output: Path, *, parquet: bool) -> list[Path]:
     files = [output, output.with_suffix(_PARQUET)] if parquet and output.suffix != _PARQUET else [output]
     for file in files:
         check_output(file, (".npz", _PARQUET))
-    if files[-1].suffix.lower() == _PARQUET:
-        import_extra("pyarrow.parquet", extra="parquet")
     return files
 
 

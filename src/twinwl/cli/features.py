@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from twinwl.cli.options import DataDir, EdgeLabel, EdgeLabels, NodeLabel, OnError, SmilesColumn, Target
+from twinwl.terminal import say
 
 __all__ = ["features", "register"]
 
@@ -79,7 +80,7 @@ def features(  # noqa: PLR0917  (the options of a command)
             matrix = vectorizer.fit_transform(found.graphs)
             write_features(files, matrix, vectorizer.get_feature_names_out(), found)
     share = f"{matrix.nnz / max(1, matrix.shape[0] * matrix.shape[1]):.2%}"
-    typer.echo(f"{matrix.shape[0]:,} graphs × {matrix.shape[1]:,} columns, {share} of the entries not zero")
+    say(f"{matrix.shape[0]:,} graphs × {matrix.shape[1]:,} columns, {share} of the entries not zero")
     if found.y is not None:
-        typer.echo(f"y: {found.target or 'the classes of ' + found.name}")
-    typer.echo(f"written: {', '.join(map(str, files))}")
+        say(f"y: {found.target or 'the classes of ' + found.name}")
+    say(f"written: {', '.join(map(str, files))}")

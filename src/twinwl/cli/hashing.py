@@ -8,6 +8,7 @@ import typer
 
 from twinwl.cli.options import EdgeLabel, IgnoreFeatures, NodeLabel, Readouts
 from twinwl.errors import TwinWLError
+from twinwl.terminal import one_line, say
 
 __all__ = ["hash_graphs", "register"]
 
@@ -49,8 +50,7 @@ def hash_graphs(
     ignore_features: IgnoreFeatures = False,
 ) -> None:
     """Print a stable hash of each graph, stronger than that of 1-WL."""
-    import sys  # noqa: PLC0415  (the help page must not pay for these)
-    from json import dumps  # noqa: PLC0415
+    from json import dumps  # noqa: PLC0415  (the help page must not pay for these)
 
     from twinwl.datasets.graph_files import iter_graphs  # noqa: PLC0415
     from twinwl.isomorphism.hashing import graph_hashes  # noqa: PLC0415
@@ -68,10 +68,10 @@ def hash_graphs(
                 )
                 pairs = zip(hashes, block.names, strict=True)
                 lines = [
-                    dumps({"hash": digest, "name": name}) if json else f"{digest}  {name}"
+                    dumps({"hash": digest, "name": name}) if json else f"{digest}  {one_line(name)}"
                     for digest, name in pairs
                 ]
-                sys.stdout.write("\n".join(lines) + "\n")
+                say("\n".join(lines))
                 progress.advance(len(lines))
 
 

@@ -51,8 +51,8 @@ def new_model(
     TwinWLError
         If there is no such method, or it has no such option.
 
-    >>> new_model("stwin-svc", {"n_iter": 2}, edge_labels=False, balanced=False, seed=0)
-    STwinSVC(n_iter=2, random_state=0)
+    >>> new_model("stwin-svc", {"n_iter": 2}, edge_labels=False, balanced=False, seed=1)
+    STwinSVC(n_iter=2, random_state=1)
     """
     if method not in METHODS:
         raise TwinWLError(f"--method is {method!r}; {nearest(method, METHODS)}")

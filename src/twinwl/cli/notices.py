@@ -9,7 +9,7 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import typer
+from twinwl.terminal import printable, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,9 +49,9 @@ def warnings_as_lines() -> Iterator[None]:
                 text = " ".join(str(message).split())
                 if text not in said:
                     said.add(text)
-                    typer.secho(f"twinwl: {text}", fg=typer.colors.YELLOW, err=True)
+                    say(f"twinwl: {text}", error=True, colour="yellow")
             else:
-                usual(message, category, *where, **more)  # type: ignore[arg-type]
+                usual(printable(str(message)), category, *where, **more)  # type: ignore[arg-type]
 
         warnings.showwarning = show
         yield
@@ -67,4 +67,4 @@ def log_as_lines() -> None:
 
 class _LinesForPeople(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        typer.secho(f"twinwl: {record.getMessage()}", dim=True, err=True)
+        say(f"twinwl: {record.getMessage()}", error=True, dim=True)

@@ -1,4 +1,7 @@
-"""Files that a command writes: refused early where they cannot be, and never left half-written."""
+"""Files that a command writes: refused early where they cannot be written, and never left half-written.
+
+The ending of a name decides the format; one that claims a format which a command does not write is refused.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +10,58 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, import_extra
 from twinwl.files.atomic import atomic_write
+from twinwl.files.tables import TABLE_ENDINGS, table_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import IO
 
-__all__ = ["check_output", "errors_of_writing", "written"]
+__all__ = [
+    "MODELS",
+    "PAGES",
+    "PICTURES",
+    "STORES",
+    "check_ending",
+    "check_output",
+    "errors_of_writing",
+    "write_table",
+    "written",
+]
+
+PAGES = (".html", ".htm")
+PICTURES = (".png", ".svg", ".pdf")
+MODELS = (".twinwl",)
+STORES = (".jsonl", ".json")
+_ARRAYS = (".npz",)
+_OF_OTHERS = (".bz2", ".gz", ".npy", ".pickle", ".pkl", ".pt", ".xls", ".xlsx", ".zip")
+_KNOWN = {*TABLE_ENDINGS, *PAGES, *PICTURES, *MODELS, *STORES, *_ARRAYS, *_OF_OTHERS}
 
 
-def check_output(path: Path | None, endings: tuple[str, ...] = ()) -> None:
+def check_output(path: Path | None, endings: tuple[str, ...], *, or_unknown: bool = False) -> None:
     """Refuse a file that could not be written in the end, before any work is done.
 
-    >>> check_output(Path("model.twinwl"))
+    Parameters
+    ----------
+    path
+        The file; None is fine.
+    endings
+        The formats that the command writes, by the ending of the name.
+    or_unknown
+        Also take names whose ending claims no format, such as ``model`` or ``results.v2``.
+
+    >>> check_output(Path("predictions.csv"), TABLE_ENDINGS)
 
     Raises
     ------
     TwinWLError
-        If the folder does not exist or is closed to us, or the ending is none of those given.
+        If the folder does not exist or is closed to us, the ending is none of those given, or the package
+        that writes the format is not installed.
     """
+    check_ending(path, endings, or_unknown=or_unknown)
     if path is None:
         return
-    if endings and path.suffix.lower() not in endings:
-        raise TwinWLError(f"cannot write {str(path)!r}: its name must end in {' or '.join(endings)}")
     folder = path.resolve().parent
     if not folder.is_dir():
         raise TwinWLError(f"cannot write {str(path)!r}: its folder does not exist; create it first")
@@ -38,6 +69,27 @@ def check_output(path: Path | None, endings: tuple[str, ...] = ()) -> None:
         raise TwinWLError(f"cannot write {str(path)!r}: that is a folder; name a file in it")
     if not os.access(folder, os.W_OK):
         raise TwinWLError(f"cannot write {str(path)!r}: its folder is not open for writing")
+
+
+def check_ending(path: Path | None, endings: tuple[str, ...], *, or_unknown: bool = False) -> None:
+    """Refuse a file only if its name claims a format that is not written, or not without an extra.
+
+    >>> check_ending(Path("new_folder/results.jsonl"), STORES)
+    """
+    ending = "" if path is None else path.suffix.lower()
+    if path is None or (or_unknown and ending not in _KNOWN):
+        return
+    if ending not in endings:
+        listed = " or ".join(filter(None, [", ".join(endings[:-1]), endings[-1]]))
+        raise TwinWLError(f"cannot write {str(path)!r}: its name must end in {listed}")
+    if ending == ".parquet":
+        import_extra("pyarrow.parquet", extra="parquet")
+
+
+def write_table(path: Path, columns: Mapping[str, Sequence[object]]) -> None:
+    """Write a table in the format that the ending of the name says."""
+    with written(path) as stream:
+        stream.write(table_bytes(columns, path.suffix.lower()))
 
 
 @contextmanager

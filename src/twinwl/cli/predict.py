@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from twinwl.cli.options import DataDir, EdgeLabel, ModelFile, NodeLabel, OnError, SmilesColumn, Target
+from twinwl.terminal import say
 
 if TYPE_CHECKING:
     from twinwl.cli.data_argument import Data
@@ -18,6 +19,9 @@ __all__ = ["predict", "register"]
 EPILOG = """
 One row a graph: its place in DATA from 0 (rows that were skipped count), its name or SMILES, and the \
 predicted class; with --proba the probability of each class; and the true class where DATA says it.
+
+In .csv and .tsv files a text that a spreadsheet would run as a formula (= + - @ in front) has a single \
+quote in front of it. .parquet needs [cyan]pip install 'twinwl\\[parquet]'[/].
 
 What else there is to know goes to standard error: accuracy where the classes are known, and how much of the \
 graphs the model has never seen. The more, the less its word counts.
@@ -47,7 +51,12 @@ def predict(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the table here, not to the screen."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the table here, not to the screen: .csv, .tsv, .json, .jsonl or .parquet.",
+        ),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
     target: Target = None,
@@ -61,10 +70,11 @@ def predict(
     from twinwl.cli.data_argument import Reading, read_data  # noqa: PLC0415  (the help must not pay for these)
     from twinwl.cli.model_files import answers_of, load_classifier, unseen_share  # noqa: PLC0415
     from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
-    from twinwl.cli.output_files import check_output, written  # noqa: PLC0415
+    from twinwl.cli.output_files import check_output, write_table  # noqa: PLC0415
+    from twinwl.files.tables import TABLE_ENDINGS, table_bytes  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
-    check_output(output)
+    check_output(output, TABLE_ENDINGS)
     with warnings_as_lines():
         classifier = load_classifier(model)
         reading = Reading(target, smiles_column, on_error, node_label, edge_label, data_dir)
@@ -76,34 +86,28 @@ def predict(
     shares_of_class = dict(zip(classifier.classes_.tolist(), shares.T.tolist(), strict=True)) if proba else {}
     table = _table(found, predictions, shares_of_class)
     if output is None:
-        typer.echo(table, nl=False)
+        say(table_bytes(table, ".csv").decode(), end="")
     else:
-        with written(output) as stream:
-            stream.write(table.encode("utf-8", "replace"))
-        typer.echo(f"{len(predictions):,} predictions in {output}", err=True)
+        write_table(output, table)
+        say(f"{len(predictions):,} predictions in {output}", error=True)
     if found.y is not None:
         right = sum(str(one) == str(two) for one, two in zip(predictions, found.y.tolist(), strict=True))
-        typer.echo(f"accuracy {right / len(predictions):.1%} ({right:,} of {len(predictions):,})", err=True)
+        say(f"accuracy {right / len(predictions):.1%} ({right:,} of {len(predictions):,})", error=True)
     if unseen is not None:
         hint = "; do the labels mean the same there?" if unseen == 1 else ""
-        typer.echo(f"unseen: {unseen:.1%} of the node colours occur in no training graph{hint}", err=True)
+        say(f"unseen: {unseen:.1%} of the node colours occur in no training graph{hint}", error=True)
 
 
-def _table(data: Data, predictions: list[object], shares_of_class: dict[object, list[float]]) -> str:
-    import csv  # noqa: PLC0415
-    import io  # noqa: PLC0415
-
+def _table(
+    data: Data, predictions: list[object], shares_of_class: dict[object, list[float]]
+) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {
         "index": data.rows.tolist(),
         "name": list(data.names),
         "prediction": predictions,
     }
     for name, shares in shares_of_class.items():
-        columns[f"p_{name}"] = [f"{share:.6g}" for share in shares]
+        columns[f"p_{name}"] = [float(f"{share:.6g}") for share in shares]
     if data.y is not None:
         columns["target"] = data.y.tolist()
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue()
+    return columns

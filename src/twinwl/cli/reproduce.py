@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from twinwl.cli.options import DataDir
+from twinwl.terminal import say
 
 __all__ = ["register", "reproduce"]
 
@@ -69,7 +70,7 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
     """Run the paper again: what is missing, cheapest first, until it is done or the time is up."""
     from twinwl.cli.durations import seconds_of  # noqa: PLC0415  (the help page must not pay for these)
     from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
-    from twinwl.cli.output_files import check_output  # noqa: PLC0415
+    from twinwl.cli.output_files import PAGES, STORES, check_ending, check_output  # noqa: PLC0415
     from twinwl.errors import TwinWLError, nearest  # noqa: PLC0415
     from twinwl.paper.reproduction import Settings  # noqa: PLC0415
     from twinwl.paper.reproduction_run import ReproductionRun  # noqa: PLC0415
@@ -78,7 +79,8 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
         raise TwinWLError(f"there is no part {part!r}: {nearest(part, [*PARTS, 'all'])}")
     if grid not in {"compact", "paper"}:
         raise TwinWLError(f"grid is {grid!r}: {nearest(grid, ['compact', 'paper'])}")
-    check_output(report, (".html", ".htm"))
+    check_output(report, PAGES)
+    check_ending(store, STORES, or_unknown=True)
     check_output(markdown, (".md",))
     if readme is not None and not readme.is_file():
         raise TwinWLError(f"cannot update {str(readme)!r}: there is no such file")
@@ -97,9 +99,7 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
         try:
             run.everything(settings, figures)
         except KeyboardInterrupt:
-            typer.secho(
-                "stopped; what is finished is in the store, the same command goes on from there", err=True
-            )
+            say("interrupted; the same command goes on from what is finished", error=True)
             raise typer.Exit(130) from None
         finally:
             run.write_report(report, markdown, readme)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from twinwl.cli.options import DataDir, EdgeLabel, EdgeLabels, NodeLabel, OnError, SmilesColumn, Target
+from twinwl.terminal import say
 
 __all__ = ["register", "train"]
 
@@ -101,9 +102,9 @@ def train(  # noqa: PLR0917  (the options of a command)
     from twinwl.cli.data_argument import Reading, read_data  # noqa: PLC0415
     from twinwl.cli.model_choice import fit, new_model, summary_of  # noqa: PLC0415
     from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
-    from twinwl.cli.output_files import check_output, errors_of_writing  # noqa: PLC0415
+    from twinwl.cli.output_files import MODELS, check_output, errors_of_writing  # noqa: PLC0415
 
-    check_output(output)
+    check_output(output, MODELS, or_unknown=True)
     with warnings_as_lines():
         options = {
             "n_iter": n_iter,
@@ -117,7 +118,7 @@ def train(  # noqa: PLR0917  (the options of a command)
         model = new_model(method, options, edge_labels=edge_labels, balanced=balanced, seed=seed)
         reading = Reading(target, smiles_column, on_error, node_label, edge_label, data_dir)
         found = read_data(data, reading, classes="needed")
-        typer.echo(summary_of(found))
+        say(summary_of(found))
         start = perf_counter()
         figures = fit(model, found, method)
         seconds = perf_counter() - start
@@ -125,5 +126,5 @@ def train(  # noqa: PLR0917  (the options of a command)
 
         with errors_of_writing(output):
             save(model, output)
-    typer.echo(f"{figures}, in {seconds:.1f} s")
-    typer.echo(f"The model is in {output} ({output.stat().st_size / 1e3:,.0f} kB)")
+    say(f"{figures}, in {seconds:.1f} s")
+    say(f"The model is in {output} ({output.stat().st_size / 1e3:,.0f} kB)")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from twinwl.terminal import new_console
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -34,11 +36,10 @@ class _Vectors(NamedTuple):
 def show_worked_example() -> None:
     """Print the paper's worked example: two graphs that 1-WL confuses and Twin-WL tells apart."""
     from rich.columns import Columns  # noqa: PLC0415  (the help page must not pay for these)
-    from rich.console import Console  # noqa: PLC0415
     from rich.panel import Panel  # noqa: PLC0415
 
     vectors = _refined(_ROUNDS)
-    console = Console(highlight=False)
+    console = new_console(markup=True)
     console.print("[bold]Twin Weisfeiler-Lehman: the worked example of the paper[/]\n")
     console.print(Columns([Panel(art, title=name, padding=(0, 3)) for name, art in _DRAWINGS.items()]))
     console.print(_STORY)

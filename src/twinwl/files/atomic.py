@@ -24,7 +24,8 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     Parameters
     ----------
     path
-        The file to write; its folder must exist.
+        The file to write; its folder must exist. What is not a file, such as ``/dev/stdout``, is written to
+        as it is.
 
     Examples
     --------
@@ -35,7 +36,11 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     >>> Path(folder, "note.txt").read_bytes()
     b'whole'
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # a link stays one
+    if target.exists() and not target.is_file():
+        with target.open("wb") as stream:  # a device or a pipe: renaming would replace it by a file
+            yield stream
+        return
     # A part of the name: the whole may already be as long as a name can be.
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:20]}.", suffix=".tmp")
     temporary = Path(name)

@@ -21,6 +21,7 @@ from twinwl.paper.reproduction import run_tasks, stored_rows, tasks_of
 from twinwl.paper.tables import TABLES, cells_of
 from twinwl.report.results.cells import Results
 from twinwl.report.results.html_page import write_results
+from twinwl.terminal import say
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
@@ -88,12 +89,12 @@ class ReproductionRun:
         write_results(paper_page(results, molecules, read_benchmark(_BENCHMARK)), report, markdown)
         if readme is not None:
             update_readme(readme, results)
-        typer.echo(f"written: {report} and {markdown}")
+        say(f"written: {report} and {markdown}")
 
     def say_what_is_missing(self) -> None:
         """End with what could not be run and what to do about it; then the exit code is 1."""
         for what, message in self.trouble.items():
-            typer.secho(f"{what}: {message}", fg=typer.colors.YELLOW, err=True)
+            say(f"{what}: {message}", error=True, colour="yellow")
         if self.trouble:
             raise typer.Exit(1)
 
@@ -121,9 +122,7 @@ class ReproductionRun:
         rows = stored_rows(dict.fromkeys(self._store(name) for name in names))
         tasks = tasks_of(home, settings, rows)
         n_missing = sum(task.n_missing for task in tasks)
-        typer.echo(
-            f"{len(tasks)} cells, {n_missing:,} of {sum(task.n_units for task in tasks):,} fits to run"
-        )
+        say(f"{len(tasks)} cells, {n_missing:,} of {sum(task.n_units for task in tasks):,} fits to run")
 
         def store_of(cell: Cell) -> Path:
             return self._store(home[cell])
@@ -133,12 +132,12 @@ class ReproductionRun:
             if outcome.state == "done":
                 found = Results(stored_rows([store_of(cell)])).cell(*cell)
                 figure = "" if found is None else f"  {found.readings['fair']}"
-                typer.echo(f"{cell.method} on {cell.dataset}: done{figure}")
+                say(f"{cell.method} on {cell.dataset}: done{figure}")
             elif outcome.state == "time is up":
-                typer.echo(f"{cell.method} on {cell.dataset}: not finished, the time is up")
+                say(f"{cell.method} on {cell.dataset}: not finished, the time is up")
             else:
                 about = cell.dataset if outcome.state == "no data" else f"{cell.method} on {cell.dataset}"
-                typer.echo(f"{cell.method} on {cell.dataset}: {outcome.state}")
+                say(f"{cell.method} on {cell.dataset}: {outcome.state}")
                 self.trouble[about] = outcome.message
 
     def _time_features(self) -> None:
@@ -148,7 +147,7 @@ class ReproductionRun:
                 if found is not None:
                     ratio = sum(found.stwin) / len(found.stwin) / (sum(found.wl) / len(found.wl))
                     chance = p_value_text(found.p_value)
-                    typer.echo(f"runtime on {name}: STwin takes {ratio:.2f} × 1-WL, {chance}")
+                    say(f"runtime on {name}: STwin takes {ratio:.2f} × 1-WL, {chance}")
 
     def _separate_pairs(self) -> None:
         if not self._over() and (data := self._load("EXP")) is not None:
@@ -162,7 +161,7 @@ class ReproductionRun:
             self._store("case-study"),
             methods=self._case_methods(),
             until=self.until,
-            begin=lambda method, seed: typer.echo(f"case study: {method}, seed {seed}"),
+            begin=lambda method, seed: say(f"case study: {method}, seed {seed}"),
         )
 
     def _case_methods(self) -> list[str]:
@@ -170,7 +169,7 @@ class ReproductionRun:
 
     def _draw(self, folder: Path) -> None:
         for path in write_figures(folder, self._load(CASE_SET)):
-            typer.echo(f"drawn: {path}")
+            say(f"drawn: {path}")
 
     def _store(self, part: str) -> Path:
         return self.store or _RESULTS / f"{part}.jsonl"

@@ -13,6 +13,7 @@ import numpy as np
 
 from twinwl.datasets.formats.text_files import decode, read_bytes
 from twinwl.errors import GraphInputError, TwinWLError, TwinWLWarning, nearest, warn_caller
+from twinwl.files.tables import plain_cell
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.from_smiles import from_rdkit, parse_smiles
 
@@ -147,7 +148,7 @@ def _opened(text: str) -> tuple[list[str], Reader]:
     """Return the header and what reads the rows."""
     first = text[: text.find("\n") % (len(text) + 1)]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
-    return [column.strip() for column in next(reader, [])], reader
+    return [plain_cell(column.strip()) for column in next(reader, [])], reader
 
 
 def _rows(
@@ -167,11 +168,11 @@ def _rows(
             if len(cells) != len(header):
                 problem = f"{len(cells)} cells where the header has {len(header)}"
                 raise GraphInputError(f"{name}, line {line}: {problem}; quote cells that hold separators")
-            value = "" if target_at is None else cells[target_at].strip()
+            value = "" if target_at is None else plain_cell(cells[target_at].strip())
             if target_at is not None and value.lower() in _MISSING:
                 unusable.append((line, f"its target {target!r} is missing"))
             else:
-                rows.append(_Row(line, cells[smiles_at].strip(), value))
+                rows.append(_Row(line, plain_cell(cells[smiles_at].strip()), value))
     except csv.Error as error:
         raise GraphInputError(f"{name}, line {reader.line_num}: {error}; correct that line") from error
     return rows, unusable
