@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.browser import browser, open_page  # noqa: F401  (fixtures)
+from tests.browser import browser, fonts, open_page  # noqa: F401  (fixtures)
 
 settings.register_profile(
     "twinwl",

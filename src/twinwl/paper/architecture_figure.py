@@ -19,15 +19,17 @@ def architecture_figure() -> Canvas:
     >>> architecture_figure().title
     'NTwin-GNN: two encoders a layer, pooled, concatenated over layers, classified'
     """
-    canvas = Canvas(980, 372, "NTwin-GNN: two encoders a layer, pooled, concatenated over layers, classified")
+    canvas = Canvas(
+        1036, 340, "NTwin-GNN: two encoders a layer, pooled, concatenated over layers, classified"
+    )
     canvas.text(0, 26, "graph G", "title")
     put_graph(canvas, _NODES, _EDGES, _PAINTS, ["", "", "", "", ""])
-    canvas.rect(232, 34, 472, 298, "frame", 12)
+    canvas.rect(232, 34, 514, 298, "frame", 12)
     canvas.text(244, 26, "layer k = 1 … K", "title")
     _box(
         canvas,
         (250, 62),
-        (190, 76),
+        (214, 76),
         "subtree encoder",
         ["1-WL colour of each node", "after k rounds, one-hot"],
         "stwin",
@@ -35,7 +37,7 @@ def architecture_figure() -> Canvas:
     _box(
         canvas,
         (250, 208),
-        (190, 96),
+        (214, 96),
         "rooted subgraph encoder",
         ["GIN (ε = 0) of depth k inside", "each Gᵥ, hₖ hops around v;", "sum over the subgraph"],
         "ntwin",
@@ -44,20 +46,18 @@ def architecture_figure() -> Canvas:
     _arrow(canvas, 208, 192, 246, 252)
     for kind, y in (("stwin", 74), ("ntwin", 230)):
         for place, height in enumerate((26, 38, 20, 44, 30)):
-            canvas.rect(478 + 17 * place, y + 50 - height, 11, height, f"bar {kind}", 2.5)
-        canvas.text(516, y + 68, "a vector a node", "box-note")
-    _arrow(canvas, 444, 100, 470, 100)
-    _arrow(canvas, 444, 256, 470, 256)
-    _box(canvas, (590, 148), (100, 70), "Σ over nodes", ["[ gᵥ , hᵥ ]", "summed over G"], "")
-    _arrow(canvas, 566, 104, 600, 144)
-    _arrow(canvas, 566, 256, 600, 222)
-    _box(canvas, (730, 148), (104, 70), "concatenate", ["H¹ … Hᴷ", "over layers"], "")
-    _arrow(canvas, 692, 183, 726, 183)
-    _box(canvas, (870, 148), (108, 70), "classifier", ["2-layer MLP,", "64 hidden units"], "")
-    _arrow(canvas, 836, 183, 866, 183)
-    canvas.text(
-        244, 356, "hops: growing (hₖ = k) or fixed; the MLPs of the GIN are shared by all layers.", "caption"
-    )
+            canvas.rect(502 + 17 * place, y + 50 - height, 11, height, f"bar {kind}", 2.5)
+        canvas.text(541, y + 68, "a vector a node", "box-note")
+    _arrow(canvas, 468, 100, 494, 100)
+    _arrow(canvas, 468, 256, 494, 256)
+    _box(canvas, (614, 148), (116, 70), "Σ over nodes", ["[ gᵥ , hᵥ ]", "summed over G"], "")
+    _arrow(canvas, 590, 104, 624, 144)
+    _arrow(canvas, 590, 256, 624, 222)
+    _box(canvas, (772, 148), (112, 70), "concatenate", ["H¹ … Hᴷ", "over layers"], "")
+    _arrow(canvas, 732, 183, 768, 183)
+    _box(canvas, (926, 148), (108, 70), "classifier", ["2-layer MLP,", "64 hidden units"], "")
+    _arrow(canvas, 886, 183, 922, 183)
+    canvas.note("hops: growing (hₖ = k) or fixed; the MLPs of the GIN are shared by all layers.")
     return canvas
 
 

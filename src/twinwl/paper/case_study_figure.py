@@ -61,9 +61,7 @@ def case_figure(data: Dataset, graphs: tuple[int, int] = CASE_GRAPHS) -> Canvas:
     title = f"Graphs {graphs[0]} and {graphs[1]} of {data.name}, shaded where they differ"
     canvas = side_by_side(_pictures(data, graphs), title)
     wl, stwin = (cosine_of(data, features, graphs) for features in ("count", "size"))
-    text = f"{title}. Cosine after two rounds: 1-WL {wl:.4f}, STwin {stwin:.4f}."
-    canvas.height += 26
-    canvas.text(0, canvas.height - 4, text, "caption")
+    canvas.note(f"{title}. Cosine after two rounds: 1-WL {wl:.4f}, STwin {stwin:.4f}.")
     return canvas
 
 

@@ -9,15 +9,17 @@ from twinwl.paper.tables import TITLES
 from twinwl.report.drawing.svg import Canvas, linear_ticks, log_ticks, text_width
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from twinwl.paper.reported import Reported
     from twinwl.report.results.cells import ResultCell
 
-__all__ = ["cost_chart", "family", "growth_chart", "pairs_chart", "protocol_chart"]
+__all__ = ["cost_chart", "family", "growth_chart", "pairs_chart", "protocol_chart", "widest_label"]
 
 _WIDTH = 360.0
 _WIDE = 440.0  # a chart full of labels needs room
+_LABEL = 12.5  # font sizes of labels and of ticks, as in charts.css
+_TICK = 12.0
 _BESIDE, _FARTHER = (9,), (18, 30, 44, 60, 78)  # how far a label may be from its point
 _MARKS = {"fair": 5.5, "best-epoch": 4.0, "best-fold-epoch": 5.5}
 _FAMILIES = {
@@ -59,6 +61,17 @@ def family(method: str) -> str:
     return _FAMILIES.get(method, "other")
 
 
+def widest_label(texts: Iterable[str], kinds: Iterable[str]) -> float:
+    """Return the room that labels of methods need, each of its family: only the others are not bold.
+
+    >>> widest_label(["GCN", "STwin"], ["other", "stwin"]) == text_width("STwin", 12.5, bold=True)
+    True
+    """
+    return max(
+        text_width(text, _LABEL, bold=kind != "other") for text, kind in zip(texts, kinds, strict=True)
+    )
+
+
 def protocol_chart(dataset: str, cells: Sequence[ResultCell], reported: Mapping[str, Reported]) -> Canvas:
     """Draw the protocols side by side for one data set: a row a method.
 
@@ -71,29 +84,29 @@ def protocol_chart(dataset: str, cells: Sequence[ResultCell], reported: Mapping[
     reported
         The paper's figures, by method.
     """
-    left, top, row_height = 150.0, 40.0, 25.0
-    bottom = top + row_height * len(cells)
-    canvas = Canvas(_WIDTH, bottom + 34, f"{dataset}: accuracy of each method under each protocol")
+    titles = [TITLES.get(cell.method, cell.method) for cell in cells]
+    kinds = [family(cell.method) for cell in cells]
+    left, top, row_height = 12 + widest_label(titles, kinds), 40.0, 25.0
+    width, bottom = left + 210, top + row_height * len(cells)
+    canvas = Canvas(width, bottom + 34, f"{dataset}: accuracy of each method under each protocol")
     values = [100 * reading.mean for cell in cells for reading in cell.readings.values()]
     values += [reported[cell.method].mean for cell in cells if cell.method in reported]
     ticks = _percent_ticks(values)
-    frame = _frame(left, top, _WIDTH - 18, bottom, (ticks[0], ticks[-1]), (0, 1))
+    frame = _frame(left, top, width - 18, bottom, (ticks[0], ticks[-1]), (0, 1))
     canvas.text(0, 16, dataset, "title")
     _x_axis(canvas, frame, [(tick, f"{tick:g}") for tick in ticks])
-    for place, cell in enumerate(cells):
+    for place, (cell, title, kind) in enumerate(zip(cells, titles, kinds, strict=True)):
         y = top + row_height * (place + 0.5)
-        title = TITLES.get(cell.method, cell.method)
-        canvas.text(left - 12, y + 4, title, f"label end {family(cell.method)}")
+        canvas.text(left - 12, y + 4, title, f"label end {kind}")
         places = [frame.x(100 * reading.mean) for reading in cell.readings.values()]
-        canvas.line(min(places), y, max(places), y, f"span {family(cell.method)}")
+        canvas.line(min(places), y, max(places), y, f"span {kind}")
         if cell.method in reported:
             x, theirs = frame.x(reported[cell.method].mean), reported[cell.method]
             canvas.line(x, y - 8, x, y + 8, "paper")
             canvas.circle(x, y, 7, "hit", tip=f"{title}, paper: {theirs.mean:.2f} ± {theirs.std:.2f}")
         for protocol, reading in reversed(cell.readings.items()):
             tip = f"{title}, {protocol}: {100 * reading.mean:.2f} ± {100 * reading.std:.2f}"
-            kind = f"dot {protocol} {family(cell.method)}"
-            canvas.circle(frame.x(100 * reading.mean), y, _MARKS[protocol], kind, tip=tip)
+            canvas.circle(frame.x(100 * reading.mean), y, _MARKS[protocol], f"dot {protocol} {kind}", tip=tip)
     return canvas
 
 
@@ -119,7 +132,8 @@ def cost_chart(dataset: str, cells: Sequence[ResultCell]) -> Canvas:
     for reaches in (_BESIDE, _FARTHER):  # a label beside its own point goes before all that need a line
         for place in order:
             if spots[place] is None:
-                spots[place] = _free_spot(titles[place], places[place], frame, dots, labels, reaches)
+                width = widest_label([titles[place]], [family(cells[place].method)])
+                spots[place] = _free_spot(width, places[place], frame, dots, labels, reaches)
     for place, spot in spots.items():
         if spot is not None and spot.far:
             canvas.line(*places[place], spot.x, spot.y, "leader")
@@ -136,7 +150,9 @@ def pairs_chart(counts: Mapping[str, Mapping[int, int]], n_pairs: int, dataset: 
     """Draw how many pairs each kind of feature tells apart, round by round."""
     canvas = Canvas(_WIDTH, 300, f"{dataset}: pairs told apart after h rounds, of {n_pairs}")
     rounds = sorted({h for found in counts.values() for h in found})
-    frame = _frame(44, 40, _WIDTH - 96, 254, (rounds[0], rounds[-1]), (0, n_pairs))
+    names = {name: name.partition(",")[2].strip() or name for name in counts}
+    margin = 12 + widest_label(names.values(), [family(name) for name in names])
+    frame = _frame(44, 40, _WIDTH - margin, 254, (rounds[0], rounds[-1]), (0, n_pairs))
     canvas.text(0, 16, f"{dataset}: pairs told apart, of {n_pairs}", "title")
     _y_axis(canvas, frame, [(tick, f"{tick:g}") for tick in linear_ticks(0, n_pairs, 4) if tick <= n_pairs])
     _x_axis(canvas, frame, [(h, str(h)) for h in rounds])
@@ -153,9 +169,7 @@ def pairs_chart(counts: Mapping[str, Mapping[int, int]], n_pairs: int, dataset: 
         while any(abs(label_y - other) < 15 for other in ends):  # noqa: PLR2004
             label_y += 15
         ends.append(label_y)
-        canvas.text(
-            frame.right + 12, label_y + 4, name.partition(",")[2].strip() or name, f"label {family(name)}"
-        )
+        canvas.text(frame.right + 12, label_y + 4, names[name], f"label {family(name)}")
     return canvas
 
 
@@ -164,7 +178,9 @@ def growth_chart(title: str, unit: str, points: Sequence[tuple[float, float]]) -
     canvas = Canvas(_WIDTH, 300, f"{title}: seconds against number of {unit}")
     sizes, seconds = [size for size, _ in points], [second for _, second in points]
     (x_ends, across), (y_ends, up) = _log_axis(sizes), _log_axis(seconds)
-    frame = _frame(58, 40, _WIDTH - 24, 254, x_ends, y_ends)
+    left = 8 + max(text_width(_seconds(power), _TICK) for power in up)
+    right = text_width(_short(across[-1]), _TICK) / 2
+    frame = _frame(left, 40, _WIDTH - right, 254, x_ends, y_ends)
     canvas.text(0, 16, title, "title")
     _y_axis(canvas, frame, [(log10(power), _seconds(power)) for power in up])
     _x_axis(canvas, frame, [(log10(power), _short(power)) for power in across])
@@ -210,15 +226,15 @@ def _y_axis(canvas: Canvas, frame: _Frame, ticks: Sequence[tuple[float, str]]) -
 
 
 def _free_spot(
-    text: str,
+    width: float,
     point: tuple[float, float],
     frame: _Frame,
     dots: list[_Box],
     labels: list[_Box],
     reaches: Sequence[int],
 ) -> _Spot | None:
-    """Return the nearest place where a label covers nothing, and take it."""
-    (x, y), width = point, text_width(text, 13)
+    """Return the nearest place where a label of some width covers nothing, and take it."""
+    x, y = point
     far = reaches is not _BESIDE
     for reach in reaches:
         slant, half = 0.8 * reach + 2, 0.5 * reach

@@ -2,44 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from twinwl.evaluation.significance import p_value_text
-from twinwl.paper.charts import family
+from twinwl.paper.charts import family, widest_label
 from twinwl.report.drawing.svg import Canvas, linear_ticks
+from twinwl.report.wording import signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from twinwl.paper.findings import TwinAgainstWL
 
-__all__ = ["difference_chart", "difference_ticks"]
+__all__ = ["DifferenceAxes", "difference_axes", "difference_chart"]
 
 _WIDTH = 440.0
-_LEFT, _TOP, _ROW = 98.0, 52.0, 27.0
-_WIDEST = 12.0  # points; where 1-WL guesses, the difference would flatten all others
+_TOP, _ROW, _BELOW = 52.0, 27.0, 50.0  # where rows begin, their height, and what an axis takes below them
+_LARGE = 12.0  # points; on one axis with such a difference the others would all lie on zero
 
 
-def difference_ticks(found: Sequence[TwinAgainstWL]) -> list[float]:
-    """Return one axis for all comparisons, so that charts side by side can be compared.
+class DifferenceAxes(NamedTuple):
+    """The ticks of large differences and of small ones, each empty where there are none."""
 
-    >>> difference_ticks([])
-    [-2.0, -1.0, 0.0, 1.0, 2.0]
+    large: list[float]
+    small: list[float]
+
+
+def difference_axes(found: Sequence[TwinAgainstWL]) -> DifferenceAxes:
+    """Return axes that span all comparisons, so that charts side by side can be compared.
+
+    >>> difference_axes([])
+    DifferenceAxes(large=[], small=[])
     """
-    near = [each for each in found if abs(100 * each.comparison.difference) <= _WIDEST]
-    ends = [100 * each.comparison.difference + sign * each.half_width for each in near for sign in (-1, 1)]
-    return linear_ticks(min([-2.0, *ends]), max([2.0, *ends]))
+    ticks = []
+    for large, least in ((True, 0.0), (False, 2.0)):
+        ends = [
+            _points(each) + sign * each.half_width
+            for each in found
+            if _is_large(each) == large
+            for sign in (-1, 1)
+        ]
+        ticks.append(linear_ticks(min([-least, *ends]), max([least, *ends])) if ends else [])
+    return DifferenceAxes(*ticks)
 
 
-def difference_chart(found: Sequence[TwinAgainstWL], ticks: Sequence[float]) -> Canvas:
+def difference_chart(found: Sequence[TwinAgainstWL], axes: DifferenceAxes) -> Canvas:
     """Draw one pair of methods on all data sets: the mean difference and its 95 % interval.
+
+    Small differences stand on an enlarged axis of their own, below the large ones.
 
     Parameters
     ----------
     found
         Comparisons of the same two methods.
-    ticks
-        Of `difference_ticks`.
+    axes
+        Of `difference_axes`.
 
     Examples
     --------
@@ -47,39 +64,63 @@ def difference_chart(found: Sequence[TwinAgainstWL], ticks: Sequence[float]) -> 
     >>> from twinwl.paper.findings import TwinAgainstWL
     >>> outcome = compare_scores([0.9, 0.8, 0.9], [0.8, 0.8, 0.8], ("STwin", "1-WL"))
     >>> found = [TwinAgainstWL("MUTAG", "stwin", "wl", 86.7, 80.0, outcome, 4.1)]
-    >>> difference_chart(found, difference_ticks(found)).markup().count("dot fair")
+    >>> difference_chart(found, difference_axes(found)).markup().count("dot fair")
     1
     """
     names = found[0].comparison.names
-    bottom = _TOP + _ROW * len(found)
-    canvas = Canvas(_WIDTH, bottom + 48, f"{names[0]} minus {names[1]}, in points of accuracy, by data set")
+    groups = [
+        (ticks, [each for each in found if _is_large(each) == large])
+        for large, ticks in ((True, axes.large), (False, axes.small))
+    ]
+    groups = [(ticks, rows) for ticks, rows in groups if rows]
+    height = _TOP + _ROW * len(found) + _BELOW * len(groups)
+    canvas = Canvas(_WIDTH, height, f"{names[0]} minus {names[1]}, in points of accuracy, by data set")
     canvas.text(0, 16, names[0], "title")
     canvas.text(0, 36, f"minus {names[1]}", "caption")
-    right = _WIDTH - 22
+    ends = (
+        14 + widest_label([each.dataset for each in found], ["other"] * len(found)),
+        _WIDTH - 16 - widest_label([signed(_points(each), 1) for each in found], ["twin"] * len(found)),
+    )
+    top = _TOP
+    for place, (ticks, rows) in enumerate(groups):
+        title = "points of accuracy, fair" if place == 0 else "the others, enlarged"
+        top = _put_group(canvas, rows, ticks, top, ends, title)
+    return canvas
+
+
+def _put_group(
+    canvas: Canvas,
+    rows: Sequence[TwinAgainstWL],
+    ticks: Sequence[float],
+    top: float,
+    ends: tuple[float, float],
+    title: str,
+) -> float:
+    """Draw comparisons on one axis, between its ends and from the top down; return where the next begins."""
+    left, right = ends
+    bottom = top + _ROW * len(rows)
 
     def x(points: float) -> float:
-        return _LEFT + (points - ticks[0]) / (ticks[-1] - ticks[0]) * (right - _LEFT)
+        return left + (points - ticks[0]) / (ticks[-1] - ticks[0]) * (right - left)
 
     for tick in ticks:
-        canvas.line(x(tick), _TOP, x(tick), bottom, "zero" if tick == 0 else "grid")
-        canvas.text(x(tick), bottom + 18, f"{tick:+g}".replace("-", "−") if tick else "0", "tick middle")
-    canvas.text((_LEFT + right) / 2, bottom + 40, "points of accuracy, fair", "axis-title middle")
-    for place, each in enumerate(found):
-        y = _TOP + _ROW * (place + 0.5)
-        points, kind = 100 * each.comparison.difference, family(each.twin)
+        canvas.line(x(tick), top, x(tick), bottom, "zero" if tick == 0 else "grid")
+        canvas.text(x(tick), bottom + 17, f"{tick:+g}".replace("-", "−") if tick else "0", "tick middle")
+    canvas.text((left + right) / 2, bottom + 36, title, "axis-title middle")
+    for place, each in enumerate(rows):
+        y, points, kind = top + _ROW * (place + 0.5), _points(each), family(each.twin)
         sure = "" if each.comparison.significant else " open"
-        canvas.text(_LEFT - 14, y + 4, each.dataset, "label end")
-        tip = f"{each.dataset}: {points:+.2f} points, {p_value_text(each.comparison.t_p_value)}"
-        if abs(points) > _WIDEST:
-            edge = right if points > 0 else _LEFT
-            canvas.text(edge - 12 if points > 0 else edge + 12, y + 4, f"{points:+.1f}".replace("-", "−"),
-                        f"label {kind}" + (" end" if points > 0 else ""))  # fmt: skip
-            tip_x = 9 if points > 0 else -9
-            canvas.path(
-                f"M{edge:.1f} {y - 5:.1f} L{edge + tip_x:.1f} {y:.1f} L{edge:.1f} {y + 5:.1f} Z",
-                f"more {kind}",
-            )
-            continue
+        canvas.text(left - 14, y + 4, each.dataset, "label end")
         canvas.line(x(points - each.half_width), y, x(points + each.half_width), y, f"span {kind}")
+        tip = f"{each.dataset}: {points:+.2f} points, {p_value_text(each.comparison.t_p_value)}"
         canvas.circle(x(points), y, 4.5, f"dot fair {kind}{sure}", tip=tip)
-    return canvas
+        canvas.text(canvas.width, y + 4, signed(points, 1), f"label end {kind}")
+    return bottom + _BELOW
+
+
+def _points(each: TwinAgainstWL) -> float:
+    return 100 * each.comparison.difference
+
+
+def _is_large(each: TwinAgainstWL) -> bool:
+    return abs(_points(each)) > _LARGE

@@ -26,7 +26,7 @@ _PLACES = (
 _EDGE = 58.0
 _ROUNDS = 2
 _ROOT = 0
-_LEGEND_Y = 474.0  # below the picture, where it stands alone
+_HEIGHT = 452.0
 
 
 def rounds_figure() -> Canvas:
@@ -37,17 +37,14 @@ def rounds_figure() -> Canvas:
     """
     canvas = Canvas(
         820,
-        _LEGEND_Y + 8,
+        _HEIGHT,
         "The worked example of the paper, round by round: 1-WL sees no difference, STwin does",
     )
     for h in range(_ROUNDS + 1):
         _put_round(canvas, h, 280.0 * h)
-    canvas.text(
-        0,
-        _LEGEND_Y,
+    canvas.note(
         "Fill: colour in 1-WL. Number: nodes reached in h steps. 1-WL counts nodes by colour, STwin adds up "
-        "their numbers.",
-        "caption",
+        "their numbers."
     )
     return canvas
 
@@ -102,7 +99,7 @@ def trees_figure() -> Canvas:
     batch = worked_example()
     canvas = Canvas(
         880.0,
-        _LEGEND_Y + 14,
+        _HEIGHT,
         "Two nodes with the same label tree, which is all 1-WL sees, and different identity trees",
     )
     labels = batch.node_labels
@@ -122,12 +119,9 @@ def trees_figure() -> Canvas:
         text = f"{{{', '.join(str(node + 1) for node in reached)}}}: {len(reached)} nodes"
         canvas.text(574 + 140, top + 214, text, "caption middle mark")
         canvas.text(264 + 140, top + 214, "the same for both nodes", "caption middle")
-    canvas.text(
-        0,
-        _LEGEND_Y + 6,
+    canvas.note(
         "Two steps from node 1. Label tree: fill and number are the label of a node. Identity tree: the "
-        "number is the node, dashed where it was reached before.",
-        "caption",
+        "number is the node, dashed where it was reached before."
     )
     return canvas
 

@@ -12,7 +12,7 @@ from twinwl.paper.accuracy_tables import (
     significance_table,
 )
 from twinwl.paper.charts import cost_chart, protocol_chart
-from twinwl.paper.difference_chart import difference_chart, difference_ticks
+from twinwl.paper.difference_chart import difference_axes, difference_chart
 from twinwl.paper.findings import (
     PROTOCOL_SENTENCE,
     closeness_to_paper,
@@ -80,14 +80,16 @@ def significance_section(
         "any true difference one in twenty would pass as well."
     )
     pairs = dict.fromkeys((each.twin, each.wl) for each in found)
-    ticks = difference_ticks(found)
+    axes = difference_axes(found)
     charts = [
-        difference_chart([each for each in found if (each.twin, each.wl) == pair], ticks) for pair in pairs
+        difference_chart([each for each in found if (each.twin, each.wl) == pair], axes) for pair in pairs
     ]
     caption = (
         "Right of zero the Twin is ahead. Bars: 95 % intervals of the corrected test; a hollow mark may be "
-        "chance. An arrow stands for a difference beyond the axis."
+        "chance."
     )
+    if axes.large and axes.small:
+        caption += " Small differences stand on an enlarged axis of their own."
     vain = no_help(found)
     blocks: list[Block] = [Bullets([*([] if vain is None else [vain]), *verdict(found)]), Paragraph(help_)]
     blocks.append(Drawings(charts, caption, [], significance_table(found), "medium", "results-significance"))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from html import escape
 from importlib.resources import files
 from math import ceil, floor, log10
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,8 @@ __all__ = ["Canvas", "linear_ticks", "log_ticks", "sheet", "standalone", "text_w
 _TEMPLATES = files("twinwl.report") / "templates"
 _STYLES = ("theme.css", "figures.css", "charts.css")
 _MARGIN = 22.0
+_CAPTION = 13.0  # its font size, as in figures.css
+_RULER = 1000.0  # the size in which letters are measured
 
 
 class Canvas:
@@ -70,6 +73,20 @@ class Canvas:
         named = f' class="{kind}"' if kind else ""
         self._add(f'<text{named} x="{_n(x)}" y="{_n(y)}">{escape(text)}</text>')
 
+    def note(self, text: str) -> None:
+        """Write a caption below everything, in as many lines as it needs, and grow by them."""
+        lines = [""]
+        for word in text.split():
+            longer = f"{lines[-1]} {word}".strip()
+            if text_width(longer, _CAPTION) <= self.width:
+                lines[-1] = longer
+            else:
+                lines.append(word)
+        self.height += 8
+        for line in lines:
+            self.height += 18
+            self.text(0, self.height - 4, line, "caption")
+
     def put(self, other: Canvas, x: float, y: float) -> None:
         """Put a whole picture on this one, its upper left corner there."""
         self._add(f'<g transform="translate({_n(x)} {_n(y)})">{"".join(other._shapes)}</g>')
@@ -116,14 +133,24 @@ def sheet(canvases: Sequence[Canvas], columns: int, title: str, gap: float = 36.
     return whole
 
 
-def text_width(text: str, size: float = 12.0) -> float:
-    """Estimate how wide text in a sans-serif is; generous, for there is no ruler here.
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
+    """Measure text in DejaVu Sans, the widest of the common sans-serifs: in any other it needs less room.
 
-    >>> text_width("NTwin") > text_width("iii")
+    Parameters
+    ----------
+    text
+        One line.
+    size
+        Of the font.
+    bold
+        Whether it is written in bold, which is wider.
+
+    >>> text_width("NTwin", 12) > text_width("iii", 12)
     True
+    >>> round(text_width("1-WL, NTwin's network", 12.5, bold=True))
+    162
     """
-    widths = {**dict.fromkeys("iljtf.,:' I-|", 0.33), **dict.fromkeys("MWmw%", 0.86)}
-    return size * sum(widths.get(letter, 0.74 if letter.isupper() else 0.58) for letter in text)
+    return size * sum(_advance(letter, bold=bold) for letter in text)
 
 
 def linear_ticks(low: float, high: float, most: int = 5) -> list[float]:
@@ -147,6 +174,26 @@ def log_ticks(low: float, high: float) -> list[float]:
     [0.01, 0.1, 1.0, 10.0, 100.0]
     """
     return [10.0**power for power in range(floor(log10(low) + 1e-9), ceil(log10(high) - 1e-9) + 1)]
+
+
+@cache
+def _advance(letter: str, *, bold: bool) -> float:
+    """Return how far a letter moves the pen, in units of the font's size."""
+    font = _font(bold=bold)
+    if ord(letter) not in font.get_charmap():
+        return 1.0  # a letter of another script comes from another font; few are wider than they are high
+    return float(font.load_char(ord(letter)).linearHoriAdvance) / 65536 / _RULER
+
+
+@cache
+def _font(*, bold: bool) -> Any:  # noqa: ANN401  (matplotlib has no types)
+    """Return matplotlib's own copy of the font, which is on every machine."""
+    from matplotlib import get_data_path  # noqa: PLC0415  (heavy)
+    from matplotlib.ft2font import FT2Font  # noqa: PLC0415
+
+    font = FT2Font(f"{get_data_path()}/fonts/ttf/DejaVuSans{'-Bold' if bold else ''}.ttf")
+    font.set_size(_RULER, 72)
+    return font
 
 
 def _n(value: float) -> str:
