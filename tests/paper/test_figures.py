@@ -52,7 +52,7 @@ def test_the_case_study_is_shaded_where_the_molecules_differ(tu_zip):
 
 def test_the_case_study_alone_says_its_cosines(tu_zip):
     data = tw.load_dataset("Mutagenicity", data_dir=tu_zip("Mutagenicity").parent)
-    assert texts(case_figure(data).markup())[-1].endswith("1-WL 0.9472, STwin 0.7577.")
+    assert " ".join(texts(case_figure(data).markup())).endswith("1-WL 0.9472, STwin 0.7577.")
 
 
 def test_a_folder_that_cannot_be_made_is_said_so(tmp_path):
