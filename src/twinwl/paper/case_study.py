@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twinwl.evaluation.claims import Claims, SharedWork
 from twinwl.evaluation.fold_run import versions
 from twinwl.evaluation.methods import resolve
 from twinwl.evaluation.store import ResultStore, key_of, row_key
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 
     from twinwl.datasets.dataset import Dataset
     from twinwl.evaluation.store import Row
+
+    _Unit = tuple[Row, Callable[[], dict[str, float]]]
 
 __all__ = ["CASE_GRAPHS", "CASE_METHODS", "CASE_SET", "cosine_of", "run_case_study"]
 
@@ -94,36 +99,47 @@ def run_case_study(
     list of Row
         ``scores`` hold ``cosine``; or for each graph the share of votes for its true class.
     """
-    known = {row_key(row): row for row in ResultStore(store).rows()}
-    found: list[Row] = []
-
-    def file(key: Row, scores: Callable[[], dict[str, float]]) -> None:
-        name = row_key(key)
-        if name not in known:
-            began = time.perf_counter()
-            values = scores()
-            seconds = round(time.perf_counter() - began, 3)
-            row: Row = {**key, "scores": values, "metrics": list(values), "seconds": seconds}
-            known[name] = ResultStore(store).append({**row, "versions": versions()})
-        found.append(known[name])
-
+    cosines: dict[str, _Unit] = {}
     for title, features in _KINDS.items():
         key = key_of(data, title, _VERSION, {"n_iter": CASE_ROUNDS, "graphs": list(graphs)}, COSINES)
-        file(key, lambda features=features: {"cosine": cosine_of(data, features, graphs)})  # type: ignore[misc]
+        cosines[row_key(key)] = key, partial(_cosines, data, features, graphs)
+    predictions: dict[str, _Unit] = {}
     for method in methods:
         for seed in range(seeds if method in _RANDOM else 1):
             config = {**CASE_METHODS[method], "graphs": list(graphs)}
             key = key_of(data, method, resolve(method).version, config, PREDICTIONS, seed=seed)
-            if row_key(key) not in known:
-                if until is not None and time.monotonic() >= until:
-                    continue
-                begin(method, seed)
-            file(key, lambda method=method, seed=seed: _predicted(data, method, seed, graphs))  # type: ignore[misc]
-    return found
+            predictions[row_key(key)] = key, partial(_predicted, data, method, seed, graphs, begin)
+    end = math.inf if until is None else until
+    return [*_run(cosines, store, math.inf), *_run(predictions, store, end)]
 
 
-def _predicted(data: Dataset, method: str, seed: int, graphs: tuple[int, int]) -> dict[str, float]:
+def _run(units: dict[str, _Unit], store: Path, end: float) -> list[Row]:
+    """Run what the store lacks and no other process runs; return all results."""
+    with Claims(store) as claims:
+        work = SharedWork(list(units), ResultStore(store), claims, lambda _row: True, end)
+        for keys in work.rounds():
+            for key, scores in (units[name] for name in keys):
+                began = time.perf_counter()
+                values = scores()
+                seconds = round(time.perf_counter() - began, 3)
+                row: Row = {**key, "scores": values, "metrics": list(values), "seconds": seconds}
+                work.finish({**row, "versions": versions()})
+        return work.rows
+
+
+def _cosines(data: Dataset, features: str, graphs: tuple[int, int]) -> dict[str, float]:
+    return {"cosine": cosine_of(data, features, graphs)}
+
+
+def _predicted(
+    data: Dataset,
+    method: str,
+    seed: int,
+    graphs: tuple[int, int],
+    begin: Callable[[str, int], None],
+) -> dict[str, float]:
     """Learn from all graphs but the two; return for each whether its class is right and how sure that is."""
+    begin(method, seed)
     places = np.array(graphs) - 1
     others = np.setdiff1d(np.arange(len(data)), places)
     model = resolve(method).build(CASE_METHODS[method], seed)
