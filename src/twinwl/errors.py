@@ -6,14 +6,16 @@ Every message names the graph (by its index), the value that is wrong, and what 
 from __future__ import annotations
 
 import importlib
+import re
 import reprlib
 import sys
 import warnings
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from types import ModuleType
 
 __all__ = [
@@ -23,6 +25,8 @@ __all__ = [
     "MissingExtraError",
     "TwinWLError",
     "TwinWLWarning",
+    "gist",
+    "held_warnings",
     "import_extra",
     "import_name",
     "nearest",
@@ -178,3 +182,32 @@ def warn_caller(message: str) -> None:
         except ValueError:  # everything above is twinwl itself
             break
     warnings.warn(message, TwinWLWarning, stacklevel=level + 1)
+
+
+@contextmanager
+def held_warnings() -> Iterator[list[str]]:
+    """Hold our own warnings back, to be summed up; those of others are passed on at the end.
+
+    >>> with held_warnings() as messages:
+    ...     warn_caller("merged 2 repeated edges")
+    >>> messages
+    ['merged 2 repeated edges']
+    """
+    messages: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", TwinWLWarning)
+        yield messages
+    for each in caught:
+        if issubclass(each.category, TwinWLWarning):
+            messages.append(str(each.message))
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+
+
+def gist(message: str) -> str:
+    """Return a message without its figures: what stays the same from one file to the next.
+
+    >>> gist("merged 2 repeated edges") == gist("merged 1,000 repeated edges")
+    True
+    """
+    return re.sub(r"[0-9][0-9,]*", "#", message)

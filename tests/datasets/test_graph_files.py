@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from twinwl.datasets.formats import text_files
 from twinwl.datasets.graph_files import read_graph, read_graphs
-from twinwl.errors import GraphInputError, TwinWLError
+from twinwl.errors import GraphInputError, TwinWLError, TwinWLWarning
 
 
 def edges_of(batch):
@@ -111,12 +111,27 @@ def labelled():
     return graph
 
 
+def test_what_cannot_be_a_label_is_a_clear_error(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{"nodes": [{"id": 1, "label": {"a": 1}}], "edges": []}')
+    with pytest.raises(TwinWLError, match=r"a\.json.*cannot be a label"):
+        read_graph(path, node_label="label")
+
+
 @pytest.mark.parametrize("ending", [".graphml", ".json"])
-def test_label_is_the_default_and_any_attribute_can_be_asked_for(tmp_path, labelled, ending):
+def test_labels_are_read_where_named_and_the_others_are_listed(tmp_path, labelled, ending):
     path = tmp_path / f"a{ending}"
     write(path, labelled)
-    assert read_graph(path).graphs.labels_of_nodes() == ["C", "O"]
-    assert read_graph(path).graphs.edge_vocabulary == ("double",)
+    with pytest.warns(
+        TwinWLWarning,
+        match=r"did not read node attributes 'label', 'mass' and edge attributes 'label', 'order'; "
+        r'.*node_label="label" or edge_label="label"',
+    ):
+        plain = read_graph(path).graphs
+    assert not plain.has_node_labels
+    assert plain.edge_labels is None
+    with pytest.warns(TwinWLWarning, match=r"did not read edge attributes 'label', 'order'; "):
+        read_graph(path, node_label="label")
     chosen = read_graph(path, node_label="mass", edge_label="order").graphs
     assert chosen.labels_of_nodes() == [12, 16]
     assert chosen.edge_vocabulary == (2,)
@@ -124,21 +139,26 @@ def test_label_is_the_default_and_any_attribute_can_be_asked_for(tmp_path, label
         read_graph(path, node_label="colour")
 
 
-@pytest.mark.parametrize("ending", [".graphml", ".json"])
-def test_no_labels_unless_all_nodes_have_one(tmp_path, labelled, ending):
-    labelled.add_edge("y", "z")
-    path = tmp_path / f"a{ending}"
-    write(path, labelled)
-    graph = read_graph(path).graphs
-    assert not graph.has_node_labels
-    assert graph.edge_labels is None
-
-
-def test_in_gml_label_is_a_name_unless_asked_for(tmp_path):
+def test_names_of_nodes_in_gml_are_no_attribute_to_tell_of(tmp_path):
     path = tmp_path / "a.gml"
-    path.write_text('graph [ node [ id 0 label "C" ] node [ id 1 label "C" ] edge [ source 0 target 1 ] ]')
+    text = 'graph [ node [ id 0 label "{}" ] node [ id 1 label "{}" ] edge [ source 0 target 1 ] ]'
+    path.write_text(text.format("a", "b"))
     assert not read_graph(path).graphs.has_node_labels
-    assert read_graph(path, node_label="label").graphs.labels_of_nodes() == ["C", "C"]
+    assert read_graph(path, node_label="label").graphs.labels_of_nodes() == ["a", "b"]
+    path.write_text(text.format("C", "C"))
+    with pytest.warns(TwinWLWarning, match="did not read node attribute 'label'"):
+        read_graph(path)
+
+
+@pytest.mark.parametrize("ending", [".graphml", ".json", ".gml"])
+def test_weights_are_ignored_aloud(tmp_path, ending):
+    graph = nx.relabel_nodes(nx.path_graph(3), str)
+    nx.set_edge_attributes(graph, {("0", "1"): 1.0, ("1", "2"): 2.5}, "weight")
+    path = tmp_path / f"a{ending}"
+    write(path, graph) if ending != ".gml" else nx.write_gml(graph, path)
+    with pytest.warns(TwinWLWarning, match=r'edge weights, 1 of 2 other than 1; pass edge_label="weight"'):
+        assert read_graph(path).graphs.edge_labels is None
+    assert read_graph(path, edge_label="weight").graphs.edge_vocabulary == (2.5, 1.0)
 
 
 def test_json_takes_links_and_edges_and_arrays_of_graphs(tmp_path):
@@ -193,7 +213,6 @@ DOCTYPE = '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "ha"><!ENTITY b "&a;&a;"
         ("a.json", b'{"nodes": [{"id": 1}, {"id": 1}], "edges": []}', "two nodes have the id 1"),
         ("a.json", b'{"nodes": [{}], "edges": []}', 'has no "id"'),
         ("a.json", b'{"nodes": [{"id": 1}], "edges": [{"source": 1, "target": 2}]}', "names node 2"),
-        ("a.json", b'{"nodes": [{"id": 1, "label": {"a": 1}}], "edges": []}', "a.json.*cannot be a label"),
         ("a.g6", b"Bw\nD\n", r"line 2 \('D'\).*cut off"),
         ("a.g6", b"Bw\n\xff\xfe\n", "line 2: not UTF-8"),
         ("a.g6", b"", "no graph in it"),

@@ -81,7 +81,12 @@ def test_attributes_are_read_only_where_named():
     labelled = tw.as_batch([graph], node_label="atom", edge_label="bond")
     assert labelled.labels_of_nodes() == ["C", "C"]
     assert labelled.edge_vocabulary == ("single",)
-    with pytest.raises(GraphInputError, match="name attributes"):
+    for options in ({"node_label": "atom"}, {"edge_label": "bond"}):
+        with pytest.raises(
+            GraphInputError, match="_label names an attribute, which kind 'edge list' does not"
+        ):
+            tw.as_batch([PATH], **options)
+    with pytest.raises(GraphInputError, match="node_label names an attribute, which kind 'matrix'"):
         tw.as_batch([MATRIX], node_label="atom")
 
 

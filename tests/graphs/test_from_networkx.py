@@ -50,7 +50,7 @@ def test_view_with_filtered_nodes_equals_its_copy():
 
 def test_labels_are_not_read_unless_named():
     graph = nx.Graph()
-    graph.add_edge(0, 1, weight=3)
+    graph.add_edge(0, 1, label=3)
     graph.nodes[0]["label"] = "C"
     batch = GraphBatch.from_networkx([graph])
     assert not batch.has_node_labels

@@ -147,10 +147,10 @@ def test_bad_graph_is_refused_by_its_index(graph, message):
 @pytest.mark.parametrize(
     ("attribute", "message"),
     [
-        (torch.tensor([[0.5], [0.5]]), "continuous.*drop it"),
+        (torch.tensor([[0.5, 1], [0.5, 1]]), "continuous.*drop it"),
         (None, "no edge_attr here"),
         (torch.tensor([[1], [2]]), "different labels"),
-        (torch.tensor([[1]]), "1 edge labels for 2 edges"),
+        (torch.tensor([[1]]), "1 rows of edge_attr for 2 arcs"),
     ],
     ids=str,
 )

@@ -169,7 +169,7 @@ def test_estimators_warn_once_per_fit_with_the_count(name):
         return getattr(tw, name)(**ESTIMATORS[name], **options)
 
     graphs, y = FEATURED[[0, 1, 2, 0]], [0, 1, 0, 1]
-    message = r"does not use continuous node features.* 1 at each of 12 nodes.*ignore_features=True"
+    message = r"does not use continuous node features.* 1 at each of 12 nodes.*parameter ignore_features"
     with pytest.warns(TwinWLWarning, match=message) as caught:
         make().fit(graphs, y)
     assert len(caught) == 1

@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 import twinwl
-from twinwl.cli.notices import in_options, log_as_lines
+from twinwl.cli.notices import in_options, log_as_lines, warnings_as_lines
 from twinwl.errors import TwinWLError, shown
 from twinwl.terminal import printable, say
 
@@ -47,14 +47,14 @@ _NOBODY_READS = 141  # 128 + SIGPIPE
 
 
 class _ErrorsAsOneLine(TyperGroup):
-    """The one place where an error of the project becomes a message instead of a traceback."""
+    """The one place where errors and warnings of the project become lines instead of tracebacks."""
 
     def make_context(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401  (see below)
         with _errors_as_one_line(debug=False):
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: Any) -> object:  # noqa: ANN401  (the type is click's or, in a later typer, its own copy)
-        with _errors_as_one_line(debug=bool(ctx.params.get("debug"))):
+        with _errors_as_one_line(debug=bool(ctx.params.get("debug"))), warnings_as_lines():
             return super().invoke(ctx)
 
 

@@ -33,11 +33,13 @@ def in_options(message: str) -> str:
 def warnings_as_lines() -> Iterator[None]:
     """Print each `TwinWLWarning` once, as a line on standard error; other warnings stay as they are.
 
+    What differs in figures only, as from one file to the next, counts as the same.
+
     >>> from twinwl.errors import warn_caller
     >>> with warnings_as_lines():
     ...     warn_caller("left out 2 rows")
     """
-    from twinwl.errors import TwinWLWarning  # noqa: PLC0415  (the help page must not pay for it)
+    from twinwl.errors import TwinWLWarning, gist  # noqa: PLC0415  (the help page must not pay for it)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", TwinWLWarning)
@@ -46,9 +48,9 @@ def warnings_as_lines() -> Iterator[None]:
 
         def show(message: Warning | str, category: type[Warning], *where: object, **more: object) -> None:
             if issubclass(category, TwinWLWarning):
-                text = " ".join(str(message).split())
-                if text not in said:
-                    said.add(text)
+                text = in_options(" ".join(str(message).split()))
+                if gist(text) not in said:
+                    said.add(gist(text))
                     say(f"twinwl: {text}", error=True, colour="yellow")
             else:
                 usual(printable(str(message)), category, *where, **more)  # type: ignore[arg-type]

@@ -37,7 +37,8 @@ NodeLabel: TypeAlias = Annotated[
     str | None, typer.Option(metavar="ATTR", help="Attribute with the node labels (GraphML, GML, JSON).")
 ]
 EdgeLabel: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="ATTR", help="Attribute with the edge labels (GraphML, GML, JSON).")
+    str | None,
+    typer.Option(metavar="ATTR", help="Attribute with the edge labels (GraphML, GML, JSON, edge lists)."),
 ]
 IgnoreFeatures: TypeAlias = Annotated[
     bool,

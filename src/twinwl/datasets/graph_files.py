@@ -5,7 +5,7 @@ A *spec* is what a user writes where a graph is asked for:
 ==================================  =======================================================================
 ``graphs.g6`` ``.s6`` ``.d6``       graph6, sparse6 or digraph6, one a line
 ``molecules.smi`` ``.smiles``       SMILES, one a line, a name after it if you like
-``a.edges`` ``.edgelist`` ``.txt``  edge list, ``u v`` or ``u v label`` a line; ``.csv`` too
+``a.edges`` ``.edgelist`` ``.txt``  edge list, ``u v`` or ``u v label`` per line; ``.csv`` too
 ``a.graphml`` ``a.gml``             GraphML, GML
 ``a.json``                          node-link JSON of networkx or d3, one graph or an array of them
 ``MUTAG.zip`` or a folder           a TU data set
@@ -53,9 +53,8 @@ def read_graphs(
     spec
         A file, ``FILE#17`` (counted from 0), ``smiles:CCO`` or ``graph6:Bw``; see the top of this module.
     node_label, edge_label
-        Attributes to take labels from, in the formats that have attributes (GraphML, GML, JSON). Without
-        a name ``label`` is taken where every node (every edge) has one, except for nodes in GML, where it
-        is their name.
+        Attributes to take labels from, in the formats that have attributes (GraphML, GML, JSON, and for
+        edges the third column of an edge list). What is not named is not read; one warning lists it.
     skip_invalid
         Leave out lines of a graph6 or SMILES file that cannot be read, instead of stopping there.
 
@@ -139,7 +138,7 @@ def _read_whole(where: GraphSpec, node_label: str | None, edge_label: str | None
     if where.format == "edges":
         from twinwl.datasets.formats.edge_list import read_edge_list  # noqa: PLC0415
 
-        return read_edge_list(path)
+        return read_edge_list(path, edge_label)
     if where.format == "json":
         from twinwl.datasets.formats.node_link import read_node_link  # noqa: PLC0415
 

@@ -6,7 +6,6 @@ import contextlib
 import math
 import tempfile
 import time
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -16,7 +15,7 @@ from joblib import Parallel, delayed
 
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.registry import load_dataset
-from twinwl.errors import TwinWLError, TwinWLWarning, import_extra, shown, warn_caller
+from twinwl.errors import TwinWLError, held_warnings, import_extra, shown, warn_caller
 from twinwl.evaluation.claims import Claims, SharedWork
 from twinwl.evaluation.fold_run import Unit, run_fold
 from twinwl.evaluation.folds import folds_of
@@ -319,14 +318,9 @@ def _run_one(
     unit: Unit, data: Dataset, copies: Int64, metrics: Sequence[str], *, choose: bool
 ) -> tuple[Row, list[str]]:
     """Run one unit; other processes cannot warn the caller, so what they say is handed back."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", TwinWLWarning)
+    with held_warnings() as messages:
         row = run_fold(unit, data, copies, metrics, choose=choose)
-    ours = [str(each.message) for each in caught if issubclass(each.category, TwinWLWarning)]
-    for other in caught:
-        if not issubclass(other.category, TwinWLWarning):
-            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    return row, ours
+    return row, messages
 
 
 @contextlib.contextmanager

@@ -49,8 +49,9 @@ def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str 
         (SciPy, or two-dimensional NumPy arrays), lists of ``(u, v)`` edges, or GraphBatches, which are
         joined. An empty list gives an empty batch.
     node_label, edge_label
-        For networkx and igraph: which attributes to read as labels. Without them labels are not read,
-        whatever attributes there are.
+        Which attributes to read as labels, for kinds that have some: networkx and igraph both, PyTorch
+        Geometric ``edge_label``, and matrices ``edge_label="weight"``. Without them attributes are not read,
+        whatever they are called, and weights are ignored with a warning.
 
     Raises
     ------
@@ -67,7 +68,7 @@ def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str 
     if isinstance(graphs, GraphBatch):
         return graphs
     if is_pyg_batch(graphs):
-        return GraphBatch.from_pyg(graphs)
+        return _door("PyTorch Geometric Data", node_label, edge_label)(graphs)  # type: ignore[arg-type]
     collected = _collected(graphs)
     kinds = [_kind(graph) for graph in collected]
     for position, kind in enumerate(kinds):
@@ -82,13 +83,13 @@ def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str 
             raise GraphInputError(
                 f"it is of kind {kind!r} and graph 0 of kind {kinds[0]!r}; convert them to one kind", position
             )
-    kind = kinds[0] if kinds else "edge list"
-    if (node_label is not None or edge_label is not None) and kinds and kind not in _ATTRIBUTED:
-        raise GraphInputError(f"node_label and edge_label name attributes, which kind {kind!r} does not have")
-    return _door(kind or "", node_label, edge_label)(collected)
+    if not kinds:
+        return GraphBatch.from_edges([])
+    return _door(kinds[0] or "", node_label, edge_label)(collected)
 
 
-_ATTRIBUTED = {"networkx graph", "igraph graph"}
+_WITH_EDGE_ATTRIBUTES = {"PyTorch Geometric Batch", "PyTorch Geometric Data", "matrix"}
+_WITH_ATTRIBUTES = {"networkx graph", "igraph graph"}
 
 
 def _collected(graphs: object) -> list[Any]:
@@ -130,14 +131,23 @@ def _kind(graph: object) -> str | None:
 
 
 def _door(kind: str, node_label: str | None, edge_label: str | None) -> Callable[[Sequence[Any]], GraphBatch]:
+    """Return what builds a batch from a list of graphs of one kind."""
+    for name, given, having in (
+        ("node_label", node_label, _WITH_ATTRIBUTES),
+        ("edge_label", edge_label, _WITH_ATTRIBUTES | _WITH_EDGE_ATTRIBUTES),
+    ):
+        if given is not None and kind not in having:
+            raise GraphInputError(
+                f"{name} names an attribute, which kind {kind!r} does not have; leave it out"
+            )
     doors: dict[str, Callable[[Sequence[Any]], GraphBatch]] = {
         "GraphBatch": concatenate,
         "networkx graph": lambda graphs: GraphBatch.from_networkx(graphs, node_label, edge_label),
         "igraph graph": lambda graphs: GraphBatch.from_igraph(graphs, node_label, edge_label),
         "PyTorch Geometric Batch": GraphBatch.from_pyg,  # which says what to do about one inside a list
-        "PyTorch Geometric Data": GraphBatch.from_pyg,
+        "PyTorch Geometric Data": lambda graphs: GraphBatch.from_pyg(graphs, edge_label),
         "RDKit molecule": GraphBatch.from_rdkit,
-        "matrix": GraphBatch.from_scipy,
+        "matrix": lambda graphs: GraphBatch.from_scipy(graphs, edge_label=edge_label),
         "edge list": GraphBatch.from_edges,
     }
     return doors[kind]

@@ -75,7 +75,9 @@ class Constructors:
         """Build a batch from networkx graphs; nodes keep the order of ``graph.nodes``.
 
         ``node_label``, ``edge_label`` and ``node_features`` name the attributes to read. Directed graphs
-        give a directed batch; directed and undirected ones do not mix.
+        give a directed batch; directed and undirected ones do not mix. Attributes that are not named are not
+        read; weights are ignored with a warning, unless ``edge_label="weight"`` (see the README, "What counts
+        as the same graph").
 
         >>> import networkx as nx
         >>> from twinwl import GraphBatch
@@ -91,12 +93,14 @@ class Constructors:
         cls,
         adjacencies: Iterable[scipy.sparse.sparray | NDArray[np.generic]],
         node_labels: Iterable[Sequence[object]] | None = None,
+        edge_label: str | None = None,
         *,
         directed: bool = False,
     ) -> GraphBatch:
         """Build a batch from adjacency matrices, sparse or dense.
 
-        A matrix that is not symmetric is an error unless ``directed=True``; so is one with weights.
+        A matrix that is not symmetric is an error unless ``directed=True``. Entries other than 0 and 1 are
+        weights: ignored with a warning, unless ``edge_label="weight"`` makes edge labels of them.
 
         >>> import scipy.sparse as sp
         >>> from twinwl import GraphBatch
@@ -105,12 +109,13 @@ class Constructors:
         """
         from twinwl.graphs.from_scipy import from_scipy  # noqa: PLC0415
 
-        return from_scipy(adjacencies, node_labels, directed=directed)
+        return from_scipy(adjacencies, node_labels, edge_label, directed=directed)
 
     @classmethod
     def from_pyg(
         cls,
         data_list: Iterable[torch_geometric.data.Data] | torch_geometric.data.Batch,
+        edge_label: str | None = None,
         *,
         directed: bool = False,
     ) -> GraphBatch:
@@ -119,7 +124,10 @@ class Constructors:
         ``x`` of an integer kind is node labels: the integer of a single column, the place of the one in
         one-hot rows, else a tuple a row. ``x`` of a floating kind is node labels where every row of every
         graph is one-hot, and continuous node features otherwise. ``edge_attr`` is edge labels by the same
-        rules; continuous ones are an error, since edges carry no features here.
+        rules; several continuous columns are an error, since edges carry no features here.
+
+        ``edge_weight``, and an ``edge_attr`` of one floating column, are weights: ignored with a warning.
+        ``edge_label`` names the attribute whose rows are edge labels as they stand, continuous or not.
 
         ``edge_index`` must hold both arcs of each edge; with ``directed=True`` arcs stay one-way.
 
@@ -132,7 +140,7 @@ class Constructors:
         """
         from twinwl.graphs.from_pyg import from_pyg  # noqa: PLC0415
 
-        return from_pyg(data_list, directed=directed)
+        return from_pyg(data_list, edge_label, directed=directed)
 
     @classmethod
     def from_graph6(cls, strings: Iterable[str | bytes]) -> GraphBatch:
@@ -181,6 +189,8 @@ class Constructors:
         cls, graphs: Iterable[igraph.Graph], node_label: str | None = None, edge_label: str | None = None
     ) -> GraphBatch:
         """Build a batch from igraph graphs; the arguments name the vertex and edge attributes to read.
+
+        Weights are ignored with a warning, unless ``edge_label="weight"``.
 
         >>> import igraph
         >>> from twinwl import GraphBatch

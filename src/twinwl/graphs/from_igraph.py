@@ -10,6 +10,7 @@ import numpy as np
 from twinwl.errors import GraphInputError, nearest
 from twinwl.graphs.building import build, coded, of_one_kind
 from twinwl.graphs.from_edges import flat_edges
+from twinwl.graphs.weights import WEIGHT, count_weights, warn_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +32,9 @@ def from_igraph(
         node_values = [_values(graph.vs, node_label, "node", place) for place, graph in enumerate(collected)]
     if edge_label is not None:
         edge_values = [_values(graph.es, edge_label, "edge", place) for place, graph in enumerate(collected)]
+    if edge_label != WEIGHT:
+        weighted = [graph.es[WEIGHT] for graph in collected if WEIGHT in graph.es.attributes()]
+        warn_weights(sum(map(count_weights, weighted)), len(edges))
     return build(
         node_counts,
         edge_counts,

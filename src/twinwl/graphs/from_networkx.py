@@ -10,6 +10,7 @@ import numpy as np
 
 from twinwl.errors import GraphInputError
 from twinwl.graphs.building import build, coded, of_one_kind, stacked_features
+from twinwl.graphs.weights import WEIGHT, count_weights, warn_weights
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -29,6 +30,8 @@ class _Part(NamedTuple):
     sources: list[int]
     targets: list[int]
     labels: list[object]
+    attributed: bool
+    """Whether an edge may have attributes at all."""
 
 
 def from_networkx(
@@ -42,6 +45,10 @@ def from_networkx(
     node_counts = np.array([len(graph) for graph in collected], dtype=np.int64)
     parts = [_taken_apart(graph, edge_label, position) for position, graph in enumerate(collected)]
     edge_counts = np.array([len(part.targets) for part in parts], dtype=np.int64)
+    if edge_label != WEIGHT:
+        attributed = [graph for graph, part in zip(collected, parts, strict=True) if part.attributed]
+        weights = (weight for graph in attributed for _, _, weight in graph.edges(data=WEIGHT))
+        warn_weights(count_weights(weights), sum(graph.number_of_edges() for graph in attributed))
     features = None
     if node_features is not None:
         features = stacked_features(
@@ -77,16 +84,18 @@ def _taken_apart(graph: nx.Graph, edge_label: str | None, position: int) -> _Par
     sources: list[int] = []
     targets: list[int] = []
     labels: list[object] = []
+    attributed = False
     for node, neighbours in graph.adjacency():
         sources += [number_of[node]] * len(neighbours)
         targets += map(number_of.__getitem__, neighbours)
+        attributed = attributed or any(neighbours.values())
         if edge_label is not None:
             try:
                 labels += [attributes[edge_label] for attributes in neighbours.values()]
             except KeyError:
                 other = next(other for other in neighbours if edge_label not in neighbours[other])
                 raise _missing("edge", (node, other), edge_label, position) from None
-    return _Part(sources, targets, labels)
+    return _Part(sources, targets, labels, attributed)
 
 
 def _multigraph_apart(
@@ -103,7 +112,7 @@ def _multigraph_apart(
         for pair, label in zip(ends, labels, strict=True):
             if label is _MISSING:
                 raise _missing("edge", pair, edge_label, position)
-    return _Part([number_of[u] for u, _ in ends], [number_of[v] for _, v in ends], labels)
+    return _Part([number_of[u] for u, _ in ends], [number_of[v] for _, v in ends], labels, attributed=True)
 
 
 def _node_values(graph: nx.Graph, attribute: str, position: int) -> list[object]:

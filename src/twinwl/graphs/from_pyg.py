@@ -13,6 +13,7 @@ import numpy as np
 
 from twinwl.errors import GraphInputError
 from twinwl.graphs.building import aligned, build, coded, listed, stacked_features
+from twinwl.graphs.weights import warn_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +27,10 @@ __all__ = ["from_pyg"]
 
 
 def from_pyg(
-    data_list: Iterable[torch_geometric.data.Data] | torch_geometric.data.Batch, *, directed: bool = False
+    data_list: Iterable[torch_geometric.data.Data] | torch_geometric.data.Batch,
+    edge_label: str | None = None,
+    *,
+    directed: bool = False,
 ) -> GraphBatch:
     """Build a batch from PyTorch Geometric ``Data`` objects; see `GraphBatch.from_pyg`."""
     library = sys.modules.get("torch_geometric.data")
@@ -58,15 +62,7 @@ def from_pyg(
         dtype=np.int64,
     )
     labels = None if columns is None else _labels(columns)
-    attributes = _edge_columns(collected, arc_counts)
-    edge_labels = None if attributes is None else _labels(attributes)
-    if attributes is not None and edge_labels is None:
-        graph = next((place for place, part in enumerate(attributes) if part.size), 0)
-        raise GraphInputError(
-            "its edge_attr is continuous, and edges carry no features here; drop it (data.edge_attr = None) "
-            "or turn it into integers",
-            graph,
-        )
+    edge_labels = _edge_labels(collected, arcs, edge_label, directed=directed)
     flat = np.concatenate(arcs, axis=1) if arcs else np.empty((2, 0), np.int64)
     return build(
         node_counts,
@@ -126,8 +122,10 @@ def _arcs(data: object, graph: int) -> NDArray[np.int64]:
 def _columns(collected: Sequence[object], name: str) -> list[NDArray[Any]] | None:
     """Return one matrix a graph of an attribute that all graphs have, or none has."""
     values = aligned([getattr(data, name, None) for data in collected], len(collected), name)
-    if values is None:
-        return None
+    return None if values is None else _matrices(values, name)
+
+
+def _matrices(values: Sequence[object], name: str) -> list[NDArray[Any]]:
     matrices = []
     for graph, value in enumerate(values):
         array = _array(value)
@@ -139,27 +137,74 @@ def _columns(collected: Sequence[object], name: str) -> list[NDArray[Any]] | Non
     return matrices
 
 
-def _edge_columns(collected: Sequence[object], arc_counts: NDArray[np.int64]) -> list[NDArray[Any]] | None:
-    """Return ``edge_attr`` of all graphs; one without arcs need not have any."""
-    having = [data for data, count in zip(collected, arc_counts, strict=True) if count]
-    first = next((data.edge_attr for data in having if getattr(data, "edge_attr", None) is not None), None)  # type: ignore[attr-defined]
+def _edge_labels(
+    collected: Sequence[object], arcs: list[NDArray[np.int64]], edge_label: str | None, *, directed: bool
+) -> list[Any] | None:
+    """Return the labels of the arcs of each graph; weights that are not named as such are only counted."""
+    read = edge_label or "edge_attr"
+    columns = _edge_columns(collected, arcs, read)
+    if edge_label is not None and columns is None:
+        raise GraphInputError(f"no graph has an edge attribute {edge_label!r}; name one that all graphs have")
+    if read != "edge_weight":
+        _warn_weights(_edge_columns(collected, arcs, "edge_weight"), arcs, "edge_weight", directed=directed)
+    if columns is None:
+        return None
+    if edge_label is not None:
+        return [_exact(matrix) for matrix in columns]
+    filled = [matrix for matrix in columns if matrix.size]
+    if {matrix.shape[1] for matrix in filled} == {1} and any(matrix.dtype.kind == "f" for matrix in filled):
+        _warn_weights(columns, arcs, "edge_attr", directed=directed)
+        return None
+    labels = _labels(columns)
+    if labels is None:
+        graph = next((place for place, part in enumerate(columns) if part.size), 0)
+        raise GraphInputError(
+            "its edge_attr is continuous, and edges carry no features here; drop it (data.edge_attr = None), "
+            'or pass edge_label="edge_attr" to take its rows as labels',
+            graph,
+        )
+    return labels
+
+
+def _edge_columns(
+    collected: Sequence[object], arcs: list[NDArray[np.int64]], name: str
+) -> list[NDArray[Any]] | None:
+    """Return one matrix a graph of an edge attribute; a graph without arcs need not have any."""
+    values = [getattr(data, name, None) for data in collected]
+    pairs = zip(values, arcs, strict=True)
+    first = next((value for value, pair in pairs if pair.size and value is not None), None)
     if first is None:
         return None
     nothing = _array(first)[:0]
-    return _columns(
-        [
-            data if count or getattr(data, "edge_attr", None) is not None else _WithoutArcs(nothing)
-            for data, count in zip(collected, arc_counts, strict=True)
-        ],
-        "edge_attr",
-    )
+    filled = [
+        nothing if value is None and not pair.size else value
+        for value, pair in zip(values, arcs, strict=True)
+    ]
+    columns = _matrices(aligned(filled, len(filled), name) or [], name)
+    for graph, (matrix, pair) in enumerate(zip(columns, arcs, strict=True)):
+        if len(matrix) != pair.shape[1]:
+            raise GraphInputError(
+                f"{len(matrix)} rows of {name} for {pair.shape[1]} arcs; give one per arc", graph
+            )
+    return columns
 
 
-class _WithoutArcs:
-    """Stands in for a graph without arcs and without ``edge_attr``."""
+def _warn_weights(
+    columns: list[NDArray[Any]] | None, arcs: list[NDArray[np.int64]], name: str, *, directed: bool
+) -> None:
+    if columns is None:
+        return
+    ends = np.concatenate(arcs, axis=1)
+    edges = ends[0] != ends[1] if directed else ends[0] < ends[1]  # an undirected edge has two arcs
+    weighted = np.concatenate([(matrix != 1).any(axis=1) for matrix in columns])
+    warn_weights(int(np.count_nonzero(weighted[edges])), int(np.count_nonzero(edges)), name)
 
-    def __init__(self, edge_attr: NDArray[Any]) -> None:
-        self.edge_attr = edge_attr
+
+def _exact(matrix: NDArray[Any]) -> Any:  # noqa: ANN401
+    """Return one label for each row, as it stands: a number, or a tuple of numbers."""
+    if matrix.shape[1] == 1:
+        return matrix.ravel() if matrix.dtype.kind in "iu" else matrix.ravel().tolist()
+    return list(map(tuple, matrix.tolist()))
 
 
 def _node_count(data: Any, columns: NDArray[Any] | None, graph: int) -> int:  # noqa: ANN401
@@ -179,9 +224,7 @@ def _labels(columns: list[NDArray[Any]]) -> list[Any] | None:
         return [matrix.ravel() for matrix in columns]
     if len({matrix.shape[1] for matrix in filled}) == 1 and all(map(_is_one_hot, filled)):
         return [matrix.argmax(axis=1) if matrix.size else np.empty(0, np.int64) for matrix in columns]
-    if discrete:
-        return [list(map(tuple, matrix.tolist())) for matrix in columns]
-    return None
+    return [_exact(matrix) for matrix in columns] if discrete else None
 
 
 def _is_one_hot(matrix: NDArray[Any]) -> bool:

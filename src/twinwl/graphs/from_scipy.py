@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from twinwl.errors import GraphInputError
+from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.building import aligned, build, coded, listed
+from twinwl.graphs.labels import encode_labels
+from twinwl.graphs.weights import WEIGHT, count_weights, warn_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,34 +21,47 @@ if TYPE_CHECKING:
 
 __all__ = ["from_scipy"]
 
-_BINARISE = "this library takes plain graphs: binarise the matrix, (matrix != 0).astype(int), or threshold it"
+_BINARISE = "binarise the matrix, (matrix != 0).astype(int), or threshold it"
 
 
 class _Entries(NamedTuple):
-    """The non-zero places of one matrix."""
+    """The non-zero places of one matrix, and what stands there."""
 
     n_nodes: int
     rows: NDArray[np.integer[Any]]
     columns: NDArray[np.integer[Any]]
+    values: NDArray[Any]
 
 
 def from_scipy(
     adjacencies: Iterable[sp.sparray | sp.spmatrix | NDArray[np.generic]],
     node_labels: Iterable[Sequence[object]] | None = None,
+    edge_label: str | None = None,
     *,
     directed: bool = False,
 ) -> GraphBatch:
     """Build a batch from adjacency matrices; see `GraphBatch.from_scipy`."""
+    if edge_label not in {None, WEIGHT}:
+        raise GraphInputError(
+            f'edge_label is {shown(edge_label)}; the entries of a matrix are called "{WEIGHT}"'
+        )
     if sp.issparse(adjacencies) or (isinstance(adjacencies, np.ndarray) and adjacencies.ndim == 2):  # noqa: PLR2004
         raise GraphInputError("this is one matrix, not a list of them; wrap it in a list: [matrix]")
     parts = [_entries(matrix, graph) for graph, matrix in enumerate(listed(adjacencies, "adjacencies"))]
     node_counts = np.array([part.n_nodes for part in parts], dtype=np.int64)
+    edge_counts = np.array([len(part.rows) for part in parts], dtype=np.int64)
+    rows, columns = _flat([part.rows for part in parts]), _flat([part.columns for part in parts])
+    weights = np.concatenate([part.values for part in parts]) if parts else np.empty(0)
+    if edge_label is None:
+        edges = rows != columns if directed else rows < columns  # a symmetric matrix has each edge twice
+        warn_weights(count_weights(weights[edges]), int(np.count_nonzero(edges)))
     return build(
         node_counts,
-        np.array([len(part.rows) for part in parts], dtype=np.int64),
-        _flat([part.rows for part in parts]),
-        _flat([part.columns for part in parts]),
+        edge_counts,
+        rows,
+        columns,
         nodes=coded(aligned(node_labels, len(parts), "node_labels"), node_counts, "node"),
+        edges=None if edge_label is None else encode_labels((weights + 0).tolist()),  # True is 1
         directed=directed,
         one_way_remedy="an undirected graph has a symmetric matrix: add the transpose, or pass directed=True",
     )
@@ -78,12 +93,11 @@ def _entries(matrix: object, graph: int) -> _Entries:
     filled = values != 0  # a sparse matrix may store zeros, which are no edges
     if not filled.all():
         rows, columns, values = rows[filled], columns[filled], values[filled]
-    wrong = np.flatnonzero(values != 1)
+    wrong = np.flatnonzero(~np.isfinite(values))
     if len(wrong):
-        place, value = (int(rows[wrong[0]]), int(columns[wrong[0]])), values[wrong[0]]
-        problem = "is not a number" if np.isnan(value) else f"is {value}, a weight"
-        raise GraphInputError(f"entry {place} {problem}; {_BINARISE}", graph)
-    return _Entries(int(shape[0]), rows, columns)
+        place = (int(rows[wrong[0]]), int(columns[wrong[0]]))
+        raise GraphInputError(f"entry {place} is {values[wrong[0]]}, not a finite number; {_BINARISE}", graph)
+    return _Entries(int(shape[0]), rows, columns, values)
 
 
 def _check_square(shape: tuple[int, ...], graph: int) -> None:

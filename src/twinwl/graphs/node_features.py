@@ -75,7 +75,7 @@ def warn_features(batch: GraphBatch, estimator: object, *, ignore_features: bool
         warn_caller(
             f"{type(estimator).__name__} does not use continuous node features, and these graphs have "
             f"{n_features} at each of {n_nodes:,} nodes; make labels of them with GraphBatch.discretise(), "
-            "take NTwinClassifier, which uses them, or silence this with ignore_features=True"
+            "take NTwinClassifier, which uses them, or silence this with the parameter ignore_features"
         )
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from twinwl.datasets.graph_files import read_graph
-from twinwl.errors import GraphInputError
+from twinwl.errors import GraphInputError, TwinWLWarning
 
 
 def edges_of(batch):
@@ -30,10 +30,50 @@ def test_edge_lists_take_names_comments_and_isolated_nodes(tmp_path, name, text)
     assert (graph.n_nodes, edges_of(graph)) == (4, {(0, 1), (1, 2)})
 
 
-def test_edge_labels_that_look_like_integers_are(tmp_path):
-    path = tmp_path / "a.edges"
-    path.write_text("a b 1\nb c x\nc d 01\n")
-    assert set(read_graph(path).graphs.edge_vocabulary) == {1, "x", "01"}
+def read(tmp_path, name, text, **options):
+    path = tmp_path / name
+    path.write_text(text)
+    return read_graph(path, **options).graphs
+
+
+def test_third_column_is_read_only_where_it_is_named(tmp_path):
+    text = "a b 1\nb c x\nc d 01\n"
+    with pytest.warns(TwinWLWarning, match=r"""did not read edge attribute 'label'; .*edge_label="label\""""):
+        assert read(tmp_path, "a.edges", text).edge_labels is None
+    named = read(tmp_path, "a.edges", text, edge_label="label")
+    assert set(named.edge_vocabulary) == {1, "x", "01"}  # what looks like an integer is one
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"), [("1 2", [1, 2]), ("1 2.5", [1.0, 2.5]), ("-1 1e-3", [-1.0, 0.001])]
+)
+def test_third_column_of_numbers_is_weights(tmp_path, values, expected):
+    text = "a b {}\nb c {}\n".format(*values.split())
+    with pytest.warns(TwinWLWarning, match=r'edge weights, \d of 2 other than 1; pass edge_label="weight"'):
+        assert read(tmp_path, "a.edgelist", text).edge_labels is None
+    vocabulary = read(tmp_path, "a.edgelist", text, edge_label="weight").edge_vocabulary
+    assert sorted(map(repr, vocabulary)) == sorted(map(repr, expected))
+
+
+def test_weights_that_are_all_one_say_nothing(tmp_path):
+    assert read(tmp_path, "a.edgelist", "a b 1\nb c 1.0\n").edge_labels is None
+
+
+@pytest.mark.parametrize(("heading", "message"), [("Bond", "'Bond'"), ("Weight", "weights, 1 of 2")])
+def test_heading_names_the_third_column(tmp_path, heading, message):
+    text = f"source,target,{heading}\na,b,1\nb,c,2\n"
+    with pytest.warns(TwinWLWarning, match=message):
+        read(tmp_path, "a.csv", text)
+    assert read(tmp_path, "a.csv", text, edge_label=heading).edge_vocabulary == (1, 2)
+    with pytest.raises(
+        GraphInputError, match=f"no column 'label' beside the nodes; it is called '{heading}'"
+    ):
+        read(tmp_path, "a.csv", text, edge_label="label")
+
+
+def test_column_that_is_not_there_cannot_be_named(tmp_path):
+    with pytest.raises(GraphInputError, match="no column 'weight' beside the nodes; there is none"):
+        read(tmp_path, "a.edges", "a b\n", edge_label="weight")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 
 from twinwl.datasets.formats.graphml_folder import graphml_files, read_graphml_folder
-from twinwl.errors import GraphInputError
+from twinwl.errors import GraphInputError, TwinWLWarning
 
 
 def write(path, graph, label=None):
@@ -90,8 +90,32 @@ def test_a_file_beside_class_folders_is_refused(tmp_path):
 def test_files_that_do_not_go_together_are_named(tmp_path):
     write(tmp_path / "a.graphml", nx.path_graph(2), label="C")
     write(tmp_path / "b.graphml", nx.path_graph(2))
-    with pytest.raises(GraphInputError, match=r"a\.graphml has node labels and .*b\.graphml has none"):
+    with pytest.raises(GraphInputError, match=r"b\.graphml: 2 of 2 nodes have no attribute 'label'"):
+        read_graphml_folder(tmp_path, node_label="label")
+    write(tmp_path / "b.graphml", nx.DiGraph([(0, 1)]), label="C")
+    with pytest.raises(GraphInputError, match=r"b\.graphml has directed edges and .*a\.graphml has none"):
+        read_graphml_folder(tmp_path, node_label="label")
+
+
+def test_labels_where_a_file_holds_an_empty_graph(tmp_path):
+    write(tmp_path / "a.graphml", nx.path_graph(2), label="C")
+    write(tmp_path / "b.graphml", nx.Graph())
+    found = read_graphml_folder(tmp_path, node_label="label")
+    assert found.graphs.nodes_per_graph.tolist() == [2, 0]
+
+
+def test_what_many_files_have_in_common_is_told_once(tmp_path):
+    for number in range(4):
+        weighted = nx.path_graph(number + 2)
+        nx.set_edge_attributes(weighted, 0.5, "weight")
+        write(tmp_path / f"{number}.graphml", weighted, label="C")
+    write(tmp_path / "z.graphml", nx.path_graph(2))
+    with pytest.warns(TwinWLWarning) as caught:
         read_graphml_folder(tmp_path)
+    messages = [str(each.message) for each in caught]
+    assert len(messages) == 2
+    assert all(message.endswith("so in 4 of 5 files") for message in messages)
+    assert "edge weights, 1 of 1 other than 1" in messages[1]
 
 
 def test_an_empty_folder_is_refused(tmp_path):

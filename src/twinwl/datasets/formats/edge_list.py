@@ -1,10 +1,14 @@
-"""Edge lists as text: ``u v`` or ``u v label`` on each line.
+"""Edge lists as text: ``u v`` on each line, and where edges have an attribute ``u v value``.
 
 Names of nodes may be any text without separators, and nodes are numbered in the order they are first
 named. A line with a single name is a node, which is how an isolated one is written. Fields are separated
 by spaces, tabs, commas or semicolons; in a ``.csv`` file a field may be quoted, and a first line that says
 ``source,target`` (or ``from,to``, ``src,dst``) is a heading. Whatever follows ``#`` at the start of a line
-is a comment. Labels that look like integers are integers. The graph is undirected.
+is a comment. The graph is undirected.
+
+The third field is read as a label only where its column is named: after the heading, else ``weight`` where
+all values are numbers and ``label`` where not. Values that look like integers are integers; a column of
+numbers that are not all whole is of floats.
 """
 
 from __future__ import annotations
@@ -15,8 +19,10 @@ import re
 from typing import TYPE_CHECKING
 
 from twinwl.datasets.formats.text_files import decode, read_bytes
+from twinwl.datasets.formats.unread_attributes import warn_unread
 from twinwl.errors import GraphInputError
 from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.weights import WEIGHT, count_weights, warn_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,30 +33,39 @@ __all__ = ["parse_edge_list", "read_edge_list"]
 _SEPARATORS = re.compile(r"[\s,;]+")
 _HEADINGS = {("source", "target"), ("from", "to"), ("src", "dst")}
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,2})?")
 _MAX_FIELDS = 3
 
 
-def read_edge_list(path: Path) -> GraphBatch:
+def read_edge_list(path: Path, edge_label: str | None = None) -> GraphBatch:
     """Read the one graph of an edge list file."""
     text = decode(read_bytes(path), str(path))
-    return parse_edge_list(text, str(path), quoted=path.suffix.lower() == ".csv")
+    return parse_edge_list(text, str(path), edge_label, quoted=path.suffix.lower() == ".csv")
 
 
-def parse_edge_list(text: str, name: str = "edge list", *, quoted: bool = False) -> GraphBatch:
+def parse_edge_list(
+    text: str, name: str = "edge list", edge_label: str | None = None, *, quoted: bool = False
+) -> GraphBatch:
     r"""Build a graph from the lines of an edge list.
 
-    >>> parse_edge_list("ann bob friend\nbob eve rival")
+    >>> parse_edge_list("ann bob friend\nbob eve rival", edge_label="label")
     GraphBatch(1 graph, 3 nodes, 2 edges, 2 edge labels)
 
     Raises
     ------
     GraphInputError
-        If a line has more than three fields, or only some lines carry labels; it names the line.
+        If a line has more than three fields, only some lines have three, or there is no column of the name
+        asked for.
     """
     number_of_node: dict[str, int] = {}
     edges: list[tuple[int, int]] = []
-    labels: list[int | str] = []
+    values: list[str] = []
+    heading: list[str] | None = None
     for line, fields in _fields_of_lines(text, name, quoted=quoted):
+        if quoted and heading is None:
+            heading = fields if tuple(field.lower() for field in fields[:2]) in _HEADINGS else []
+            if heading:
+                continue
         if len(fields) > _MAX_FIELDS:
             raise GraphInputError(
                 f"{name}, line {line}: {len(fields)} fields; a line is 'u v' or 'u v label'"
@@ -60,22 +75,42 @@ def parse_edge_list(text: str, name: str = "edge list", *, quoted: bool = False)
         if len(fields) == 1:
             continue
         edges.append((ends[0], ends[1]))
-        if len(fields) == _MAX_FIELDS:
-            labels.append(_label(fields[2]))
-        if labels and len(labels) != len(edges):
+        values += fields[2:]
+        if values and len(values) != len(edges):
             state = "has a label" if len(fields) == _MAX_FIELDS else "has no label"
             raise GraphInputError(
                 f"{name}, line {line}: this edge {state}, unlike those before; label all or none"
             )
     if not number_of_node:
         raise GraphInputError(f"{name}: there is no edge in it")
+    labels = _labels(values, (heading or [])[2:], edge_label, name)
     return GraphBatch.from_edges(
-        [edges], num_nodes=[len(number_of_node)], edge_labels=[labels] if labels else None
+        [edges], num_nodes=[len(number_of_node)], edge_labels=None if labels is None else [labels]
     )
 
 
+def _labels(
+    values: list[str], heading: list[str], edge_label: str | None, name: str
+) -> list[int | float | str] | None:
+    """Return the third column where it is named; otherwise warn of what is in it."""
+    numbers = all(map(_NUMBER.fullmatch, values))
+    column = heading[0] if heading else WEIGHT if numbers else "label"
+    if edge_label is not None and (not values or edge_label != column):
+        held = f"it is called {column!r}" if values else "there is none"
+        raise GraphInputError(f"{name}: there is no column {edge_label!r} beside the nodes; {held}")
+    labels = [_label(value) for value in values]
+    if numbers and not all(isinstance(label, int) for label in labels):
+        labels = [float(value) for value in values]
+    if edge_label is not None:
+        return labels
+    if column.lower() == WEIGHT:
+        warn_weights(count_weights(labels), len(labels), column)
+    elif values:
+        warn_unread([], [{column: None}], None, None)
+    return None
+
+
 def _fields_of_lines(text: str, name: str, *, quoted: bool) -> Iterator[tuple[int, list[str]]]:
-    first = True
     for line, content in enumerate(io.StringIO(text, newline=None), start=1):
         stripped = content.strip()
         if not stripped or stripped.startswith("#"):
@@ -85,9 +120,7 @@ def _fields_of_lines(text: str, name: str, *, quoted: bool) -> Iterator[tuple[in
         else:
             # networkx ends each line with {} where edges have no attributes.
             fields = [field for field in _SEPARATORS.split(stripped.removesuffix("{}")) if field]
-        heading = first and quoted and tuple(field.lower() for field in fields[:2]) in _HEADINGS
-        first = False
-        if fields and not heading:
+        if fields:
             yield line, fields
 
 
@@ -105,5 +138,5 @@ def _quoted_fields(line: str, where: str) -> list[str]:
     return fields
 
 
-def _label(field: str) -> int | str:
+def _label(field: str) -> int | float | str:
     return int(field) if _INTEGER.fullmatch(field) and field != "-0" else field

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from twinwl.datasets.formats.markup import read_graphml
 from twinwl.datasets.formats.text_files import decode, read_bytes
-from twinwl.errors import GraphInputError
+from twinwl.errors import GraphInputError, gist, held_warnings, warn_caller
 from twinwl.graphs.batch import concatenate
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def read_graphml_folder(
     folder
         See the top of this module.
     node_label, edge_label
-        Attributes with the labels, as for `twinwl.datasets.graph_files.read_graphs`.
+        Attributes with the labels, as for `twinwl.datasets.graph_files.read_graphs`; what files have in
+        common that deserves a warning is told once.
     after_each
         Called after each file, for a progress bar.
 
@@ -91,15 +93,19 @@ def read_graphml_folder(
     class_of_file = _classes_of_files(folder, files)
     parts: list[GraphBatch] = []
     names: list[str] = []
-    for path in files:
-        graphs = read_graphml(path, node_label, edge_label)
-        if parts:
-            _check_alike(parts[0], graphs, files[0], path)
-        parts.append(graphs)
-        name = path.relative_to(folder).as_posix()
-        names += [name] if len(graphs) == 1 else [f"{name}#{index}" for index in range(len(graphs))]
-        if after_each is not None:
-            after_each()
+    with held_warnings() as messages:
+        for path in files:
+            graphs = read_graphml(path, node_label, edge_label)
+            if parts:
+                _check_alike(parts[0], graphs, files[0], path)
+            parts.append(graphs)
+            name = path.relative_to(folder).as_posix()
+            names += [name] if len(graphs) == 1 else [f"{name}#{index}" for index in range(len(graphs))]
+            if after_each is not None:
+                after_each()
+    for about, times in Counter(map(gist, messages)).items():
+        first = next(message for message in messages if gist(message) == about)
+        warn_caller(f"{first}; so in {times:,} of {len(files):,} files" if times > 1 else first)
     y = None
     if class_of_file is not None:
         y = np.repeat(_as_numbers(class_of_file), [len(part) for part in parts])
@@ -108,14 +114,9 @@ def read_graphml_folder(
 
 def _check_alike(first: GraphBatch, other: GraphBatch, first_path: Path, path: Path) -> None:
     """Refuse what cannot stand in one batch, naming files: the batch itself knows only numbers."""
-    for what, one, two in (
-        ("directed edges", first.directed, other.directed),
-        ("node labels", first.has_node_labels, other.has_node_labels),
-        ("edge labels", first.edge_labels is not None, other.edge_labels is not None),
-    ):
-        if one != two:
-            having, lacking = (first_path, path) if one else (path, first_path)
-            raise GraphInputError(f"{having} has {what} and {lacking} has none; make them alike")
+    if first.directed != other.directed:
+        having, lacking = (first_path, path) if first.directed else (path, first_path)
+        raise GraphInputError(f"{having} has directed edges and {lacking} has none; make them alike")
 
 
 def _classes_of_files(folder: Path, files: list[Path]) -> list[str] | None:

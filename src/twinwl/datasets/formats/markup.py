@@ -10,6 +10,7 @@ import networkx as nx
 from networkx.readwrite.graphml import GraphMLReader
 
 from twinwl.datasets.formats.text_files import decode, read_bytes
+from twinwl.datasets.formats.unread_attributes import warn_unread
 from twinwl.errors import GraphInputError
 from twinwl.graphs.batch import GraphBatch
 
@@ -18,14 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["read_gml", "read_graphml"]
 
-_DEFAULT = "label"
-
 
 def read_graphml(path: Path, node_label: str | None = None, edge_label: str | None = None) -> GraphBatch:
     """Read the graphs of a GraphML file.
 
-    Labels come from the attributes named; without a name from ``label``, where every node (every edge) has
-    one. A file with a document type declaration is refused: entities declared there can blow up memory.
+    Labels come from the attributes named. A file with a document type declaration is refused: entities
+    declared there can blow up memory.
     """
     content = read_bytes(path)
     _check_xml(content, str(path))
@@ -39,17 +38,17 @@ def read_graphml(path: Path, node_label: str | None = None, edge_label: str | No
 
 
 def read_gml(path: Path, node_label: str | None = None, edge_label: str | None = None) -> GraphBatch:
-    """Read the graph of a GML file.
-
-    In GML ``label`` is by convention the *name* of a node, so it is a label only where it is asked for
-    with ``node_label="label"``; edges as in GraphML.
-    """
+    """Read the graph of a GML file; labels come from the attributes named."""
     text = decode(read_bytes(path), str(path))
     try:
         graph = nx.parse_gml(text, label="id")
     except Exception as error:  # networkx lets errors of any kind through
         raise GraphInputError(f"{path}: not valid GML ({_reason(error)}); is it cut off?") from error
-    return _batch([graph], path, node_label, edge_label, names_as_labels=False)
+    nodes = [data for _, data in graph.nodes(data=True)]
+    if node_label is None and len({str(data.get("label")) for data in nodes}) == len(nodes):
+        for data in nodes:  # by the format's convention these are the names of the nodes
+            data.pop("label", None)
+    return _batch([graph], path, node_label, edge_label)
 
 
 class _ForbiddenError(Exception):
@@ -75,22 +74,12 @@ def _check_xml(content: bytes, name: str) -> None:
         raise GraphInputError(f"{name}: not valid XML ({error}); is it cut off?") from error
 
 
-def _batch(
-    graphs: list[nx.Graph],
-    path: Path,
-    node_label: str | None,
-    edge_label: str | None,
-    *,
-    names_as_labels: bool = True,
-) -> GraphBatch:
+def _batch(graphs: list[nx.Graph], path: Path, node_label: str | None, edge_label: str | None) -> GraphBatch:
     nodes = [data for graph in graphs for _, data in graph.nodes(data=True)]
     edges = [data for graph in graphs for _, _, data in graph.edges(data=True)]
     _check_attribute(nodes, node_label, "node", path)
     _check_attribute(edges, edge_label, "edge", path)
-    if node_label is None and names_as_labels and nodes and all(_DEFAULT in data for data in nodes):
-        node_label = _DEFAULT
-    if edge_label is None and edges and all(_DEFAULT in data for data in edges):
-        edge_label = _DEFAULT
+    warn_unread(nodes, edges, node_label, edge_label)
     try:
         return GraphBatch.from_networkx(graphs, node_label=node_label, edge_label=edge_label)
     except GraphInputError as error:

@@ -6,8 +6,10 @@ import json
 from typing import TYPE_CHECKING
 
 from twinwl.datasets.formats.text_files import decode, read_bytes
+from twinwl.datasets.formats.unread_attributes import warn_unread
 from twinwl.errors import GraphInputError, TwinWLError
 from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.weights import WEIGHT, count_weights, warn_weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["parse_node_link", "read_node_link"]
 
 _SHAPE = 'a graph is an object {"nodes": [{"id": …}, …], "links" or "edges": [{"source": …, "target": …}, …]}'
-_DEFAULT = "label"
 
 
 def read_node_link(path: Path, node_label: str | None = None, edge_label: str | None = None) -> GraphBatch:
@@ -30,8 +31,7 @@ def parse_node_link(
 ) -> GraphBatch:
     """Build graphs from node-link JSON.
 
-    The edges may stand under ``"links"`` or ``"edges"``. Labels come from the attributes named; without a
-    name from ``"label"``, where every node (every edge) has one.
+    The edges may stand under ``"links"`` or ``"edges"``. Labels come from the attributes named.
 
     >>> parse_node_link('{"nodes": [{"id": "a"}, {"id": "b"}], "links": [{"source": "a", "target": "b"}]}')
     GraphBatch(1 graph, 2 nodes, 1 edge)
@@ -70,6 +70,11 @@ def _built(document: object, name: str, node_label: str | None, edge_label: str 
         )
     node_labels = _labels([(part.nodes, part.name) for part in parts], node_label, "node")
     edge_labels = _labels([(part.links, part.name) for part in parts], edge_label, "edge")
+    nodes = [node for part in parts for node in part.nodes]
+    links = [link for part in parts for link in part.links]
+    warn_unread(nodes, links, node_label, edge_label)
+    if edge_label != WEIGHT:
+        warn_weights(count_weights(link.get(WEIGHT) for link in links), len(links))
     try:
         return GraphBatch.from_edges(
             [part.edges for part in parts],
@@ -136,18 +141,17 @@ class _Part:
 def _labels(
     parts: Sequence[tuple[Sequence[Mapping[str, object]], str]], attribute: str | None, what: str
 ) -> list[list[object]] | None:
-    """Return one list of labels a graph, or None where there are none to be had."""
-    key = attribute or _DEFAULT
-    everything = [entry for entries, _ in parts for entry in entries]
-    if attribute is None and not (everything and all(key in entry for entry in everything)):
+    """Return one list of labels a graph, or None where no attribute was named."""
+    if attribute is None:
         return None
     for entries, name in parts:
         for position, entry in enumerate(entries):
-            if key not in entry:
+            if attribute not in entry:
+                known = sorted(entry) or "none"
                 raise GraphInputError(
-                    f"{name}: {what} {position} has no attribute {key!r}; it has {sorted(entry) or 'none'}"
+                    f"{name}: {what} {position} has no attribute {attribute!r}; it has {known}"
                 )
-    return [[_frozen(entry[key]) for entry in entries] for entries, _ in parts]
+    return [[_frozen(entry[attribute]) for entry in entries] for entries, _ in parts]
 
 
 def _key(identifier: object) -> str:

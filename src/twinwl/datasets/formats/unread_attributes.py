@@ -1,0 +1,51 @@
+"""Attributes of a file that nobody named: they are not read, and one warning says which they are.
+
+Labels are read only where they are named, in the library and on the command line alike, so that one file is
+one graph whoever reads it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from twinwl.errors import shown, warn_caller
+from twinwl.graphs.weights import WEIGHT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["warn_unread"]
+
+# What only tells nodes and edges apart; weights have a warning of their own.
+_NO_LABELS = {"node": {"id"}, "edge": {"id", "key", "source", "target", WEIGHT}}
+_MOST_LISTED = 6
+
+
+def warn_unread(
+    nodes: Iterable[Mapping[str, object]],
+    edges: Iterable[Mapping[str, object]],
+    node_label: str | None,
+    edge_label: str | None,
+) -> None:
+    """Warn about attributes of nodes where no node label was named, and likewise of edges.
+
+    Parameters
+    ----------
+    nodes, edges
+        The attributes of each.
+    node_label, edge_label
+        What was named.
+    """
+    lists, parameters = [], []
+    for what, entries, named in (("node", nodes, node_label), ("edge", edges, edge_label)):
+        found = sorted({str(key) for entry in entries for key in entry} - _NO_LABELS[what])
+        if not found or named is not None:
+            continue
+        listed = ", ".join(map(shown, found[:_MOST_LISTED])) + (", …" if len(found) > _MOST_LISTED else "")
+        lists.append(f"{what} attribute{'s' * (len(found) > 1)} {listed}")
+        example = "label" if "label" in found else found[0]
+        parameters.append(f'{what}_label="{example if example.isprintable() else "…"}"')
+    if lists:
+        warn_caller(
+            f"did not read {' and '.join(lists)}; to take one as labels pass {' or '.join(parameters)}"
+        )

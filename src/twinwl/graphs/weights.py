@@ -1,0 +1,54 @@
+"""Edge weights: ignored, with one warning that counts them, unless they are named as edge labels.
+
+One rule for every way in. A graph here is plain: an edge is there or not, and it may carry a label. Weights
+that are all 1 say nothing more than that. Any other weight either takes part as a label, where it is named,
+or is left out aloud. (The README says it for users, under "What counts as the same graph".)
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.errors import warn_caller
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+__all__ = ["WEIGHT", "count_weights", "warn_weights"]
+
+WEIGHT = "weight"  # what networkx, igraph and most files call it
+
+
+def count_weights(values: Iterable[object] | NDArray[np.generic]) -> int:
+    """Count the weights that are not 1; None is no weight.
+
+    >>> count_weights([1, 1.0, None, 0.5, "strong"])
+    2
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        return int(np.count_nonzero(values != 1))
+    return sum(not (value is None or (isinstance(value, numbers.Real) and value == 1)) for value in values)
+
+
+def warn_weights(n_weighted: int, n_edges: int, edge_label: str = WEIGHT) -> None:
+    """Warn that weights were left out, and how to let them take part.
+
+    Parameters
+    ----------
+    n_weighted
+        Edges with a weight other than 1; no warning where there are none.
+    n_edges
+        Edges in all.
+    edge_label
+        The attribute that holds the weights.
+    """
+    if n_weighted:
+        warn_caller(
+            f"ignored edge weights, {n_weighted:,} of {n_edges:,} other than 1; pass "
+            f'edge_label="{edge_label}" to take them as labels, or remove them'
+        )
