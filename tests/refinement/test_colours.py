@@ -12,8 +12,7 @@ from twinwl import GraphBatch, TwinWLError
 from twinwl.datasets.formats.tu import read_tu
 from twinwl.datasets.generators.worked_example import worked_example
 from twinwl.refinement.alphabet import RoundTable
-from twinwl.refinement.colours import colour_round, refine
-from twinwl.refinement.messages import messages_of
+from twinwl.refinement.colours import colour_round, messages_of, refine
 
 PAPER_SETS = ["MUTAG", "PTC_MR", "Mutagenicity", "NCI1", "NCI109"]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twinwl.refinement.colours import messages_of
 from twinwl.refinement.content_keys import label_keys
-from twinwl.refinement.messages import Messages, messages_of
 from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
+    from twinwl.refinement.round_kernels import Messages
 
 __all__ = ["Neighbourhoods", "RootedBlock", "RootedSubgraph"]
 

@@ -89,7 +89,7 @@ def _count(pair_ptr: Int64, colour_of_pair: Int32) -> tuple[Int32, Int32, Int64]
         begin = end
         for pair in range(pair_ptr[graph], pair_ptr[graph + 1]):
             colour = colour_of_pair[pair]
-            slot = ((colour * 0x9E3779B1) >> 7) & mask
+            slot = ((np.int64(colour) * 0x9E3779B1) >> 7) & mask
             while stamps[slot] == graph and colours[entry_at[slot]] != colour:
                 slot = (slot + 1) & mask
             if stamps[slot] == graph:

@@ -18,8 +18,7 @@ from twinwl.ntwin.pools import Pool, PoolBuilder
 from twinwl.ntwin.settings import Hops, RootMark, hops_of_layers, n_marks
 from twinwl.ntwin.statistics import QuotientStatistics
 from twinwl.refinement.alphabet import Round, RoundTable
-from twinwl.refinement.colours import colour_round
-from twinwl.refinement.messages import messages_of
+from twinwl.refinement.colours import colour_round, messages_of
 from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int32
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
-    from twinwl.refinement.messages import Messages
+    from twinwl.refinement.round_kernels import Messages
 
 __all__ = ["Quotient", "build_quotient", "pair_colours"]
 

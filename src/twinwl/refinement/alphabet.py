@@ -7,16 +7,24 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from twinwl.refinement.label_passing import pass_labels
-from twinwl.refinement.lookup import enter_all, look_up
-from twinwl.refinement.signatures import PACKED_BITS, padding, pair_keys, write_keys
+from twinwl.refinement.round_kernels import (
+    PACKED_BITS,
+    USUAL_DEGREE,
+    KeyFormat,
+    Signatures,
+    Table,
+    enter_all,
+    look_up,
+    pair_keys,
+    pass_labels,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from twinwl.arrays import Int32, Int64, Ints, UInt64
+    from twinwl.arrays import Int32, Int64, Ints
     from twinwl.graphs.labels import Label
-    from twinwl.refinement.messages import Messages
+    from twinwl.refinement.round_kernels import Messages
 
 __all__ = ["Alphabet", "Round", "RoundTable"]
 
@@ -130,60 +138,70 @@ class RoundTable:
         hash_mask: int = FULL_HASH,
     ) -> None:
         self.n_codes = n_codes
-        self.packed_bits = packed_bits
-        self.hash_mask = np.uint64(hash_mask)
-        self._make_keys_for(stride)
-        self.n_colours = 0 if known is None else known.n_colours
-        if known is None:
-            self._sig_ptr = np.zeros(1, np.int64)
-            self._sig_items: Ints = np.empty(0, item_dtype(stride, n_codes))
-        else:
+        n_colours = 0 if known is None else known.n_colours
+        sig_ptr, sig_items = np.zeros(1, np.int64), np.empty(0, item_dtype(stride, n_codes))
+        if known is not None:
             same = known.restrided(stride, n_codes)
             # Kernels are compiled for writable arrays, which those of a memory-mapped model are not.
-            self._sig_ptr = np.require(same.sig_ptr, requirements="W")
-            self._sig_items = np.require(same.sig_items, requirements="W")
-        self._colour_keys = np.empty((self.n_colours, 2), np.uint64)
-        if known is not None:
-            write_keys(
-                self._sig_ptr,
-                self._sig_items,
-                self.bits,
-                self.padded,
-                self.packed_bits,
-                self.hash_mask,
-                self._colour_keys,
-            )
-        self._slots = np.empty(_table_length(self.n_colours), np.uint64)
-        self._enter()  # at once, not when first used: threads share a frozen table
+            sig_ptr = np.require(same.sig_ptr, requirements="W")
+            sig_items = np.require(same.sig_items, requirements="W")
+        self._table = Table(
+            self._key_format(stride, packed_bits, np.uint64(hash_mask)),
+            np.zeros(_table_length(n_colours), np.uint64),
+            Signatures(np.empty((n_colours, 2), np.uint64), sig_ptr, sig_items),
+            np.array([n_colours]),
+        )
+        self._entered = False
+        self._ready()  # at once, not when first used: threads share a frozen table
+
+    @property
+    def stride(self) -> int:
+        """Number of colours of the round before that keys have room for."""
+        return self._table.key_format.stride
+
+    @property
+    def n_colours(self) -> int:
+        """Number of colours so far."""
+        return int(self._table.n_colours[0])
 
     @property
     def item_dtype(self) -> np.dtype[np.signedinteger]:
         """Type of the items."""
-        return self._sig_items.dtype
+        return self._table.known.sig_items.dtype
 
     def apart(self) -> RoundTable:
         """Return an empty table that makes the same keys, for a thread to fill on its own."""
+        key_format = self._table.key_format
         return RoundTable(
-            self.stride, self.n_codes, packed_bits=self.packed_bits, hash_mask=int(self.hash_mask)
+            self.stride,
+            self.n_codes,
+            packed_bits=key_format.packed_bits,
+            hash_mask=int(key_format.hash_mask),
         )
 
     def start_over(self, stride: int) -> None:
         """Forget all signatures and make keys for the next round; the memory stays."""
-        self._make_keys_for(stride)
-        self._sig_items = self._sig_items.astype(item_dtype(stride, self.n_codes), copy=False)
-        self._sig_ptr[0] = 0
-        self.n_colours = 0
+        packed_bits, hash_mask = self._table.key_format[3:]
+        known = self._table.known
+        items = known.sig_items.astype(item_dtype(stride, self.n_codes), copy=False)
+        self._table = self._table._replace(
+            key_format=self._key_format(stride, packed_bits, hash_mask), known=known._replace(sig_items=items)
+        )
+        known.sig_ptr[0] = self._table.n_colours[0] = 0
         self._entered = False
 
     def make_room(self, n_signatures: int, n_items: int) -> None:
         """Grow every array for the worst case, in which all signatures are new."""
-        n_colours = self.n_colours + n_signatures
-        n_stored = int(self._sig_ptr[self.n_colours]) + n_signatures + n_items
-        self._sig_items = _grown(self._sig_items, n_stored + 1)
-        self._sig_ptr = _grown(self._sig_ptr, n_colours + 1)
-        self._colour_keys = _grown(self._colour_keys, n_colours)
-        if _table_length(n_colours) > len(self._slots):
-            self._slots = np.empty(_table_length(n_colours), np.uint64)
+        n_colours, known = self.n_colours + n_signatures, self._table.known
+        n_stored = int(known.sig_ptr[self.n_colours]) + n_signatures + n_items
+        grown = Signatures(
+            _grown(known.keys, n_colours),
+            _grown(known.sig_ptr, n_colours + 1),
+            _grown(known.sig_items, n_stored + 1),
+        )
+        self._table = self._table._replace(known=grown)
+        if _table_length(n_colours) > len(self._table.slots):
+            self._table = self._table._replace(slots=np.empty(_table_length(n_colours), np.uint64))
             self._entered = False
 
     def pass_labels(
@@ -193,73 +211,45 @@ class RoundTable:
 
         There must be room for those that become colours.
         """
-        self.n_colours = pass_labels(
-            first,
-            last,
-            *messages[:3],
-            before,
-            self.stride,
-            self.bits,
-            self.padded,
-            self.packed_bits,
-            self.hash_mask,
-            insert,
-            *self._arrays(),
-            after,
-        )
+        pass_labels(first, last, messages, before, self._ready(), insert, after)
 
     def pair(self, own: Int32, heard: Int32, out: Int32, *, insert: bool) -> None:
         """Colour signatures that hear one item each; both must fit into a packed key."""
         keys = np.empty((len(own), 2), np.uint64)
-        pair_keys(own, heard, self.bits, self.padded, keys)
+        pair_keys(own, heard, self._table.key_format, keys)
         if insert:
             self.make_room(len(keys), len(keys))
         none = np.empty(0, np.int64)
-        self.n_colours = look_up(
-            len(keys), keys, none, none, self.bits, self.hash_mask, insert, *self._arrays(), 0, out
-        )
+        look_up(len(keys), Signatures(keys, none, none), self._ready(), insert, 0, out)
 
     def absorb(self, other: RoundTable) -> Int32:
         """Enter the colours of another table, behind those that are known; return what each became."""
-        n_items = int(other._sig_ptr[other.n_colours]) - other.n_colours
-        self.make_room(other.n_colours, n_items)
-        _, keys, sig_ptr, sig_items, n_colours = other._arrays()
+        known, n_colours = other._table.known, other.n_colours
+        self.make_room(n_colours, int(known.sig_ptr[n_colours]) - n_colours)
         became = np.empty(n_colours, np.int32)
         insert = True
-        self.n_colours = look_up(
-            n_colours,
-            keys,
-            sig_ptr,
-            sig_items,
-            self.bits,
-            self.hash_mask,
-            insert,
-            *self._arrays(),
-            0,
-            became,
-        )
+        look_up(n_colours, known, self._ready(), insert, 0, became)
         return became
 
     def finished(self) -> Round:
         """Return the signatures gathered so far, trimmed to their size."""
-        sig_ptr = self._sig_ptr[: self.n_colours + 1].copy()
-        return Round(sig_ptr, self._sig_items[: sig_ptr[-1]].copy(), self.stride, self.n_codes)
+        known = self._table.known
+        sig_ptr = known.sig_ptr[: self.n_colours + 1].copy()
+        return Round(sig_ptr, known.sig_items[: sig_ptr[-1]].copy(), self.stride, self.n_codes)
 
-    def _make_keys_for(self, stride: int) -> None:
-        self.stride = stride
-        self.bits = max(1, (stride * self.n_codes).bit_length())
-        self.padded = padding(self.bits, self.packed_bits)
+    def _key_format(self, stride: int, packed_bits: int, hash_mask: np.uint64) -> KeyFormat:
+        bits = max(1, (stride * self.n_codes).bit_length())
+        padded = min(USUAL_DEGREE, packed_bits // bits - 1)
+        return KeyFormat(stride, bits, padded, packed_bits, hash_mask)
 
-    def _arrays(self) -> tuple[UInt64, UInt64, Int64, Ints, int]:
+    def _ready(self) -> Table:
+        """Return the table with all colours entered."""
         if not self._entered:
-            self._enter()
-        return self._slots, self._colour_keys, self._sig_ptr, self._sig_items, self.n_colours
-
-    def _enter(self) -> None:
-        self._slots.fill(0)
-        if self.n_colours:
-            enter_all(self._slots, self._colour_keys, self.n_colours, self.hash_mask)
-        self._entered = True
+            self._table.slots.fill(0)
+            if self.n_colours:
+                enter_all(self._table)
+            self._entered = True
+        return self._table
 
 
 def _table_length(n_colours: int) -> int:

@@ -11,8 +11,7 @@ from twinwl.arguments import checked, integer, one_of
 from twinwl.errors import TwinWLError
 from twinwl.graphs.labels import recode
 from twinwl.refinement.alphabet import Alphabet, Round, RoundTable
-from twinwl.refinement.label_passing import translate
-from twinwl.refinement.messages import Messages, messages_of
+from twinwl.refinement.round_kernels import Messages, translate
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
 
-__all__ = ["Colouring", "colour_round", "refine"]
+__all__ = ["Colouring", "colour_round", "messages_of", "refine"]
 
 INITIALS = ("label", "degree")
 
@@ -172,6 +171,38 @@ def colour_round(
         run_ranges(colour, ranges)
         for low, high in ranges[1:] if insert else []:
             translate(low, high, table.absorb(table_of[low, high]), after)
+
+
+def messages_of(batch: GraphBatch, edge_codes: Int32 | None, n_edge_codes: int) -> Messages:
+    """Return the messages of a batch.
+
+    Parameters
+    ----------
+    batch
+        In a directed batch a node hears from both ends of its arcs, told apart. Successors alone would
+        miss much: two arcs into one node and two arcs into two nodes would look the same.
+    edge_codes : array of int32, shape (n_arcs,), or None
+        Code of each arc's label, where edge labels take part.
+    n_edge_codes
+        Number of distinct codes.
+    """
+    if not batch.directed:
+        codes = np.empty(0, np.int32) if edge_codes is None else edge_codes
+        return Messages(batch.indptr, batch.indices, codes, 1 if edge_codes is None else n_edge_codes)
+    sources, targets = batch.arcs()
+    labels = np.zeros(len(targets), np.int32) if edge_codes is None else edge_codes
+    forward = np.where(labels < 0, -1, 2 * labels)
+    backward = np.where(labels < 0, -1, 2 * labels + 1)
+    heard_by = np.concatenate([sources, targets.astype(np.int64)])
+    order = np.argsort(heard_by, kind="stable")
+    indptr = np.zeros(batch.n_nodes + 1, np.int64)
+    np.cumsum(np.bincount(heard_by, minlength=batch.n_nodes), out=indptr[1:])
+    return Messages(
+        indptr,
+        np.concatenate([targets, sources.astype(np.int32)])[order],
+        np.concatenate([forward, backward])[order].astype(np.int32),
+        2 * (1 if edge_codes is None else n_edge_codes),
+    )
 
 
 def _initial_colours(

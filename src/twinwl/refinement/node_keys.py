@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twinwl.refinement.colours import messages_of
 from twinwl.refinement.content_keys import keys_of_hearing, label_keys, message_keys
-from twinwl.refinement.messages import messages_of
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ few dozen frequent columns make up most of the work.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy import sparse
 
-    from twinwl.arrays import Float64, Int64, Ints
+    from twinwl.arrays import Float64, Int32, Int64, Ints
     from twinwl.stwin.features import Encoding
 
 __all__ = [
@@ -151,6 +151,27 @@ def _divide_by_means(sums: Float64, own_left: Float64, own_right: Float64) -> No
             sums[row, column] = sums[row, column] / mean if mean > 0 else 0.0
 
 
+class _Rows(NamedTuple):
+    """The rows on the left, as a CSR matrix has them."""
+
+    ptr: Ints
+    columns: Ints
+    values: NDArray[np.floating]
+
+
+class _Columns(NamedTuple):
+    """The columns on the right: each a list of rows and values, the frequent ones also as dense vectors.
+
+    ``dense_place`` says which row of ``dense`` a column is, -1 where it is only a list.
+    """
+
+    ptr: Ints
+    rows: Ints
+    values: NDArray[np.floating]
+    dense_place: Int32
+    dense: NDArray[np.floating]
+
+
 class PairwiseSums:
     """A matrix of non-negative whole numbers, made ready to be multiplied from the left.
 
@@ -173,15 +194,14 @@ class PairwiseSums:
         lists = matrix.tocsc()
         self._largest_sum = _largest_row(matrix)
         self._largest_square = _largest_row(matrix.multiply(matrix))
-        self._ptr, self._rows, self._values = lists.indptr, lists.indices, lists.data
-        rows_with_column = np.diff(self._ptr)
-        frequent = np.flatnonzero(rows_with_column > max(8.0, _FREQUENT * self.n_rows))
-        self._dense_place = np.full(self.n_columns, -1, np.int32)
-        self._dense_place[frequent] = np.arange(len(frequent), dtype=np.int32)
-        self._dense = np.zeros((len(frequent), self.n_rows))
+        frequent = np.flatnonzero(np.diff(lists.indptr) > max(8.0, _FREQUENT * self.n_rows))
+        dense_place = np.full(self.n_columns, -1, np.int32)
+        dense_place[frequent] = np.arange(len(frequent), dtype=np.int32)
+        dense = np.zeros((len(frequent), self.n_rows))
         for place, column in enumerate(frequent.tolist()):
-            entries = slice(self._ptr[column], self._ptr[column + 1])
-            self._dense[place, self._rows[entries]] = self._values[entries]
+            entries = slice(lists.indptr[column], lists.indptr[column + 1])
+            dense[place, lists.indices[entries]] = lists.data[entries]
+        self._columns = _Columns(lists.indptr, lists.indices, lists.data, dense_place, dense)
 
     def of_base(self, left: sparse.csr_matrix, base: str, out: Float64 | None = None) -> Float64:
         """Return what a base kernel sums over columns: products for ``"linear"``, else minima."""
@@ -213,31 +233,21 @@ class PairwiseSums:
         dtype = np.float32 if largest < _EXACT_IN_SINGLE else np.float64
         if out is None:
             out = np.zeros((left.shape[0], self.n_rows))
-        values, dense = self._values.astype(dtype, copy=False), self._dense.astype(dtype, copy=False)
-        left_values = left.data.astype(dtype, copy=False)
+        values, dense = self._columns.values, self._columns.dense
+        right = self._columns._replace(
+            values=values.astype(dtype, copy=False), dense=dense.astype(dtype, copy=False)
+        )
+        rows = _Rows(left.indptr, left.indices, left.data.astype(dtype, copy=False))
 
-        def rows(low: int, high: int) -> None:
-            _add_rows(
-                minima,
-                low,
-                high,
-                left.indptr,
-                left.indices,
-                left_values,
-                self._ptr,
-                self._rows,
-                values,
-                self._dense_place,
-                dense,
-                out,
-            )
+        def add(low: int, high: int) -> None:
+            _add_rows(minima, low, high, rows, right, out)
 
-        run_ranges(rows, balanced_ranges(self._work(left), n_threads))
+        run_ranges(add, balanced_ranges(self._work(left), n_threads))
         return out
 
     def _work(self, left: sparse.csr_matrix) -> Int64:
         """Return the steps before each row on the left, as a pointer."""
-        per_column = np.where(self._dense_place >= 0, self.n_rows // 8, np.diff(self._ptr))
+        per_column = np.where(self._columns.dense_place >= 0, self.n_rows // 8, np.diff(self._columns.ptr))
         before_entry = np.concatenate([[0], np.cumsum(per_column[left.indices], dtype=np.int64)])
         return before_entry[left.indptr] + np.arange(left.shape[0] + 1, dtype=np.int64) * self.n_rows
 
@@ -247,32 +257,20 @@ def _largest_row(matrix: sparse.csr_matrix) -> float:
 
 
 @kernel
-def _add_rows(
-    minima: bool,
-    low: int,
-    high: int,
-    left_ptr: Ints,
-    left_columns: Ints,
-    left_values: NDArray[np.floating],
-    ptr: Ints,
-    rows: Ints,
-    values: NDArray[np.floating],
-    dense_place: Ints,
-    dense: NDArray[np.floating],
-    out: Float64,
-) -> None:
+def _add_rows(minima: bool, low: int, high: int, left: _Rows, right: _Columns, out: Float64) -> None:
     """Add rows ``low..high`` of the sums of minima, or else of products, to ``out``."""
-    sums = np.empty(out.shape[1], left_values.dtype)
+    sums = np.empty(out.shape[1], left.values.dtype)
     for row in range(low, high):
         sums[:] = 0
-        for entry in range(left_ptr[row], left_ptr[row + 1]):
-            value = left_values[entry]
-            column = left_columns[entry]
-            if dense_place[column] >= 0:
-                _add_dense(minima, value, dense[dense_place[column]], sums)
+        for entry in range(left.ptr[row], left.ptr[row + 1]):
+            value = left.values[entry]
+            column = left.columns[entry]
+            place = right.dense_place[column]
+            if place >= 0:
+                _add_dense(minima, value, right.dense[place], sums)
             else:
-                entries = slice(ptr[column], ptr[column + 1])
-                _add_listed(minima, value, rows[entries], values[entries], sums)
+                entries = slice(right.ptr[column], right.ptr[column + 1])
+                _add_listed(minima, value, right.rows[entries], right.values[entries], sums)
         out[row] += sums
 
 

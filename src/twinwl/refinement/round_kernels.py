@@ -1,0 +1,424 @@
+"""The kernels of one round of label passing: gather what nodes hear, make keys, look the keys up.
+
+A signature is a node's own colour and the sorted multiset of items it hears. Its key has 128 bits. Where the
+digits of a signature fit into 126 of them they are packed, and the packed key *is* the signature: it can be
+read back. Where they do not fit, the key is a hash, and whoever finds it compares signatures too. An
+open-addressing table finds the colour of a key. So two nodes share a colour only if their signatures are
+equal: speed is that of hashing, correctness never rests on luck.
+
+Everything goes block by block, so that keys never leave the first cache. Nodes of the usual degrees take one
+straight path without a branch: four items, those that are missing being zero, through a sorting network.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from twinwl.compilation.kernel import kernel
+from twinwl.refinement.mixing import stirred
+
+if TYPE_CHECKING:
+    from twinwl.arrays import Int32, Int64, Ints, UInt64
+
+__all__ = ["KeyFormat", "Messages", "Signatures", "Table", "enter_all", "look_up", "pair_keys", "pass_labels"]
+
+# All arithmetic on keys is on unsigned 64-bit words; a plain int literal would turn it into floats.
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_WORD = np.uint64(64)
+_HALF = np.uint64(32)
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_STIR = np.uint64(0xD6E8FEB86659FD93)
+
+# The two top bits of a key's first word tell its kind: packed (00), hashed (10) or unseen (11).
+_HASHED = np.uint64(0b10 << 62)
+_UNSEEN = np.uint64(0b11 << 62)
+_BELOW_KIND = np.uint64((1 << 62) - 1)
+PACKED_BITS = 126
+
+# Signatures of up to this degree are padded to it, so that atoms of all valences take the same steps.
+USUAL_DEGREE = 4
+
+# Nodes go in blocks. Where the table is larger than the cache, a first pass over the block touches every line
+# that the second will need, so that misses overlap instead of queueing.
+_BLOCK = 256
+_SLOTS_IN_CACHE = 1 << 19
+_INSERTION_SORT_UP_TO = 32
+
+
+class Messages(NamedTuple):
+    """Who hears from whom in a round of label passing.
+
+    ``codes`` (one per message, empty where all messages are alike) tells kinds of messages apart: the edge
+    label, and in directed graphs whether the neighbour is at the head or the tail of the arc. -1 marks an
+    edge label that a frozen alphabet does not know.
+    """
+
+    indptr: Int64
+    indices: Int32
+    codes: Int32
+    n_codes: int
+
+
+class KeyFormat(NamedTuple):
+    """How the keys of a round are made.
+
+    ``stride`` is the number of colours of the round before: an item is ``code * stride + colour``. ``bits``
+    is the width of a digit, and ``padded`` how many items every packed key has room for, -1 where not even
+    the own colour fits. Tests narrow ``packed_bits`` and ``hash_mask`` to force hashes and collisions.
+    """
+
+    stride: int
+    bits: int
+    padded: int
+    packed_bits: int
+    hash_mask: np.uint64
+
+
+class Signatures(NamedTuple):
+    """Keys, shape (n, 2), and the signatures of those that are hashed: own colour, then sorted items."""
+
+    keys: UInt64
+    sig_ptr: Int64
+    sig_items: Ints
+
+
+class Table(NamedTuple):
+    """The colours of a round. There must be room for as many as may be entered.
+
+    ``slots`` (a power of two of them) hold half a hash and a colour plus one; 0 is empty. ``known`` holds key
+    and signature of each colour, and ``n_colours`` is an array of one number, which grows.
+    """
+
+    key_format: KeyFormat
+    slots: UInt64
+    known: Signatures
+    n_colours: Int64
+
+
+@kernel
+def pass_labels(
+    first: int, last: int, messages: Messages, before: Int32, table: Table, insert: bool, after: Int32
+) -> None:
+    """Write the colours of nodes ``first..last`` after one more round.
+
+    Parameters
+    ----------
+    messages
+        Who hears from whom.
+    before, after : arrays of int32, shape (n_nodes,)
+        Colours of the round before (-1 where unseen) and of this one.
+    table, insert
+        See `look_up`.
+    """
+    indptr = messages.indptr
+    most_heard = 0
+    for begin in range(first, last, _BLOCK):
+        most_heard = max(most_heard, indptr[min(begin + _BLOCK, last)] - indptr[begin])
+    heard = np.zeros(most_heard + USUAL_DEGREE, np.int64)
+    here = Signatures(
+        np.empty((_BLOCK, 2), np.uint64),
+        np.zeros(_BLOCK + 1, np.int64),
+        np.empty(most_heard + _BLOCK, np.int64),
+    )
+    # Where a padded key would not fit every node takes the general path.
+    straight = USUAL_DEGREE if table.key_format.padded == USUAL_DEGREE else -1
+    for begin in range(first, last, _BLOCK):
+        end = min(begin + _BLOCK, last)
+        _hear(indptr[begin], indptr[end], messages, before, table.key_format.stride, heard)
+        most = 0
+        if straight >= 0:
+            most = _usual_keys(begin, end, indptr, before, heard, table.key_format.bits, here.keys)
+        if most > straight:
+            _other_keys(begin, end, straight, indptr, before, heard, table.key_format, here)
+        look_up(end - begin, here, table, insert, begin, after)
+
+
+@kernel
+def look_up(  # noqa: C901, PLR0912, PLR0915  (one pass, few calls)
+    n: int, found: Signatures, table: Table, insert: bool, first: int, out: Int32
+) -> None:
+    """Give each of ``n`` keys its colour, new ones in order of first occurrence.
+
+    Parameters
+    ----------
+    n, found
+        How many keys, and their signatures.
+    table
+        The colours so far.
+    insert
+        Whether unknown signatures become colours; otherwise they get -1.
+    first, out
+        Colours go to ``out`` from place ``first`` on.
+    """
+    keys, from_ptr, from_items = found.keys, found.sig_ptr, found.sig_items
+    colour_keys, sig_ptr, sig_items = table.known.keys, table.known.sig_ptr, table.known.sig_items
+    slots, bits, hash_mask = table.slots, table.key_format.bits, table.key_format.hash_mask
+    n_colours = table.n_colours[0]
+    n_stored = n_colours
+    slot_mask = np.uint64(len(slots) - 1)
+    hashes = np.empty(_BLOCK, np.uint64)
+    touched = _ZERO
+    for begin in range(0, n, _BLOCK):
+        length = min(_BLOCK, n - begin)
+        for place in range(length):
+            hashes[place] = _slot_hash(keys[begin + place, 0], keys[begin + place, 1], hash_mask)
+        if len(slots) > _SLOTS_IN_CACHE:
+            touched ^= _touch(hashes, length, slots, colour_keys)
+        for place in range(length):
+            node = begin + place
+            high, low = keys[node, 0], keys[node, 1]
+            if high == _UNSEEN:
+                out[first + node] = -1
+                continue
+            tag = hashes[place] >> _HALF
+            slot = hashes[place] & slot_mask
+            while True:
+                entry = slots[slot]
+                if entry == _ZERO:
+                    out[first + node] = -1
+                    if insert:
+                        slots[slot] = (tag << _HALF) | np.uint64(n_colours + 1)
+                        colour_keys[n_colours, 0], colour_keys[n_colours, 1] = high, low
+                        out[first + node] = n_colours
+                        n_colours += 1
+                        if high >= _HASHED:
+                            # Packed signatures are written later, together; this one must follow them.
+                            _unpack(n_stored, n_colours - 1, table.known, bits)
+                            end = sig_ptr[n_colours - 1]
+                            for item in range(from_ptr[node], from_ptr[node + 1]):
+                                sig_items[end] = from_items[item]
+                                end += 1
+                            sig_ptr[n_colours] = end
+                            n_stored = n_colours
+                    break
+                if entry >> _HALF == tag:
+                    colour = np.int64(entry & _LOW_HALF) - 1
+                    same = colour_keys[colour, 0] == high and colour_keys[colour, 1] == low
+                    if same and high >= _HASHED:
+                        shift = sig_ptr[colour] - from_ptr[node]
+                        same = from_ptr[node + 1] + shift == sig_ptr[colour + 1]
+                        item = from_ptr[node]
+                        while same and item < from_ptr[node + 1]:
+                            same = from_items[item] == sig_items[item + shift]
+                            item += 1
+                    if same:
+                        out[first + node] = colour
+                        break
+                slot = (slot + _ONE) & slot_mask
+    _unpack(n_stored, n_colours, table.known, bits)
+    # The impossible branch keeps the compiler from dropping the loops that only touch.
+    table.n_colours[0] = -1 if n < 0 and touched == _ONE else n_colours
+
+
+@kernel
+def enter_all(table: Table) -> None:
+    """Make the keys of all colours and enter them, known to be distinct, into an empty table."""
+    keys, sig_ptr, sig_items = table.known.keys, table.known.sig_ptr, table.known.sig_items
+    slots = table.slots
+    slot_mask = np.uint64(len(slots) - 1)
+    for colour in range(table.n_colours[0]):
+        high, low = _key_of(sig_items, sig_ptr[colour], sig_ptr[colour + 1], table.key_format)
+        keys[colour, 0], keys[colour, 1] = high, low
+        spot = _slot_hash(high, low, table.key_format.hash_mask)
+        slot = spot & slot_mask
+        while slots[slot] != _ZERO:
+            slot = (slot + _ONE) & slot_mask
+        slots[slot] = ((spot >> _HALF) << _HALF) | np.uint64(colour + 1)
+
+
+@kernel
+def pair_keys(own: Ints, heard: Ints, key_format: KeyFormat, keys: UInt64) -> None:
+    """Write the packed keys of signatures that hear one item each; unseen where the own colour is -1."""
+    signature = np.empty(2, np.int64)
+    for node in range(len(own)):
+        if own[node] < 0:
+            keys[node, 0], keys[node, 1] = _UNSEEN, _ZERO
+            continue
+        signature[0], signature[1] = own[node], heard[node]
+        keys[node, 0], keys[node, 1] = _key_of(signature, 0, 2, key_format)
+
+
+@kernel
+def translate(first: int, last: int, became: Int32, colours: Int32) -> None:
+    """Replace the colours of nodes ``first..last`` by what they became; -1 stays."""
+    for node in range(first, last):
+        if colours[node] >= 0:
+            colours[node] = became[colours[node]]
+
+
+@kernel
+def _hear(start: int, stop: int, messages: Messages, colours: Int32, stride: int, heard: Int64) -> None:
+    """Write the item of each message plus one: 0 is what was never seen."""
+    indices, codes = messages.indices, messages.codes
+    if len(codes) == 0:
+        for arc in range(start, stop):
+            heard[arc - start] = np.int64(colours[indices[arc]]) + 1
+        return
+    for arc in range(start, stop):
+        colour, code = np.int64(colours[indices[arc]]), np.int64(codes[arc])
+        heard[arc - start] = 0 if colour < 0 or code < 0 else code * stride + colour + 1
+
+
+@kernel
+def _usual_keys(
+    begin: int, end: int, indptr: Int64, colours: Int32, heard: Int64, bits: int, keys: UInt64
+) -> int:
+    """Write the keys of nodes that hear at most four items; return how many any node hears.
+
+    Keys of nodes that hear more come out wrong.
+    """
+    most = 0
+    shift = np.uint64(bits)
+    back = _WORD - shift
+    for node in range(begin, end):
+        start = indptr[node] - indptr[begin]
+        degree = indptr[node + 1] - indptr[node]
+        most = max(most, degree)
+        # Reading four items, whoever they belong to, and dropping some takes no branch.
+        a, b, c, d = heard[start], heard[start + 1], heard[start + 2], heard[start + 3]
+        a = a if degree > 0 else 0
+        b = b if degree > 1 else 0
+        c = c if degree > 2 else 0  # noqa: PLR2004
+        d = d if degree > 3 else 0  # noqa: PLR2004
+        n_seen = np.int64(a > 0) + np.int64(b > 0) + np.int64(c > 0) + np.int64(d > 0)
+        a, b = min(a, b), max(a, b)
+        c, d = min(c, d), max(c, d)
+        a, c = min(a, c), max(a, c)
+        b, d = min(b, d), max(b, d)
+        b, c = min(b, c), max(b, c)
+        low = np.uint64(np.int64(colours[node]) + 1)
+        high = low >> back
+        low = (low << shift) | np.uint64(a)
+        high, low = (high << shift) | (low >> back), (low << shift) | np.uint64(b)
+        high, low = (high << shift) | (low >> back), (low << shift) | np.uint64(c)
+        high, low = (high << shift) | (low >> back), (low << shift) | np.uint64(d)
+        seen = (colours[node] >= 0) & (n_seen == degree)
+        keys[node - begin, 0] = high if seen else _UNSEEN
+        keys[node - begin, 1] = low
+    return most
+
+
+@kernel
+def _other_keys(
+    begin: int,
+    end: int,
+    above: int,
+    indptr: Int64,
+    colours: Int32,
+    heard: Int64,
+    key_format: KeyFormat,
+    here: Signatures,
+) -> None:
+    """Write signatures and keys of the nodes that hear more than ``above`` items."""
+    keys, sig_ptr, sig_items = here.keys, here.sig_ptr, here.sig_items
+    for node in range(begin, end):
+        place = node - begin
+        start, stop = indptr[node] - indptr[begin], indptr[node + 1] - indptr[begin]
+        sig_ptr[place + 1] = sig_ptr[place]
+        if stop - start <= above:
+            continue
+        own = sig_ptr[place]
+        sig_ptr[place + 1] = own + 1 + stop - start
+        sig_items[own] = colours[node]
+        keys[place, 0] = _UNSEEN
+        if _sort(heard, start, stop, sig_items, own + 1) and colours[node] >= 0:
+            keys[place, 0], keys[place, 1] = _key_of(sig_items, own, sig_ptr[place + 1], key_format)
+
+
+@kernel
+def _sort(heard: Int64, start: int, stop: int, items: Int64, begin: int) -> bool:
+    """Write the sorted items from place ``begin`` on; return whether all of them were seen before.
+
+    Shellsort, which is insertion sort for few items: NumPy's sort takes longer to compile than all the rest.
+    """
+    n = stop - start
+    for place in range(n):
+        items[begin + place] = heard[start + place] - 1
+    gap = 1 if n <= _INSERTION_SORT_UP_TO else n * 5 // 11
+    while gap > 0:
+        for place in range(begin + gap, begin + n):
+            item = items[place]
+            hole = place
+            while hole >= begin + gap and items[hole - gap] > item:
+                items[hole] = items[hole - gap]
+                hole -= gap
+            items[hole] = item
+        gap = 1 if gap == 2 else gap * 5 // 11  # noqa: PLR2004
+    return n == 0 or items[begin] >= 0
+
+
+@kernel
+def _key_of(signature: Ints, start: int, stop: int, key_format: KeyFormat) -> tuple[np.uint64, np.uint64]:
+    """Return the two words of a signature's key.
+
+    The first digit of a packed key is the own colour, then come zeros up to the padding, then the sorted
+    items. Digits are written one higher, so that zero is never one of them.
+    """
+    degree = stop - start - 1
+    high = _ZERO
+    low = np.uint64(signature[start]) + _ONE
+    if (degree + 1) * key_format.bits <= key_format.packed_bits:
+        shift = np.uint64(key_format.bits)
+        for _ in range(key_format.padded - degree):
+            high = (high << shift) | (low >> (_WORD - shift))
+            low <<= shift
+        for place in range(start + 1, stop):
+            high = (high << shift) | (low >> (_WORD - shift))
+            low = (low << shift) | (np.uint64(signature[place]) + _ONE)
+        return high, low
+    high = low * _SPREAD
+    for place in range(start + 1, stop):
+        digit = np.uint64(signature[place]) + _ONE
+        low = stirred(low ^ digit)
+        high = (high ^ digit) * _STIR + _SPREAD
+    hash_mask = key_format.hash_mask
+    return ((stirred(high) & hash_mask) & _BELOW_KIND) | _HASHED, low & hash_mask
+
+
+@kernel
+def _unpack(first: int, last: int, known: Signatures, bits: int) -> None:
+    """Write the signatures of colours ``first..last``, all packed, behind those of the colours before.
+
+    One place behind the last signature may be written to.
+    """
+    keys, sig_ptr, sig_items = known.keys, known.sig_ptr, known.sig_items
+    digits = np.empty(PACKED_BITS, np.int64)
+    shift = np.uint64(bits)
+    mask = (_ONE << shift) - _ONE
+    for colour in range(first, last):
+        high, low = keys[colour, 0], keys[colour, 1]
+        n_digits = 0
+        while high | low != _ZERO:
+            digits[n_digits] = np.int64(low & mask)
+            low = (low >> shift) | (high << (_WORD - shift))
+            high >>= shift
+            n_digits += 1
+        end = sig_ptr[colour]
+        for place in range(n_digits - 1, -1, -1):
+            # Padding is overwritten by the next digit: no branch that the processor would have to guess.
+            sig_items[end] = digits[place] - 1
+            end += np.int64(digits[place] != 0)
+        sig_ptr[colour + 1] = end
+
+
+@kernel
+def _slot_hash(high: np.uint64, low: np.uint64, hash_mask: np.uint64) -> np.uint64:
+    return stirred((high * _SPREAD) ^ low) & hash_mask
+
+
+@kernel
+def _touch(hashes: UInt64, length: int, slots: UInt64, colour_keys: UInt64) -> np.uint64:
+    """Read the slot and the key that each hash leads to first; the result only keeps the reads alive."""
+    slot_mask = np.uint64(len(slots) - 1)
+    touched = _ZERO
+    for place in range(length):
+        touched ^= slots[hashes[place] & slot_mask]
+    for place in range(length):
+        entry = slots[hashes[place] & slot_mask] & _LOW_HALF
+        if entry:
+            touched ^= colour_keys[entry - _ONE, 0]
+    return touched
