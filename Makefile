@@ -41,6 +41,7 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell src tests benchmarks docs *.md
 
 bench: $(INSTALLED)
 	@set -e; for script in $(BENCH); do echo "== $$script"; $(BIN)/python $$script; done
