@@ -61,8 +61,7 @@ def datasets(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List the known data sets; with a name, show its card, its statistics and a few of its graphs."""
-    from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415  (the help page must not pay for these)
-    from twinwl.cli.output_files import PICTURES, check_output  # noqa: PLC0415
+    from twinwl.cli.output_files import PICTURES, check_output  # noqa: PLC0415  (the help page must not pay for these)
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     if name is None:
@@ -74,7 +73,7 @@ def datasets(
 
     # Molecules take their time; everything else is quick or, if downloaded, has a bar of its own.
     slow = name in MOLECULE_SETS or name.lower().endswith((".csv", ".tsv"))
-    with warnings_as_lines(), ProgressBar(f"reading {name}") if slow else nullcontext():
+    with ProgressBar(f"reading {name}") if slow else nullcontext():
         data = load_dataset(name, data_dir, smiles_column=smiles_column, target=target, on_error=on_error)
     _show(data, draw, png, json=json)
 

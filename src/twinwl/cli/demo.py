@@ -60,7 +60,6 @@ def demo(
         return
     from rich.text import Text  # noqa: PLC0415  (the help page must not pay for these)
 
-    from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
     from twinwl.cli.output_files import PAGES, check_output  # noqa: PLC0415
     from twinwl.paper.pages import demo_page  # noqa: PLC0415
     from twinwl.report.results.html_page import write_results  # noqa: PLC0415
@@ -70,7 +69,7 @@ def demo(
     console.print(Text("Twin Weisfeiler-Lehman", "bold"))
     console.print(_STORY)
     began = time.monotonic()
-    with warnings_as_lines(), tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         datasets = _datasets(pairs, data_dir)
         store = Path(folder) / "demo.jsonl"
         try:

@@ -75,37 +75,35 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Evaluate methods by cross-validation, honestly: every figure names its protocol."""
-    from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415  (the help page must not pay for these)
-    from twinwl.cli.output_files import STORES, check_ending  # noqa: PLC0415
+    from twinwl.cli.output_files import STORES, check_ending  # noqa: PLC0415  (the help page must not pay for these)
     from twinwl.datasets.registry import load_dataset  # noqa: PLC0415
     from twinwl.evaluation.evaluate import evaluate as run  # noqa: PLC0415
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
 
     check_ending(store, STORES, or_unknown=True)
-    with warnings_as_lines():
-        methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
-        dataset = load_dataset(data, data_dir=data_dir)
-        try:
-            results = [
-                run(
-                    chosen,
-                    dataset,
-                    protocol,
-                    grid=grid,
-                    n_folds=folds,
-                    repeats=repeats,
-                    seed=seed,
-                    splits=splits,
-                    metrics=metric or ["accuracy"],
-                    n_jobs=jobs,
-                    store=store,
-                )
-                for chosen in methods
-            ]
-        except KeyboardInterrupt:
-            kept = f"; finished folds are in {store}, the same command goes on from there" if store else ""
-            say(f"interrupted{kept}", error=True)
-            raise typer.Exit(130) from None
+    methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
+    dataset = load_dataset(data, data_dir=data_dir)
+    try:
+        results = [
+            run(
+                chosen,
+                dataset,
+                protocol,
+                grid=grid,
+                n_folds=folds,
+                repeats=repeats,
+                seed=seed,
+                splits=splits,
+                metrics=metric or ["accuracy"],
+                n_jobs=jobs,
+                store=store,
+            )
+            for chosen in methods
+        ]
+    except KeyboardInterrupt:
+        kept = f"; finished folds are in {store}, the same command goes on from there" if store else ""
+        say(f"interrupted{kept}", error=True)
+        raise typer.Exit(130) from None
     if json:
         say(json_format.dumps([_as_json(result) for result in results], indent=1))
     else:

@@ -58,31 +58,29 @@ def explain(
     """Show which nodes and patterns made a model decide as it does."""
     from twinwl.cli.data_argument import Reading, read_one  # noqa: PLC0415  (the help must not pay for these)
     from twinwl.cli.model_files import alphabet_of, load_classifier  # noqa: PLC0415
-    from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
     from twinwl.cli.output_files import PAGES, PICTURES, check_output  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     check_output(html, PAGES)
     check_output(png, PICTURES)
-    with warnings_as_lines():
-        classifier = load_classifier(model)
-        reading = Reading(None, smiles_column, "skip", node_label, edge_label, data_dir)
-        named = _without_folder(read_one(graph, reading), graph)
-        with ProgressBar("explaining"):
-            found: Explanation = classifier.explain(named.graphs, top)
-            classes = [str(name) for name in classifier.classes_.tolist()]
-            code = classes.index(str(found.prediction))
-            probability = float(classifier.predict_proba(named.graphs)[0, code])
-            if html is not None:
-                from twinwl.report.explain.page import write_explain_page  # noqa: PLC0415
+    classifier = load_classifier(model)
+    reading = Reading(None, smiles_column, "skip", node_label, edge_label, data_dir)
+    named = _without_folder(read_one(graph, reading), graph)
+    with ProgressBar("explaining"):
+        found: Explanation = classifier.explain(named.graphs, top)
+        classes = [str(name) for name in classifier.classes_.tolist()]
+        code = classes.index(str(found.prediction))
+        probability = float(classifier.predict_proba(named.graphs)[0, code])
+        if html is not None:
+            from twinwl.report.explain.page import write_explain_page  # noqa: PLC0415
 
-                alphabet = alphabet_of(classifier)
-                write_explain_page(html, named, found, alphabet=alphabet, probability=probability)
-            if png is not None:
-                from twinwl.report.explain.picture import draw_explanation  # noqa: PLC0415
+            alphabet = alphabet_of(classifier)
+            write_explain_page(html, named, found, alphabet=alphabet, probability=probability)
+        if png is not None:
+            from twinwl.report.explain.picture import draw_explanation  # noqa: PLC0415
 
-                molecule = named.smiles[0] if named.smiles else None
-                draw_explanation(found, png, molecule, name=named.names[0], probability=probability)
+            molecule = named.smiles[0] if named.smiles else None
+            draw_explanation(found, png, molecule, name=named.names[0], probability=probability)
     _tell(named, found, probability)
     for what, path in (("page", html), ("picture", png)):
         if path is not None:

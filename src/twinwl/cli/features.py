@@ -66,19 +66,17 @@ def features(  # noqa: PLR0917  (the options of a command)
     """Turn graphs into a sparse matrix of STwin features."""
     from twinwl.cli.data_argument import Reading, read_data  # noqa: PLC0415  (the help must not pay for these)
     from twinwl.cli.feature_files import files_to_write, write_features  # noqa: PLC0415
-    from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     files = files_to_write(output, parquet=parquet)
     reading = Reading(target, smiles_column, on_error, node_label, edge_label, data_dir)
-    with warnings_as_lines():
-        found = read_data(data, reading, classes="obvious")
-        with ProgressBar("encoding"):
-            from twinwl.stwin.vectorizer import STwinVectorizer  # noqa: PLC0415
+    found = read_data(data, reading, classes="obvious")
+    with ProgressBar("encoding"):
+        from twinwl.stwin.vectorizer import STwinVectorizer  # noqa: PLC0415
 
-            vectorizer = STwinVectorizer(n_iter, kind, edge_labels, initial, min_df)
-            matrix = vectorizer.fit_transform(found.graphs)
-            write_features(files, matrix, vectorizer.get_feature_names_out(), found)
+        vectorizer = STwinVectorizer(n_iter, kind, edge_labels, initial, min_df)
+        matrix = vectorizer.fit_transform(found.graphs)
+        write_features(files, matrix, vectorizer.get_feature_names_out(), found)
     share = f"{matrix.nnz / max(1, matrix.shape[0] * matrix.shape[1]):.2%}"
     say(f"{matrix.shape[0]:,} graphs × {matrix.shape[1]:,} columns, {share} of the entries not zero")
     if found.y is not None:

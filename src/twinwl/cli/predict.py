@@ -69,19 +69,17 @@ def predict(
     """Predict the class of each graph."""
     from twinwl.cli.data_argument import Reading, read_data  # noqa: PLC0415  (the help must not pay for these)
     from twinwl.cli.model_files import answers_of, load_classifier, unseen_share  # noqa: PLC0415
-    from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
     from twinwl.cli.output_files import check_output, write_table  # noqa: PLC0415
     from twinwl.files.tables import TABLE_ENDINGS, table_bytes  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     check_output(output, TABLE_ENDINGS)
-    with warnings_as_lines():
-        classifier = load_classifier(model)
-        reading = Reading(target, smiles_column, on_error, node_label, edge_label, data_dir)
-        found = read_data(data, reading, classes="given")
-        with ProgressBar("predicting"):
-            unseen = unseen_share(classifier, found.graphs)
-            classes, shares = answers_of(classifier, found.graphs)
+    classifier = load_classifier(model)
+    reading = Reading(target, smiles_column, on_error, node_label, edge_label, data_dir)
+    found = read_data(data, reading, classes="given")
+    with ProgressBar("predicting"):
+        unseen = unseen_share(classifier, found.graphs)
+        classes, shares = answers_of(classifier, found.graphs)
     predictions = classes.tolist()
     shares_of_class = dict(zip(classifier.classes_.tolist(), shares.T.tolist(), strict=True)) if proba else {}
     table = _table(found, predictions, shares_of_class)

@@ -69,7 +69,6 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
 ) -> None:
     """Run the paper again: what is missing, cheapest first, until it is done or the time is up."""
     from twinwl.cli.durations import seconds_of  # noqa: PLC0415  (the help page must not pay for these)
-    from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
     from twinwl.cli.output_files import PAGES, STORES, check_ending, check_output  # noqa: PLC0415
     from twinwl.errors import TwinWLError, nearest  # noqa: PLC0415
     from twinwl.paper.reproduction import Settings  # noqa: PLC0415
@@ -94,15 +93,14 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
         until=None if budget is None else time.monotonic() + budget,
     )
     settings = Settings(grid=grid, repeats=repeats, n_jobs=jobs)
-    with warnings_as_lines():
-        run.check()
-        try:
-            run.everything(settings, figures)
-        except KeyboardInterrupt:
-            say("interrupted; the same command goes on from what is finished", error=True)
-            raise typer.Exit(130) from None
-        finally:
-            run.write_report(report, markdown, readme)
+    run.check()
+    try:
+        run.everything(settings, figures)
+    except KeyboardInterrupt:
+        say("interrupted; the same command goes on from what is finished", error=True)
+        raise typer.Exit(130) from None
+    finally:
+        run.write_report(report, markdown, readme)
     run.say_what_is_missing()
 
 

@@ -101,30 +101,28 @@ def train(  # noqa: PLR0917  (the options of a command)
 
     from twinwl.cli.data_argument import Reading, read_data  # noqa: PLC0415
     from twinwl.cli.model_choice import fit, new_model, summary_of  # noqa: PLC0415
-    from twinwl.cli.notices import warnings_as_lines  # noqa: PLC0415
     from twinwl.cli.output_files import MODELS, check_output, errors_of_writing  # noqa: PLC0415
 
     check_output(output, MODELS, or_unknown=True)
-    with warnings_as_lines():
-        options = {
-            "n_iter": n_iter,
-            "features": features,
-            "initial": initial,
-            "layers": layers,
-            "hops": hops,
-            "hidden": hidden,
-            "root_mark": root_mark,
-        }
-        model = new_model(method, options, edge_labels=edge_labels, balanced=balanced, seed=seed)
-        reading = Reading(target, smiles_column, on_error, node_label, edge_label, data_dir)
-        found = read_data(data, reading, classes="needed")
-        say(summary_of(found))
-        start = perf_counter()
-        figures = fit(model, found, method)
-        seconds = perf_counter() - start
-        from twinwl.files.model_files import save  # noqa: PLC0415
+    options = {
+        "n_iter": n_iter,
+        "features": features,
+        "initial": initial,
+        "layers": layers,
+        "hops": hops,
+        "hidden": hidden,
+        "root_mark": root_mark,
+    }
+    model = new_model(method, options, edge_labels=edge_labels, balanced=balanced, seed=seed)
+    reading = Reading(target, smiles_column, on_error, node_label, edge_label, data_dir)
+    found = read_data(data, reading, classes="needed")
+    say(summary_of(found))
+    start = perf_counter()
+    figures = fit(model, found, method)
+    seconds = perf_counter() - start
+    from twinwl.files.model_files import save  # noqa: PLC0415
 
-        with errors_of_writing(output):
-            save(model, output)
+    with errors_of_writing(output):
+        save(model, output)
     say(f"{figures}, in {seconds:.1f} s")
     say(f"The model is in {output} ({output.stat().st_size / 1e3:,.0f} kB)")
