@@ -11,7 +11,7 @@ __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.registry import load_dataset
+    from twinwl.datasets.source import load_dataset
     from twinwl.errors import TwinWLError, TwinWLWarning
     from twinwl.evaluation.evaluate import Evaluation, evaluate
     from twinwl.files.model_files import load, save
@@ -59,7 +59,7 @@ _HOME_OF = {
     "graph_hash": "twinwl.isomorphism.hashing",
     "graph_hashes": "twinwl.isomorphism.hashing",
     "load": "twinwl.files.model_files",
-    "load_dataset": "twinwl.datasets.registry",
+    "load_dataset": "twinwl.datasets.source",
     "save": "twinwl.files.model_files",
 }
 

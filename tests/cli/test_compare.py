@@ -97,7 +97,7 @@ def test_names_are_not_taken_for_markup(tmp_path):
     ("arguments", "message"),
     [
         (("nowhere.g6", HEXAGON), "cannot read 'nowhere.g6'"),
-        (("a.xyz", HEXAGON), "Known: graph6"),
+        (("a.xyz", HEXAGON), "there is no data set or file 'a.xyz'"),
         ((HEXAGON, "graph6:D"), "cut off"),
         ((HEXAGON, HEXAGON, "--readout", "sise"), "did you mean 'size'"),
         ((HEXAGON, "graph6:&AG"), "directed"),

@@ -120,19 +120,29 @@ def test_molecules_of_a_csv(tmp_path):
     pytest.importorskip("rdkit")
     (tmp_path / "m.csv").write_text("id,smiles,active\n1,CCO,1\n2,nonsense,1\n3,c1ccccc1,0\n")
     arguments = [tmp_path / "m.csv", "--target", "active"]
-    result = runner.invoke(app, ["datasets", *map(str, arguments), "--on-error", "skip", "--json"])
+    result = runner.invoke(app, ["datasets", *map(str, arguments), "--json"])
     assert json.loads(result.stdout)["n_graphs"] == 2
     assert "left out 1 of 3 rows" in result.stderr
-    result = runner.invoke(app, ["datasets", *map(str, arguments)])
+    result = runner.invoke(app, ["datasets", *map(str, arguments), "--on-error", "fail"])
     assert result.exit_code == 2
     assert "line 3" in result.stderr
+
+
+def test_graphs_without_classes(tmp_path):
+    (tmp_path / "a.g6").write_text("Bw\nA_\n")
+    for options in ([], ["--json"], ["--png", str(tmp_path / "a.png")]):
+        result = runner.invoke(app, ["datasets", str(tmp_path / "a.g6"), *options])
+        assert result.exit_code == 0, result.output
+    result = runner.invoke(app, ["datasets", str(tmp_path / "a.g6")])
+    assert "2, without targets" in result.stdout
+    assert "a#1" in result.stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         (["MUTAC"], "did you mean 'MUTAG'"),
-        (["missing.zip"], "does not exist"),
+        (["missing.zip"], "cannot read 'missing.zip'"),
         (["TWINS", "--png", "picture.bmp"], "its name must end in .png, .svg or .pdf"),
         (["TWINS", "--png", "no/such/folder/x.png"], "cannot write"),
         (["TWINS", "--png", "x.png", "--draw", "0"], "there is no graph to draw"),

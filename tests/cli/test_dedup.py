@@ -46,6 +46,8 @@ def test_json(molecules):
         "exact": True,
         "features_ignored": False,
         "skipped_lines": [],
+        "errors": [],
+        "rows": [0, 1, 2, 3],
         "representatives": [0, 2],
         "labels": [0, 0, 1, 0],
     }
@@ -62,17 +64,29 @@ def test_csv_output(molecules, tmp_path):
 def test_one_line_of_each_group_is_copied(molecules, tmp_path):
     path = tmp_path / "unique.smi"
     molecules.write_text("broken(\n" + molecules.read_text() + "\nworse)\nN ammonia\n")
-    result = run(molecules, "-o", path, "--skip-invalid")
+    result = run(molecules, "-o", path)
     assert result.exit_code == 0
     assert path.read_text() == "CCO ethanol\nC methane\nN ammonia\n"
-    assert "left out 2 lines that could not be read: 1, 7" in result.stdout
+    assert "left out 2 of 7 rows (2 cannot be read); the first is line 1" in result.stderr
 
 
-def test_invalid_lines_are_an_error_unless_skipped(molecules):
+def test_lines_that_cannot_be_read_are_an_error_where_asked_for(molecules):
     molecules.write_text("C\nbroken(\n")
-    result = run(molecules)
+    result = run(molecules, "--on-error", "fail")
     assert result.exit_code == 2
     assert "line 2" in result.stderr
+
+
+def test_a_table_of_molecules_is_one_graph_per_row(tmp_path):
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    table, unique = tmp_path / "m.csv", tmp_path / "unique.smi"
+    table.write_text("id,smiles,y\n1,CCO,0\n2,nonsense,0\n3,OCC,1\n4,C,\n")
+    result = run(table, "-o", unique)
+    assert "3 graphs, 2 distinct, 1 duplicate" in result.stdout
+    assert "left out 1 of 4 rows" in result.stderr
+    assert unique.read_text() == "CCO\nC\n"
+    found = json.loads(run(table, "--json").stdout)
+    assert (found["rows"], found["labels"], found["skipped_lines"]) == ([0, 2, 3], [0, 0, 1], [3])
 
 
 def test_hash_only_says_so(tmp_path):

@@ -66,8 +66,8 @@ def test_a_row_of_a_csv_is_a_graph(svc, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{csv}"], "holds 36 graphs where one is needed"),
-        (["{csv}#99"], "there is no graph 99"),
+        (["{csv}"], "holds 36 graphs, expected one"),
+        (["{csv}#99"], "graph 99 is out of range"),
         (["smiles:C1CC"], "not valid SMILES"),
         ([PROPANOL, "--png", "{folder}/x.txt"], "must end in .png, .svg or .pdf"),
         ([PROPANOL, "--html", "{folder}/no/x.html"], "its folder does not exist"),

@@ -79,7 +79,7 @@ def test_missing_pyarrow_is_said_before_any_work(data, tmp_path, monkeypatch):
 
 def test_a_bad_smiles_leaves_nothing_behind(tmp_path):
     data = write_csv(tmp_path / "m.csv", ["C1CC,0"])
-    result = run("features", data, "-o", tmp_path / "X.npz")
+    result = run("features", data, "-o", tmp_path / "X.npz", "--on-error", "fail")
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert f"line {len(SMILES) + 2}" in result.stderr
@@ -100,7 +100,10 @@ def test_skipped_rows_are_counted(tmp_path):
         (["-o", "{folder}/X.csv"], "its name must end in .npz or .parquet"),
         (["-o", "{folder}/no/X.npz"], "its folder does not exist"),
         (["-o", "{folder}/X.npz", "--features", "sise"], "did you mean 'size'"),
-        (["-o", "{folder}/X.npz", "--on-error", "ignore"], "on_error is 'ignore'"),
+        (
+            ["-o", "{folder}/X.npz", "--on-error", "ignore"],
+            "on_error: got 'ignore', expected 'skip' or 'fail'",
+        ),
         (["-o", "{folder}/X.npz", "--target", "alcohl"], "did you mean 'alcohol'"),
     ],
 )

@@ -75,14 +75,14 @@ def test_known_classes_give_an_accuracy(svc, tmp_path):
 
 def test_skipped_rows_keep_their_places(svc, tmp_path):
     (tmp_path / "new.csv").write_text("id,smiles\na,CCO\nb,C1CC\nc,CCC\n")
-    result = run("predict", svc, tmp_path / "new.csv", "--on-error", "skip")
+    result = run("predict", svc, tmp_path / "new.csv")
     assert [(row["index"], row["name"]) for row in rows(result.stdout)] == [("0", "CCO"), ("2", "CCC")]
-    assert "left out 1 of 3 rows; the first is line 3" in result.stderr
+    assert "left out 1 of 3 rows (1 cannot be read); the first is line 3" in result.stderr
 
 
 def test_a_bad_smiles_stops_with_its_line_and_writes_nothing(svc, tmp_path):
     (tmp_path / "new.csv").write_text("id,smiles\na,CCO\nb,C1CC\n")
-    result = run("predict", svc, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
+    result = run("predict", svc, tmp_path / "new.csv", "-o", tmp_path / "out.csv", "--on-error", "fail")
     assert result.exit_code == 2
     assert "line 3" in result.stderr
     assert not (tmp_path / "out.csv").exists()

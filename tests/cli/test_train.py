@@ -18,7 +18,7 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
     result = run("train", data, "-o", model, "--n-iter", 2, "--hidden", 16)
     assert result.exit_code == 0, result.output
     first, second, third = result.stdout.splitlines()
-    assert first.startswith(f"m.csv: {len(SMILES)} graphs, ")
+    assert first.startswith(f"m: {len(SMILES)} graphs, ")
     assert first.endswith("; alcohol: 0 18, 1 18")
     assert third.startswith(f"The model is in {model} (")
     assert result.stderr == ""
@@ -112,10 +112,9 @@ def test_wrong_options_are_one_line_and_exit_2(tmp_path, options, message):
     ("content", "message"),
     [
         ("smiles,y\nCC,1\nCO,1\n", "of one class"),
-        ("smiles,y\nCC,1\nCO,0\nCCC,nan\n", "line 4: its target 'y' is missing"),
-        ("smiles,a,b\nCC,1,0\n", "with --target; it has 'a', 'b'"),
+        ("smiles,a,b\nCC,1,0\n", "name the column of targets with --target …; it has 'a', 'b'"),
         ("structure,y\nCC,1\n", "--smiles-column"),
-        ("smiles,y\nCC,0.53\nCO,0.1\n", "a measured value, while classes are needed"),
+        ("smiles,y\nCC,0.53\nCO,0.1\n", "these look like measurements; a classifier needs classes"),
         ("smiles,y\nCC,1\nCO,0\n", "2 graphs"),
     ],
 )
@@ -126,6 +125,17 @@ def test_bad_data_is_one_line_and_leaves_no_model(tmp_path, content, message):
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["m.csv"]
+
+
+def test_rows_that_cannot_be_used_are_counted_and_with_fail_stop_the_training(tmp_path):
+    data = write_csv(tmp_path / "m.csv", ["C1CC,1", "CCC,nan"])
+    result = run("train", data, "-o", tmp_path / "model.twinwl", "--method", "stwin-svc")
+    assert result.exit_code == 0, result.output
+    assert f"left out 2 of {len(SMILES) + 2} rows (1 cannot be read, 1 lack a target)" in result.stderr
+    result = run("train", data, "-o", tmp_path / "no.twinwl", "--on-error", "fail")
+    assert result.exit_code == 2
+    assert f"line {len(SMILES) + 2}: SMILES 'C1CC' cannot be read" in result.stderr
+    assert "--on-error skip" in result.stderr
 
 
 def test_a_folder_that_is_missing_is_said_before_training(tmp_path):

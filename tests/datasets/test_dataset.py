@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from twinwl import GraphBatch
-from twinwl.datasets.catalogue.cards import measure
 from twinwl.datasets.dataset import Dataset, content_digest
 from twinwl.errors import TwinWLError
 
@@ -16,7 +15,7 @@ Y = np.array([0, 1])
 
 
 def dataset(**changes):
-    parts = {"name": "x", "graphs": GRAPHS, "y": Y.copy(), "card": measure("x", GRAPHS, Y), "digest": "00"}
+    parts = {"name": "x", "graphs": GRAPHS, "y": Y.copy()}
     return Dataset(**(parts | changes))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from twinwl.datasets.registry import load_dataset
+from twinwl.datasets.source import load_dataset
 from twinwl.paper.pages import paper_page, read_benchmark
 from twinwl.paper.readme_table import update_readme
 from twinwl.paper.reproduction import stored_rows

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import EdgeLabel, IgnoreFeatures, NodeLabel, Readouts
+from twinwl.cli.options import IgnoreFeatures, Readouts, reads_data
 from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.named_graphs import NamedGraphs
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.datasets.opening import Reading
     from twinwl.isomorphism.verdict import Comparison
 
 __all__ = ["compare", "register"]
@@ -48,7 +49,7 @@ $ twinwl compare EXP.zip#0 EXP.zip#1 --readout size --readout edges --json
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(compare)
+    app.command(epilog=EPILOG)(reads_data(compare))
 
 
 def compare(
@@ -64,19 +65,19 @@ def compare(
         Path | None,
         typer.Option(metavar="FILE", help="Also write a page that shows the graphs, round by round."),
     ] = None,
-    node_label: NodeLabel = None,
-    edge_label: EdgeLabel = None,
     ignore_features: IgnoreFeatures = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Tell two graphs apart with the Twin-WL test, or say that it cannot."""
     from twinwl.cli.output_files import PAGES, check_output  # noqa: PLC0415
-    from twinwl.datasets.graph_files import read_graph  # noqa: PLC0415
+    from twinwl.datasets.source import read_one  # noqa: PLC0415
     from twinwl.isomorphism.comparison import compare as run  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415  (the help page must not pay for these)
 
     check_output(html, PAGES)
+    first, second = (read_one(source, reading) for source in (a, b))
     with ProgressBar("comparing"):
-        first, second = (read_graph(spec, node_label=node_label, edge_label=edge_label) for spec in (a, b))
         comparison = run(
             first.graphs,
             second.graphs,
@@ -96,7 +97,7 @@ def compare(
         raise typer.Exit(_DIFFERENT)
 
 
-def _as_json(first: NamedGraphs, second: NamedGraphs, comparison: Comparison) -> str:
+def _as_json(first: Dataset, second: Dataset, comparison: Comparison) -> str:
     import json  # noqa: PLC0415
     from dataclasses import asdict  # noqa: PLC0415
 
@@ -117,7 +118,7 @@ def _as_json(first: NamedGraphs, second: NamedGraphs, comparison: Comparison) ->
     return json.dumps(found, default=repr)
 
 
-def _tell(first: NamedGraphs, second: NamedGraphs, comparison: Comparison, html: Path | None) -> None:
+def _tell(first: Dataset, second: Dataset, comparison: Comparison, html: Path | None) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     from twinwl.graphs.batch import concatenate  # noqa: PLC0415

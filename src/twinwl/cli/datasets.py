@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json as json_format
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import DataDir, OnError, SmilesColumn, Target
+from twinwl.cli.options import reads_data
 from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from twinwl.datasets.catalogue.cards import Card
     from twinwl.datasets.catalogue.listing import Entry
     from twinwl.datasets.dataset import Dataset
+    from twinwl.datasets.opening import Reading
     from twinwl.datasets.statistics import Spread, Statistics
 
 __all__ = ["datasets", "register"]
@@ -42,7 +42,7 @@ _LABELS_SHOWN = 8
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(datasets)
+    app.command(epilog=EPILOG)(reads_data(datasets))
 
 
 def datasets(
@@ -54,31 +54,24 @@ def datasets(
     png: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw them into a .png, .svg or .pdf instead.")
     ] = None,
-    data_dir: DataDir = None,
-    smiles_column: SmilesColumn = None,
-    target: Target = None,
-    on_error: OnError = "fail",
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    *,
+    reading: Reading,
 ) -> None:
     """List the known data sets; with a name, show its card, its statistics and a few of its graphs."""
     from twinwl.cli.output_files import PICTURES, check_output  # noqa: PLC0415  (the help page must not pay for these)
-    from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     if name is None:
-        _list(data_dir, everything=everything, json=json)
+        _list(reading.data_dir, everything=everything, json=json)
         return
     check_output(png, PICTURES)
-    from twinwl.datasets.catalogue.moleculenet import MOLECULE_SETS  # noqa: PLC0415
-    from twinwl.datasets.registry import load_dataset  # noqa: PLC0415
+    from twinwl.datasets.source import read_source  # noqa: PLC0415
 
-    # Molecules take their time; everything else is quick or, if downloaded, has a bar of its own.
-    slow = name in MOLECULE_SETS or name.lower().endswith((".csv", ".tsv"))
-    with ProgressBar(f"reading {name}") if slow else nullcontext():
-        data = load_dataset(name, data_dir, smiles_column=smiles_column, target=target, on_error=on_error)
+    data = read_source(name, reading)
     _show(data, draw, png, json=json)
 
 
-def _list(data_dir: Path | None, *, everything: bool, json: bool) -> None:
+def _list(data_dir: str | Path | None, *, everything: bool, json: bool) -> None:
     from twinwl.datasets.catalogue.listing import catalogue  # noqa: PLC0415
     from twinwl.datasets.catalogue.locations import data_folders  # noqa: PLC0415
     from twinwl.datasets.catalogue.tu_names import TU_NAMES  # noqa: PLC0415
@@ -146,8 +139,7 @@ def _print_card(console: Console, data: Dataset, figures: Statistics) -> None:
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="dim")
     table.add_column(overflow="fold")
-    classes = ", ".join(f"{value}: {count:,}" for value, count in card.classes or ())
-    table.add_row("graphs", f"{_figure(card.n_graphs)} in {card.n_classes} classes ({_shortened(classes)})")
+    table.add_row("graphs", f"{_figure(card.n_graphs)}{_targets(data)}")
     if figures.n_groups is not None:
         table.add_row("groups", f"{figures.n_groups:,}, each kept in one fold")
     table.add_row(
@@ -166,13 +158,14 @@ def _print_graphs(console: Console, data: Dataset, examples: list[int]) -> None:
     from rich.panel import Panel  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
+    from twinwl.report.drawing.dataset_figure import title_of  # noqa: PLC0415
     from twinwl.report.drawing.text_drawing import text_drawing  # noqa: PLC0415
 
     width = max(24, min(64, console.width // 2 - 4))
     panels = [
         Panel(
             Text(text_drawing(data.graphs[graph], width=width), no_wrap=True),
-            title=Text(f"{data.name}#{graph}, class {data.targets[graph]}"),
+            title=Text(title_of(data, graph)),
             expand=False,
         )
         for graph in examples
@@ -198,6 +191,15 @@ def _as_json(data: Dataset, figures: Statistics, examples: list[int]) -> dict[st
         "edge_labels": dict(figures.edge_labels),
         "examples": examples,
     }
+
+
+def _targets(data: Dataset) -> str:
+    if data.y is None:
+        return ", without targets"
+    if data.card.classes is None:
+        return f", targets from {data.y.min():g} to {data.y.max():g}"
+    classes = ", ".join(f"{value}: {count:,}" for value, count in data.card.classes)
+    return f" in {data.card.n_classes} classes ({_shortened(classes)})"
 
 
 def _figure(value: int | None) -> str:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import EdgeLabel, IgnoreFeatures, NodeLabel
+from twinwl.cli.options import IgnoreFeatures, reads_data
 from twinwl.terminal import new_console, one_line, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from twinwl.datasets.named_graphs import NamedGraphs
+    from twinwl.datasets.dataset import Dataset, RowError
+    from twinwl.datasets.opening import Reading
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.deduplication import Deduplication
     from twinwl.progress import ProgressBar
@@ -23,11 +24,11 @@ __all__ = ["dedup", "register"]
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
 Graphs are the same if they are isomorphic, labels of nodes and edges included. \
-graph6 and SMILES files are read as a stream, so they may be of any length.
+Tables of molecules, .sdf, graph6 and SMILES files are read as a stream, so they may be of any length.
 
 [bold]Examples[/]
 
-$ twinwl dedup molecules.smi
+$ twinwl dedup molecules.csv
 
 [dim]one molecule of each kind[/]
 
@@ -44,12 +45,12 @@ _NAMES_SHOWN = 4
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(dedup)
+    app.command(epilog=EPILOG)(reads_data(dedup))
 
 
 def dedup(
     file: Annotated[
-        str, typer.Argument(help="A file of graphs, or - for graph6 from standard input.", show_default=False)
+        str, typer.Argument(help="Any data, or - for graph6 from standard input.", show_default=False)
     ],
     exact: Annotated[
         bool,
@@ -64,54 +65,57 @@ def dedup(
             "-o",
             metavar="FILE",
             help="Write the group of each graph to a table (.csv, .tsv, .json, .jsonl or .parquet), or one "
-            "graph of each group to a file "
-            "of the same kind as the input (.g6, .smi).",
+            "graph of each group to a .g6 or .smi, as the input has them.",
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-    skip_invalid: Annotated[
-        bool, typer.Option("--skip-invalid", help="Leave out lines that cannot be read, and count them.")
+    skip_invalid: Annotated[  # noqa: ARG001  (what it asked for is the default now)
+        bool, typer.Option("--skip-invalid", hidden=True)
     ] = False,
-    node_label: NodeLabel = None,
-    edge_label: EdgeLabel = None,
     ignore_features: IgnoreFeatures = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Find the graphs of a file that are the same, and how many distinct ones there are."""
     from twinwl.cli.dedup_output import check_dedup_output, write_output  # noqa: PLC0415  (the help must not pay)
-    from twinwl.datasets.graph_files import iter_graphs  # noqa: PLC0415
+    from twinwl.datasets.source import iter_source  # noqa: PLC0415
     from twinwl.isomorphism.deduplication import deduplicate  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     if output is not None:
-        check_dedup_output(output, file)
+        check_dedup_output(output, file, reading)
     names: list[str] = []
-    skipped: list[int] = []
+    rows: list[int] = []
+    errors: list[RowError] = []
     with ProgressBar("graphs compared") as progress:
-        blocks = iter_graphs(file, node_label=node_label, edge_label=edge_label, skip_invalid=skip_invalid)
-        found = deduplicate(
-            _noted(blocks, names, skipped, progress), exact=exact, ignore_features=ignore_features
-        )
+        blocks = _noted(iter_source(file, reading), names, rows, errors, progress)
+        found = deduplicate(blocks, exact=exact, ignore_features=ignore_features)
     if output is not None:
-        write_output(output, file, found, names, skipped)
+        write_output(output, file, reading, found, names, rows)
     if json:
-        say(_as_json(found, skipped))
+        say(_as_json(found, rows, errors))
     else:
-        _tell(found, names, skipped, output)
+        _tell(found, names, output)
 
 
 def _noted(
-    blocks: Iterator[NamedGraphs], names: list[str], skipped: list[int], progress: ProgressBar
+    blocks: Iterator[Dataset],
+    names: list[str],
+    rows: list[int],
+    errors: list[RowError],
+    progress: ProgressBar,
 ) -> Iterator[GraphBatch]:
-    """Pass graphs on, and keep of each block only its names."""
+    """Pass graphs on, and keep of each block only its names and rows."""
     for block in blocks:
         names += block.names
-        skipped += block.skipped
+        rows += block.rows.tolist()
+        errors += block.errors
         if len(block.graphs):
             yield block.graphs
         progress.advance(len(block.graphs))
 
 
-def _as_json(found: Deduplication, skipped: list[int]) -> str:
+def _as_json(found: Deduplication, rows: list[int], errors: list[RowError]) -> str:
     import json  # noqa: PLC0415
 
     return json.dumps(
@@ -120,14 +124,16 @@ def _as_json(found: Deduplication, skipped: list[int]) -> str:
             "distinct": len(found),
             "exact": found.exact,
             "features_ignored": found.features_ignored,
-            "skipped_lines": skipped,
+            "rows": rows,
+            "skipped_lines": [error.line for error in errors if error.line is not None],
+            "errors": [error._asdict() for error in errors],
             "representatives": found.representatives.tolist(),
             "labels": found.labels.tolist(),
         }
     )
 
 
-def _tell(found: Deduplication, names: list[str], skipped: list[int], output: Path | None) -> None:
+def _tell(found: Deduplication, names: list[str], output: Path | None) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     from twinwl.report.wording import counted  # noqa: PLC0415
@@ -147,11 +153,6 @@ def _tell(found: Deduplication, names: list[str], skipped: list[int], output: Pa
         console.print("By hash only: graphs that the Twin-WL test cannot tell apart count as the same.")
     if found.features_ignored:
         console.print("Node features were ignored: graphs that count as the same may differ in them.")
-    if skipped:
-        shown = ", ".join(map(str, skipped[:_NAMES_SHOWN])) + (", …" if len(skipped) > _NAMES_SHOWN else "")
-        console.print(
-            f"left out {counted(len(skipped), 'line')} that could not be read: {shown}", style="yellow"
-        )
     largest = sorted((group for group in found.groups if len(group) > 1), key=len, reverse=True)[
         :_GROUPS_SHOWN
     ]

@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from twinwl.cli.output_files import check_output, write_table, written
-from twinwl.datasets.formats.text_files import STDIN, numbered_lines
-from twinwl.datasets.graph_spec import FORMATS, parse_spec
+from twinwl.datasets.formats.text_files import STDIN
+from twinwl.datasets.kinds import KINDS, ROW_KINDS
+from twinwl.datasets.opening import rows_of
+from twinwl.datasets.source import place_in
 from twinwl.files.tables import TABLE_ENDINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from twinwl.datasets.opening import Reading
     from twinwl.isomorphism.deduplication import Deduplication
 
 __all__ = ["check_dedup_output", "write_output"]
 
-_LINE_FORMATS = ("graph6", "smiles")
 
-
-def check_dedup_output(output: Path, source: str) -> None:
+def check_dedup_output(output: Path, source: str, reading: Reading) -> None:
     """Refuse a file that could not be written in the end, before any work is done.
 
     Raises
@@ -28,22 +29,21 @@ def check_dedup_output(output: Path, source: str) -> None:
     TwinWLError
         If the ending does not fit the input, or the file cannot be written.
     """
-    where = parse_spec(source)
-    rereadable = (
-        where.format in _LINE_FORMATS and where.source != STDIN and not where.literal and where.index is None
-    )
-    check_output(output, (*TABLE_ENDINGS, *(FORMATS[where.format] if rereadable else ())))
+    place = place_in(source, reading)
+    by_rows = place.kind in ROW_KINDS and place.where != STDIN and not place.literal and place.number is None
+    text = "graph6" if place.kind == "graph6" else "smiles"  # of a row, whatever file it stands in
+    check_output(output, (*TABLE_ENDINGS, *(KINDS[text].endings if by_rows else ())))
 
 
 def write_output(
-    output: Path, source: str, found: Deduplication, names: list[str], skipped: list[int]
+    output: Path, source: str, reading: Reading, found: Deduplication, names: list[str], rows: list[int]
 ) -> None:
     """Write the groups, or the first graph of each group as it stands in the input."""
     if output.suffix.lower() in TABLE_ENDINGS:
         write_table(output, _table(found, names))
         return
     with written(output) as stream:
-        for line in _chosen_lines(source, set(found.representatives.tolist()), set(skipped)):
+        for line in _chosen_lines(source, reading, {rows[graph] for graph in found.representatives.tolist()}):
             stream.write(line)
 
 
@@ -56,12 +56,10 @@ def _table(found: Deduplication, names: list[str]) -> dict[str, list[object]]:
     }
 
 
-def _chosen_lines(source: str, chosen: set[int], skipped: set[int]) -> Iterator[bytes]:
-    """Yield the lines of some graphs: the file is read once more instead of having been kept."""
-    graph = 0
-    for number, text in numbered_lines(parse_spec(source).source):
-        if number in skipped:
-            continue
-        if graph in chosen:
-            yield f"{text}\n".encode()
-        graph += 1
+def _chosen_lines(source: str, reading: Reading, chosen: set[int]) -> Iterator[bytes]:
+    """Yield some rows as lines: the source is read once more instead of having been kept."""
+    opened = rows_of(place_in(source, reading), reading, "given")
+    for row in opened.rows:
+        if row.row in chosen:
+            named = opened.kind == "smiles" and row.name != row.text
+            yield (f"{row.text} {row.name}\n" if named else f"{row.text}\n").encode()

@@ -95,7 +95,7 @@ def demo(
 def _datasets(pairs: int, data_dir: Path | None) -> list[Dataset]:
     """Return TWINS, and MUTAG where it is at hand: the demonstration downloads nothing."""
     from twinwl.datasets.catalogue.locations import find  # noqa: PLC0415
-    from twinwl.datasets.registry import load_dataset  # noqa: PLC0415
+    from twinwl.datasets.source import load_dataset  # noqa: PLC0415
 
     datasets = [load_dataset("TWINS", n_pairs=pairs)]
     if find("MUTAG", data_dir) is not None:

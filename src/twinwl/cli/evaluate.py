@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import DataDir
+from twinwl.cli.options import reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
+    from twinwl.datasets.opening import Reading
     from twinwl.evaluation.evaluate import Evaluation
 
 __all__ = ["evaluate", "register"]
@@ -34,18 +35,20 @@ $ twinwl evaluate TWINS --method stwin
 
 $ twinwl evaluate MUTAG --method stwin --method wl --grid compact --store results.jsonl --jobs 2
 
+$ twinwl evaluate BBBP.csv --target BBBP --method stwin-svc
+
 $ twinwl evaluate NCI1 --method stwin-svc --splits gnn_comparison_splits.zip --json
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(evaluate)
+    app.command(epilog=EPILOG)(reads_data(evaluate))
 
 
-def evaluate(  # noqa: PLR0917  (the options of a command)
+def evaluate(
     data: Annotated[
-        str, typer.Argument(metavar="DATA", help="A known name, a TU zip or folder.", show_default=False)
+        str, typer.Argument(metavar="DATA", help="Graphs with their classes.", show_default=False)
     ],
     method: Annotated[
         list[str] | None,
@@ -71,18 +74,20 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     store: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep results here, and do not repeat what it holds.")
     ] = None,
-    data_dir: DataDir = None,
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Evaluate methods by cross-validation, honestly: every figure names its protocol."""
     from twinwl.cli.output_files import STORES, check_ending  # noqa: PLC0415  (the help page must not pay for these)
-    from twinwl.datasets.registry import load_dataset  # noqa: PLC0415
+    from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
     from twinwl.evaluation.evaluate import evaluate as run  # noqa: PLC0415
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
 
     check_ending(store, STORES, or_unknown=True)
+    check_source(data, reading, "needed")
     methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
-    dataset = load_dataset(data, data_dir=data_dir)
+    dataset = read_source(data, reading, "needed")
     try:
         results = [
             run(

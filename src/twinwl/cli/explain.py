@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import DataDir, EdgeLabel, ModelFile, NodeLabel, SmilesColumn
+from twinwl.cli.options import ModelFile, reads_data
 from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.named_graphs import NamedGraphs
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.datasets.opening import Reading
     from twinwl.estimators.explanation import Explanation
 
 __all__ = ["explain", "register"]
@@ -37,7 +39,7 @@ _BAR = 18
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(explain)
+    app.command(epilog=EPILOG)(reads_data(explain))
 
 
 def explain(
@@ -50,21 +52,18 @@ def explain(
         Path | None, typer.Option(metavar="FILE", help="Also write a picture: .png, or .svg or .pdf.")
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="How many columns to show.")] = 10,
-    smiles_column: SmilesColumn = None,
-    node_label: NodeLabel = None,
-    edge_label: EdgeLabel = None,
-    data_dir: DataDir = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Show which nodes and patterns made a model decide as it does."""
-    from twinwl.cli.data_argument import Reading, read_one  # noqa: PLC0415  (the help must not pay for these)
-    from twinwl.cli.model_files import alphabet_of, load_classifier  # noqa: PLC0415
+    from twinwl.cli.model_files import alphabet_of, load_classifier  # noqa: PLC0415  (not for the help)
     from twinwl.cli.output_files import PAGES, PICTURES, check_output  # noqa: PLC0415
+    from twinwl.datasets.source import read_one  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     check_output(html, PAGES)
     check_output(png, PICTURES)
     classifier = load_classifier(model)
-    reading = Reading(None, smiles_column, "skip", node_label, edge_label, data_dir)
     named = _without_folder(read_one(graph, reading), graph)
     with ProgressBar("explaining"):
         found: Explanation = classifier.explain(named.graphs, top)
@@ -87,13 +86,13 @@ def explain(
             say(f"\nThe {what} is in {path}")
 
 
-def _without_folder(named: NamedGraphs, spec: str) -> NamedGraphs:
+def _without_folder(named: Dataset, spec: str) -> Dataset:
     """Call a graph that is called by its path by its file alone; slashes of a SMILES are no folders."""
     by_path = named.names[0] == spec and not named.smiles
-    return named._replace(names=(Path(spec).name,)) if by_path else named
+    return replace(named, names=(Path(spec).name,)) if by_path else named
 
 
-def _tell(named: NamedGraphs, found: Explanation, probability: float) -> None:
+def _tell(named: Dataset, found: Explanation, probability: float) -> None:
     import numpy as np  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy import sparse
 
-    from twinwl.cli.data_argument import Data
+    from twinwl.datasets.dataset import Dataset
 
 __all__ = ["NAMES_KEY", "files_to_write", "write_features"]
 
@@ -36,7 +36,7 @@ def files_to_write(output: Path, *, parquet: bool) -> list[Path]:
 
 
 def write_features(
-    files: list[Path], matrix: sparse.csr_matrix, feature_names: NDArray[np.object_], data: Data
+    files: list[Path], matrix: sparse.csr_matrix, feature_names: NDArray[np.object_], data: Dataset
 ) -> None:
     """Write the matrix to each file, in the format that its ending says."""
     for file in files:
@@ -46,7 +46,9 @@ def write_features(
             _write_npz(file, matrix, feature_names, data)
 
 
-def _write_npz(file: Path, matrix: sparse.csr_matrix, feature_names: NDArray[np.object_], data: Data) -> None:
+def _write_npz(
+    file: Path, matrix: sparse.csr_matrix, feature_names: NDArray[np.object_], data: Dataset
+) -> None:
     """Write what `scipy.sparse.load_npz` reads, and more arrays beside it, which it passes over."""
     arrays: dict[str, NDArray[np.generic]] = {
         "format": np.array(b"csr"),
@@ -64,7 +66,7 @@ def _write_npz(file: Path, matrix: sparse.csr_matrix, feature_names: NDArray[np.
 
 
 def _write_parquet(
-    file: Path, matrix: sparse.csr_matrix, feature_names: NDArray[np.object_], data: Data
+    file: Path, matrix: sparse.csr_matrix, feature_names: NDArray[np.object_], data: Dataset
 ) -> None:
     """Write one row a graph: a column for each feature would be too many for any reader."""
     arrow = import_extra("pyarrow", extra="parquet")

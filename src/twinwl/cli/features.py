@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import DataDir, EdgeLabel, EdgeLabels, NodeLabel, OnError, SmilesColumn, Target
+from twinwl.cli.options import EdgeLabels, reads_data
 from twinwl.terminal import say
+
+if TYPE_CHECKING:
+    from twinwl.datasets.opening import Reading
 
 __all__ = ["features", "register"]
 
@@ -33,10 +36,10 @@ $ twinwl features molecules.csv -o X.npz --features joint --edge-labels --min-df
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(features)
+    app.command(epilog=EPILOG)(reads_data(features))
 
 
-def features(  # noqa: PLR0917  (the options of a command)
+def features(
     data: Annotated[str, typer.Argument(metavar="DATA", help="The graphs.", show_default=False)],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Write this .npz (or .parquet).")
@@ -45,7 +48,7 @@ def features(  # noqa: PLR0917  (the options of a command)
         bool, typer.Option("--parquet", help="Also write a .parquet of the same name; needs pyarrow.")
     ] = False,
     n_iter: Annotated[int, typer.Option(min=0, help="Rounds of twin passing.")] = 3,
-    kind: Annotated[
+    counting: Annotated[
         str,
         typer.Option(
             "--features",
@@ -56,25 +59,20 @@ def features(  # noqa: PLR0917  (the options of a command)
     edge_labels: EdgeLabels = False,
     initial: Annotated[str, typer.Option(metavar="label|degree", help="What round 0 looks at.")] = "label",
     min_df: Annotated[int, typer.Option(min=1, help="Drop columns of fewer graphs than this.")] = 1,
-    smiles_column: SmilesColumn = None,
-    target: Target = None,
-    on_error: OnError = "fail",
-    node_label: NodeLabel = None,
-    edge_label: EdgeLabel = None,
-    data_dir: DataDir = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Turn graphs into a sparse matrix of STwin features."""
-    from twinwl.cli.data_argument import Reading, read_data  # noqa: PLC0415  (the help must not pay for these)
-    from twinwl.cli.feature_files import files_to_write, write_features  # noqa: PLC0415
+    from twinwl.cli.feature_files import files_to_write, write_features  # noqa: PLC0415  (not for the help)
+    from twinwl.datasets.source import read_source  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     files = files_to_write(output, parquet=parquet)
-    reading = Reading(target, smiles_column, on_error, node_label, edge_label, data_dir)
-    found = read_data(data, reading, classes="obvious")
+    found = read_source(data, reading)
     with ProgressBar("encoding"):
         from twinwl.stwin.vectorizer import STwinVectorizer  # noqa: PLC0415
 
-        vectorizer = STwinVectorizer(n_iter, kind, edge_labels, initial, min_df)
+        vectorizer = STwinVectorizer(n_iter, counting, edge_labels, initial, min_df)
         matrix = vectorizer.fit_transform(found.graphs)
         write_features(files, matrix, vectorizer.get_feature_names_out(), found)
     share = f"{matrix.nnz / max(1, matrix.shape[0] * matrix.shape[1]):.2%}"

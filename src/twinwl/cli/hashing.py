@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import EdgeLabel, IgnoreFeatures, NodeLabel, Readouts
+from twinwl.cli.options import IgnoreFeatures, Readouts, reads_data
 from twinwl.errors import TwinWLError
 from twinwl.terminal import one_line, say
+
+if TYPE_CHECKING:
+    from twinwl.datasets.opening import Reading
 
 __all__ = ["hash_graphs", "register"]
 
@@ -32,7 +35,7 @@ $ geng -c 7 | twinwl hash - | sort | uniq -cw37
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command("hash", epilog=EPILOG)(hash_graphs)
+    app.command("hash", epilog=EPILOG)(reads_data(hash_graphs))
 
 
 def hash_graphs(
@@ -45,21 +48,21 @@ def hash_graphs(
     ] = "3",
     readout: Readouts = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a graph and line.")] = False,
-    node_label: NodeLabel = None,
-    edge_label: EdgeLabel = None,
     ignore_features: IgnoreFeatures = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Print a stable hash of each graph, stronger than that of 1-WL."""
     from json import dumps  # noqa: PLC0415  (the help page must not pay for these)
 
-    from twinwl.datasets.graph_files import iter_graphs  # noqa: PLC0415
+    from twinwl.datasets.source import iter_source  # noqa: PLC0415
     from twinwl.isomorphism.hashing import graph_hashes  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     rounds = _rounds(n_iter)
     with ProgressBar("hashing") as progress:
         for spec in files:
-            for block in iter_graphs(spec, node_label=node_label, edge_label=edge_label):
+            for block in iter_source(spec, reading):
                 hashes = graph_hashes(
                     block.graphs,
                     n_iter=rounds,  # type: ignore[arg-type]

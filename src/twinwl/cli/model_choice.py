@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from twinwl.errors import TwinWLError, import_name, nearest
 from twinwl.progress import ProgressBar
 from twinwl.report.wording import counted
@@ -13,7 +11,7 @@ from twinwl.report.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from twinwl.cli.data_argument import Data
+    from twinwl.datasets.dataset import Dataset
 
 __all__ = ["METHODS", "fit", "new_model", "summary_of"]
 
@@ -72,13 +70,11 @@ def new_model(
     return import_name(home, kind)(**given, random_state=seed)
 
 
-def summary_of(data: Data) -> str:
+def summary_of(data: Dataset) -> str:
     """Say what there is to learn from.
 
-    >>> from twinwl.cli.data_argument import Data
-    >>> from twinwl import GraphBatch
-    >>> graphs = GraphBatch.from_edges([[(0, 1)], [(0, 1), (1, 2)]])
-    >>> summary_of(Data("tiny", graphs, ("a", "b"), np.arange(2), np.array(["no", "yes"])))
+    >>> from twinwl.datasets.dataset import Dataset
+    >>> summary_of(Dataset.from_graphs([[(0, 1)], [(0, 1), (1, 2)]], ["no", "yes"], name="tiny"))
     'tiny: 2 graphs, 5 nodes, 3 edges; classes: no 1, yes 1'
     """
     size = ", ".join(
@@ -88,12 +84,11 @@ def summary_of(data: Data) -> str:
             counted(data.graphs.n_edges, "arc" if data.graphs.directed else "edge"),
         ]
     )
-    classes, counts = np.unique(data.y, return_counts=True)  # type: ignore[call-overload]
-    listing = ", ".join(f"{name} {count:,}" for name, count in zip(classes, counts, strict=True))
+    listing = ", ".join(f"{name} {count:,}" for name, count in data.card.classes or ()) or "measured"
     return f"{data.name}: {size}; {data.target or 'classes'}: {listing}"
 
 
-def fit(model: Any, data: Data, method: str) -> str:  # noqa: ANN401
+def fit(model: Any, data: Dataset, method: str) -> str:  # noqa: ANN401
     """Fit the model, and return a sentence about how good it is on graphs it did not learn from."""
     if method == "stwin-svc":
         with ProgressBar("choosing rounds and C"):

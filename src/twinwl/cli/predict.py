@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from twinwl.cli.options import DataDir, EdgeLabel, ModelFile, NodeLabel, OnError, SmilesColumn, Target
+from twinwl.cli.options import ModelFile, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
-    from twinwl.cli.data_argument import Data
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.datasets.opening import Reading
 
 __all__ = ["predict", "register"]
 
@@ -36,7 +37,7 @@ $ twinwl predict model.twinwl smiles:CC(=O)Oc1ccccc1C(=O)O --proba
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(predict)
+    app.command(epilog=EPILOG)(reads_data(predict))
 
 
 def predict(
@@ -45,7 +46,7 @@ def predict(
         str,
         typer.Argument(
             metavar="DATA",
-            help="A known name, a TU zip or folder, a .csv with SMILES, a folder of GraphML, other files.",
+            help="A known name, a TU zip or folder, a table with SMILES, a folder of files, other files.",
             show_default=False,
         ),
     ],
@@ -59,24 +60,20 @@ def predict(
         ),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
-    target: Target = None,
-    smiles_column: SmilesColumn = None,
-    on_error: OnError = "fail",
-    node_label: NodeLabel = None,
-    edge_label: EdgeLabel = None,
-    data_dir: DataDir = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Predict the class of each graph."""
-    from twinwl.cli.data_argument import Reading, read_data  # noqa: PLC0415  (the help must not pay for these)
-    from twinwl.cli.model_files import answers_of, load_classifier, unseen_share  # noqa: PLC0415
+    from twinwl.cli.model_files import answers_of, load_classifier, unseen_share  # noqa: PLC0415  (help)
     from twinwl.cli.output_files import check_output, write_table  # noqa: PLC0415
+    from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
     from twinwl.files.tables import TABLE_ENDINGS, table_bytes  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     check_output(output, TABLE_ENDINGS)
+    check_source(data, reading, "given")
     classifier = load_classifier(model)
-    reading = Reading(target, smiles_column, on_error, node_label, edge_label, data_dir)
-    found = read_data(data, reading, classes="given")
+    found = read_source(data, reading, "given")
     with ProgressBar("predicting"):
         unseen = unseen_share(classifier, found.graphs)
         classes, shares = answers_of(classifier, found.graphs)
@@ -97,7 +94,7 @@ def predict(
 
 
 def _table(
-    data: Data, predictions: list[object], shares_of_class: dict[object, list[float]]
+    data: Dataset, predictions: list[object], shares_of_class: dict[object, list[float]]
 ) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {
         "index": data.rows.tolist(),

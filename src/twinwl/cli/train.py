@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import DataDir, EdgeLabel, EdgeLabels, NodeLabel, OnError, SmilesColumn, Target
+from twinwl.cli.options import EdgeLabels, reads_data
 from twinwl.terminal import say
+
+if TYPE_CHECKING:
+    from twinwl.datasets.opening import Reading
 
 __all__ = ["register", "train"]
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
-[bold]DATA[/] is a known name (MUTAG), a TU zip or folder, a .csv with a column of SMILES and one of \
-classes, or a folder of GraphML (a subfolder for each class, or a labels.csv with the columns file and class).
+[bold]DATA[/] is a known name (MUTAG), a TU zip or folder, a table with a column of SMILES and one of \
+classes (.csv, .tsv, .parquet), an .sdf with a property of classes, or a folder of files (a subfolder for \
+each class, or a labels.csv with the columns file and class).
 
 [bold]Methods[/]: [cyan]stwin[/] is a network on STwin features; [cyan]stwin-svc[/] a support vector machine \
 on their kernel, strong where data is scarce; [cyan]ntwin[/] a network inside every rooted subgraph.
@@ -27,7 +31,7 @@ optimistic; [cyan]twinwl evaluate[/] gives a figure to publish.
 
 $ twinwl train MUTAG -o model.twinwl
 
-$ twinwl train BBBP.csv -o bbbp.twinwl --method stwin-svc --edge-labels --on-error skip
+$ twinwl train BBBP.csv -o bbbp.twinwl --method stwin-svc --edge-labels
 
 $ twinwl train NCI1 -o nci1.twinwl --method ntwin --layers 3 --hops 3
 """
@@ -35,7 +39,7 @@ $ twinwl train NCI1 -o nci1.twinwl --method ntwin --layers 3 --hops 3
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(train)
+    app.command(epilog=EPILOG)(reads_data(train))
 
 
 def train(  # noqa: PLR0917  (the options of a command)
@@ -89,19 +93,15 @@ def train(  # noqa: PLR0917  (the options of a command)
     edge_labels: EdgeLabels = False,
     balanced: Annotated[bool, typer.Option("--balanced", help="Let every class weigh the same.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
-    target: Target = None,
-    smiles_column: SmilesColumn = None,
-    on_error: OnError = "fail",
-    node_label: NodeLabel = None,
-    edge_label: EdgeLabel = None,
-    data_dir: DataDir = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Train a classifier of graphs, and write it to a file."""
     from time import perf_counter  # noqa: PLC0415  (the help page must not pay for these)
 
-    from twinwl.cli.data_argument import Reading, read_data  # noqa: PLC0415
     from twinwl.cli.model_choice import fit, new_model, summary_of  # noqa: PLC0415
     from twinwl.cli.output_files import MODELS, check_output, errors_of_writing  # noqa: PLC0415
+    from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
 
     check_output(output, MODELS, or_unknown=True)
     options = {
@@ -113,9 +113,9 @@ def train(  # noqa: PLR0917  (the options of a command)
         "hidden": hidden,
         "root_mark": root_mark,
     }
+    check_source(data, reading, "needed")  # a column that is not there shows before torch is loaded
     model = new_model(method, options, edge_labels=edge_labels, balanced=balanced, seed=seed)
-    reading = Reading(target, smiles_column, on_error, node_label, edge_label, data_dir)
-    found = read_data(data, reading, classes="needed")
+    found = read_source(data, reading, "needed")
     say(summary_of(found))
     start = perf_counter()
     figures = fit(model, found, method)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,10 +23,30 @@ if TYPE_CHECKING:
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.graphs.labels import Label
 
-__all__ = ["Dataset", "content_digest"]
+__all__ = ["Dataset", "RowError", "content_digest"]
 
 
-@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class RowError(NamedTuple):
+    """A row of a source that was left out.
+
+    Attributes
+    ----------
+    row : int
+        Its place among the rows of the source, from 0.
+    line : int or None
+        Its line in the file, from 1, where there is one.
+    kind : str
+        ``"graph"`` where no graph can be made of it, ``"target"`` where only its target is missing.
+    reason : str
+    """
+
+    row: int
+    line: int | None
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """A collection of graphs, most often to classify; build one with `from_graphs` or `twinwl.load_dataset`.
 
@@ -35,15 +56,25 @@ class Dataset:
     graphs : GraphBatch
     y : array, shape (n_graphs,), or None
         The target of each graph, as it stands in the file.
+    groups : array of int64, shape (n_graphs,), or None
+        Graphs of one group must stay in one fold (the pairs of EXP and TWINS).
+    smiles : tuple of str, or None
+        One per graph, where the graphs are molecules read from SMILES.
+    names : tuple of str
+        What each graph is called: as its source says, else ``name#row``.
+    rows : array of int64, shape (n_graphs,)
+        Place of each graph in its source, from 0; rows that were left out count.
+    errors : tuple of RowError
+        The rows that were left out, and why.
+    target : str or None
+        The column that the targets came from.
+    about : str
+        One line of what graphs and targets are.
     card : Card
         Its figures.
     digest : str
         64 hex digits, a function of graphs, targets and groups alone: the same data packed in another way
         have the same.
-    groups : array of int64, shape (n_graphs,), or None
-        Graphs of one group must stay in one fold (the pairs of EXP and TWINS).
-    smiles : tuple of str, or None
-        One a graph, where the graphs are molecules read from SMILES.
 
     Examples
     --------
@@ -54,22 +85,29 @@ class Dataset:
 
     name: str
     graphs: GraphBatch
-    y: NDArray[np.generic] | None
-    card: Card
-    digest: str
+    y: NDArray[np.generic] | None = None
     groups: Int64 | None = None
     smiles: tuple[str, ...] | None = None
+    names: tuple[str, ...] = ()
+    rows: Int64 = field(default_factory=lambda: np.empty(0, np.int64))
+    errors: tuple[RowError, ...] = ()
+    target: str | None = None
+    about: str = ""
 
     def __post_init__(self) -> None:
-        for what, values in (("y", self.y), ("groups", self.groups), ("smiles", self.smiles)):
+        if len(self.graphs) and not len(self.rows):
+            object.__setattr__(self, "rows", np.arange(len(self.graphs)))
+        if len(self.graphs) and not self.names:
+            object.__setattr__(self, "names", tuple(f"{self.name}#{row}" for row in self.rows.tolist()))
+        for what in ("y", "groups", "smiles", "names", "rows"):
+            values = getattr(self, what)
             if values is not None and len(values) != len(self.graphs):
                 raise TwinWLError(
                     f"{self.name}: {what} has {len(values)} entries for {len(self.graphs)} graphs; "
-                    "give one a graph"
+                    "give one per graph"
                 )
-        for array in (self.y, self.groups):
-            if array is not None:
-                array.flags.writeable = False
+            if isinstance(values, np.ndarray):
+                values.flags.writeable = False
 
     @classmethod
     def from_graphs(
@@ -107,14 +145,39 @@ class Dataset:
         """
         if not isinstance(name, str):
             raise TwinWLError(f"name is {shown(name)}; give a string")
-        batch = as_batch(graphs)
-        targets = None if y is None else _column(y, "y", name)
         codes = None
         if groups is not None:
             codes = np.unique(_column(groups, "groups", name), return_inverse=True)[1].astype(np.int64)
-        digest = content_digest(batch, targets, codes)
-        card = replace(measure(name, batch, targets, about), digest=digest)
-        return cls(name, batch, targets, card, digest, codes, smiles)
+        targets = None if y is None else _column(y, "y", name)
+        return cls(name, as_batch(graphs), targets, codes, smiles, about=about)
+
+    @cached_property
+    def card(self) -> Card:
+        """Its figures."""
+        return replace(measure(self.name, self.graphs, self.y, self.about), digest=self.digest)
+
+    @cached_property
+    def digest(self) -> str:
+        """A function of graphs, targets and groups alone."""
+        return content_digest(self.graphs, self.y, self.groups)
+
+    def __getitem__(self, graph: int) -> Dataset:
+        """Return the data set of one graph alone.
+
+        >>> from twinwl import load_dataset
+        >>> load_dataset("TWINS", n_pairs=2)[3].names
+        ('TWINS#3',)
+        """
+        return Dataset(
+            self.name,
+            self.graphs[graph],
+            None if self.y is None else self.y[[graph]],
+            smiles=None if self.smiles is None else (self.smiles[graph],),
+            names=(self.names[graph],),
+            rows=self.rows[[graph]],
+            target=self.target,
+            about=self.about,
+        )
 
     @property
     def targets(self) -> NDArray[np.generic]:
@@ -127,8 +190,9 @@ class Dataset:
         return len(self.graphs)
 
     def __repr__(self) -> str:
-        classes = "without targets" if self.y is None else f"{self.card.n_classes} classes"
-        return f"Dataset({self.name!r}, {len(self):,} graphs, {classes})"
+        known = "measured targets" if self.card.n_classes is None else f"{self.card.n_classes} classes"
+        targets = "without targets" if self.y is None else known
+        return f"Dataset({self.name!r}, {len(self):,} graphs, {targets})"
 
 
 def _column(values: object, what: str, name: str) -> NDArray[np.generic]:

@@ -14,7 +14,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.registry import load_dataset
+from twinwl.datasets.source import Reading, read_source
 from twinwl.errors import TwinWLError, held_warnings, import_extra, shown, warn_caller
 from twinwl.evaluation.claims import Claims, SharedWork
 from twinwl.evaluation.fold_run import Unit, run_fold
@@ -270,7 +270,7 @@ def _loaded(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:
         raise TwinWLError(
             f"the data set is {shown(dataset)}; give a Dataset, a name, a path, or a tuple (graphs, y)"
         )
-    return load_dataset(dataset)
+    return read_source(dataset, Reading(), "needed")
 
 
 def _work(

@@ -65,7 +65,7 @@ def from_smiles(smiles: Iterable[str], on_error: OnError = "fail") -> GraphBatch
     return batch
 
 
-def parse_smiles(smiles: Iterable[str], on_error: OnError = "fail") -> ParsedSmiles:
+def parse_smiles(smiles: Iterable[str], on_error: OnError = "fail", *, warn: bool = True) -> ParsedSmiles:
     """Read SMILES strings with RDKit, keeping track of which could be read.
 
     Parameters
@@ -75,6 +75,8 @@ def parse_smiles(smiles: Iterable[str], on_error: OnError = "fail") -> ParsedSmi
     on_error
         ``"fail"`` raises at the first string that does not parse; ``"skip"`` leaves such strings out, with
         one warning that counts them.
+    warn
+        Whether to raise that warning.
 
     >>> molecules, kept, failures = parse_smiles(["CCO", "c1ccccc1"])
     >>> kept, failures
@@ -82,7 +84,8 @@ def parse_smiles(smiles: Iterable[str], on_error: OnError = "fail") -> ParsedSmi
     """
     failures: list[SmilesFailure] = []
     pairs = list(_parsed(smiles, on_error, failures))
-    _warn_skipped(failures)
+    if warn:
+        _warn_skipped(failures)
     return ParsedSmiles([molecule for _, molecule in pairs], [index for index, _ in pairs], failures)
 
 

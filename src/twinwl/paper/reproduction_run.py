@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from twinwl.datasets.catalogue.locations import data_folders, find
-from twinwl.datasets.registry import load_dataset
+from twinwl.datasets.source import load_dataset
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.significance import p_value_text
 from twinwl.paper.case_study import CASE_METHODS, CASE_SET, run_case_study

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from twinwl.datasets.graph_files import read_graph
+from twinwl.datasets.source import load_dataset
 from twinwl.errors import GraphInputError, TwinWLWarning
 
 
@@ -26,14 +26,14 @@ def edges_of(batch):
 def test_edge_lists_take_names_comments_and_isolated_nodes(tmp_path, name, text):
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    graph = read_graph(path).graphs
+    graph = load_dataset(path).graphs
     assert (graph.n_nodes, edges_of(graph)) == (4, {(0, 1), (1, 2)})
 
 
 def read(tmp_path, name, text, **options):
     path = tmp_path / name
     path.write_text(text)
-    return read_graph(path, **options).graphs
+    return load_dataset(path, **options).graphs
 
 
 def test_third_column_is_read_only_where_it_is_named(tmp_path):
@@ -81,13 +81,13 @@ def test_column_that_is_not_there_cannot_be_named(tmp_path):
     [
         ("a b 1\nc d\n", "line 2: this edge has no label"),
         ("a b\nc d 1\n", "line 2: this edge has a label"),
-        ("a b c d\n", "line 1: 4 fields"),
+        ("a b c d\n", "line 1: 4 columns, where an edge list has two or three"),
         ("0 1 {'weight': 3}\n", "data=False"),
-        ("# nothing\n", "no edge"),
+        ("# nothing\n", "the file is empty"),
     ],
 )
 def test_bad_edge_lists_name_the_line(tmp_path, text, message):
     path = tmp_path / "a.edges"
     path.write_text(text)
     with pytest.raises(GraphInputError, match=message):
-        read_graph(path)
+        load_dataset(path)

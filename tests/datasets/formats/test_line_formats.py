@@ -1,24 +1,28 @@
 from __future__ import annotations
 
+import gzip
 import io
 from types import SimpleNamespace
 
 import pytest
 
 from twinwl.datasets.formats import line_formats
-from twinwl.datasets.graph_files import iter_graphs, read_graphs
-from twinwl.errors import GraphInputError
+from twinwl.datasets.source import Reading, iter_source, load_dataset
+from twinwl.errors import GraphInputError, TwinWLWarning
 
 
 def test_blocks_hold_at_most_block_graphs(tmp_path):
     path = tmp_path / "a.g6"
     path.write_text("A_\n" * 10)
-    assert [len(part.graphs) for part in iter_graphs(path, block=4)] == [4, 4, 2]
-    with pytest.raises(GraphInputError, match="block is 0"):
-        list(iter_graphs(path, block=0))
+    parts = list(iter_source(path, Reading(), block=4))
+    assert [len(part) for part in parts] == [4, 4, 2]
+    assert parts[2].rows.tolist() == [8, 9]
+    assert parts[2].names == (f"{path}#8", f"{path}#9")
+    with pytest.raises(GraphInputError, match="block: got 0, expected 1 or more"):
+        list(iter_source(path, Reading(), block=0))
 
 
-def test_only_one_block_is_read_ahead(monkeypatch):
+def test_only_one_block_is_read_ahead(tmp_path, monkeypatch):
     taken = []
 
     def endless(_):
@@ -27,30 +31,60 @@ def test_only_one_block_is_read_ahead(monkeypatch):
             yield number + 1, "A_"
 
     monkeypatch.setattr(line_formats, "numbered_lines", endless)
-    blocks = iter_graphs("a.g6", block=100)
+    blocks = iter_source(tmp_path / "a.g6", Reading(), block=100)
     next(blocks)
     assert len(taken) == 100
 
 
-def test_invalid_lines_are_left_out_only_when_asked(tmp_path):
+def test_lines_that_cannot_be_read_are_counted_and_keep_their_places(tmp_path):
+    pytest.importorskip("rdkit", reason="needs RDKit")
     path = tmp_path / "a.smi"
     path.write_text("C\nnonsense(\nCC\nC1C\n")
-    found = read_graphs(path, skip_invalid=True)
+    with pytest.warns(TwinWLWarning, match=r"left out 2 of 4 rows \(2 cannot be read\); the first is line 2"):
+        found = load_dataset(path)
     assert found.names == ("C", "CC")
-    assert found.skipped == (2, 4)
+    assert found.rows.tolist() == [0, 2]
+    assert [error.line for error in found.errors] == [2, 4]
     with pytest.raises(GraphInputError, match="line 2"):
-        read_graphs(path)
+        load_dataset(path, on_error="fail")
+    with pytest.warns(TwinWLWarning, match="left out 2 of 4 rows"):
+        parts = list(iter_source(path, Reading(), block=1))
+    assert [len(part) for part in parts] == [1, 0, 1, 0]
 
 
 def test_a_file_without_one_valid_line_is_an_error(tmp_path):
-    path = tmp_path / "a.smi"
+    path = tmp_path / "a.g6"
     path.write_text("nonsense(\n")
-    with pytest.raises(GraphInputError, match="no line of it"):
-        read_graphs(path, skip_invalid=True)
+    with pytest.raises(GraphInputError, match="none of its 1 rows can be used; the first is line 1"):
+        load_dataset(path)
+
+
+def test_a_file_of_something_else_is_not_read_by_its_few_lines_that_fit(tmp_path):
+    path = tmp_path / "a.g6"
+    path.write_text("CC\n" + "CCCCO\n" * 20)  # CC is also valid graph6
+    with pytest.raises(
+        GraphInputError, match="20 of the first 21 rows cannot be read, so these are hardly graph6"
+    ):
+        load_dataset(path)
 
 
 def test_standard_input(monkeypatch):
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"Bw\nA_\n")))
-    assert read_graphs("-").names == ("stdin#0", "stdin#1")
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"CCO drink\n")))
-    assert read_graphs("smiles:-").names == ("drink",)
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    for source, kind, text, names in [
+        ("-", None, b"Bw\nA_\n", ("stdin#0", "stdin#1")),
+        ("smiles:-", None, b"CCO drink\n", ("drink",)),
+        ("-", "smiles", b"CCO drink\n", ("drink",)),
+    ]:
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text)))
+        assert load_dataset(source, kind=kind).names == names
+    with pytest.raises(GraphInputError, match="standard input is read as"):
+        load_dataset("-", kind="gml")
+
+
+def test_packed_lines(tmp_path):
+    path = tmp_path / "a.g6.gz"
+    path.write_bytes(gzip.compress(b">>graph6<<Bw\nA_\n"))
+    assert load_dataset(path).graphs.nodes_per_graph.tolist() == [3, 2]
+    path.write_bytes(gzip.compress(b"Bw\nA_\n")[:-6])
+    with pytest.raises(GraphInputError, match="not a readable gzip file"):
+        load_dataset(path)

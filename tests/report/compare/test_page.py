@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import networkx as nx
 import pytest
 
-from twinwl.datasets.graph_files import read_graph
-from twinwl.datasets.named_graphs import NamedGraphs
+from twinwl.datasets.dataset import Dataset
+from twinwl.datasets.source import load_dataset
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.comparison import compare
@@ -53,7 +53,7 @@ def page_of(first, second, **options):
 
 @pytest.fixture
 def ladder_and_triangles():
-    return read_graph("graph6:EwCW"), read_graph("graph6:EhEG")
+    return load_dataset("graph6:EwCW"), load_dataset("graph6:EhEG")
 
 
 def test_the_page_needs_nothing_from_outside(ladder_and_triangles):
@@ -83,8 +83,8 @@ def test_hostile_labels_and_names_stay_text(text):
     nx.set_node_attributes(graph, {0: text, 1: "b", 2: "b"}, "l")
     nx.set_edge_attributes(graph, text, "e")
     batch = GraphBatch.from_networkx([graph], node_label="l", edge_label="e")
-    harmless = page_of(*[NamedGraphs(read_graph("graph6:Bg").graphs, ("x",))] * 2)
-    page = page_of(NamedGraphs(batch, (text,)), NamedGraphs(batch, ("other",)))
+    harmless = page_of(*[Dataset("g", load_dataset("graph6:Bg").graphs, names=("x",))] * 2)
+    page = page_of(Dataset("g", batch, names=(text,)), Dataset("g", batch, names=("other",)))
     allowed = {tag for tag, _ in tags_of(harmless)}
     assert {tag for tag, _ in tags_of(page)} <= allowed
     assert not [name for _, attributes in tags_of(page) for name in attributes if name.startswith("on")]
@@ -96,7 +96,7 @@ def test_hostile_labels_and_names_stay_text(text):
 
 def test_large_graphs_are_not_drawn_and_the_page_says_so():
     graphs = [nx.gnp_random_graph(401, 0.01, seed=seed) for seed in (1, 2)]
-    first, second = (NamedGraphs(GraphBatch.from_networkx([g]), ("g",)) for g in graphs)
+    first, second = (Dataset("g", GraphBatch.from_networkx([g]), names=("g",)) for g in graphs)
     page = page_of(first, second)
     assert "Graphs of more than 400 nodes are not drawn" in page
     assert data_of(page)["graphs"] == []
@@ -105,7 +105,7 @@ def test_large_graphs_are_not_drawn_and_the_page_says_so():
 
 def test_very_many_colours_are_cut_and_those_that_differ_come_first():
     graphs = [nx.gnp_random_graph(900, 0.02, seed=seed) for seed in (1, 2)]
-    first, second = (NamedGraphs(GraphBatch.from_networkx([g]), ("g",)) for g in graphs)
+    first, second = (Dataset("g", GraphBatch.from_networkx([g]), names=("g",)) for g in graphs)
     last = data_of(page_of(first, second))["rounds"][-1]
     assert len(last["rows"]) == 400
     assert last["left_out"] > 0
@@ -113,19 +113,19 @@ def test_very_many_colours_are_cut_and_those_that_differ_come_first():
 
 def test_molecules_are_drawn_as_molecules():
     pytest.importorskip("rdkit", reason="needs RDKit")
-    page = page_of(read_graph("smiles:CCO"), read_graph("smiles:CCN"))
+    page = page_of(load_dataset("smiles:CCO"), load_dataset("smiles:CCN"))
     assert re.search(r'class="element el-O"[^>]*>O<', page)
     assert re.search(r'class="element el-N"[^>]*>N<', page)
 
 
 @pytest.mark.parametrize("edges", [[], [(0, 1)]])
 def test_tiny_and_empty_graphs_have_a_page(edges):
-    graph = NamedGraphs(GraphBatch.from_edges([edges]), ("tiny",))
+    graph = Dataset("g", GraphBatch.from_edges([edges]), names=("tiny",))
     assert "Not told apart" in page_of(graph, graph)
 
 
 def test_directed_graphs_have_arrows():
-    graph = NamedGraphs(GraphBatch.from_edges([[(0, 1), (1, 2)]], directed=True), ("d",))
+    graph = Dataset("g", GraphBatch.from_edges([[(0, 1), (1, 2)]], directed=True), names=("d",))
     assert "marker-end" in page_of(graph, graph)
 
 
@@ -148,7 +148,7 @@ def test_where_there_are_many_colours_those_that_differ_come_first():
     shared = [nx.star_graph(60), nx.path_graph(25)]
     parts = [[*shared, nx.cycle_graph(6)], [*shared, nx.cycle_graph(3), nx.cycle_graph(3)]]
     first, second = (
-        NamedGraphs(GraphBatch.from_networkx([nx.disjoint_union_all(part)]), ("g",)) for part in parts
+        Dataset("g", GraphBatch.from_networkx([nx.disjoint_union_all(part)]), names=("g",)) for part in parts
     )
     page = compare_page(first, second, compare(first.graphs, second.graphs), n_iter=12)
     rows = data_of(page)["rounds"][12]["rows"]

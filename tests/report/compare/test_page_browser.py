@@ -5,8 +5,8 @@ from __future__ import annotations
 import networkx as nx
 import pytest
 
-from twinwl.datasets.graph_files import read_graph
-from twinwl.datasets.named_graphs import NamedGraphs
+from twinwl.datasets.dataset import Dataset
+from twinwl.datasets.source import load_dataset
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.comparison import compare
 from twinwl.report.compare.page import write_compare_page
@@ -17,7 +17,7 @@ def decalin(tmp_path_factory):
     """The page of decalin and bicyclopentyl, which part in round 3 by their rooted sizes."""
     pytest.importorskip("rdkit", reason="needs RDKit")
     path = tmp_path_factory.mktemp("pages") / "decalin.html"
-    first, second = read_graph("smiles:C1CCC2CCCCC2C1"), read_graph("smiles:C1CCCC1C1CCCC1")
+    first, second = load_dataset("smiles:C1CCC2CCCCC2C1"), load_dataset("smiles:C1CCCC1C1CCCC1")
     write_compare_page(path, first, second, compare(first.graphs, second.graphs))
     return path, (first, second)
 
@@ -165,7 +165,7 @@ def test_hostile_labels_do_nothing(open_page, tmp_path):
     text = "</script><script>alert(1)</script><img src=https://example.org/x onerror=alert(2)>'\"\u202e"
     graph = nx.path_graph(2)
     nx.set_node_attributes(graph, text, "l")
-    named = NamedGraphs(GraphBatch.from_networkx([graph], node_label="l"), (text,))
+    named = Dataset("g", GraphBatch.from_networkx([graph], node_label="l"), names=(text,))
     path = tmp_path / "hostile.html"
     write_compare_page(path, named, named, compare(named.graphs, named.graphs))
     page = open_page(path)
@@ -176,7 +176,7 @@ def test_hostile_labels_do_nothing(open_page, tmp_path):
 
 
 def test_directed_identity_sets_follow_the_arcs(open_page, tmp_path):
-    named = NamedGraphs(GraphBatch.from_edges([[(0, 1), (1, 2)]], directed=True), ("chain",))
+    named = Dataset("g", GraphBatch.from_edges([[(0, 1), (1, 2)]], directed=True), names=("chain",))
     path = tmp_path / "directed.html"
     write_compare_page(path, named, named, compare(named.graphs, named.graphs))
     page = open_page(path)
@@ -187,7 +187,7 @@ def test_directed_identity_sets_follow_the_arcs(open_page, tmp_path):
 
 def test_large_graphs_show_the_tables(open_page, tmp_path):
     graphs = [
-        NamedGraphs(GraphBatch.from_networkx([nx.gnp_random_graph(450, 0.01, seed=s)]), ("g",))
+        Dataset("g", GraphBatch.from_networkx([nx.gnp_random_graph(450, 0.01, seed=s)]), names=("g",))
         for s in (1, 2)
     ]
     path = tmp_path / "large.html"

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from twinwl.datasets.graph_files import read_graph
-from twinwl.datasets.named_graphs import NamedGraphs
+from twinwl.datasets.dataset import Dataset
+from twinwl.datasets.source import load_dataset
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.report.explain.page import explain_page, write_explain_page
@@ -25,7 +25,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def propanol(model):
-    named = read_graph("smiles:CCCO")
+    named = load_dataset("smiles:CCCO")
     return named, model.explain(named.graphs)
 
 
@@ -74,13 +74,13 @@ def test_it_needs_nothing_from_outside(page):
 
 def test_names_and_labels_cannot_break_out(model):
     evil = '<script>alert("x")</script>'
-    named = NamedGraphs(GraphBatch.from_edges([[(0, 1)]], node_labels=[[evil, "O"]]), (evil,))
+    named = Dataset("g", GraphBatch.from_edges([[(0, 1)]], node_labels=[[evil, "O"]]), names=(evil,))
     found = replace(model.explain(named.graphs), prediction=evil)
     assert "<script>alert" not in explain_page(named, found)
 
 
 def test_graphs_that_are_no_molecules_show_their_labels(model):
-    named = NamedGraphs(GraphBatch.from_edges([[(0, 1)]], node_labels=[["C", "O"]]), ("CO.graphml",))
+    named = Dataset("g", GraphBatch.from_edges([[(0, 1)]], node_labels=[["C", "O"]]), names=("CO.graphml",))
     page = explain_page(named, model.explain(named.graphs))
     assert '<main class="bare">' in page
     assert "probability" not in page
@@ -88,7 +88,7 @@ def test_graphs_that_are_no_molecules_show_their_labels(model):
 
 def test_a_large_graph_is_listed_not_drawn(model, tmp_path):
     chain = GraphBatch.from_edges([[(node, node + 1) for node in range(500)]], node_labels=[["C"] * 501])
-    named = NamedGraphs(chain, ("chain",))
+    named = Dataset("g", chain, names=("chain",))
     found = model.explain(chain)
     page = explain_page(named, found, alphabet=model.space_.alphabet)
     assert "is not drawn" in page

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from twinwl.datasets.graph_files import read_graph
+from twinwl.datasets.source import load_dataset
 from twinwl.graphs.batch import GraphBatch
 from twinwl.report.explain.page import write_explain_page
 from twinwl.stwin.svc import STwinSVC
@@ -20,7 +20,7 @@ def path(tmp_path_factory):
     alcohols, alkanes = ["CO", "CCO", "CCCO", "CC(C)O"], ["C", "CC", "CCC", "CC(C)C"]
     graphs = GraphBatch.from_smiles((alcohols + alkanes) * 2)
     model = STwinSVC(n_iter=2, C=1.0).fit(graphs, (["alcohol"] * 4 + ["alkane"] * 4) * 2)
-    named = read_graph("smiles:CCCCO")
+    named = load_dataset("smiles:CCCCO")
     path = tmp_path_factory.mktemp("pages") / "butanol.html"
     write_explain_page(path, named, model.explain(named.graphs), alphabet=model.space_.alphabet)
     return path

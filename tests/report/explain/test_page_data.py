@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twinwl.datasets.named_graphs import NamedGraphs
+from twinwl.datasets.dataset import Dataset
 from twinwl.graphs.batch import GraphBatch
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.report.explain.page_data import columns_shown, drawing_of, nodes_shown, percent, signed
@@ -19,7 +19,7 @@ def model(request):
 
 
 def shown(model, edges):
-    named = NamedGraphs(GraphBatch.from_edges([edges]), ("it",))
+    named = Dataset("g", GraphBatch.from_edges([edges]), names=("it",))
     explanation = model.explain(named.graphs, 20)
     drawing = drawing_of(named.graphs)
     return (

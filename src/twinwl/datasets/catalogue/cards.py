@@ -32,6 +32,7 @@ class Card:
     name, about : str
         What the set is called, and one line of what its graphs and classes are.
     n_graphs, n_nodes, n_edges, n_classes : int or None
+        There are no classes where targets are measured.
     classes : tuple of (class, number of its graphs), or None
         Sorted by class.
     n_node_labels, n_edge_labels : int or None
@@ -88,7 +89,8 @@ def measure(name: str, graphs: GraphBatch, y: NDArray[np.generic] | None, about:
     >>> measure("tiny", GraphBatch.from_edges([[(0, 1)], []], num_nodes=[2, 1]), np.array([1, 0])).n_isolated
     1
     """
-    classes, counts = np.unique(np.empty(0) if y is None else y, return_counts=True)
+    values, counts = np.unique(np.empty(0) if y is None else y, return_counts=True)
+    measured = values.dtype.kind == "f" and bool((values != np.floor(values)).any())
     edge_codes = graphs.edge_labels
     return Card(
         name,
@@ -96,8 +98,8 @@ def measure(name: str, graphs: GraphBatch, y: NDArray[np.generic] | None, about:
         n_graphs=len(graphs),
         n_nodes=graphs.n_nodes,
         n_edges=graphs.n_edges,
-        n_classes=len(classes),
-        classes=tuple(zip(classes.tolist(), counts.tolist(), strict=True)),
+        n_classes=None if measured else len(values),
+        classes=None if measured else tuple(zip(values.tolist(), counts.tolist(), strict=True)),
         n_node_labels=len(np.unique(graphs.node_labels)) if graphs.has_node_labels else 0,
         n_edge_labels=0 if edge_codes is None else len(np.unique(edge_codes)),
         n_isolated=int((np.diff(graphs.indptr) == 0).sum()),

@@ -1,21 +1,17 @@
-"""Molecules with classes from tables: CSV files of one's own, and those of MoleculeNet by name."""
+"""The tables of MoleculeNet, by name."""
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from twinwl.datasets.catalogue.locations import data_folders
 from twinwl.datasets.formats.archive_members import ArchiveMembers
-from twinwl.datasets.formats.parsed_files import ParsedFile, parsed
-from twinwl.datasets.formats.smiles_csv import only_target, parse_smiles_csv
-from twinwl.datasets.formats.text_files import read_bytes
-from twinwl.errors import TwinWLError, TwinWLWarning, import_extra
+from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["MOLECULE_SETS", "MoleculeSet", "find_molecules", "parsed_table"]
+__all__ = ["MOLECULE_SETS", "MoleculeSet", "find_molecules"]
 
 _ARCHIVE = "moleculenet_csv.zip"
 
@@ -60,39 +56,3 @@ def find_molecules(name: str, data_dir: str | Path | None = None) -> tuple[Path,
         f"{name} is not at hand: put MoleculeNet's {file} into {str(folders[0])!r}, or into the folder that "
         "TWINWL_DATA or --data-dir names"
     )
-
-
-def parsed_table(
-    path: Path, member: str | None, smiles_column: str | None, target: str | None, on_error: str = "fail"
-) -> ParsedFile:
-    """Read molecules and classes from a CSV file, or from the cache where the same file was read before.
-
-    Parameters
-    ----------
-    path, member
-        A CSV file and None, or a zip and the name of the file inside it.
-    smiles_column, target, on_error
-        As in `read_smiles_csv`; here a target of None stands for the only other column.
-    """
-    # RDKit decides what parses, so what was read with one version is not taken for another.
-    version = import_extra("rdkit", "chem").__version__
-    kind = repr(("smiles-csv", member, smiles_column, target, on_error, version))
-    return parsed(path, kind, lambda path: _parse(path, member, smiles_column, target, on_error))
-
-
-def _parse(
-    path: Path, member: str | None, smiles_column: str | None, target: str | None, on_error: str
-) -> ParsedFile:
-    if member is None:
-        content, name = read_bytes(path), str(path)
-    else:
-        with ArchiveMembers(path) as members:
-            content, name = members.read(member), f"{path}: {member}"
-    target = only_target(content, name, smiles_column) if target is None else target
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", TwinWLWarning)
-        table = parse_smiles_csv(content, name, smiles_column, target, on_error)
-    said = [str(warning.message) for warning in caught if issubclass(warning.category, TwinWLWarning)]
-    if table.y is None:
-        raise TwinWLError(f"{name}: no classes; name their column with target")
-    return ParsedFile(path.stem, table.graphs, table.y, table.smiles, "; ".join(said))

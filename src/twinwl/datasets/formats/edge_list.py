@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["parse_edge_list", "read_edge_list"]
+__all__ = ["HEADINGS", "parse_edge_list", "read_edge_list"]
 
 _SEPARATORS = re.compile(r"[\s,;]+")
-_HEADINGS = {("source", "target"), ("from", "to"), ("src", "dst")}
+HEADINGS = {("source", "target"), ("from", "to"), ("src", "dst")}
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,2})?")
 _MAX_FIELDS = 3
@@ -40,7 +40,8 @@ _MAX_FIELDS = 3
 def read_edge_list(path: Path, edge_label: str | None = None) -> GraphBatch:
     """Read the one graph of an edge list file."""
     text = decode(read_bytes(path), str(path))
-    return parse_edge_list(text, str(path), edge_label, quoted=path.suffix.lower() == ".csv")
+    is_quoted = path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+    return parse_edge_list(text, str(path), edge_label, quoted=is_quoted)
 
 
 def parse_edge_list(
@@ -63,7 +64,7 @@ def parse_edge_list(
     heading: list[str] | None = None
     for line, fields in _fields_of_lines(text, name, quoted=quoted):
         if quoted and heading is None:
-            heading = fields if tuple(field.lower() for field in fields[:2]) in _HEADINGS else []
+            heading = fields if tuple(field.lower() for field in fields[:2]) in HEADINGS else []
             if heading:
                 continue
         if len(fields) > _MAX_FIELDS:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["read_exp_text"]
+__all__ = ["looks_like_exp", "read_exp_text"]
 
-_REMEDY = "get the file anew"
+_REMEDY = "get the file again"
 _HEAD = 2  # numbers before the neighbours: label and degree
 
 
@@ -43,10 +43,6 @@ def read_exp_text(path: str | Path) -> tuple[GraphBatch, Int64]:
     (GraphBatch(1 graph, 2 nodes, 1 edge, 2 node labels), array([1]))
     """
     path = Path(path)
-    if path.suffix.lower() in {".pkl", ".pickle", ".pt"}:
-        raise GraphInputError(
-            f"{path} is a pickle, which could run anything when loaded; use the authors' GRAPHSAT.txt"
-        )
     numbers, line_ptr = _lines(read_bytes(path), str(path))
     node_counts, y, head_lines = _heads(numbers, line_ptr, path)
     is_node = np.ones(len(line_ptr) - 1, dtype=bool)
@@ -85,6 +81,21 @@ def read_exp_text(path: str | Path) -> tuple[GraphBatch, Int64]:
     except GraphInputError as error:
         raise GraphInputError(f"{path}: {error}") from error
     return graphs, y
+
+
+def looks_like_exp(path: Path) -> bool:
+    """Say whether a text file has this form: the number of graphs, and the lines that each head announces.
+
+    >>> looks_like_exp(Path("some/GRAPHSAT.txt"))
+    True
+    """
+    if path.name.startswith("GRAPHSAT"):
+        return True
+    try:
+        _heads(*_lines(read_bytes(path), str(path)), path)
+    except GraphInputError:
+        return False
+    return True
 
 
 def _lines(content: bytes, name: str) -> tuple[Int64, Int64]:

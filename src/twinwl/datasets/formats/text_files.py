@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["STDIN", "bounded", "check_ratio", "decode", "numbered_lines", "open_file", "read_bytes"]
+__all__ += ["text_lines"]
 
 STDIN = "-"
 MAX_BYTES = 2**29  # formats that are parsed as a whole are refused beyond this
 MAX_LINE = 2**26  # a graph6 line of this length has some 28,000 nodes
 # A column of equal numbers packs hundreds to one, but a whole set, with its arcs, about six to one.
 MAX_RATIO, RATIO_FROM = 100, 2**24
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def read_bytes(path: Path) -> bytes:
@@ -78,27 +80,48 @@ def decode(content: bytes, name: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise GraphInputError(f"{name}, line {line}: not UTF-8 text; save the file as UTF-8") from error
+        raise _not_text(name, content[: error.start].count(b"\n") + 1) from error
 
 
 def numbered_lines(name: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that hold something, with their number from 1; ``-`` is standard input.
+    """Yield the lines that hold something, stripped, with their number from 1; ``-`` is standard input.
 
     Only one line is in memory at a time, however large the file.
     """
     with _stdin() if name == STDIN else open_file(Path(name)) as stream:
-        number = 0
-        while line := stream.readline(MAX_LINE):
-            number += 1
-            if len(line) == MAX_LINE:
-                raise GraphInputError(
-                    f"{name}, line {number}: longer than {MAX_LINE >> 20} MiB; is this a text file?"
-                )
-            _refuse_binary(line, name)
-            text = decode(line, name) if number == 1 else _decoded(line, name, number)
+        for number, text in _lines(stream, name, "strict"):
             if text.strip():
                 yield number, text.strip()
+
+
+def text_lines(path: Path, errors: str = "strict") -> Iterator[tuple[int, str]]:
+    """Yield all lines as they stand, with their ends and their number from 1.
+
+    Parameters
+    ----------
+    path
+    errors
+        ``"replace"`` puts a mark in place of what is not UTF-8, where such text does not matter.
+    """
+    with open_file(path) as stream:
+        yield from _lines(stream, str(path), errors)
+
+
+def _lines(stream: IO[bytes], name: str, errors: str) -> Iterator[tuple[int, str]]:
+    number = 0
+    while line := stream.readline(MAX_LINE):
+        number += 1
+        if len(line) == MAX_LINE:
+            raise GraphInputError(
+                f"{name}, line {number}: longer than {MAX_LINE >> 20} MiB; is this a text file?"
+            )
+        _refuse_binary(line, name)
+        if number == 1:
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+        try:
+            yield number, line.decode("utf-8", errors)
+        except UnicodeDecodeError as error:
+            raise _not_text(name, number) from error
 
 
 @contextmanager
@@ -137,11 +160,8 @@ def _stdin() -> Iterator[IO[bytes]]:
     yield sys.stdin.buffer
 
 
-def _decoded(line: bytes, name: str, number: int) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise GraphInputError(f"{name}, line {number}: not UTF-8 text; save the file as UTF-8") from error
+def _not_text(name: str, line: int) -> GraphInputError:
+    return GraphInputError(f"{name}, line {line}: not UTF-8 text; save the file as UTF-8")
 
 
 def _refuse_binary(content: bytes, name: str) -> None:

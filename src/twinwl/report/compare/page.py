@@ -22,7 +22,7 @@ from twinwl.report.drawing.graph_drawing import draw, on_one_canvas
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from twinwl.datasets.named_graphs import NamedGraphs
+    from twinwl.datasets.dataset import Dataset
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.verdict import Comparison
     from twinwl.report.compare.rounds import Round
@@ -32,9 +32,7 @@ __all__ = ["compare_page", "write_compare_page"]
 _TEMPLATES = files("twinwl.report") / "templates"
 
 
-def compare_page(
-    first: NamedGraphs, second: NamedGraphs, comparison: Comparison, n_iter: int | None = None
-) -> str:
+def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter: int | None = None) -> str:
     """Return the page of two graphs as HTML.
 
     Parameters
@@ -49,8 +47,8 @@ def compare_page(
     Examples
     --------
     >>> from twinwl.isomorphism.comparison import compare
-    >>> from twinwl.datasets.graph_files import read_graph
-    >>> hexagon, triangles = read_graph("graph6:EhEG"), read_graph("graph6:EwCW")
+    >>> from twinwl import load_dataset
+    >>> hexagon, triangles = load_dataset("graph6:EhEG"), load_dataset("graph6:EwCW")
     >>> page = compare_page(hexagon, triangles, compare(hexagon.graphs, triangles.graphs))
     >>> page.startswith("<!DOCTYPE html>")
     True
@@ -95,7 +93,7 @@ def compare_page(
 
 
 def write_compare_page(
-    path: Path, first: NamedGraphs, second: NamedGraphs, comparison: Comparison, n_iter: int | None = None
+    path: Path, first: Dataset, second: Dataset, comparison: Comparison, n_iter: int | None = None
 ) -> None:
     """Write the page to a file, as a whole or not at all.
 

@@ -14,7 +14,7 @@ from twinwl.report.wording import facts_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from twinwl.datasets.named_graphs import NamedGraphs
+    from twinwl.datasets.dataset import Dataset
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
     from twinwl.report.compare.rounds import ColourRow, Round
@@ -53,7 +53,7 @@ def page_data(
 
 
 def side_of_page(
-    index: int, named: NamedGraphs, drawing: Drawing | None, pair: GraphBatch, shown: Round
+    index: int, named: Dataset, drawing: Drawing | None, pair: GraphBatch, shown: Round
 ) -> dict[str, object]:
     """Return what the template needs for one graph, in the round the page opens with."""
     letter = "ab"[index]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["example_graphs", "save_figure"]
+__all__ = ["example_graphs", "save_figure", "title_of"]
 
 _FORMATS = (".png", ".svg", ".pdf")
 _INCHES = 3.6
@@ -28,7 +28,7 @@ _EASY_TO_DRAW = 60  # nodes; more of them are a ball of wool
 
 
 def example_graphs(data: Dataset, n_graphs: int = 2) -> list[int]:
-    """Choose graphs to show: one of each class, of usual size; where there are pairs, a whole pair.
+    """Choose graphs to show: one of each class if there are any, of usual size; of pairs, a whole one.
 
     >>> from twinwl import load_dataset
     >>> twins = load_dataset("TWINS", n_pairs=5)
@@ -39,13 +39,27 @@ def example_graphs(data: Dataset, n_graphs: int = 2) -> list[int]:
     if data.groups is not None and n_graphs > 1:
         first = _usual(sizes, np.arange(len(data)))
         return np.flatnonzero(data.groups == data.groups[first]).tolist()[:n_graphs]
-    classes = np.unique(data.targets)
+    y = np.zeros(len(data)) if data.y is None or data.card.n_classes is None else data.y
+    classes = np.unique(y)
     chosen: list[int] = []
     for turn in range(n_graphs):
-        left = np.setdiff1d(np.flatnonzero(data.targets == classes[turn % len(classes)]), chosen)
+        left = np.setdiff1d(np.flatnonzero(y == classes[turn % len(classes)]), chosen)
         if len(left):
             chosen.append(_usual(sizes, left))
     return chosen
+
+
+def title_of(data: Dataset, graph: int) -> str:
+    """Name a graph by its place in the data, and say its target.
+
+    >>> from twinwl import load_dataset
+    >>> title_of(load_dataset("TWINS", n_pairs=1), 0)
+    'TWINS#0, class 1'
+    """
+    name = f"{data.name}#{data.rows[graph]}"
+    if data.y is None:
+        return name
+    return f"{name}, {'target' if data.card.n_classes is None else 'class'} {data.y[graph]}"
 
 
 def save_figure(data: Dataset, graphs: Sequence[int], path: str | Path) -> None:
@@ -70,7 +84,7 @@ def save_figure(data: Dataset, graphs: Sequence[int], path: str | Path) -> None:
     figure = Figure(figsize=(_INCHES * len(graphs), _INCHES), layout="constrained")
     for axes, graph in zip(figure.subplots(1, len(graphs), squeeze=False)[0], graphs, strict=True):
         _draw(axes, data.graphs[graph])
-        axes.set_title(f"{data.name}#{graph}, class {data.targets[graph]}", fontsize=10)
+        axes.set_title(title_of(data, graph), fontsize=10)
     content = io.BytesIO()
     figure.savefig(content, format=path.suffix[1:].lower(), dpi=150, metadata=_undated(path))
     try:

@@ -21,7 +21,7 @@ from twinwl.report.wording import counted, facts_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from twinwl.datasets.named_graphs import NamedGraphs
+    from twinwl.datasets.dataset import Dataset
     from twinwl.estimators.explanation import Explanation
     from twinwl.refinement.alphabet import Alphabet
     from twinwl.report.explain.page_data import ShownNode
@@ -32,7 +32,7 @@ _TEMPLATES = files("twinwl.report") / "templates"
 
 
 def explain_page(
-    named: NamedGraphs,
+    named: Dataset,
     explanation: Explanation,
     *,
     alphabet: Alphabet | None = None,
@@ -54,10 +54,10 @@ def explain_page(
     Examples
     --------
     >>> from twinwl import GraphBatch, STwinSVC
-    >>> from twinwl.datasets.graph_files import read_graph
+    >>> from twinwl import load_dataset
     >>> triangle, path = [(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2)]
     >>> model = STwinSVC().fit(GraphBatch.from_edges([triangle, path] * 5), ["ring", "chain"] * 5)
-    >>> named = read_graph("graph6:Bw")
+    >>> named = load_dataset("graph6:Bw")
     >>> page = explain_page(named, model.explain(named.graphs), alphabet=model.space_.alphabet)
     >>> page.startswith("<!DOCTYPE html>")
     True
@@ -96,7 +96,7 @@ def explain_page(
 
 def write_explain_page(
     path: Path,
-    named: NamedGraphs,
+    named: Dataset,
     explanation: Explanation,
     *,
     alphabet: Alphabet | None = None,

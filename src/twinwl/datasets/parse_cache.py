@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twinwl.errors import TwinWLError, warn_caller
+from twinwl.datasets.dataset import Dataset, RowError
+from twinwl.errors import TwinWLError
 from twinwl.files.cache import file_digest, read_arrays, write_arrays
+from twinwl.files.json_values import from_json, to_json
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import pointer
 
@@ -19,36 +21,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from twinwl.graphs.labels import Label
+__all__ = ["from_arrays", "parsed", "to_arrays"]
 
-__all__ = ["ParsedFile", "from_arrays", "parsed", "to_arrays"]
-
-_FORMAT = 1  # raise it whenever the same file would be parsed or kept in another way
+_FORMAT = 2  # raise it whenever the same file would be parsed or kept in another way
 
 
-class ParsedFile(NamedTuple):
-    """What stands in a file of a data set.
-
-    Attributes
-    ----------
-    name : str
-        What the file itself calls the set.
-    graphs : GraphBatch
-    y : array of int64 or str, shape (n_graphs,)
-    smiles : tuple of str, or None
-        One a graph, where the file holds SMILES.
-    warning : str
-        What has to be said whenever the file is used; empty where there is nothing to say.
-    """
-
-    name: str
-    graphs: GraphBatch
-    y: NDArray[np.generic]
-    smiles: tuple[str, ...] | None = None
-    warning: str = ""
-
-
-def parsed(path: Path, kind: str, parse: Callable[[Path], ParsedFile]) -> ParsedFile:
+def parsed(path: Path, kind: str, parse: Callable[[], Dataset]) -> Dataset:
     """Parse a file, or take from the cache what came out of parsing the same content before.
 
     Parameters
@@ -56,21 +34,19 @@ def parsed(path: Path, kind: str, parse: Callable[[Path], ParsedFile]) -> Parsed
     path
         A file or folder; nothing is ever written beside it.
     kind
-        The name of the format.
+        The name of the format, and of every option that matters.
     parse
         What to do where the cache has nothing; a damaged entry counts as nothing.
     """
     key = hashlib.sha256(f"{kind} {_FORMAT} {file_digest(path)}".encode()).hexdigest()
     result = _cached(key)
     if result is None:
-        result = parse(path)
+        result = parse()
         write_arrays(key, to_arrays(result))
-    if result.warning:
-        warn_caller(result.warning)
     return result
 
 
-def _cached(key: str) -> ParsedFile | None:
+def _cached(key: str) -> Dataset | None:
     arrays = read_arrays(key)
     try:
         return None if arrays is None else from_arrays(arrays)
@@ -78,84 +54,78 @@ def _cached(key: str) -> ParsedFile | None:
         return None  # damaged: as good as absent
 
 
-def to_arrays(content: ParsedFile) -> dict[str, NDArray[np.generic]]:
-    """Write graphs and classes as arrays of the narrowest types that hold them.
+def to_arrays(content: Dataset) -> dict[str, NDArray[np.generic]]:
+    """Write graphs and targets as arrays of the narrowest types that hold them.
 
-    >>> from twinwl.graphs.batch import GraphBatch
-    >>> content = ParsedFile("tiny", GraphBatch.from_edges([[(0, 1)]]), np.array([1]))
-    >>> arrays = to_arrays(content)
+    >>> arrays = to_arrays(Dataset("tiny", GraphBatch.from_edges([[(0, 1)]]), np.array([1])))
     >>> arrays["neighbours"].dtype, from_arrays(arrays).graphs
     (dtype('uint8'), GraphBatch(1 graph, 2 nodes, 1 edge))
     """
     graphs = content.graphs
+    vocabularies = to_json((graphs.node_vocabulary, graphs.edge_vocabulary), {}, "vocabularies")
     about = {
         "name": content.name,
         "directed": graphs.directed,
-        "node_vocabulary": [_to_json(label) for label in graphs.node_vocabulary],
-        "edge_vocabulary": [_to_json(label) for label in graphs.edge_vocabulary],
+        "vocabularies": vocabularies,
         "smiles": content.smiles,
-        "warning": content.warning,
+        "names": content.names,
+        "errors": content.errors,
+        "target": content.target,
     }
     # Within its graph a neighbour has a small number, mostly one byte.
     shift = np.repeat(graphs.graph_ptr[:-1], np.diff(graphs.indptr[graphs.graph_ptr]))
     arrays: dict[str, NDArray[np.generic]] = {
         "about": np.frombuffer(json.dumps(about).encode(), np.uint8),
-        "y": content.y,
+        "rows": _narrow(content.rows),
         "n_nodes": _narrow(graphs.nodes_per_graph),
         "degrees": _narrow(np.diff(graphs.indptr)),
         "neighbours": _narrow(graphs.indices - shift),
         "node_labels": _narrow(graphs.node_labels),
     }
-    if graphs.edge_labels is not None:
-        arrays["edge_labels"] = _narrow(graphs.edge_labels)
-    if graphs.node_features is not None:
-        arrays["node_features"] = graphs.node_features
-    return arrays
+    for name in ("edge_labels", "node_features"):
+        values = getattr(graphs, name)
+        if values is not None:
+            arrays[name] = _narrow(values) if name == "edge_labels" else values
+    return arrays if content.y is None else arrays | {"y": content.y}
 
 
-def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> ParsedFile:
+def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Dataset:
     """Read back what `to_arrays` wrote, checking it like any other input."""
     about = json.loads(arrays["about"].tobytes())
+    vocabularies: Any = from_json(about["vocabularies"], {})
     graph_ptr = pointer(arrays["n_nodes"].astype(np.int64))
     indptr = pointer(arrays["degrees"].astype(np.int64))
     shift = np.repeat(graph_ptr[:-1], np.diff(indptr[graph_ptr])).astype(np.int32)
-    edge_labels, features = arrays.get("edge_labels"), arrays.get("node_features")
+    edge_labels = arrays.get("edge_labels")
     parts: dict[str, NDArray[Any] | None] = {
         "indptr": indptr,
         "indices": arrays["neighbours"].astype(np.int32) + shift,
         "graph_ptr": graph_ptr,
         "node_labels": arrays["node_labels"].astype(np.int32),
         "edge_labels": None if edge_labels is None else edge_labels.astype(np.int32),
-        "node_features": features,
+        "node_features": arrays.get("node_features"),
     }
     for part in parts.values():
         if part is not None:
             part.flags.writeable = False  # spares the batch a copy
     graphs = GraphBatch(
         **parts,  # type: ignore[arg-type]
-        node_vocabulary=tuple(map(_from_json, about["node_vocabulary"])),
-        edge_vocabulary=tuple(map(_from_json, about["edge_vocabulary"])),
+        node_vocabulary=vocabularies[0],
+        edge_vocabulary=vocabularies[1],
         directed=bool(about["directed"]),
     )
-    if len(arrays["y"]) != len(graphs):
-        raise TwinWLError("the number of classes is not that of the graphs")
-    smiles = None if about["smiles"] is None else tuple(about["smiles"])
-    return ParsedFile(str(about["name"]), graphs, arrays["y"], smiles, str(about["warning"]))
+    return Dataset(
+        str(about["name"]),
+        graphs,
+        arrays.get("y"),
+        smiles=None if about["smiles"] is None else tuple(about["smiles"]),
+        names=tuple(about["names"]),
+        rows=arrays["rows"].astype(np.int64),
+        errors=tuple(RowError(*error) for error in about["errors"]),
+        target=about["target"],
+    )
 
 
 def _narrow(values: NDArray[np.signedinteger]) -> NDArray[np.unsignedinteger]:
     largest = int(values.max()) if len(values) else 0
     return values.astype(np.min_scalar_type(largest))
-
-
-def _to_json(label: Label) -> object:
-    """Write a label so that JSON keeps its kind: bytes are the only kind that it lacks."""
-    if isinstance(label, bytes):
-        return {"bytes": label.hex()}
-    return [_to_json(part) for part in label] if isinstance(label, tuple) else label
-
-
-def _from_json(value: object) -> Label:
-    if isinstance(value, dict):
-        return bytes.fromhex(value["bytes"])
-    return tuple(map(_from_json, value)) if isinstance(value, list) else value  # type: ignore[return-value]

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from twinwl.datasets.formats import text_files
-from twinwl.datasets.graph_files import read_graph, read_graphs
+from twinwl.datasets.source import Reading, load_dataset, read_one
 from twinwl.errors import GraphInputError, TwinWLError, TwinWLWarning
 
 
@@ -40,7 +40,7 @@ def test_every_format_gives_back_the_graph_that_was_written(tmp_path, ending, se
     graph = nx.gnp_random_graph(size, 0.4, seed=seed)
     path = tmp_path / f"graph{ending}"
     write(path, graph)
-    found = read_graph(path)
+    found = read_one(path, Reading())
     assert found.graphs.n_nodes == size
     assert edges_of(found.graphs) == {(min(e), max(e)) for e in graph.edges}
     assert found.names[0].startswith(str(path))
@@ -49,38 +49,38 @@ def test_every_format_gives_back_the_graph_that_was_written(tmp_path, ending, se
 def test_digraph6_is_directed(tmp_path):
     path = tmp_path / "a.d6"
     path.write_text("&BP_\n")  # 0 -> 2, 1 -> 0
-    assert read_graph(path).graphs.directed
+    assert read_one(path, Reading()).graphs.directed
 
 
 def test_literals():
-    ethanol = read_graph("smiles:CCO")
+    ethanol = read_one("smiles:CCO", Reading())
     assert ethanol.graphs.labels_of_nodes() == ["C", "C", "O"]
     assert ethanol.smiles == ("CCO",)
-    assert read_graph("smiles:C#N").graphs.n_nodes == 2  # '#' is a bond here
-    assert read_graph("graph6:Bw").graphs.n_edges == 3
+    assert read_one("smiles:C#N", Reading()).graphs.n_nodes == 2  # '#' is a bond here
+    assert read_one("graph6:Bw", Reading()).graphs.n_edges == 3
 
 
 def test_smiles_file_has_names_and_headers_of_graph6_are_skipped(tmp_path):
     molecules = tmp_path / "m.smi"
     molecules.write_text("CCO ethanol\n\nC methane of the bog\nCC\n")
-    assert read_graphs(molecules).names == ("ethanol", "methane of the bog", "CC")
-    assert read_graphs(molecules).smiles == ("CCO", "C", "CC")
+    assert load_dataset(molecules).names == ("ethanol", "methane of the bog", "CC")
+    assert load_dataset(molecules).smiles == ("CCO", "C", "CC")
     graphs = tmp_path / "a.g6"
     graphs.write_text(">>graph6<<Bw\nA_\n")
-    assert [name.rpartition("/")[2] for name in read_graphs(graphs).names] == ["a.g6#0", "a.g6#1"]
+    assert [name.rpartition("/")[2] for name in load_dataset(graphs).names] == ["a.g6#0", "a.g6#1"]
 
 
 def test_hash_sign_picks_one_graph_counted_from_0(tmp_path):
     path = tmp_path / "a.g6"
     path.write_text("@\nA_\nBw\n")
-    assert read_graph(f"{path}#2").graphs.n_nodes == 3
-    assert read_graph(f"{path}#0").names == (f"{path}#0",)
+    assert read_one(f"{path}#2", Reading()).graphs.n_nodes == 3
+    assert read_one(f"{path}#0", Reading()).names == (f"{path}#0",)
     with pytest.raises(GraphInputError, match=r"graph 3 is out of range: .*3 graphs, numbered 0 to 2"):
-        read_graph(f"{path}#3")
-    with pytest.raises(GraphInputError, match=r"holds 3 graphs where one is needed.*#0' to .*#2'"):
-        read_graph(path)
-    with pytest.raises(GraphInputError, match=r"counted from 0, not '-1'"):
-        read_graph(f"{path}#-1")
+        read_one(f"{path}#3", Reading())
+    with pytest.raises(GraphInputError, match=r"holds 3 graphs, expected one.*#0' to .*#2'"):
+        read_one(path, Reading())
+    with pytest.raises(GraphInputError, match=r"counted from 0, got '-1'"):
+        read_one(f"{path}#-1", Reading())
 
 
 def test_a_hash_sign_in_a_file_name_is_no_index(tmp_path):
@@ -88,18 +88,18 @@ def test_a_hash_sign_in_a_file_name_is_no_index(tmp_path):
     path.mkdir()
     inner = path / "b#1.g6"
     inner.write_text("Bw\n")
-    assert read_graph(inner).graphs.n_nodes == 3
+    assert read_one(inner, Reading()).graphs.n_nodes == 3
 
 
 def test_tu_index(tu_zip):
     path = tu_zip("MUTAG")
-    found = read_graph(f"{path}#17")
+    found = read_one(f"{path}#17", Reading())
     assert found.names == (f"{path}#17",)
-    assert len(read_graphs(path).graphs) == 188
+    assert len(load_dataset(path).graphs) == 188
     with pytest.raises(
-        GraphInputError, match="graph 188 is out of range: the file holds 188 graphs, numbered 0 to 187"
+        GraphInputError, match="graph 188 is out of range: there are 188 graphs, numbered 0 to 187"
     ):
-        read_graph(f"{path}#188")
+        read_one(f"{path}#188", Reading())
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_what_cannot_be_a_label_is_a_clear_error(tmp_path):
     path = tmp_path / "a.json"
     path.write_text('{"nodes": [{"id": 1, "label": {"a": 1}}], "edges": []}')
     with pytest.raises(TwinWLError, match=r"a\.json.*cannot be a label"):
-        read_graph(path, node_label="label")
+        load_dataset(path, node_label="label")
 
 
 @pytest.mark.parametrize("ending", [".graphml", ".json"])
@@ -127,27 +127,27 @@ def test_labels_are_read_where_named_and_the_others_are_listed(tmp_path, labelle
         match=r"did not read node attributes 'label', 'mass' and edge attributes 'label', 'order'; "
         r'.*node_label="label" or edge_label="label"',
     ):
-        plain = read_graph(path).graphs
+        plain = load_dataset(path).graphs
     assert not plain.has_node_labels
     assert plain.edge_labels is None
     with pytest.warns(TwinWLWarning, match=r"did not read edge attributes 'label', 'order'; "):
-        read_graph(path, node_label="label")
-    chosen = read_graph(path, node_label="mass", edge_label="order").graphs
+        load_dataset(path, node_label="label")
+    chosen = load_dataset(path, node_label="mass", edge_label="order").graphs
     assert chosen.labels_of_nodes() == [12, 16]
     assert chosen.edge_vocabulary == (2,)
     with pytest.raises(GraphInputError, match=r"no attribute 'colour'.*label.*mass"):
-        read_graph(path, node_label="colour")
+        read_one(path, Reading(node_label="colour"))
 
 
 def test_names_of_nodes_in_gml_are_no_attribute_to_tell_of(tmp_path):
     path = tmp_path / "a.gml"
     text = 'graph [ node [ id 0 label "{}" ] node [ id 1 label "{}" ] edge [ source 0 target 1 ] ]'
     path.write_text(text.format("a", "b"))
-    assert not read_graph(path).graphs.has_node_labels
-    assert read_graph(path, node_label="label").graphs.labels_of_nodes() == ["a", "b"]
+    assert not load_dataset(path).graphs.has_node_labels
+    assert load_dataset(path, node_label="label").graphs.labels_of_nodes() == ["a", "b"]
     path.write_text(text.format("C", "C"))
     with pytest.warns(TwinWLWarning, match="did not read node attribute 'label'"):
-        read_graph(path)
+        load_dataset(path)
 
 
 @pytest.mark.parametrize("ending", [".graphml", ".json", ".gml"])
@@ -157,16 +157,16 @@ def test_weights_are_ignored_aloud(tmp_path, ending):
     path = tmp_path / f"a{ending}"
     write(path, graph) if ending != ".gml" else nx.write_gml(graph, path)
     with pytest.warns(TwinWLWarning, match=r'edge weights, 1 of 2 other than 1; pass edge_label="weight"'):
-        assert read_graph(path).graphs.edge_labels is None
-    assert read_graph(path, edge_label="weight").graphs.edge_vocabulary == (2.5, 1.0)
+        assert load_dataset(path).graphs.edge_labels is None
+    assert load_dataset(path, edge_label="weight").graphs.edge_vocabulary == (2.5, 1.0)
 
 
 def test_json_takes_links_and_edges_and_arrays_of_graphs(tmp_path):
     path = tmp_path / "a.json"
     graphs = [nx.node_link_data(nx.path_graph(n), edges=key) for n, key in ((2, "links"), (3, "edges"))]
     path.write_text(json.dumps(graphs))
-    assert read_graphs(path).graphs.nodes_per_graph.tolist() == [2, 3]
-    assert read_graph(f"{path}#1").graphs.n_edges == 2
+    assert load_dataset(path).graphs.nodes_per_graph.tolist() == [2, 3]
+    assert read_one(f"{path}#1", Reading()).graphs.n_edges == 2
 
 
 def test_json_tells_ids_of_different_kinds_apart(tmp_path):
@@ -174,7 +174,7 @@ def test_json_tells_ids_of_different_kinds_apart(tmp_path):
     path.write_text(
         '{"nodes": [{"id": 1}, {"id": "1"}, {"id": [0, 1]}], "links": [{"source": 1, "target": [0, 1]}]}'
     )
-    assert edges_of(read_graph(path).graphs) == {(0, 2)}
+    assert edges_of(read_one(path, Reading()).graphs) == {(0, 2)}
 
 
 def test_several_graphs_in_one_graphml(tmp_path):
@@ -185,7 +185,7 @@ def test_several_graphs_in_one_graphml(tmp_path):
         '<edge source="a" target="b"/></graph>'
         '<graph id="H" edgedefault="undirected"><node id="a"/></graph></graphml>'
     )
-    assert read_graphs(path).graphs.nodes_per_graph.tolist() == [2, 1]
+    assert load_dataset(path).graphs.nodes_per_graph.tolist() == [2, 1]
 
 
 DOCTYPE = '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><graphml>&b;</graphml>'
@@ -213,10 +213,10 @@ DOCTYPE = '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "ha"><!ENTITY b "&a;&a;"
         ("a.json", b'{"nodes": [{"id": 1}, {"id": 1}], "edges": []}', "two nodes have the id 1"),
         ("a.json", b'{"nodes": [{}], "edges": []}', 'has no "id"'),
         ("a.json", b'{"nodes": [{"id": 1}], "edges": [{"source": 1, "target": 2}]}', "names node 2"),
-        ("a.g6", b"Bw\nD\n", r"line 2 \('D'\).*cut off"),
+        ("a.g6", b"Bw\nD\n", r"line 2: cannot read 'D'.*cut off"),
         ("a.g6", b"Bw\n\xff\xfe\n", "line 2: not UTF-8"),
         ("a.g6", b"", "no graph in it"),
-        ("a.smi", b"C\nC1CC oops\n", r"line 2 \('C1CC'\)"),
+        ("a.smi", b"C\nC1CC oops\n", "line 2: SMILES 'C1CC' cannot be read"),
         ("a.edges", b"", "empty"),
         ("a.edges", b"   \n", "empty"),
         ("a.txt", b"PK\x03\x04\0\0", "binary file"),
@@ -228,15 +228,14 @@ def test_a_bad_file_is_a_clear_error(tmp_path, name, content, message):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(TwinWLError, match=message):
-        read_graphs(path)
+        load_dataset(path, on_error="fail")
 
 
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
         ("nowhere.g6", "cannot read 'nowhere.g6': no such file"),
-        ("a.xyz", r"unknown format '.xyz'. Known: graph6 \(.g6 .s6 .d6\).*GraphML.*TU data set"),
-        ("graph", "without an ending"),
+        ("a.xyz", "there is no data set or file 'a.xyz'"),
         ("smile:CCO", "did you mean 'smiles:CCO'"),
         ("smiles:", "nothing follows"),
         ("smiles:C1CC", "smiles:C1CC"),
@@ -244,8 +243,19 @@ def test_a_bad_file_is_a_clear_error(tmp_path, name, content, message):
     ],
 )
 def test_a_bad_spec_is_a_clear_error(spec, message):
-    with pytest.raises(GraphInputError, match=message):
-        read_graphs(spec)
+    with pytest.raises(TwinWLError, match=message):
+        load_dataset(spec)
+
+
+@pytest.mark.parametrize(("name", "said"), [("a.xyz", "unknown ending '.xyz'"), ("a", "without an ending")])
+def test_a_file_that_does_not_say_what_it_holds(tmp_path, name, said):
+    path = tmp_path / name
+    path.write_text("Bw\n")
+    with pytest.raises(
+        GraphInputError, match=rf'{said}.* Pass kind="…". Known: graph6 \(.g6 .s6 .d6\).*TU data'
+    ):
+        load_dataset(path)
+    assert load_dataset(path, kind="graph6").graphs.n_nodes == 3
 
 
 def test_a_file_too_large_to_parse_is_refused(tmp_path, monkeypatch):
@@ -253,7 +263,7 @@ def test_a_file_too_large_to_parse_is_refused(tmp_path, monkeypatch):
     path.write_text("a b\n" * 100)
     monkeypatch.setattr(text_files, "MAX_BYTES", 50)
     with pytest.raises(GraphInputError, match="too large"):
-        read_graph(path)
+        read_one(path, Reading())
 
 
 def test_an_endless_line_is_refused(tmp_path, monkeypatch):
@@ -261,4 +271,4 @@ def test_an_endless_line_is_refused(tmp_path, monkeypatch):
     path.write_text("?" * 100)
     monkeypatch.setattr(text_files, "MAX_LINE", 50)
     with pytest.raises(GraphInputError, match="line 1: longer"):
-        read_graph(path)
+        read_one(path, Reading())

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from tests.batch_equality import assert_same_graphs
 from tests.strategies import batches
 from twinwl import GraphBatch
-from twinwl.datasets.formats.parsed_files import ParsedFile, from_arrays, parsed, to_arrays
+from twinwl.datasets.dataset import Dataset, RowError
+from twinwl.datasets.parse_cache import from_arrays, parsed, to_arrays
 from twinwl.errors import TwinWLWarning
 from twinwl.files import cache
 
-TINY = ParsedFile("tiny", GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1)]]), np.array([1, -1]))
+TINY = Dataset("tiny", GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1)]]), np.array([1, -1]))
 
 
 class Parser:
@@ -22,7 +23,7 @@ class Parser:
         self.content = content
         self.calls = 0
 
-    def __call__(self, _path):
+    def __call__(self):
         self.calls += 1
         return self.content
 
@@ -47,7 +48,7 @@ LABELS = st.one_of(
 @given(st.lists(st.lists(LABELS, min_size=2, max_size=2), min_size=1, max_size=4))
 def test_labels_of_every_kind_come_back(labels):
     batch = GraphBatch.from_edges([[(0, 1)]] * len(labels), node_labels=labels)
-    again = from_arrays(to_arrays(ParsedFile("x", batch, np.arange(len(labels))))).graphs
+    again = from_arrays(to_arrays(Dataset("x", batch, np.arange(len(labels))))).graphs
     assert repr(again.node_vocabulary) == repr(batch.node_vocabulary)
     assert_same_graphs(again, batch)
 
@@ -60,13 +61,24 @@ def test_everything_comes_back():
         node_features=[np.eye(3), np.empty((0, 3)), np.ones((2, 3))],
         directed=True,
     )
-    content = ParsedFile("x", batch, np.array(["yes", "no", "no"]), ("C", "CC", "CCC"), "mind the gap")
+    content = Dataset(
+        "x",
+        batch,
+        np.array(["yes", "no", "no"]),
+        smiles=("C", "CC", "CCC"),
+        names=("a", "b", "\udcff"),
+        rows=np.array([0, 1, 300]),
+        errors=(RowError(2, 7, "graph", "cut off"), RowError(3, None, "target", "missing")),
+        target="active",
+    )
     again = from_arrays(to_arrays(content))
     assert_same_graphs(again.graphs, batch)
     np.testing.assert_array_equal(again.graphs.node_features, batch.node_features)
     assert again.graphs.directed
     assert again.y.tolist() == ["yes", "no", "no"]
-    assert (again.name, again.smiles, again.warning) == ("x", ("C", "CC", "CCC"), "mind the gap")
+    assert again.rows.tolist() == [0, 1, 300]
+    for part in ("name", "smiles", "names", "errors", "target"):
+        assert getattr(again, part) == getattr(content, part)
 
 
 def test_second_time_nothing_is_parsed(file):
@@ -151,17 +163,9 @@ def test_full_disk_warns_and_the_data_is_there(file, monkeypatch):
         assert_same_graphs(parsed(file, "tu", Parser()).graphs, TINY.graphs)
 
 
-def test_warning_is_repeated_from_the_cache(file):
-    parser = Parser(TINY._replace(warning="left out 1 row"))
-    for _ in range(2):
-        with pytest.warns(TwinWLWarning, match="left out 1 row"):
-            parsed(file, "csv", parser)
-    assert parser.calls == 1
-
-
 @given(batches(), st.booleans())
 def test_random_batches_come_back_and_take_a_byte_a_neighbour(batch, reverse):
     batch = batch[::-1] if reverse else batch
-    arrays = to_arrays(ParsedFile("x", batch, np.arange(len(batch))))
+    arrays = to_arrays(Dataset("x", batch, np.arange(len(batch))))
     assert_same_graphs(from_arrays(arrays).graphs, batch)
     assert arrays["neighbours"].dtype == arrays["degrees"].dtype == np.uint8

@@ -1,0 +1,159 @@
+"""Data sets by name: made in code, at hand, or downloaded; and what is known of each."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.datasets.catalogue.cards import CARDS, CardError, check_card
+from twinwl.datasets.catalogue.locations import downloads_folder, find, names_at_hand
+from twinwl.datasets.catalogue.moleculenet import MOLECULE_SETS
+from twinwl.datasets.catalogue.tu_names import TU_NAMES
+from twinwl.datasets.dataset import Dataset
+from twinwl.datasets.generators.generated import GENERATED, generate
+from twinwl.datasets.parse_cache import parsed
+from twinwl.errors import TwinWLError, warn_caller
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = ["is_known", "known_names", "load_collection", "load_generated", "read_collection", "split_options"]
+
+_IN_PAIRS = {"EXP", "CEXP"}
+
+
+def known_names() -> list[str]:
+    """Return every name that `load_dataset` knows: sets made in code, those with cards, then all others.
+
+    >>> known_names()[:2]
+    ['TWINS', 'CSL']
+    """
+    return list(dict.fromkeys([*GENERATED, *CARDS, *MOLECULE_SETS, *sorted(TU_NAMES, key=str.casefold)]))
+
+
+def is_known(name: str) -> bool:
+    """Say whether a name is that of a data set, whether it is at hand or not.
+
+    >>> is_known("MUTAG"), is_known("MUTAG.zip")
+    (True, False)
+    """
+    return any(name in names for names in (GENERATED, CARDS, MOLECULE_SETS, TU_NAMES))
+
+
+def split_options(given: str, options: Mapping[str, int]) -> tuple[str, dict[str, int]]:
+    """Take options out of a name such as ``TWINS:n_pairs=50``.
+
+    >>> split_options("TWINS:n_pairs=50", {})
+    ('TWINS', {'n_pairs': 50})
+    """
+    name, _, written = given.partition(":")
+    found = dict(options)
+    for part in filter(None, written.split(",")):
+        key, _, value = (text.strip() for text in part.partition("="))
+        if not re.fullmatch(r"-?[0-9]{1,18}", value):
+            raise TwinWLError(f"{given!r}: {part!r} is no option; write for example 'TWINS:n_pairs=50'")
+        found[key] = int(value)
+    return name, found
+
+
+def load_generated(name: str, options: Mapping[str, int]) -> Dataset:
+    """Make a data set in code.
+
+    >>> load_generated("TWINS", {"n_pairs": 2})
+    Dataset('TWINS', 4 graphs, 2 classes)
+    """
+    graphs, y, groups = generate(name, options)
+    return Dataset(name, graphs, y, groups, about=GENERATED[name].about)
+
+
+def load_collection(name: str, data_dir: str | Path | None, progress: bool | None) -> Dataset:
+    """Load a set by its name in the TU collection: at hand, downloaded before, or downloaded now."""
+    path = find(name, data_dir)
+    if path is None or path.parent != downloads_folder() or name not in TU_NAMES:
+        return _checked(name, path or _fetched(name, data_dir, progress))
+    from twinwl.datasets.catalogue.tu_download import is_intact, set_aside  # noqa: PLC0415
+
+    if is_intact(path):
+        try:
+            return _checked(name, path)
+        except CardError as error:  # what was downloaded once must not stand in the way for ever
+            set_aside(path, f"{error}; it is downloaded again")
+    return _checked(name, _fetched(name, data_dir, progress))
+
+
+def read_collection(path: Path, kind: str) -> Dataset:
+    """Read a TU data set, or EXP in its authors' text form, from a file or folder; it brings its name.
+
+    Parameters
+    ----------
+    path
+    kind
+        ``"tu"`` or ``"exp"``.
+    """
+    found = parsed(path, kind, lambda: _parse_exp(path) if kind == "exp" else _parse_tu(path))
+    return _in_pairs(found) if found.name in _IN_PAIRS else found
+
+
+def _checked(name: str, path: Path) -> Dataset:
+    """Load a set from a file, and compare it with the card of its name."""
+    is_text = path.suffix.lower() == ".txt"
+    result = replace(read_collection(path, "exp" if is_text else "tu"), name=name, names=())
+    if name not in CARDS:
+        return result
+    # Nothing says that the authors' text form of EXP has the order of the zip.
+    card = replace(CARDS[name], digest=None) if is_text else CARDS[name]
+    check_card(card, result.card, str(path))
+    return replace(result, about=card.about)
+
+
+def _fetched(name: str, data_dir: str | Path | None, progress: bool | None) -> Path:
+    if name in _IN_PAIRS:
+        raise TwinWLError(
+            f"{name} is not at hand, and not in the TU collection: put {name}.zip in TU format, or its "
+            f"authors' text form as {name}/GRAPHSAT.txt, into the folder that TWINWL_DATA or --data-dir names"
+        )
+    if name not in TU_NAMES:
+        raise TwinWLError(_unknown(name, data_dir))
+    from twinwl.datasets.catalogue.tu_download import downloaded_tu  # noqa: PLC0415  (it brings pooch)
+
+    return downloaded_tu(name, progress)
+
+
+def _unknown(name: str, data_dir: str | Path | None) -> str:
+    of_folded = {known.casefold(): known for known in [*known_names(), *names_at_hand(data_dir)]}
+    close = get_close_matches(name.casefold(), list(of_folded), n=1)
+    hint = f"did you mean {of_folded[close[0]]!r}? " if close else ""
+    return (
+        f"there is no data set or file {name!r}: {hint}'twinwl datasets' lists all names; a TU zip of your "
+        f"own is loaded by its path, or by name from the folder that TWINWL_DATA or --data-dir names"
+    )
+
+
+def _in_pairs(data: Dataset) -> Dataset:
+    """Note the pairs of EXP: graphs 2i and 2i + 1 are one, of opposite classes."""
+    y = data.targets
+    if len(y) % 2 or (y[::2] == y[1::2]).any():
+        warn_caller(
+            f"{data.name} does not come as pairs of opposite classes, so nothing is known of which graphs to "
+            "keep together in folds; its figures will mislead"
+        )
+        return data
+    return replace(data, groups=np.repeat(np.arange(len(y) // 2), 2))
+
+
+def _parse_tu(path: Path) -> Dataset:
+    from twinwl.datasets.formats.tu import read_tu  # noqa: PLC0415  (numba)
+
+    content = read_tu(path)
+    return Dataset(content.name, content.graphs, content.y)
+
+
+def _parse_exp(path: Path) -> Dataset:
+    from twinwl.datasets.formats.exp_text import read_exp_text  # noqa: PLC0415
+
+    return Dataset("CEXP" if "CEXP" in path.absolute().parts else "EXP", *read_exp_text(path))

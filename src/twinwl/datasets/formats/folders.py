@@ -1,0 +1,158 @@
+"""A folder of files as a data set: classes are the names of its subfolders, or stand in a table.
+
+Either ``FOLDER/CLASS/*.graphml``, or ``FOLDER/*.graphml`` beside ``FOLDER/labels.csv``, whose header names
+a column ``file`` and one column of classes; other files of graphs may stand in place of GraphML. A file may
+hold several graphs; all of them are of its class.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.datasets.dataset import Dataset, RowError
+from twinwl.datasets.formats.tables import csv_table
+from twinwl.datasets.rows import as_targets
+from twinwl.errors import GraphInputError, gist, held_warnings, warn_caller
+from twinwl.graphs.batch import concatenate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container
+    from pathlib import Path
+
+__all__ = ["TABLE", "graph_files", "read_folder"]
+
+TABLE = "labels.csv"
+
+
+def graph_files(folder: Path, endings: Container[str]) -> list[Path]:
+    """Return the files of a folder and of its subfolders that have one of these endings, sorted.
+
+    >>> from pathlib import Path
+    >>> graph_files(Path("no such folder"), {".graphml"})
+    []
+    """
+    found = [*folder.glob("*"), *folder.glob("*/*")]
+    return sorted(path for path in found if path.suffix.lower() in endings and path.is_file())
+
+
+def read_folder(
+    folder: Path, files: list[Path], read: Callable[[Path], Dataset], on_error: str = "skip"
+) -> Dataset:
+    """Read all files of a folder into one data set.
+
+    Parameters
+    ----------
+    folder
+        See the top of this module.
+    files
+        Its files, as `graph_files` lists them.
+    read
+        What reads one of them.
+    on_error
+        What to do with a file that cannot be read: ``"fail"``, or ``"skip"`` it.
+
+    Raises
+    ------
+    GraphInputError
+        If no file can be read, the classes are not complete, or the files do not go together.
+    """
+    class_of_file = _classes_of_files(folder, files)
+    parts: dict[Path, Dataset] = {}
+    names: list[str] = []
+    rows: list[int] = []
+    classes: list[object] = []
+    errors: list[RowError] = []
+    row = 0
+    with held_warnings() as messages:
+        for place, path in enumerate(files):
+            try:
+                found = read(path)
+            except GraphInputError as error:
+                if on_error == "fail":
+                    raise
+                errors.append(RowError(row, None, "graph", str(error)))
+                row += 1
+                continue
+            name = path.relative_to(folder).as_posix()
+            several = len(found) + len(found.errors) > 1
+            names += [f"{name}#{index}" if several else name for index in found.rows.tolist()]
+            rows += (row + found.rows).tolist()
+            errors += [
+                error._replace(row=row + error.row, reason=f"{path}: {error.reason}")
+                for error in found.errors
+            ]
+            classes += [None if class_of_file is None else class_of_file[place]] * len(found)
+            row += len(found) + len(found.errors)
+            parts[path] = found
+    for about, times in Counter(map(gist, messages)).items():
+        first = next(message for message in messages if gist(message) == about)
+        warn_caller(f"{first}; so in {times:,} of {len(files):,} files" if times > 1 else first)
+    if not parts:
+        raise GraphInputError(f"{folder}: none of its {len(files):,} files can be read; {errors[0].reason}")
+    _check_alike(parts)
+    smiles = [text for part in parts.values() for text in part.smiles or ()]
+    return Dataset(
+        folder.name,
+        concatenate([part.graphs for part in parts.values()]),
+        None if class_of_file is None else as_targets(classes, "class", str(folder)),
+        smiles=tuple(smiles) if len(smiles) == len(names) else None,
+        names=tuple(names),
+        rows=np.array(rows, np.int64),
+        errors=tuple(errors),
+    )
+
+
+def _check_alike(parts: dict[Path, Dataset]) -> None:
+    """Refuse what cannot stand in one batch, naming files: the batch itself knows only numbers."""
+    directed = [path for path, part in parts.items() if part.graphs.directed]
+    others = [path for path, part in parts.items() if not part.graphs.directed]
+    if directed and others:
+        raise GraphInputError(f"{directed[0]} has directed edges and {others[0]} has none; make them alike")
+
+
+def _classes_of_files(folder: Path, files: list[Path]) -> list[str] | None:
+    """Return the class of each file, or None where nothing says it."""
+    if (folder / TABLE).is_file():
+        return _classes_of_table(folder, files)
+    in_subfolders = [path for path in files if path.parent != folder]
+    if not in_subfolders:
+        return None
+    if len(in_subfolders) < len(files):
+        stray = next(path for path in files if path.parent == folder)
+        raise GraphInputError(
+            f"{stray}: lies beside the subfolders that name the classes; move it into one, or add {TABLE}"
+        )
+    return [path.parent.name for path in files]
+
+
+def _classes_of_table(folder: Path, files: list[Path]) -> list[str]:
+    path = folder / TABLE
+    table = csv_table(str(path))
+    if len(table.header) != 2 or "file" not in table.header:  # noqa: PLR2004
+        raise GraphInputError(
+            f"{path}: the header is {','.join(table.header)!r}; "
+            "it must name two columns, 'file' and one of classes"
+        )
+    names = [file.relative_to(folder).as_posix() for file in files]
+    file_of_name = {name.removesuffix(file.suffix): name for name, file in zip(names, files, strict=True)}
+    file_of_name |= {name: name for name in names}
+    file_at = table.header.index("file")
+    class_of_file: dict[str, str] = {}
+    for line, cells in table.read([file_at, 1 - file_at]):
+        if isinstance(cells, str) or not all(cells):
+            raise GraphInputError(f"{path}, line {line}: a file and its class are needed; give both")
+        written, kind = map(str, cells)
+        name = file_of_name.get(written)
+        if name in class_of_file:
+            raise GraphInputError(f"{path}, line {line}: {written!r} stands there twice")
+        if name is not None:
+            class_of_file[name] = kind
+    missing = [name for name in names if name not in class_of_file]
+    if missing:
+        raise GraphInputError(
+            f"{path}: has no class for {len(missing):,} of {len(files):,} files, first {missing[0]!r}"
+        )
+    return [class_of_file[name] for name in names]

@@ -1,0 +1,104 @@
+"""SD files: one molecule per record, with its properties, read record by record.
+
+Each record is written as SMILES and goes on as such, so that a molecule is the same graph whether it comes
+from an SD file or from a table. A record that cannot be read keeps its place.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from twinwl.datasets.formats.text_files import text_lines
+from twinwl.datasets.rows import Row, is_missing
+from twinwl.errors import GraphInputError, import_extra
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import ModuleType
+
+    from rdkit import Chem
+
+__all__ = ["sdf_rows"]
+
+_END = "$$$$"
+_MAX_RECORD = 2**22  # characters; a molecule of 10,000 atoms takes about a million
+_MAX_ATOMS, _MAX_RINGS = 10_000, 500  # RDKit reads so many in a second or two
+
+
+def sdf_rows(path: Path, target: str | None = None) -> Iterator[Row]:
+    """Yield one row per record: its SMILES, its title as name, and one of its properties as target.
+
+    Parameters
+    ----------
+    path
+        An SD file, or a file of one molecule (``.mol``).
+    target
+        The property that is the target; None reads none.
+    """
+    chem = import_extra("rdkit.Chem", "chem")
+    logs = import_extra("rdkit.rdBase", "chem").BlockLogs
+    for row, (line, text) in enumerate(_records(path)):
+        title = text.partition("\n")[0].strip()
+        with logs():  # the reason kept with the row says all that RDKit would have logged
+            smiles, value, problem = _parsed(chem, text, target)
+        lacks = target is not None and is_missing(value)
+        yield Row(row, line, smiles, title or f"{path}#{row}", value, problem, lacks)
+
+
+def _records(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the records of a file, with the line that each starts in."""
+    lines: list[str] = []
+    start, length = 1, 0
+    for number, text in text_lines(path, errors="replace"):
+        if text.startswith(_END):
+            yield start, "".join(lines)
+            lines, start, length = [], number + 1, 0
+            continue
+        length += len(text)
+        if length <= _MAX_RECORD:
+            lines.append(text)
+        elif lines:
+            lines = [" " * (_MAX_RECORD + 1)]  # too long to be read, and kept no longer than that
+    if any(text.strip() for text in lines):
+        yield start, "".join(lines)
+
+
+def _parsed(chem: ModuleType, text: str, target: str | None) -> tuple[str, object, str]:
+    """Return the SMILES of a record and its target, or the problem with it."""
+    if len(text) > _MAX_RECORD:
+        return "", None, f"the record has more than {_MAX_RECORD:,} characters"
+    supplier = chem.SDMolSupplier()
+    try:
+        supplier.SetData(text, sanitize=False, removeHs=False)
+        molecule: Chem.Mol | None = supplier[0] if len(supplier) else None
+        if molecule is None:
+            return "", None, "the record is not a valid mol block"
+        n_rings = molecule.GetNumBonds() - molecule.GetNumAtoms() + 1
+        if molecule.GetNumAtoms() > _MAX_ATOMS or n_rings > _MAX_RINGS:
+            size = f"{molecule.GetNumAtoms():,} atoms and about {max(n_rings, 0):,} rings"
+            return "", None, f"it has {size}; at most {_MAX_ATOMS:,} and {_MAX_RINGS:,} are read"
+        value = molecule.GetProp(target) if target is not None and molecule.HasProp(target) else None
+        problems = chem.DetectChemistryProblems(molecule)
+        if problems:
+            return "", value, problems[0].Message().strip()
+        supplier.SetData(text)  # hydrogens and stereo as RDKit sees them by default
+        smiles = chem.MolToSmiles(supplier[0])
+    except (RuntimeError, ValueError, OSError, IndexError, UnicodeError) as error:
+        return "", None, f"RDKit cannot read the record ({str(error).strip().splitlines()[0]})"
+    return smiles, value, "" if smiles else "the record holds no atoms"
+
+
+def properties_of(path: Path) -> list[str]:
+    """Return the names of the properties of the first record.
+
+    Raises
+    ------
+    GraphInputError
+        If there is no record.
+    """
+    _, text = next(_records(path), (0, ""))
+    if not text:
+        raise GraphInputError(f"{path}: there is no record in it")
+    names = [line.partition("<")[2].rpartition(">")[0] for line in text.splitlines() if line.startswith(">")]
+    return [name for name in names if name]

@@ -1,0 +1,209 @@
+"""Tables of molecules: CSV, TSV and Parquet files, pandas and polars frames, read row by row.
+
+One column holds SMILES and, mostly, one the target. The column of SMILES is the one that is called so; the
+target is the one that is named, else the only other column or the one called label, class, target or y.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from twinwl.datasets.formats.text_files import text_lines
+from twinwl.datasets.rows import Row, is_missing
+from twinwl.errors import GraphInputError, import_extra, nearest, shown
+from twinwl.files.tables import plain_cell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+__all__ = ["Columns", "Table", "Targets", "choose_columns", "csv_table", "frame_table", "parquet_table"]
+__all__ += ["smiles_column_of", "table_rows"]
+
+Targets = Literal["needed", "obvious", "given"]
+"""Fail without a target, take one where no choice is to be made, or only where its column is named."""
+
+_SMILES = ("smiles", "canonical_smiles", "isomeric_smiles", "mol")
+_TARGETS = ("label", "class", "target", "y")
+_SEPARATORS = ",;\t"
+
+Cells = "tuple[int | None, Sequence[object] | str]"
+
+
+class Table(NamedTuple):
+    """A table that is read as it is asked for."""
+
+    name: str
+    header: list[str]
+    read: Callable[[list[int]], Iterator[tuple[int | None, list[object] | str]]]
+    """From columns to rows: the line, and the cells of these columns or why there are none."""
+
+
+class Columns(NamedTuple):
+    """Names of the columns to read; no target where there is none or none was asked for."""
+
+    smiles: str
+    target: str | None
+
+
+def csv_table(name: str, lines: Iterable[str] | None = None) -> Table:
+    r"""Open a table of comma-, semicolon- or tab-separated text, whichever its header holds most of.
+
+    Parameters
+    ----------
+    name
+        The path of the file.
+    lines
+        Its lines, where it is not a file; ``name`` is then for messages.
+
+    >>> table = csv_table("m.csv", ["smiles;y\n", "CC;1\n"])
+    >>> table.header, list(table.read([0]))
+    (['smiles', 'y'], [(2, ['CC'])])
+    """
+    stream = iter((text for _, text in text_lines(Path(name))) if lines is None else lines)
+    first = next(stream, "")
+    delimiter = max(_SEPARATORS, key=first.count)
+    reader = csv.reader(itertools.chain([first.removeprefix("\ufeff")], stream), delimiter=delimiter)
+
+    def rows() -> Iterator[list[str]]:
+        try:
+            yield from reader
+        except csv.Error as error:
+            raise GraphInputError(f"{name}, line {reader.line_num}: {error}; correct that line") from error
+
+    records = rows()
+    header = [plain_cell(column.strip()) for column in next(records, [])]
+
+    def read(columns: list[int]) -> Iterator[tuple[int | None, list[object] | str]]:
+        for cells in records:
+            if not any(cell.strip() for cell in cells):
+                continue
+            if len(cells) != len(header):
+                problem = f"got {len(cells)} cells, expected {len(header)} as in the header"
+                yield reader.line_num, f"{problem}; quote cells that hold separators"
+            else:
+                yield reader.line_num, [plain_cell(cells[column].strip()) for column in columns]
+
+    return Table(name, header, read)
+
+
+def parquet_table(path: Path) -> Table:
+    """Open a Parquet file; only the columns that are needed are read, and not all rows at once."""
+    parquet = import_extra("pyarrow.parquet", extra="parquet")
+
+    def failed(error: Exception) -> GraphInputError:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        return GraphInputError(f"{path}: not a readable Parquet file ({reason}); get it again")
+
+    try:
+        file = parquet.ParquetFile(path)
+        header = [str(name) for name in file.schema_arrow.names]
+    except Exception as error:  # Arrow has many kinds of them
+        raise failed(error) from error
+
+    def read(columns: list[int]) -> Iterator[tuple[int | None, list[object] | str]]:
+        names = [header[column] for column in columns]
+        try:
+            for batch in file.iter_batches(columns=list(dict.fromkeys(names))):
+                values = batch.to_pydict()
+                yield from ((None, list(cells)) for cells in zip(*map(values.get, names), strict=True))
+        except Exception as error:
+            raise failed(error) from error
+
+    return Table(str(path), header, read)
+
+
+def frame_table(frame: object, name: str = "the frame") -> Table:
+    """Read a pandas or polars frame as a table.
+
+    >>> import pandas
+    >>> frame_table(pandas.DataFrame({"smiles": ["CC"], "y": [1]})).header
+    ['smiles', 'y']
+    """
+    if not hasattr(frame, "columns") or not hasattr(frame, "__getitem__"):
+        raise GraphInputError(f"{shown(frame)} is no table of rows yet; collect it into a DataFrame")
+    keys = list(frame.columns)
+
+    def read(columns: list[int]) -> Iterator[tuple[int | None, list[object] | str]]:
+        lists = [frame[keys[column]].to_list() for column in columns]
+        yield from ((None, list(cells)) for cells in zip(*lists, strict=True))
+
+    return Table(name, [str(key) for key in keys], read)
+
+
+def smiles_column_of(header: Sequence[str]) -> str | None:
+    """Return the column of SMILES by its name, or None where no name, or more than one, says so.
+
+    >>> smiles_column_of(["id", "Smiles"]), smiles_column_of(["source", "target"])
+    ('Smiles', None)
+    """
+    for candidate in _SMILES:
+        found = [column for column in header if column.lower() == candidate]
+        if found:
+            return found[0]
+    named = [column for column in header if "smiles" in column.lower()]
+    return named[0] if len(named) == 1 else None
+
+
+def choose_columns(
+    header: Sequence[str], name: str, smiles_column: str | None, target: str | None, targets: Targets
+) -> Columns:
+    """Choose the columns of a table by its header.
+
+    Parameters
+    ----------
+    header, name
+        Of the table.
+    smiles_column, target
+        What the user said; None leaves the choice to us.
+    targets
+        Whether targets are needed; see `Targets`.
+
+    >>> choose_columns(["BBBP", "smiles"], "BBBP.csv", None, None, "needed")
+    Columns(smiles='smiles', target='BBBP')
+    """
+    listing = ", ".join(map(repr, header)) or "nothing"
+    if smiles_column is None:
+        smiles = smiles_column_of(header)
+        if smiles is None:
+            raise GraphInputError(
+                f"{name}: no column is called 'smiles'; name the one that holds them with "
+                f'smiles_column="…". It has {listing}'
+            )
+    else:
+        smiles = _named(header, smiles_column, "smiles_column", name)
+    if target is not None:
+        return Columns(smiles, _named(header, target, "target", name))
+    others = [column for column in header if column != smiles]
+    obvious = others if len(others) == 1 else [column for column in others if column.lower() in _TARGETS]
+    if targets != "given" and len(obvious) == 1:
+        return Columns(smiles, obvious[0])
+    if targets == "needed":
+        held = ", ".join(map(repr, others)) or f"nothing but {smiles!r}"
+        raise GraphInputError(f'{name}: name the column of targets with target="…"; it has {held}')
+    return Columns(smiles, None)
+
+
+def table_rows(table: Table, columns: Columns) -> Iterator[Row]:
+    """Yield one row per molecule, in the order of the table; empty lines do not count."""
+    wanted = [table.header.index(column) for column in columns if column is not None]
+    for row, (line, cells) in enumerate(table.read(wanted)):
+        if isinstance(cells, str):
+            yield Row(row, line, "", "", problem=cells)
+            continue
+        smiles = "" if is_missing(cells[0]) else cells[0]
+        text = smiles if isinstance(smiles, str) else str(smiles)
+        target = cells[1] if columns.target is not None else None
+        lacks = columns.target is not None and is_missing(target)
+        problem = "" if text else f"its cell of {columns.smiles!r} is empty"
+        yield Row(row, line, text, text, target, problem, lacks)
+
+
+def _named(header: Sequence[str], wanted: str, option: str, name: str) -> str:
+    if wanted not in header:
+        raise GraphInputError(f"{name}: {option}: got {wanted!r}; {nearest(wanted, header)}")
+    if header.count(wanted) > 1:
+        raise GraphInputError(f"{name}: {header.count(wanted)} columns are called {wanted!r}; rename one")
+    return wanted

@@ -1,0 +1,304 @@
+"""What a user may write where data is asked for, and what kind of thing it is.
+
+==================================  =======================================================================
+``MUTAG``, ``TWINS:n_pairs=50``     a known name
+``MUTAG.zip`` or a folder           a TU data set
+``molecules.csv`` ``.tsv``          a table with a column of SMILES; ``.parquet`` too
+``molecules.sdf`` ``.mol``          molecules with coordinates
+``molecules.smi`` ``.smiles``       SMILES, one per line, a name after it if you like
+``graphs.g6`` ``.s6`` ``.d6``       graph6, sparse6 or digraph6, one per line
+``a.edges`` ``.edgelist`` ``.txt``  edge list, ``u v`` or ``u v value`` per line; ``.csv``, ``.tsv`` too
+``a.graphml`` ``a.gml``             GraphML, GML
+``a.json``                          node-link JSON of networkx or d3, one graph or an array of them
+a folder of such files              one class per subfolder, or ``labels.csv`` beside the files
+``FILE#17``                         graph 17 of a file, counted from 0
+``smiles:CCO``, ``graph6:Bw``       the graph itself
+``-``, ``smiles:-``                 graph6 or SMILES from standard input, one per line
+==================================  =======================================================================
+
+Text may be packed as ``.gz``. Where the ending leaves it open, the content decides: a table of molecules has
+a column that is called SMILES, an edge list two or three columns of names. What is neither is refused.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import re
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from twinwl.datasets.formats.edge_list import HEADINGS
+from twinwl.datasets.formats.exp_text import looks_like_exp
+from twinwl.datasets.formats.tables import smiles_column_of
+from twinwl.datasets.formats.text_files import STDIN, text_lines
+from twinwl.errors import GraphInputError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["FOLDER_KINDS", "KINDS", "NAME", "ROW_KINDS", "Place", "known_kinds", "place_of"]
+
+NAME = "name"
+
+
+class _Kind(NamedTuple):
+    title: str
+    endings: tuple[str, ...]
+
+
+KINDS = {
+    "graph6": _Kind("graph6", (".g6", ".s6", ".d6")),
+    "smiles": _Kind("SMILES", (".smi", ".smiles")),
+    "table": _Kind("table of molecules", (".csv", ".tsv", ".parquet")),
+    "sdf": _Kind("SD file", (".sdf", ".sd", ".mol")),
+    "edges": _Kind("edge list", (".edges", ".edgelist", ".csv", ".tsv", ".txt")),
+    "graphml": _Kind("GraphML", (".graphml", ".xml")),
+    "gml": _Kind("GML", (".gml",)),
+    "json": _Kind("JSON node-link", (".json",)),
+    "tu": _Kind("TU data set", (".zip",)),
+    "exp": _Kind("EXP in its authors' form", (".txt",)),
+    "folder": _Kind("folder of such files", ()),
+}
+ROW_KINDS = {"graph6", "smiles", "table", "sdf"}  # one graph per row, which may be unreadable by itself
+FOLDER_KINDS = {  # by ending, what is read in a folder of files: no .txt, which may be a readme
+    ending: kind
+    for kind in ("graph6", "smiles", "sdf", "edges", "graphml", "gml", "json")
+    for ending in KINDS[kind].endings
+    if ending not in {".csv", ".tsv", ".txt"}
+}
+_LITERALS = ("smiles", "graph6")
+_PICKLES = {".pkl", ".pickle", ".pt"}
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+.-]*(:.*)?")
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_BONDS = re.compile(
+    r"[A-Za-z0-9\])][=#(\[][A-Za-z\[(=#]|\[[A-Za-z]{1,2}[@+\]-]"
+)  # as in SMILES, and in few names
+_SAMPLE = 200  # lines that decide
+_EDGE_COLUMNS = 3
+
+
+class Place(NamedTuple):
+    """Where graphs come from.
+
+    Attributes
+    ----------
+    kind : str
+        ``"name"``, or one of the keys of `KINDS`.
+    where : str
+        A name, a path, ``-`` for standard input, or the literal itself.
+    number : int or None
+        The one graph asked for, counted from 0.
+    literal : bool
+        Whether ``where`` is the graph and not the name of a file.
+    """
+
+    kind: str
+    where: str
+    number: int | None = None
+    literal: bool = False
+
+
+def place_of(
+    source: str | Path,
+    kind: str | None = None,
+    is_known: Callable[[str], bool] = lambda _name: False,
+    *,
+    has_columns: bool = False,
+) -> Place:
+    """Understand what a user wrote.
+
+    Parameters
+    ----------
+    source
+        See the top of this module.
+    kind
+        What it is, where its ending does not say it.
+    is_known
+        Whether a name is that of a known data set.
+    has_columns
+        Whether the user named columns of it, so that text in columns is a table.
+
+    >>> place_of("smiles:C#N")
+    Place(kind='smiles', where='C#N', number=None, literal=True)
+    >>> place_of("graphs.g6#17")
+    Place(kind='graph6', where='graphs.g6', number=17, literal=False)
+
+    Raises
+    ------
+    GraphInputError
+        If the kind cannot be told (the message lists the known ones), or what follows ``#`` is no number.
+    """
+    text = str(source)
+    prefix, colon, literal = text.partition(":")
+    if colon and prefix in _LITERALS and not isinstance(source, Path):
+        literal = literal.strip()
+        if not literal:
+            raise GraphInputError(f"nothing follows {text!r}; write for example 'smiles:CCO' or 'graph6:Bw'")
+        return Place(prefix, literal, literal=literal != STDIN)
+    if text == STDIN:
+        if kind not in {None, *_LITERALS}:
+            raise GraphInputError(f'standard input is read as kind="graph6" or kind="smiles", not {kind!r}')
+        return Place(kind or "graph6", STDIN)
+    close = get_close_matches(prefix, _LITERALS, n=1, cutoff=0.8)
+    if colon and close and not isinstance(source, Path):
+        raise GraphInputError(f"{shown(text)}: did you mean '{close[0]}:{literal}'?")
+    where, number = _split_number(text)
+    if not isinstance(source, Path) and kind is None and _NAME.fullmatch(where):
+        if is_known(where.partition(":")[0]):
+            return Place(NAME, where, number)
+        if not _exists(where) and _ending(where) not in _all_endings():
+            return Place(NAME, where, number)
+    where = str(Path(where).expanduser())
+    return Place(kind or _kind_of(Path(where), has_columns=has_columns), where, number)
+
+
+def known_kinds() -> str:
+    """Name the kinds of files and their endings, for error messages and help texts.
+
+    >>> known_kinds().partition(",")[0]
+    'graph6 (.g6 .s6 .d6)'
+    """
+    parts = [f"{kind.title} ({' '.join(kind.endings)})" for kind in KINDS.values() if kind.endings]
+    return ", ".join(parts) + ", a folder of these, or the graph itself (smiles:CCO, graph6:Bw)"
+
+
+def _split_number(text: str) -> tuple[str, int | None]:
+    """Cut off ``#17``, unless that is part of the name of an existing file."""
+    path, hash_sign, number = text.rpartition("#")
+    if not hash_sign or _exists(text):
+        return text, None
+    if not re.fullmatch(r"[0-9]{1,18}", number):
+        raise GraphInputError(
+            f"{shown(text)}: after '#' comes the number of a graph, counted from 0, got {number!r}; "
+            f"write for example {path + '#0'!r}"
+        )
+    return path, int(number)
+
+
+def _exists(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError) as error:  # too long, in a folder that is closed to us, with a zero byte
+        reason = getattr(error, "strerror", None) or error
+        raise GraphInputError(f"{shown(text)}: {reason}; give a name or a path") from error
+
+
+def _ending(text: str) -> str:
+    """Return the ending of a file's name, looking through ``.gz``."""
+    name = text.lower().removesuffix(".gz")
+    return Path(name).suffix
+
+
+def _all_endings() -> set[str]:
+    return {ending for kind in KINDS.values() for ending in kind.endings} | _PICKLES
+
+
+def _kind_of(path: Path, *, has_columns: bool) -> str:
+    if path.is_dir():
+        return _kind_of_folder(path)
+    ending = _ending(path.name)
+    if ending in _PICKLES:
+        raise GraphInputError(
+            f"{path} is a pickle, which could run anything when loaded; use the authors' GRAPHSAT.txt"
+        )
+    kinds = [kind for kind, known in KINDS.items() if ending in known.endings]
+    if not kinds:
+        raise GraphInputError(f"{shown(str(path))}: {_guess(str(path))} Known: {known_kinds()}")
+    if "edges" in kinds and has_columns:
+        return "table"
+    if ending == ".txt" and looks_like_exp(path):
+        return "exp"
+    if "edges" in kinds:
+        found = _table_or_edges(path)
+        if found not in kinds:
+            raise GraphInputError(
+                f'{path}: looks like a {KINDS[found].title}; pass kind="{found}" if it is, else kind="edges"'
+            )
+        return found
+    return kinds[0]
+
+
+def _kind_of_folder(path: Path) -> str:
+    if any(path.glob("*_A.txt")) or any(path.glob("*/*_A.txt")):
+        return "tu"
+    return "folder"
+
+
+def _guess(text: str) -> str:
+    """Say what is wrong with a name that no kind claims."""
+    suffix = Path(text).suffix
+    said = f"unknown ending {suffix!r}." if suffix else "a file without an ending does not say what it holds."
+    return said + ' Pass kind="…".'
+
+
+def _table_or_edges(path: Path) -> str:
+    """Decide by content whether text in columns is a table of molecules or an edge list, or refuse it."""
+    lines = [
+        (line, _fields(text))
+        for line, text in itertools.islice(text_lines(path), _SAMPLE)
+        if text.strip() and not text.lstrip().startswith("#")
+    ]
+    if not lines:
+        raise GraphInputError(f"{path}: the file is empty, but for comments")
+    header, body = lines[0][1], lines[1:]
+    if smiles_column_of(header) is not None:
+        return "table"
+    if tuple(field.lower() for field in header[:2]) in HEADINGS:
+        return "edges"
+    _refuse_wide(path, lines, header)
+    _refuse_unnamed_smiles(path, lines, header)
+    _refuse_header(path, header, [fields for _, fields in body])
+    return "edges"
+
+
+def _fields(text: str) -> list[str]:
+    delimiter = max(",;\t", key=text.count)
+    if delimiter not in text:
+        return text.split()
+    try:
+        fields = [field.strip() for field in next(csv.reader([text.strip("\r\n")], delimiter=delimiter), [])]
+    except csv.Error:  # told where the file is read
+        return text.split(delimiter)
+    while fields and not fields[-1]:
+        fields.pop()
+    return fields
+
+
+def _refuse_wide(path: Path, lines: list[tuple[int, list[str]]], header: list[str]) -> None:
+    line, fields = max(lines, key=lambda found: len(found[1]))
+    # networkx writes the attributes of an edge as a dictionary, which the reader has a word for.
+    if len(fields) > _EDGE_COLUMNS and not fields[2].startswith("{"):
+        raise GraphInputError(
+            f"{path}, line {line}: {len(fields)} columns, where an edge list has two or three; if this is a "
+            f'table of molecules, name the column of SMILES with smiles_column="…" (line {lines[0][0]}: '
+            f"{shown(', '.join(header))})"
+        )
+
+
+def _refuse_unnamed_smiles(path: Path, lines: list[tuple[int, list[str]]], header: list[str]) -> None:
+    for line, fields in lines:
+        for column, field in enumerate(fields):
+            if _BONDS.search(field) and not field.startswith("{"):
+                name = header[column] if column < len(header) else "…"
+                remedy = f'pass smiles_column="{name}"'
+                if line == lines[0][0]:
+                    remedy = "give its columns a header, with the name 'smiles' above them"
+                raise GraphInputError(
+                    f"{path}, line {line}: {shown(field)} looks like SMILES; if this is a table of "
+                    f'molecules, {remedy}; if it is an edge list, pass kind="edges"'
+                )
+
+
+def _refuse_header(path: Path, header: list[str], body: list[list[str]]) -> None:
+    """Refuse a first line of words above numbers: it is no edge."""
+    width = min((len(fields) for fields in body), default=0)
+    for column in range(min(width, len(header))):
+        numbers = all(_INTEGER.fullmatch(fields[column]) for fields in body)
+        if numbers and not any(map(_INTEGER.fullmatch, header)):
+            raise GraphInputError(
+                f"{path}, line 1: {shown(', '.join(header))} looks like a header; an edge list may only have "
+                "the header 'source,target' (or 'from,to', 'src,dst'). Rename or remove it, or pass "
+                'kind="edges" if it is an edge, or smiles_column="…" if this is a table of molecules'
+            )

@@ -1,0 +1,282 @@
+"""What stands behind a name or a path: the reader of its kind is chosen and called here."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.arguments import NAME as SOME_NAME
+from twinwl.arguments import PATH, checked, one_of
+from twinwl.datasets.catalogue.known import load_collection, load_generated, read_collection, split_options
+from twinwl.datasets.catalogue.moleculenet import MOLECULE_SETS, find_molecules
+from twinwl.datasets.dataset import Dataset
+from twinwl.datasets.formats.archive_members import ArchiveMembers
+from twinwl.datasets.formats.folders import graph_files, read_folder
+from twinwl.datasets.formats.line_formats import line_rows
+from twinwl.datasets.formats.tables import (
+    Table,
+    Targets,
+    choose_columns,
+    csv_table,
+    frame_table,
+    parquet_table,
+    table_rows,
+)
+from twinwl.datasets.formats.text_files import STDIN, decode
+from twinwl.datasets.generators.generated import GENERATED
+from twinwl.datasets.kinds import FOLDER_KINDS, KINDS, NAME, ROW_KINDS, Place, known_kinds
+from twinwl.datasets.parse_cache import parsed
+from twinwl.datasets.rows import Row, Rows, read_rows
+from twinwl.errors import GraphInputError, TwinWLError, import_extra, shown
+from twinwl.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["Reading", "check_options", "read_place", "refuse_options", "rows_in_memory", "rows_of"]
+
+_LABELS = ("node_label", "edge_label")
+_OPTIONS = {  # which options mean something to which kind
+    "table": ("target", "smiles_column"),
+    "sdf": ("target",),
+    "edges": ("edge_label",),
+    "graphml": _LABELS,
+    "gml": _LABELS,
+    "json": _LABELS,
+    "folder": _LABELS,
+}
+_FRAMES = {"pandas", "polars"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a source is to be read: what the options of `load_dataset` and of every subcommand say."""
+
+    kind: str | None = None
+    target: str | None = None
+    smiles_column: str | None = None
+    on_error: str = "skip"
+    node_label: str | None = None
+    edge_label: str | None = None
+    data_dir: str | Path | None = None
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        for option in ("target", "smiles_column", "node_label", "edge_label"):
+            checked(option, getattr(self, option), SOME_NAME, None)
+        checked("kind", self.kind, one_of(*KINDS), None)
+        checked("on_error", self.on_error, one_of("skip", "fail"))
+        checked("data_dir", self.data_dir, PATH, None)
+
+
+def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:
+    """Open a source of one graph per row, without reading more than its header."""
+    path = Path(place.where)
+    if place.kind == "table":
+        table = parquet_table(path) if path.suffix.lower() == ".parquet" else csv_table(place.where)
+        return _rows_of_table(table, reading, targets)
+    if place.kind == "sdf":
+        from twinwl.datasets.formats.sdf import properties_of, sdf_rows  # noqa: PLC0415
+
+        if targets == "needed" and reading.target is None:
+            held = ", ".join(map(repr, properties_of(path))) or "none"
+            raise GraphInputError(f'{path}: name the property of targets with target="…"; it has {held}')
+        return Rows(place.where, "smiles", sdf_rows(path, reading.target), reading.target)
+    return Rows(place.where, place.kind, line_rows(place.kind, place.where))
+
+
+def check_options(place: Place, source: str, reading: Reading) -> None:
+    """Refuse options that mean nothing to a source, rather than pass over them."""
+    takes = ("target", "smiles_column") if place.where in MOLECULE_SETS else _OPTIONS.get(place.kind, ())
+    given = {option: getattr(reading, option) for option in ("target", "smiles_column", *_LABELS)}
+    refuse_options(source, {option: value for option, value in given.items() if option not in takes})
+
+
+def read_place(place: Place, reading: Reading, targets: Targets, options: Mapping[str, int]) -> Dataset:
+    """Read what a name or a path names."""
+    if place.kind != NAME:
+        refuse_options(place.where, options)
+    if place.literal:
+        return _literal(place)
+    if place.kind in ROW_KINDS and place.number is not None:
+        return _one_row(place, reading)
+    if place.kind == NAME:
+        found = _known(place.where, reading, options)
+    elif place.kind in ROW_KINDS:
+        found = _read_rows(place, reading, targets)
+    else:
+        found = _read_whole(place, reading)
+    return found if place.number is None else _picked(found, place)
+
+
+def _known(given: str, reading: Reading, given_options: Mapping[str, int]) -> Dataset:
+    name, options = split_options(given, given_options)
+    if name in GENERATED:
+        return load_generated(name, options)
+    refuse_options(name, options)
+    if name not in MOLECULE_SETS:
+        return load_collection(name, reading.data_dir, reading.progress)
+    known = MOLECULE_SETS[name]
+    path, member = find_molecules(name, reading.data_dir)
+    where = str(path) if member is None else f"{path}: {member}"
+    reading = replace(
+        reading,
+        target=reading.target or known.target,
+        smiles_column=reading.smiles_column or known.smiles_column,
+    )
+
+    def parse() -> Dataset:
+        lines = None
+        if member is not None:
+            with ArchiveMembers(path) as members:
+                lines = io.StringIO(decode(members.read(member), where), newline="")
+        return read_rows(_rows_of_table(csv_table(where, lines), reading, "given"), name, reading.on_error)
+
+    found = _from_cache(path, f"{member}", reading, name, parse)
+    return replace(found, about=known.about)
+
+
+def _read_rows(place: Place, reading: Reading, targets: Targets) -> Dataset:
+    """Read all rows of a file; molecules, which take their time, from the cache if they were read before."""
+    rows = rows_of(place, reading, targets)
+    path = Path(place.where)
+    name = "stdin" if place.where == STDIN else _stem(path)
+    if rows.kind != "smiles" or place.where == STDIN:
+        return read_rows(rows, name, reading.on_error)
+    reading = replace(reading, target=rows.target)
+    return _from_cache(path, place.kind, reading, name, lambda: read_rows(rows, name, reading.on_error))
+
+
+def _from_cache(path: Path, what: str, reading: Reading, name: str, parse: Callable[[], Dataset]) -> Dataset:
+    # RDKit decides what can be read, so what was read with one version is not taken for another.
+    version = import_extra("rdkit", "chem").__version__
+    options = (what, reading.smiles_column, reading.target, reading.on_error, version)
+    return replace(parsed(path, repr(("molecules", *options)), parse), name=name)
+
+
+def _one_row(place: Place, reading: Reading) -> Dataset:
+    """Read one row of a file without making graphs of the others."""
+    rows = rows_of(place, reading, "given")
+    count = 0
+    for row in rows.rows:
+        if row.row == place.number:
+            return _read_single(rows._replace(rows=[row], target=None), _stem(Path(place.where)))
+        count += 1
+    raise _out_of_range(place, count)
+
+
+def _literal(place: Place) -> Dataset:
+    source = f"{place.kind}:{place.where}"
+    return _read_single(Rows(source, place.kind, [Row(0, None, place.where, source)]), source)
+
+
+def _read_single(rows: Rows, name: str) -> Dataset:
+    """Read the one row that was asked for; there is no leaving it out."""
+    try:
+        return read_rows(rows, name, "fail")
+    except GraphInputError as error:
+        message = str(error).replace(f"{rows.source}, row 0", rows.source).partition("; correct it, or")[0]
+        raise GraphInputError(f"{message}; correct it") from error
+
+
+def _rows_of_table(table: Table, reading: Reading, targets: Targets) -> Rows:
+    columns = choose_columns(table.header, table.name, reading.smiles_column, reading.target, targets)
+    return Rows(table.name, "smiles", table_rows(table, columns), columns.target)
+
+
+def rows_in_memory(source: object, reading: Reading, targets: Targets) -> Rows:
+    """Open a frame, or a list of strings."""
+    if type(source).__module__.partition(".")[0] in _FRAMES:
+        return _rows_of_table(frame_table(source), reading, targets)
+    if reading.kind in {"smiles", "graph6"} and isinstance(source, list | tuple | np.ndarray):
+        rows = (
+            Row(row, None, text, text, problem="" if isinstance(text, str) else f"{shown(text)} is not text")
+            for row, text in enumerate(source)
+        )
+        return Rows("the list", reading.kind, rows)
+    raise TwinWLError(
+        f"the data set is {shown(source)}; give a name or a path, a frame with a column of SMILES, or a list "
+        'of strings with kind="smiles" or kind="graph6"; graphs become a data set by Dataset.from_graphs'
+    )
+
+
+def _read_whole(place: Place, reading: Reading) -> Dataset:
+    """Read a file of a format that is parsed as a whole, or a folder."""
+    path = Path(place.where)
+    if place.kind in {"tu", "exp"}:
+        found = read_collection(path, place.kind)
+        return replace(found, names=tuple(f"{place.where}#{row}" for row in found.rows.tolist()))
+    if place.kind == "folder":
+        return _read_folder(path, reading)
+    graphs = _graphs_of(place.kind, path, reading)
+    names = [place.where] if len(graphs) == 1 else [f"{place.where}#{row}" for row in range(len(graphs))]
+    return Dataset(_stem(path), graphs, names=tuple(names))
+
+
+def _graphs_of(kind: str, path: Path, reading: Reading) -> GraphBatch:
+    # Each format brings its own dependencies: only the one in use is imported.
+    if kind == "edges":
+        from twinwl.datasets.formats.edge_list import read_edge_list  # noqa: PLC0415
+
+        return read_edge_list(path, reading.edge_label)
+    if kind == "json":
+        from twinwl.datasets.formats.node_link import read_node_link  # noqa: PLC0415
+
+        return read_node_link(path, reading.node_label, reading.edge_label)
+    from twinwl.datasets.formats import markup  # noqa: PLC0415
+
+    read = markup.read_gml if kind == "gml" else markup.read_graphml
+    return read(path, reading.node_label, reading.edge_label)
+
+
+def _read_folder(path: Path, reading: Reading) -> Dataset:
+    files = graph_files(path, FOLDER_KINDS)
+    if not files:
+        raise GraphInputError(
+            f"{path}: neither a TU data set nor files of graphs in this folder or its subfolders. "
+            f"Known: {known_kinds()}"
+        )
+    with ProgressBar(f"reading {path.name}", total=len(files)) as bar:
+
+        def read(file: Path) -> Dataset:
+            bar.advance()
+            place = Place(FOLDER_KINDS[file.suffix.lower()], str(file))
+            if place.kind not in ROW_KINDS:
+                return _read_whole(place, reading)
+            return read_rows(rows_of(place, reading, "given"), file.name, reading.on_error)
+
+        return read_folder(path, files, read, reading.on_error)
+
+
+def _picked(found: Dataset, place: Place) -> Dataset:
+    """Take the one graph that was asked for."""
+    index = np.flatnonzero(found.rows == place.number)
+    if len(index):
+        return found[int(index[0])]
+    for error in found.errors:
+        if error.row == place.number:
+            raise GraphInputError(f"{place.where}: graph {place.number} cannot be read: {error.reason}")
+    raise _out_of_range(place, len(found) + len(found.errors))
+
+
+def _out_of_range(place: Place, n_graphs: int) -> GraphInputError:
+    held = "1 graph, number 0" if n_graphs == 1 else f"{n_graphs} graphs, numbered 0 to {n_graphs - 1}"
+    return GraphInputError(f"{place.where}: graph {place.number} is out of range: there are {held}")
+
+
+def _stem(path: Path) -> str:
+    name = path.name.removesuffix(".gz")
+    return Path(name).stem or name
+
+
+def refuse_options(given: str, options: Mapping[str, str | int | None]) -> None:
+    """Refuse options that a source does not take; None stands for an option that was not given."""
+    for option, value in options.items():
+        if value is not None:
+            raise TwinWLError(f"{shown(given)} takes no option {option!r}; leave it out")

@@ -1,0 +1,246 @@
+"""Rows of a source, one graph each, made into graphs block by block; what cannot be read keeps its place."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from twinwl.datasets.dataset import Dataset, RowError
+from twinwl.errors import GraphInputError, TwinWLError, shown, warn_caller
+from twinwl.graphs.batch import GraphBatch, concatenate
+from twinwl.graphs.from_smiles import from_rdkit, parse_smiles
+from twinwl.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["BLOCK", "Row", "Rows", "as_targets", "is_missing", "read_rows", "stream_rows", "warn_left_out"]
+
+BLOCK = 4096  # rows at a time: RDKit's molecules are large, the graphs made from them are not
+_MISSING = {"", "nan", "na", "n/a", "none", "null", "<na>"}
+_EXACT = 2**53  # beyond, floats skip whole numbers
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_FEW = 10  # rows, of which any number may be unreadable before the file is doubted
+
+
+class Row(NamedTuple):
+    """One row of a source, before a graph is made of it."""
+
+    row: int
+    """Its place in the source, from 0."""
+    line: int | None
+    """Its line in the file, from 1, where there is one."""
+    text: str
+    """The graph: SMILES, or graph6."""
+    name: str
+    target: object = None
+    problem: str = ""
+    """Why it cannot be read, where that is known already."""
+    lacks_target: bool = False
+
+
+class Rows(NamedTuple):
+    """A source of one graph per row, opened but not yet read."""
+
+    source: str
+    """What the rows come from, for messages."""
+    kind: str
+    """What the text of a row is, ``"smiles"`` or ``"graph6"``."""
+    rows: Iterable[Row]
+    target: str | None = None
+    """The column that targets come from."""
+
+
+class _Block(NamedTuple):
+    """Graphs, the row that each was made from, and the rows that were left out."""
+
+    graphs: GraphBatch
+    rows: list[Row]
+    errors: list[RowError]
+
+
+def read_rows(rows: Rows, name: str, on_error: str = "skip") -> Dataset:
+    """Read all rows into one data set; what cannot be used is left out or, with ``"fail"``, an error.
+
+    >>> read_rows(Rows("here", "graph6", [Row(0, None, "Bw", "triangle")]), "tiny").names
+    ('triangle',)
+    """
+    with ProgressBar(f"reading {name}") as bar:
+        blocks = []
+        for block in _blocks(rows, on_error, BLOCK):
+            blocks.append(block)
+            bar.advance(len(block.rows))
+    kept = [row for block in blocks for row in block.rows]
+    errors = [error for block in blocks for error in block.errors]
+    if not kept:
+        raise GraphInputError(
+            f"{rows.source}: none of its {len(errors):,} rows can be used; {_first(errors)}"
+        )
+    try:
+        graphs = concatenate([block.graphs for block in blocks if len(block.graphs)])
+    except TwinWLError as error:
+        raise GraphInputError(f"{rows.source}: {error}") from error
+    target = rows.target
+    y = None if target is None else as_targets([row.target for row in kept], target, rows.source)
+    return _dataset(_Block(graphs, kept, errors), rows, name, y)
+
+
+def stream_rows(rows: Rows, on_error: str = "skip", size: int = BLOCK) -> Iterator[Dataset]:
+    """Read rows block by block, never holding more than one block; targets are left alone.
+
+    At the end one warning counts the rows that were left out.
+    """
+    if size < 1:
+        raise GraphInputError(f"block: got {size}, expected 1 or more")
+    errors: list[RowError] = []
+    n_kept = 0
+    for block in _blocks(rows, on_error, size):
+        errors += block.errors
+        n_kept += len(block.rows)
+        yield _dataset(block, rows, rows.source, None)
+    warn_left_out(errors, n_kept, rows.source)
+
+
+def _dataset(block: _Block, rows: Rows, name: str, y: NDArray[np.generic] | None) -> Dataset:
+    return Dataset(
+        name,
+        block.graphs,
+        y,
+        smiles=tuple(row.text for row in block.rows) if rows.kind == "smiles" else None,
+        names=tuple(row.name for row in block.rows),
+        rows=np.array([row.row for row in block.rows], np.int64),
+        errors=tuple(block.errors),
+        target=rows.target,
+    )
+
+
+def _blocks(rows: Rows, on_error: str, size: int) -> Iterator[_Block]:
+    stream = iter(rows.rows)
+    first = True
+    while chunk := list(itertools.islice(stream, size)):
+        usable, errors = _usable(chunk, rows.target)
+        block = (_molecules if rows.kind == "smiles" else _graph6)(usable, errors)
+        if block.errors and on_error == "fail":
+            raise GraphInputError(
+                f"{rows.source}{_place(block.errors[0])}: {block.errors[0].reason}; correct it, or leave "
+                'such rows out with on_error="skip"'
+            )
+        if first:
+            _check_likely(block, len(chunk), rows)
+        first = False
+        yield block
+    if first:
+        raise GraphInputError(f"{rows.source}: there is no graph in it")
+
+
+def warn_left_out(errors: Iterable[RowError], n_kept: int, source: str) -> None:
+    """Warn, once and with the count, about rows that were left out."""
+    found = list(errors)
+    if not found:
+        return
+    n_targets = sum(error.kind == "target" for error in found)
+    counts = {"cannot be read": len(found) - n_targets, "lack a target": n_targets}
+    listing = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    n_rows = len(found) + n_kept
+    warn_caller(f"{source}: left out {len(found):,} of {n_rows:,} rows ({listing}); {_first(found)}")
+
+
+def is_missing(value: object) -> bool:
+    """Say whether a cell holds nothing.
+
+    >>> is_missing("NA"), is_missing(float("nan")), is_missing(0)
+    (True, True, False)
+    """
+    if isinstance(value, str):
+        return value.strip().lower() in _MISSING
+    # None, NaN, pandas.NA and NaT are written alike by str.
+    return value is None or (isinstance(value, float) and math.isnan(value)) or str(value) in {"<NA>", "NaT"}
+
+
+def _usable(chunk: list[Row], target: str | None) -> tuple[list[Row], list[RowError]]:
+    """Part the rows that have all they need from those that have not."""
+    missing = ("target", f"its target {target!r} is missing")
+    errors = [
+        RowError(row.row, row.line, *(("graph", row.problem) if row.problem else missing))
+        for row in chunk
+        if row.problem or row.lacks_target
+    ]
+    return [row for row in chunk if not (row.problem or row.lacks_target)], errors
+
+
+def _molecules(usable: list[Row], errors: list[RowError]) -> _Block:
+    found = parse_smiles([row.text for row in usable], on_error="skip", warn=False)
+    errors += [
+        RowError(*usable[place][:2], "graph", f"SMILES {shown(text)} cannot be read: {reason}")
+        for place, text, reason in found.failures
+    ]
+    return _Block(from_rdkit(found.molecules), [usable[place] for place in found.kept], sorted(errors))
+
+
+def _graph6(usable: list[Row], errors: list[RowError]) -> _Block:
+    try:
+        return _Block(GraphBatch.from_graph6([row.text for row in usable]), usable, errors)
+    except GraphInputError as error:
+        if error.graph is None:
+            raise
+    kept = []
+    for row in usable:  # some cannot be read: find out which
+        try:
+            GraphBatch.from_graph6([row.text])
+        except GraphInputError as error:
+            errors.append(RowError(row.row, row.line, "graph", str(error).removeprefix("graph 0: ")))
+        else:
+            kept.append(row)
+    return _Block(GraphBatch.from_graph6([row.text for row in kept]), kept, sorted(errors))
+
+
+def _check_likely(block: _Block, n_rows: int, rows: Rows) -> None:
+    """Refuse a file that is evidently something else, rather than the few lines of it that happen to fit."""
+    unreadable = [error for error in block.errors if error.kind == "graph"]
+    if n_rows >= _FEW and 2 * len(unreadable) > n_rows:
+        title = "SMILES" if rows.kind == "smiles" else "graph6"
+        raise GraphInputError(
+            f"{rows.source}: {len(unreadable):,} of the first {n_rows:,} rows cannot be read, so these are "
+            f"hardly {title}; {_first(unreadable)}"
+        )
+
+
+def _first(errors: Iterable[RowError]) -> str:
+    error = next(iter(errors))
+    return f"the first is{_place(error).replace(',', '')}: {error.reason}"
+
+
+def _place(error: RowError) -> str:
+    return f", row {error.row}" if error.line is None else f", line {error.line}"
+
+
+def as_targets(values: list[object], target: str, source: str) -> NDArray[np.generic]:
+    """Return integers where all values are whole numbers, floats where all are numbers, else strings."""
+    try:
+        numbers = [_number(value) for value in values]
+    except ValueError:
+        return np.array([str(value).strip() for value in values])
+    wrong = next((number for number in numbers if not math.isfinite(number)), None)
+    if wrong is not None:
+        raise GraphInputError(f"{source}: target {target!r} holds {wrong}; give finite numbers, or names")
+    if all(number.is_integer() and abs(number) <= _EXACT for number in numbers):
+        return np.array(numbers).astype(np.int64)
+    texts = [str(value).strip() for value in values]
+    if all(map(_INTEGER.fullmatch, texts)):  # too long for a float to tell them apart, so they are names
+        return np.array(texts)
+    return np.array(numbers)
+
+
+def _number(value: object) -> float:
+    if isinstance(value, str) and "_" in value:  # Python allows 1_000, no table means it
+        raise ValueError(value)
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, OverflowError) as error:
+        raise ValueError(value) from error

@@ -1,0 +1,205 @@
+"""The one door: everything that a user can name becomes a `Dataset` here, with or without targets.
+
+The library and every subcommand read through these functions, with the same options. What may be written is
+listed in `twinwl.datasets.kinds`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from twinwl.datasets.catalogue.known import is_known, known_names
+from twinwl.datasets.dataset import Dataset
+from twinwl.datasets.kinds import ROW_KINDS, Place, place_of
+from twinwl.datasets.opening import (
+    Reading,
+    check_options,
+    read_place,
+    refuse_options,
+    rows_in_memory,
+    rows_of,
+)
+from twinwl.datasets.rows import BLOCK, read_rows, stream_rows, warn_left_out
+from twinwl.errors import GraphInputError, TwinWLError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from twinwl.datasets.formats.tables import Targets
+
+__all__ = [
+    "Reading",
+    "check_source",
+    "iter_source",
+    "known_names",
+    "load_dataset",
+    "place_in",
+    "read_one",
+    "read_source",
+]
+
+
+def load_dataset(
+    source: object,
+    data_dir: str | Path | None = None,
+    *,
+    kind: str | None = None,
+    target: str | None = None,
+    smiles_column: str | None = None,
+    on_error: str = "skip",
+    node_label: str | None = None,
+    edge_label: str | None = None,
+    progress: bool | None = None,
+    **options: int,
+) -> Dataset:
+    r"""Load graphs, with their targets where there are any, by name, from a file, or from a table in memory.
+
+    Parameters
+    ----------
+    source
+        A known name: a set of the TU collection (``"MUTAG"``), ``"EXP"`` or ``"CEXP"``, a set made in code
+        (``"TWINS"``, ``"CSL"``, ``"SRG"``; options may follow, as in ``"TWINS:n_pairs=50,random_state=1"``),
+        a table of MoleculeNet (``"HIV"``). Or the path of a TU zip or folder, a table of molecules (``.csv``,
+        ``.tsv``, ``.parquet``), ``.sdf``, ``.smi``, ``.g6``, GraphML, GML, node-link JSON, an edge list, or a
+        folder of such files; text may be packed as ``.gz``. ``"FILE#17"`` is one graph of it, counted from 0;
+        ``"smiles:CCO"`` and ``"graph6:Bw"`` are graphs themselves. Or a pandas or polars frame with a column
+        of SMILES, or a list of strings with ``kind="smiles"`` or ``kind="graph6"``.
+    data_dir
+        Where to look first; None takes the folder that the environment variable ``TWINWL_DATA`` names. What
+        is not there is taken from the user's cache folder, or downloaded to it.
+    kind
+        What a file holds, where its ending and content do not say it: ``"graph6"``, ``"smiles"``,
+        ``"table"``, ``"sdf"``, ``"edges"``, ``"graphml"``, ``"gml"``, ``"json"``, ``"tu"``, ``"exp"``,
+        ``"folder"``.
+    target
+        Column of a table, or property of an SD file, that holds the targets. None takes the only column
+        beside the SMILES, or the one called label, class, target or y; where there is no such column the
+        data set has no targets.
+    smiles_column
+        Column of a table that holds the SMILES; None takes the one that is called so.
+    on_error
+        What to do with a row that cannot be read, or lacks its target: ``"skip"`` leaves it out, with one
+        warning that counts such rows and an entry in ``errors``; ``"fail"`` stops there.
+    node_label, edge_label
+        Attributes to take labels from, in GraphML, GML and JSON (and for edges the third column of an edge
+        list).
+    progress
+        Whether to show a bar while downloading; None where standard error is a terminal.
+    **options
+        Options of sets made in code: ``n_pairs``, ``n_copies``, ``random_state``.
+
+    Returns
+    -------
+    Dataset
+        ``graphs``, ``y``, ``name``, ``names``, ``groups``, ``smiles``, ``rows``, ``errors``, ``card``.
+
+    Raises
+    ------
+    TwinWLError
+        If the name is not known (the nearest is named), a file is not sound or not what it seems, or what was
+        loaded is not what the card of the set says.
+
+    Examples
+    --------
+    >>> twins = load_dataset("TWINS", n_pairs=50)
+    >>> twins.graphs[0], twins.groups[:4].tolist()
+    (GraphBatch(1 graph, 26 nodes, 27 edges, 5 node labels), [0, 0, 1, 1])
+    >>> load_dataset(["CCO", "c1ccccc1"], kind="smiles")
+    Dataset('list', 2 graphs, without targets)
+    """
+    reading = Reading(kind, target, smiles_column, on_error, node_label, edge_label, data_dir, progress)
+    return read_source(source, reading, options=options)
+
+
+def read_source(
+    source: object,
+    reading: Reading,
+    targets: Targets = "obvious",
+    options: Mapping[str, int] = MappingProxyType({}),
+) -> Dataset:
+    """Read all that a source names.
+
+    Parameters
+    ----------
+    source
+        As in `load_dataset`.
+    reading
+        What the options say.
+    targets
+        ``"needed"``: fail where there are none. ``"obvious"``: take them where no choice is to be made.
+        ``"given"``: those of a table only where their column was named.
+    options
+        Of sets made in code.
+
+    >>> read_source("graph6:Bw", Reading()).names
+    ('graph6:Bw',)
+    """
+    if isinstance(source, Dataset):
+        refuse_options(source.name, options)
+        found, name = source, source.name
+    elif isinstance(source, str | Path):
+        name = str(source)
+        found = read_place(place_in(source, reading), reading, targets, options)
+        warn_left_out(found.errors, len(found), name)
+    else:
+        refuse_options(shown(source), options)
+        rows = rows_in_memory(source, reading, targets)
+        name = rows.source
+        found = read_rows(rows, name.removeprefix("the "), reading.on_error)
+        warn_left_out(found.errors, len(found), name)
+    if targets == "needed" and found.y is None:
+        raise GraphInputError(
+            f"{shown(name)}: nothing says the classes of its graphs; give a TU data set, a table with a "
+            "column of classes, or a folder with a subfolder for each class (or a labels.csv)"
+        )
+    return found
+
+
+def read_one(source: str | Path, reading: Reading) -> Dataset:
+    """Read a single graph: ``smiles:CCO``, a file that holds one, or ``DATA#17`` counted from 0.
+
+    >>> read_one("graph6:Bw", Reading()).names
+    ('graph6:Bw',)
+    """
+    found = read_source(source, reading, "given")
+    if len(found) != 1 or found.errors:
+        last = len(found) + len(found.errors) - 1
+        raise GraphInputError(
+            f"{source}: holds {last + 1:,} graphs, expected one; pick one, '{source}#0' to '{source}#{last}'"
+        )
+    return found
+
+
+def iter_source(source: str | Path, reading: Reading, block: int = BLOCK) -> Iterator[Dataset]:
+    """Read graphs block by block, without targets; a file of rows, of any length, is never held as a whole.
+
+    Other formats are parsed as a whole and come as one block. At the end one warning counts the rows that
+    were left out; each block has its own in ``errors``.
+
+    >>> [len(part) for part in iter_source("graph6:Bw", Reading())]
+    [1]
+    """
+    place = place_in(source, reading)
+    if place.kind in ROW_KINDS and not place.literal and place.number is None:
+        yield from stream_rows(rows_of(place, reading, "given"), reading.on_error, block)
+    else:
+        yield read_source(source, reading, "given")
+
+
+def check_source(source: str | Path, reading: Reading, targets: Targets = "obvious") -> None:
+    """Check the kind of a source, its options and its columns, before anything that takes time."""
+    place = place_in(source, reading)
+    if place.kind in ROW_KINDS and not place.literal:
+        rows_of(place, reading, targets)
+
+
+def place_in(source: str | Path, reading: Reading) -> Place:
+    """Understand what a user wrote, without reading more than decides its kind."""
+    if not str(source):
+        raise TwinWLError("the name of the data set is empty; 'twinwl datasets' lists all names")
+    has_columns = reading.smiles_column is not None or reading.target is not None
+    place = place_of(source, reading.kind, is_known, has_columns=has_columns)
+    check_options(place, str(source), reading)
+    return place
