@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -91,6 +92,20 @@ def test_only_the_newest_files_of_a_kernel_are_kept(folder, monkeypatch):
     square = fresh_square()
     for x in (1, 1.0, 1j, np.float32(1)):
         square(x)
+    assert len(list(folder.glob("*.nbc"))) == 2
+
+
+def test_named_tuples_count_with_the_order_of_their_fields(folder):
+    def made():
+        @kernel
+        def low(pair):
+            return pair.low
+
+        return low
+
+    for fields, low in ((["low", "high"], 1), (["high", "low"], 2)):
+        pair = NamedTuple("Pair", [(field, int) for field in fields])
+        assert made()(pair(1, 2)) == low
     assert len(list(folder.glob("*.nbc"))) == 2
 
 

@@ -1,10 +1,11 @@
 """Graphs whose hashes are promised for ever, and what was asked of each.
 
-``python -m tests.isomorphism.golden_graphs`` prints the file afresh. That is a breaking change: do it only
+``python -m tests.isomorphism.golden_graphs`` writes both files anew. That is a breaking change: do it only
 together with a new version prefix.
 """
 
 import json
+from pathlib import Path
 
 import twinwl as tw
 
@@ -76,10 +77,37 @@ ASKED = (
 )
 
 
+# Larger than the graphs whose rooted subgraphs are followed to the end.
+LARGE_GRAPHS = {
+    "path of 257 nodes": graph([(node, node + 1) for node in range(256)]),
+    "ring of 300 nodes": graph([(node, (node + 1) % 300) for node in range(300)]),
+    "star with 400 leaves": graph([(0, leaf) for leaf in range(1, 401)], labels=["hub", *"ab" * 200]),
+}
+
+STABLE_ASKED = (
+    *({"graph": name, "n_iter": None} for name in (*GRAPHS, *LARGE_GRAPHS)),
+    *(
+        {"graph": name, "n_iter": None, "readout": readout}
+        for name in ("no node", "square", "ethanol", "labelled arcs", "long path", "path of 257 nodes")
+        for readout in ("edges", "degrees", "wl", "rooted-wl", "rooted-fwl2", "canonical")
+        if (name, readout) != ("long path", "rooted-fwl2")  # cubic
+    ),
+    {"graph": "ethanol", "n_iter": None, "readout": ["size", "wl"]},
+    {"graph": "ethanol", "n_iter": None, "edge_labels": False},
+)
+
+FILES = {"golden_hashes.json": ASKED, "golden_stable_hashes.json": STABLE_ASKED}
+
+
 def hash_of(asked):
-    options = dict(asked)
-    return tw.graph_hash(GRAPHS[options.pop("graph")], **options)
+    options = {"n_iter": 3} | asked
+    return tw.graph_hash((GRAPHS | LARGE_GRAPHS)[options.pop("graph")], **options)
+
+
+def hashes_of(file):
+    return [{**asked, "hash": hash_of(asked)} for asked in FILES[file]]
 
 
 if __name__ == "__main__":
-    print(json.dumps([{**asked, "hash": hash_of(asked)} for asked in ASKED], indent=1))  # noqa: T201
+    for file in FILES:
+        (Path(__file__).parent / file).write_text(json.dumps(hashes_of(file), indent=1) + "\n")

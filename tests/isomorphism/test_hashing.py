@@ -1,7 +1,9 @@
 import json
+import os
 import re
 import subprocess
 import sys
+import warnings
 from itertools import combinations
 from pathlib import Path
 
@@ -12,25 +14,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twinwl as tw
-from tests.isomorphism.golden_graphs import ASKED, GRAPHS, hash_of
+from tests import naive
+from tests.isomorphism.golden_graphs import FILES, GRAPHS, LARGE_GRAPHS, hashes_of
 from tests.isomorphism.known_graphs import bicyclopentyl, decalin, two_triangles
 from tests.isomorphism.relabelling import relabelled
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.isomorphism import hashing
+from twinwl.datasets.formats.tu import read_tu
+from twinwl.isomorphism import hashing, stable_hash
 from twinwl.isomorphism.readouts import READOUTS, ReadoutError
 
-GOLDEN = json.loads((Path(__file__).parent / "golden_hashes.json").read_text())
+GOLDEN = {file: json.loads((Path(__file__).parent / file).read_text()) for file in FILES}
 SAME_GRAPH = {"label None", "one node"}  # a graph without labels is one whose labels are all None
 
 any_batches = st.tuples(st.booleans(), st.booleans(), st.booleans()).flatmap(
     lambda kind: batches(directed=kind[0], edge_label=kind[1], node_label=kind[2])
 )
-rounds = st.sampled_from([0, 1, 3, "stable"])
+rounds = st.sampled_from([None, 0, 1, 3, "stable"])
 
 
-def test_hashes_are_those_promised():
-    assert [{**asked, "hash": hash_of(asked)} for asked in ASKED] == GOLDEN
+@pytest.mark.parametrize("file", FILES)
+def test_hashes_are_those_promised(file):
+    assert hashes_of(file) == GOLDEN[file]
 
 
 def test_all_promised_graphs_have_hashes_of_their_own():
@@ -39,18 +44,76 @@ def test_all_promised_graphs_have_hashes_of_their_own():
     assert [set(pair) for pair in alike] == [SAME_GRAPH]
 
 
-def test_a_hash_is_a_version_and_32_digits():
-    assert all(re.fullmatch(r"twl1:[0-9a-f]{32}", entry["hash"]) for entry in GOLDEN)
+@pytest.mark.parametrize(("file", "version"), [*zip(FILES, ("twl1", "twl2"), strict=True)])
+def test_a_hash_is_a_version_and_32_digits(file, version):
+    assert all(re.fullmatch(version + r":[0-9a-f]{32}", entry["hash"]) for entry in GOLDEN[file])
 
 
 def test_another_process_gives_the_same_hashes():
-    code = "from tests.isomorphism.golden_graphs import *; print([hash_of(asked) for asked in ASKED[:40]])"
+    code = (
+        "from tests.isomorphism.golden_graphs import *; "
+        "print([hash_of(asked) for asked in (*ASKED[:40], *STABLE_ASKED[:40])])"
+    )
     root = Path(__file__).parents[2]
     command = [sys.executable, "-W", "error", "-c", code]
-    out = subprocess.run(
-        command, cwd=root, env={"PYTHONHASHSEED": "7"}, capture_output=True, text=True, check=True
-    )
-    assert out.stdout.strip() == str([entry["hash"] for entry in GOLDEN[:40]])
+    environment = os.environ | {"PYTHONHASHSEED": "7"}
+    out = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=True)
+    expected = [entry["hash"] for golden in GOLDEN.values() for entry in golden[:40]]
+    assert out.stdout.strip() == str(expected)
+
+
+@given(batch=any_batches)
+def test_hashes_equal_the_oracle(batch):
+    assert tw.graph_hashes(batch) == [naive.graph_hash(graph) for graph in naive.from_batch(batch)]
+
+
+@given(batch=any_batches)
+def test_hashes_of_large_graphs_equal_the_oracle(batch):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stable_hash, "EVERY_RADIUS_UP_TO", 5)
+        patch.setattr(stable_hash, "RADIUS_BEYOND", 2)
+        hashes = tw.graph_hashes(batch)
+    assert hashes == [
+        naive.graph_hash(graph, every_radius_up_to=5, radius_beyond=2) for graph in naive.from_batch(batch)
+    ]
+
+
+@pytest.mark.parametrize("name", LARGE_GRAPHS)
+def test_hashes_of_graphs_that_are_large_equal_the_oracle(name):
+    assert tw.graph_hash(LARGE_GRAPHS[name]) == naive.graph_hash(naive.from_batch(LARGE_GRAPHS[name])[0])
+
+
+@given(batch=any_batches)
+def test_rooted_subgraphs_that_grow_for_long_are_followed_to_the_end(batch):
+    at_once = tw.graph_hashes(batch), tw.graph_hashes(batch, readout="edges")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stable_hash, "_FIRST_ROUNDS", 1)
+        patch.setattr(stable_hash, "RADIUS_BEYOND", 0)
+        assert (tw.graph_hashes(batch), tw.graph_hashes(batch, readout="edges")) == at_once
+
+
+def test_no_hash_is_weaker_than_three_rounds_or_than_1_wl_run_to_the_end():
+    graphs = nx.graph_atlas_g()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        colours = [nx.weisfeiler_lehman_graph_hash(graph, iterations=8) for graph in graphs]
+    strong = tw.graph_hashes(graphs)
+    for weaker in (colours, tw.graph_hashes(graphs, 3), tw.graph_hashes(graphs, "stable")):
+        assert len(set(zip(strong, weaker, strict=True))) == len(set(strong))
+    assert len(set(strong)) > len(set(tw.graph_hashes(graphs, 3))) > len(set(colours))
+
+
+def test_hashes_of_molecules_are_as_many_as_molecules(tu_zip):
+    graphs = read_tu(tu_zip("NCI1")).graphs
+    assert len(set(tw.graph_hashes(graphs))) == len(tw.deduplicate(graphs))
+
+
+def test_a_long_path_takes_no_longer_than_its_length():
+    n = 100_000  # 50,000 rounds of 1-WL
+    path = GraphBatch.from_edges([[(node, node + 1) for node in range(n)]])
+    turned = GraphBatch.from_edges([[(n - node, n - node - 1) for node in range(n)]])
+    fork = GraphBatch.from_edges([[*((node, node + 1) for node in range(n - 1)), (n // 2, n)]])
+    assert tw.graph_hash(path) == tw.graph_hash(turned) != tw.graph_hash(fork)
 
 
 @given(batch=any_batches, n_iter=rounds, seed=st.integers(0, 2**32 - 1))
@@ -84,9 +147,11 @@ def test_blocks_leave_no_trace(batch, n_iter):
     )
 )
 def test_hashes_differ_exactly_where_the_test_distinguishes(batch):
-    hashes = tw.graph_hashes(batch, "stable")
+    hashes, strong = tw.graph_hashes(batch, "stable"), tw.graph_hashes(batch)
     for one, other in combinations(range(len(batch)), 2):
-        assert (hashes[one] != hashes[other]) == tw.compare(batch[one], batch[other]).distinguished
+        distinguished = tw.compare(batch[one], batch[other]).distinguished
+        assert (hashes[one] != hashes[other]) == distinguished
+        assert strong[one] != strong[other] or not distinguished
 
 
 @pytest.mark.parametrize(
@@ -99,15 +164,16 @@ def test_hashes_differ_exactly_where_the_test_distinguishes(batch):
     ],
     ids=["stable at once", "rings", "molecules", "late"],
 )
-def test_stable_does_not_stop_too_early(g, h):
-    assert tw.graph_hash(g, "stable") != tw.graph_hash(h, "stable")
+@pytest.mark.parametrize("n_iter", [None, "stable"])
+def test_stable_does_not_stop_too_early(g, h, n_iter):
+    assert tw.graph_hash(g, n_iter) != tw.graph_hash(h, n_iter)
 
 
 def test_rounds_run_until_the_farthest_nodes_have_met():
     """Two long cycles differ in no colour at all, and in rooted size only where the shorter one closes."""
     cycles = [nx.cycle_graph(40), nx.disjoint_union(nx.cycle_graph(20), nx.cycle_graph(20))]
     assert len(set(tw.graph_hashes(cycles, 9))) == 1
-    assert len(set(tw.graph_hashes(cycles, "stable"))) == 2
+    assert len(set(tw.graph_hashes(cycles, "stable"))) == len(set(tw.graph_hashes(cycles))) == 2
 
 
 def test_labels_cannot_run_together():
@@ -137,12 +203,18 @@ def test_node_features_do_not_take_part():
 
 
 def test_an_empty_batch_has_no_hashes():
-    assert tw.graph_hashes([]) == tw.graph_hashes([], "stable", "canonical") == []
+    assert tw.graph_hashes([]) == tw.graph_hashes([], "stable", "canonical") == tw.graph_hashes([], 3) == []
 
 
 def test_readouts_and_rounds_are_part_of_the_hash():
     path = nx.path_graph(4)
-    asked = [*((3, name) for name in READOUTS), (2, "size"), ("stable", "edges"), (3, ["size", "edges"])]
+    asked = [
+        *((rounds, name) for name in READOUTS for rounds in (None, 3)),
+        (2, "size"),
+        ("stable", "edges"),
+        (3, ["size", "edges"]),
+        (None, ["size", "edges"]),
+    ]
     assert (
         len({tw.graph_hash(path, *options) for options in asked}) == len(asked) - 1
     )  # 3 rounds are stable here
@@ -159,14 +231,16 @@ def test_a_function_whose_value_has_no_lasting_form_is_refused_with_its_root():
 
 def test_a_failing_function_names_the_graph_by_its_place_in_the_whole_batch(monkeypatch):
     monkeypatch.setattr(hashing, "_BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(stable_hash, "_FIRST_ROUNDS", 4)
     graphs = [nx.path_graph(n) for n in (5, 4, 7, 3, 2)]  # "stable" takes the shorter ones first
 
     def fails_on_seven(rooted):
         return 1 // (7 - len(rooted))
 
-    with pytest.raises(ReadoutError, match="ZeroDivisionError") as caught:
-        tw.graph_hashes(graphs, "stable", fails_on_seven)
-    assert caught.value.graph == 2
+    for n_iter in (None, "stable"):
+        with pytest.raises(ReadoutError, match="ZeroDivisionError") as caught:
+            tw.graph_hashes(graphs, n_iter, fails_on_seven)
+        assert caught.value.graph == 2
 
 
 def _a_set_for_three(nodes_before):
@@ -174,7 +248,7 @@ def _a_set_for_three(nodes_before):
     return lambda _: frozenset() if next(calls) >= nodes_before else 1
 
 
-@pytest.mark.parametrize("n_iter", [-1, None, 2.0, True, "stabel"])
+@pytest.mark.parametrize("n_iter", [-1, 2.0, True, "stabel"])
 def test_a_number_of_rounds_that_is_none_is_refused(n_iter):
     with pytest.raises(TwinWLError, match="n_iter is"):
         tw.graph_hash(nx.path_graph(2), n_iter)

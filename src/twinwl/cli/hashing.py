@@ -19,13 +19,13 @@ __all__ = ["hash_graphs", "register"]
 EPILOG = """
 One line a graph: the hash and the graph's name. \
 Different hashes mean different graphs; isomorphic graphs have equal hashes. \
-Equal hashes mean the same graph as far as the Twin-WL test can see.
+Equal hashes mean the same graph as far as the colours of 1-WL and the sizes of rooted subgraphs can tell.
 
 [bold]Examples[/]
 
 $ twinwl hash molecules.smi
 
-$ twinwl hash a.graphml b.gml MUTAG.zip --n-iter stable --readout wl
+$ twinwl hash a.graphml b.gml MUTAG.zip --readout wl
 
 [dim]graph6 from another program, one a line[/]
 
@@ -44,15 +44,20 @@ def hash_graphs(
         typer.Argument(help="Files, FILE#17, smiles:CCO, graph6:Bw, or - for graph6 from standard input."),
     ],
     n_iter: Annotated[
-        str, typer.Option(metavar="N|stable", help="Rounds, or until the colours are stable.")
-    ] = "3",
+        str | None,
+        typer.Option(
+            metavar="N|stable",
+            help="Hash of version 1, of N rounds or all of them; the default is version 2.",
+            show_default=False,
+        ),
+    ] = None,
     readout: Readouts = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a graph and line.")] = False,
     ignore_features: IgnoreFeatures = False,
     *,
     reading: Reading,
 ) -> None:
-    """Print a stable hash of each graph, stronger than that of 1-WL."""
+    """Print a hash of each graph that isomorphic copies share, never weaker than 1-WL run to the end."""
     from json import dumps  # noqa: PLC0415  (the help page must not pay for these)
 
     from twinwl.datasets.source import iter_source  # noqa: PLC0415
@@ -78,8 +83,8 @@ def hash_graphs(
                 progress.advance(len(lines))
 
 
-def _rounds(text: str) -> int | str:
-    if text == "stable":
+def _rounds(text: str | None) -> int | str | None:
+    if text is None or text == "stable":
         return text
     if text.isdecimal():
         return int(text)

@@ -84,7 +84,8 @@ class CodeCache:
         folder = code_folder()
         if folder is None:
             return None
-        digits = fingerprint(self._function, self._options, types, context.codegen().magic_tuple())
+        target = context.codegen().magic_tuple()
+        digits = fingerprint(self._function, self._options, _described(types), target)
         name = f"{self._function.__module__}.{self._function.__qualname__}"
         return folder / f"{name}-{digits}.nbc"
 
@@ -131,6 +132,15 @@ class CodeCache:
         with lock:  # closing the file gives the lock back
             _wait_for_lock(lock.fileno(), path)
             yield
+
+
+def _described(types: Any) -> str:  # noqa: ANN401
+    """Write types with the names of the fields of named tuples, which numba reads by place."""
+    if isinstance(types, tuple):
+        return ", ".join(map(_described, types))
+    if hasattr(types, "fields"):
+        return f"{types.fields} ({_described(tuple(types))})"
+    return str(types)
 
 
 def _wait_for_lock(descriptor: int, path: Path) -> None:

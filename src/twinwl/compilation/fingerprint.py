@@ -83,6 +83,8 @@ def _constant(value: object) -> str:
         return f"{{{', '.join(sorted(map(_constant, value)))}}}"
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {value.shape} {value.tobytes().hex()}"
+    if hasattr(value, "_fields"):  # a kind of named tuple: numba reads its fields by place
+        return f"{value} {value._fields}"
     if isinstance(value, _CONSTANTS):
         return f"{type(value).__name__} {value!r}"
     return f"{getattr(value, '__module__', None)}.{getattr(value, '__qualname__', type(value).__name__)}"

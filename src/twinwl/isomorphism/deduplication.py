@@ -30,6 +30,7 @@ __all__ = ["Deduplication", "deduplicate"]
 
 # A stream is taken so many graphs at a time.
 _GRAPHS_A_BLOCK = 2048
+_ROUNDS_FOR_BUCKETS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,7 @@ def deduplicate(
     graphs: GraphsLike,
     exact: bool = True,
     *,
-    n_iter: Rounds = 3,
+    n_iter: Rounds = None,
     readout: ReadoutChoice = "size",
     ignore_features: bool = False,
 ) -> Deduplication:
@@ -105,7 +106,8 @@ def deduplicate(
         Whether to compare canonical forms. Otherwise graphs of equal hash are one group: fast, and wrong only
         for graphs that the Twin-WL test does not tell apart.
     n_iter, readout, ignore_features
-        As in `twinwl.graph_hashes`.
+        As in `twinwl.graph_hashes`; but where canonical forms decide, None is 3 rounds, which are enough to
+        fill buckets.
 
     Returns
     -------
@@ -119,9 +121,10 @@ def deduplicate(
     Deduplication(1,000 graphs, 5 groups)
     """
     readouts = resolve(readout)
+    rounds = _ROUNDS_FOR_BUCKETS if exact and n_iter is None else n_iter
 
     def hashes(batch: GraphBatch) -> list[bytes]:
-        data = graph_keys(batch, n_iter, readouts).tobytes()
+        data = graph_keys(batch, rounds, readouts).tobytes()
         return [data[start : start + 16] for start in range(0, len(data), 16)]
 
     number_of_key: dict[bytes, int] = {}

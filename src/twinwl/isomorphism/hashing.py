@@ -1,4 +1,4 @@
-"""A hash of graphs, stronger than 1-WL: equal for isomorphic graphs, on every machine, for ever."""
+"""A hash of graphs, never weaker than 1-WL: equal for isomorphic graphs, on every machine, for ever."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from twinwl.errors import TwinWLError
 from twinwl.graphs.coercion import as_batch
 from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.inner_colours import n_distinct
-from twinwl.isomorphism.keys import absorbed, digest_keys, row_keys
+from twinwl.isomorphism.keys import absorbed, digest_keys
 from twinwl.isomorphism.one_graph import one_graph
-from twinwl.isomorphism.readouts import ReadoutError, RoundReader, keys_of_values, resolve
+from twinwl.isomorphism.readouts import ReadoutError, RoundReader, resolve
+from twinwl.isomorphism.stable_hash import stable_folds
 from twinwl.refinement.content_keys import fold_keys
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.refinement.node_keys import node_keys
@@ -29,18 +30,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Rounds", "graph_hash", "graph_hashes", "graph_keys"]
 
-Rounds = int | Literal["stable"]
+Rounds = int | Literal["stable"] | None
 
-VERSION = "twl1"
+VERSION, VERSION_OF_ROUNDS = "twl2", "twl1"
 
 # Keys and sizes of a block of graphs hold about this many entries each: memory stays bounded, a block stays
 # in the cache, and there are blocks enough for all threads.
 _BLOCK_ENTRIES = 1 << 16
+_USUAL_ROUNDS = 3  # as far as the size of a block is concerned
 
 
 def graph_hash(
     g: object,
-    n_iter: Rounds = 3,
+    n_iter: Rounds = None,
     readout: ReadoutChoice = "size",
     *,
     edge_labels: bool = True,
@@ -57,7 +59,7 @@ def graph_hash(
 
     >>> import networkx as nx
     >>> graph_hash(nx.path_graph(3))
-    'twl1:0c34a6ff81587c1c8cab746186f9b1cf'
+    'twl2:3772b50e39eec530dc7d7307a0ce9aec'
     >>> graph_hash(nx.cycle_graph(6)) == graph_hash(nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3)))
     False
     """
@@ -67,28 +69,33 @@ def graph_hash(
 
 def graph_hashes(
     graphs: GraphsLike,
-    n_iter: Rounds = 3,
+    n_iter: Rounds = None,
     readout: ReadoutChoice = "size",
     *,
     edge_labels: bool = True,
     ignore_features: bool = False,
 ) -> list[str]:
-    """Return the hash of each graph: ``twl1:`` and 32 hexadecimal digits.
+    """Return the hash of each graph: ``twl2:`` and 32 hexadecimal digits.
 
-    A hash covers the multisets of (colour, readout of the rooted subgraph) in rounds 0..n_iter, the numbers
-    of nodes and edges, and whether the graph is directed. Isomorphic graphs have equal hashes; graphs that
-    the Twin-WL test tells apart within those rounds differ, up to collisions of 128 bits. A hash depends on
-    its graph alone, not on the rest of the batch, the machine or the process. Labels count by kind and value;
-    a graph without labels is one whose labels are all None.
+    Isomorphic graphs have equal hashes. Two graphs have equal hashes exactly if both have equally many nodes
+    of each stable colour of 1-WL, with each growth of the rooted subgraph: what the readout says of it in
+    rounds 0, 1, … while it grows, in graphs of more than 256 nodes up to round 3. So a hash is never weaker
+    than 1-WL run to the end, and up to 256 nodes never weaker than `twinwl.compare`. (All this up to
+    collisions of 128 bits.) It also covers the numbers of nodes and edges, and whether the graph is directed.
+
+    A hash depends on its graph alone, not on the rest of the batch, the machine or the process. Labels count
+    by kind and value; a graph without labels is one whose labels are all None. ``docs/hash.md`` defines it to
+    the bit. Colours take O((n + m) log n) steps, however many rounds it takes until they are stable.
 
     Parameters
     ----------
     graphs
         A batch, or anything `twinwl.as_batch` takes.
     n_iter
-        Number of rounds. ``"stable"`` takes for each graph the rounds 0..max(s + 1, d): s is the first round
-        in which its colours are stable, d its largest finite distance between two nodes. (*Stable on its
-        own* is not enough: a hexagon and K3,3 are both stable in round 0. One round more tells them apart.)
+        None, or for a hash of the first version (``twl1:``) the number of rounds: that one covers the
+        multisets of (colour, readout) in rounds 0..n_iter. ``"stable"`` takes for each graph the rounds
+        0..max(s + 1, d): s is the first round in which its colours are stable, d its largest finite distance
+        between two nodes. Long paths make that slow.
     readout
         As in `twinwl.compare`. A function must return None, bool, int, float, str, bytes or tuples of these.
     edge_labels
@@ -111,36 +118,42 @@ def graph_hashes(
     if not edge_labels:
         batch = batch.without_edge_labels()
     digits = graph_keys(batch, n_iter, resolve(readout)).astype(">u8").tobytes().hex()
-    return [f"{VERSION}:{digits[start : start + 32]}" for start in range(0, len(digits), 32)]
+    version = VERSION if n_iter is None else VERSION_OF_ROUNDS
+    return [f"{version}:{digits[start : start + 32]}" for start in range(0, len(digits), 32)]
 
 
 def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: tuple[Readout, ...]) -> UInt64:
     """Return each graph's hash as two words, shape (n_graphs, 2)."""
     whole = isinstance(n_iter, int | np.integer) and not isinstance(n_iter, bool) and n_iter >= 0
-    if not whole and n_iter != "stable":
+    if not whole and n_iter != "stable" and n_iter is not None:
         raise TwinWLError(
-            f"n_iter is {n_iter!r}; it must be a whole number of rounds, 0 or more, or 'stable'"
+            f"n_iter is {n_iter!r}; it must be None, a whole number of rounds, 0 or more, or 'stable'"
         )
-    stable = not whole
-    rounds = diameters(batch) if stable else np.full(len(batch), n_iter, np.int64)
+    if n_iter == "stable":
+        rounds = diameters(batch)
+    else:
+        rounds = np.full(len(batch), _USUAL_ROUNDS if n_iter is None else n_iter, np.int64)
     blocks = _blocks(batch, rounds)
     out = np.empty((len(batch), 2), np.uint64)
 
-    def fill(place: int, _last: int) -> int:
-        chosen = blocks[place]
-        block, reach = batch[chosen], rounds[chosen]
-        try:
-            out[chosen] = _keys_of_block(block, _stable_rounds(block, reach) if stable else reach, readouts)
-        except ReadoutError as error:
-            raise error.moved(int(chosen[error.graph])) from error
-        return place + 1
+    def fill(low: int, high: int) -> None:
+        for chosen in blocks[low:high]:
+            block, reach = batch[chosen], rounds[chosen]
+            try:
+                if n_iter is None:
+                    out[chosen] = _stable_keys_of_block(block, readouts)
+                else:
+                    reach = _stable_rounds(block, reach) if n_iter == "stable" else reach
+                    out[chosen] = _keys_of_block(block, reach, readouts)
+            except ReadoutError as error:
+                raise error.moved(int(chosen[error.graph])) from error
 
     # A user's function may not be fit for threads, and would gain nothing from them.
     n_threads = None if all(readout.is_known for readout in readouts) else 1
     work = np.cumsum(
         [0, *(int((batch.nodes_per_graph[chosen] * (rounds[chosen] + 1)).sum()) for chosen in blocks)]
     )
-    run_ranges(fill, balanced_ranges(work, n_threads), n_threads)
+    run_ranges(fill, balanced_ranges(work, n_threads))
     return out
 
 
@@ -159,7 +172,7 @@ def _stable_rounds(batch: GraphBatch, reach: Int64) -> Int64:
     """Return max(s + 1, d) of each graph, given d: its colours and identities hold no news after that."""
     settled = np.full(len(batch), -1, np.int64)
     before = np.full(len(batch), -1, np.int64)
-    for h, keys in enumerate(node_keys(batch)):
+    for h, keys in enumerate(node_keys(batch, 1)):
         n_colours = _distinct_in_graphs(batch.graph_ptr, keys[:, 0].copy())
         settled[(settled < 0) & (n_colours == before)] = h
         before = n_colours
@@ -168,18 +181,29 @@ def _stable_rounds(batch: GraphBatch, reach: Int64) -> Int64:
     return np.maximum(settled, reach)
 
 
+def _stable_keys_of_block(batch: GraphBatch, readouts: tuple[Readout, ...]) -> UInt64:
+    """Return the hash of each graph, covering all that the rounds lead to."""
+    folds = stable_folds(batch, readouts)[None]
+    counts = _counts(batch, np.zeros(len(batch), np.int64))
+    return _sealed(folds, counts, _names(b"twl2", readouts), batch.directed)
+
+
 def _keys_of_block(batch: GraphBatch, rounds: Int64, readouts: tuple[Readout, ...]) -> UInt64:
     """Return the hash of each graph, covering its rounds 0..rounds[graph]."""
     last = int(rounds.max(initial=0))
     reader = RoundReader(batch, readouts)
     folds = np.empty((last + 1, len(batch), 2), np.uint64)
-    for fold, sizes, keys in zip(folds, rooted_sizes(batch, last), node_keys(batch), strict=False):
-        parts = [keys_of_values(values, batch) for values in reader.read(sizes)]
-        extras = parts[0] if len(parts) == 1 else row_keys(np.hstack(parts))
-        fold_keys(batch.graph_ptr, keys, extras, fold)
-    names = digest_keys([b"".join(_name_token(readout) for readout in readouts)])
-    counts = np.column_stack([batch.nodes_per_graph, np.diff(batch.indptr[batch.graph_ptr]), rounds])
-    return _sealed(folds, counts, names, batch.directed)
+    for fold, sizes, keys in zip(folds, rooted_sizes(batch, last, 1), node_keys(batch, 1), strict=False):
+        fold_keys(batch.graph_ptr, keys, reader.read_keys(sizes), fold)
+    return _sealed(folds, _counts(batch, rounds), _names(b"", readouts), batch.directed)
+
+
+def _counts(batch: GraphBatch, rounds: Int64) -> Int64:
+    return np.column_stack([batch.nodes_per_graph, np.diff(batch.indptr[batch.graph_ptr]), rounds])
+
+
+def _names(version: bytes, readouts: tuple[Readout, ...]) -> UInt64:
+    return digest_keys([version + b"".join(_name_token(readout) for readout in readouts)])
 
 
 def _name_token(readout: Readout) -> bytes:

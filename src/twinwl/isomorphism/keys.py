@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int64, UInt64
 
-__all__ = ["absorbed", "digest_keys", "hexadecimal", "row_keys"]
+__all__ = ["absorbed", "absorbed_rows", "digest_keys", "hexadecimal", "row_keys"]
 
 # Digits of the square roots of 2 and 3: one salt for what comes in, one for the whole.
 _COMING = np.uint64(0x6A09E667F3BCC908)
@@ -76,3 +76,12 @@ def _absorbed_rows(rows: Int64 | UInt64) -> UInt64:
             a, b = absorbed(a, b, np.uint64(rows[row, column]), np.uint64(column))
         keys[row, 0], keys[row, 1] = a, b
     return keys
+
+
+@kernel
+def absorbed_rows(keys: UInt64, values: UInt64) -> UInt64:
+    """Return the key of each key followed by a value, all of shape (n, 2)."""
+    out = np.empty_like(keys)
+    for row in range(len(keys)):
+        out[row, 0], out[row, 1] = absorbed(keys[row, 0], keys[row, 1], values[row, 0], values[row, 1])
+    return out

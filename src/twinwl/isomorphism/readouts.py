@@ -13,6 +13,7 @@ from twinwl.isomorphism.canonical import canonical
 from twinwl.isomorphism.counting import degrees, edges, size
 from twinwl.isomorphism.inner_colours import rooted_wl, wl
 from twinwl.isomorphism.inner_pairs import rooted_fwl2
+from twinwl.isomorphism.keys import row_keys
 from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph
 from twinwl.isomorphism.values import UnstableValueError, Values, joined, replaced, stable_keys
 
@@ -27,7 +28,6 @@ __all__ = [
     "ReadoutError",
     "ReadoutFunction",
     "RoundReader",
-    "keys_of_values",
     "resolve",
 ]
 
@@ -140,8 +140,13 @@ class RoundReader:
         self._round += 1
         return self._held
 
+    def read_keys(self, size_of_node: Int32) -> UInt64:
+        """Do the same, and return one key of all values of a node, shape (n_nodes, 2)."""
+        parts = [_keys_of_values(values, self._source.batch) for values in self.read(size_of_node)]
+        return parts[0] if len(parts) == 1 else row_keys(np.hstack(parts))
 
-def keys_of_values(values: Values, batch: GraphBatch) -> UInt64:
+
+def _keys_of_values(values: Values, batch: GraphBatch) -> UInt64:
     """Return keys of values, shape (n_nodes, 2), or say at which root a value has no stable form."""
     try:
         return stable_keys(values)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["content_keys", "fold_keys", "keys_of_hearing", "label_keys", "message_keys"]
 
 # Digits of the golden ratio, e and pi: one salt for each place a key is used in.
-_HEARD = np.uint64(0x9E3779B97F4A7C15)
-_OWN = np.uint64(0xB7E151628AED2A6A)
-_WHOLE = np.uint64(0x243F6A8885A308D3)
+HEARD = np.uint64(0x9E3779B97F4A7C15)
+OWN = np.uint64(0xB7E151628AED2A6A)
+WHOLE = np.uint64(0x243F6A8885A308D3)
 
 
 def content_keys(alphabet: Alphabet) -> list[UInt64]:
@@ -77,13 +77,13 @@ def _keys_of_signatures(
     for colour in range(len(sig_ptr) - 1):
         start, stop = sig_ptr[colour], sig_ptr[colour + 1]
         own = sig_items[start]
-        a, b = blended(keys[own, 0], keys[own, 1], _OWN)
+        a, b = blended(keys[own, 0], keys[own, 1], OWN)
         for place in range(start + 1, stop):
             code, heard = divmod(sig_items[place], stride)
-            x, y = blended(keys[heard, 0] ^ codes[code, 0], keys[heard, 1] + codes[code, 1], _HEARD)
+            x, y = blended(keys[heard, 0] ^ codes[code, 0], keys[heard, 1] + codes[code, 1], HEARD)
             a += x
             b += y
-        out[colour, 0], out[colour, 1] = blended(a, b, _WHOLE + np.uint64(stop - start))
+        out[colour, 0], out[colour, 1] = blended(a, b, WHOLE + np.uint64(stop - start))
 
 
 @kernel
@@ -116,11 +116,11 @@ def keys_of_hearing(
     if alike:
         for node in range(first, last):
             said[node - first, 0], said[node - first, 1] = blended(
-                keys[node, 0] ^ codes[0, 0], keys[node, 1] + codes[0, 1], _HEARD
+                keys[node, 0] ^ codes[0, 0], keys[node, 1] + codes[0, 1], HEARD
             )
     for node in range(first, last):
         start, stop = indptr[node], indptr[node + 1]
-        a, b = blended(keys[node, 0], keys[node, 1], _OWN)
+        a, b = blended(keys[node, 0], keys[node, 1], OWN)
         for place in range(start, stop):
             heard = indices[place]
             if alike:
@@ -128,10 +128,10 @@ def keys_of_hearing(
                 b += said[heard - first, 1]
             else:
                 code = message_codes[place]
-                x, y = blended(keys[heard, 0] ^ codes[code, 0], keys[heard, 1] + codes[code, 1], _HEARD)
+                x, y = blended(keys[heard, 0] ^ codes[code, 0], keys[heard, 1] + codes[code, 1], HEARD)
                 a += x
                 b += y
-        out[node, 0], out[node, 1] = blended(a, b, _WHOLE + np.uint64(stop - start + 1))
+        out[node, 0], out[node, 1] = blended(a, b, WHOLE + np.uint64(stop - start + 1))
 
 
 @kernel
@@ -147,9 +147,9 @@ def fold_keys(group_ptr: Int64, keys: UInt64, extras: UInt64, out: UInt64) -> No
     """
     for group in range(len(group_ptr) - 1):
         start, stop = group_ptr[group], group_ptr[group + 1]
-        a, b = _WHOLE, _OWN
+        a, b = WHOLE, OWN
         for place in range(start, stop):
-            x, y = blended(keys[place, 0] ^ extras[place, 0], keys[place, 1] + extras[place, 1], _HEARD)
+            x, y = blended(keys[place, 0] ^ extras[place, 0], keys[place, 1] + extras[place, 1], HEARD)
             a += x
             b += y
-        out[group, 0], out[group, 1] = blended(a, b, _WHOLE + np.uint64(stop - start))
+        out[group, 0], out[group, 1] = blended(a, b, WHOLE + np.uint64(stop - start))

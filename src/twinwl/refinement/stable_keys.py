@@ -1,0 +1,312 @@
+"""Keys of the stable colours of 1-WL, in O((nodes + arcs) log nodes) steps however many rounds that takes.
+
+Colours named by their rooted tree change their names in every round, and a path of n nodes takes n / 2
+rounds: n² steps. Here a class of nodes keeps its key until it splits, and then its largest part still keeps
+it. So a node changes its key only when its class is halved, and only those who hear of a change look again.
+**Any change here breaks every stored hash.**
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.compilation.kernel import kernel
+from twinwl.refinement.colours import messages_of
+from twinwl.refinement.content_keys import HEARD, OWN, WHOLE, label_keys, message_keys
+from twinwl.refinement.mixing import blended
+from twinwl.refinement.threads import balanced_ranges, run_ranges
+
+if TYPE_CHECKING:
+    from twinwl.arrays import Int32, Int64, UInt64
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["stable_signatures"]
+
+_STEPS_PER_CALL = 1 << 24
+
+# Columns of `words`, two words each: the key of a node's class, the sum of what it hears, its signature.
+_KEY, _SUM, _SIGNATURE, _N_WORDS = 0, 2, 4, 6
+# Columns of `marks`. A class is a range of positions and is known by its begin; a group, the nodes of a class
+# with one signature, is known by the first that was found.
+# By node: its position, class and group, and the last round that queued it. By position: which node is there.
+# By class: its length, and how many of its nodes are queued. By group: how many nodes it has, and where the
+# next one goes. Lists: the queues of this round and the next, classes with queued nodes, nodes on the move.
+_POSITION, _CLASS, _GROUP, _QUEUED_IN = 0, 1, 2, 3
+_NODE = 4
+_LENGTH, _N_QUEUED = 5, 6
+_COUNT, _NEXT = 7, 8
+_QUEUE, _OTHER_QUEUE, _TOUCHED, _MOVED, _N_MARKS = 9, 10, 11, 12, 13
+
+
+def stable_signatures(batch: GraphBatch, n_threads: int | None = None) -> tuple[UInt64, Int32]:
+    """Return the key of each node's last signature, shape (n_nodes, 2), and the size of its class.
+
+    At first the nodes of a graph that have the same label are a class, and the label's key is its key. The
+    signature of a node is its class's key with the multiset of the keys it hears. In each round every class
+    whose nodes have different signatures splits: the one that most of its nodes have (of several the
+    smallest) keeps the key of the class, and each of the others becomes the key of a new class. The last
+    round is the first without a split.
+
+    >>> from twinwl import GraphBatch
+    >>> signatures, class_size = stable_signatures(GraphBatch.from_edges([[(0, 1), (1, 2)]]))
+    >>> class_size.tolist(), bool((signatures[0] == signatures[2]).all())
+    ([2, 1, 2], True)
+    """
+    # A batch without edges has an empty vocabulary, and hears nothing.
+    code_keys = message_keys(batch.edge_vocabulary or None, directed=batch.directed)
+    messages = messages_of(batch, batch.edge_labels, len(batch.edge_vocabulary))
+    graph_ptr = batch.graph_ptr
+    words = np.zeros((batch.n_nodes, _N_WORDS), np.uint64)
+    labels = label_keys(batch.node_vocabulary, b"twl1 label")
+    words[:, _KEY : _KEY + 2] = labels.take(batch.node_labels, axis=0)
+    marks = np.empty((batch.n_nodes, _N_MARKS), np.int32)
+
+    def settle(first: int, last: int) -> None:
+        most = int(batch.nodes_per_graph[first:last].max(initial=0))
+        slots = np.zeros(1 << max(4, (2 * most).bit_length()), np.int32)
+        state = np.zeros(2, np.int64)
+        while first < last:
+            first = _settle_graphs(
+                first,
+                last,
+                graph_ptr,
+                *messages[:3],
+                code_keys,
+                batch.directed,
+                words,
+                marks,
+                slots,
+                state,
+                _STEPS_PER_CALL,
+            )
+
+    run_ranges(settle, balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads))
+    return words[:, _SIGNATURE:].copy(), marks[:, _COUNT].copy()
+
+
+@kernel
+def _settle_graphs(  # noqa: PLR0917
+    first: int,
+    last: int,
+    graph_ptr: Int64,
+    indptr: Int64,
+    indices: Int32,
+    codes: Int32,
+    code_keys: UInt64,
+    directed: bool,
+    words: UInt64,
+    marks: Int32,
+    slots: Int32,
+    state: Int64,
+    most_steps: int,
+) -> int:
+    """Settle graphs ``first..last``; return the first that is not yet settled after about ``most_steps``."""
+    steps = 0
+    n_round, n_queued = state[0], state[1]
+    for graph in range(first, last):
+        low, high = graph_ptr[graph], graph_ptr[graph + 1]
+        if n_round == 0:
+            n_queued = high - low
+            for node in range(low, high):
+                marks[node, _POSITION] = marks[node, _NODE] = marks[node, _QUEUE] = node
+                marks[node, _CLASS] = low
+                marks[node, _QUEUED_IN] = -1
+                marks[node, _LENGTH] = n_queued
+                marks[node, _N_QUEUED] = 0
+                words[node, _SIGNATURE] = words[node, _KEY]
+                words[node, _SIGNATURE + 1] = words[node, _KEY + 1]
+        while n_queued > 0:
+            if steps > most_steps:
+                state[0], state[1] = n_round, n_queued
+                return graph
+            steps += n_queued
+            n_classes = _group(n_round, low, n_queued, indptr, words, marks, slots)
+            n_queued = 0
+            for place in range(low, low + n_classes):
+                begin = marks[place, _TOUCHED]
+                end = begin + marks[begin, _LENGTH]
+                start, middle, keeps = _split(n_round, begin, words, marks, slots)
+                for position in range(start, end):
+                    node = marks[position, _NODE]
+                    if position < middle or marks[node, _GROUP] != keeps:
+                        n_queued = _tell(
+                            n_round,
+                            low,
+                            n_queued,
+                            node,
+                            indptr,
+                            indices,
+                            codes,
+                            code_keys,
+                            directed,
+                            words,
+                            marks,
+                        )
+                        steps += indptr[node + 1] - indptr[node]
+            n_round += 1
+        n_round = 0
+        for node in range(low, high):
+            _sign(node, indptr, words)
+            marks[node, _COUNT] = marks[marks[node, _CLASS], _LENGTH]
+    state[0] = 0
+    return last
+
+
+@kernel
+def _group(
+    n_round: int, low: int, n_queued: int, indptr: Int64, words: UInt64, marks: Int32, slots: Int32
+) -> int:
+    """Bring queued nodes to the end of their classes, and find the first with the same signature for each."""
+    n_classes = 0
+    queue = _QUEUE + (n_round & 1)
+    mask = np.uint64(len(slots) - 1)
+    for place in range(low, low + n_queued):
+        node = marks[place, queue]
+        begin = marks[node, _CLASS]
+        if n_round > 0:
+            if marks[begin, _LENGTH] == 1:  # nothing to split
+                continue
+            _sign(node, indptr, words)
+        if marks[begin, _N_QUEUED] == 0:
+            marks[low + n_classes, _TOUCHED] = begin
+            n_classes += 1
+        marks[begin, _N_QUEUED] += 1
+        here, there = marks[node, _POSITION], begin + marks[begin, _LENGTH] - marks[begin, _N_QUEUED]
+        other = marks[there, _NODE]
+        marks[here, _NODE], marks[there, _NODE] = other, node
+        marks[other, _POSITION], marks[node, _POSITION] = here, there
+        slot = words[node, _SIGNATURE] & mask
+        while slots[slot] > 0 and not _same(slots[slot] - 1, node, words):
+            slot = (slot + np.uint64(1)) & mask
+        if slots[slot] == 0:
+            slots[slot] = node + 1
+            marks[node, _COUNT] = 0
+            marks[node, _NEXT] = slot
+        group = slots[slot] - 1
+        marks[node, _GROUP] = group
+        marks[group, _COUNT] += 1
+    return n_classes
+
+
+@kernel
+def _split(n_round: int, begin: int, words: UInt64, marks: Int32, slots: Int32) -> tuple[int, int, int]:
+    """Make a class of each group of a class.
+
+    Those that are not queued have heard nothing new, so they have one signature and are a group too.
+
+    Returns
+    -------
+    start, middle, keeps
+        The nodes from position ``start`` on have new keys, except for the group ``keeps``, which only those
+        from ``middle`` on can belong to.
+    """
+    end = begin + marks[begin, _LENGTH]
+    middle = end - marks[begin, _N_QUEUED]
+    marks[begin, _N_QUEUED] = 0
+    start, keeps, most, largest = middle, -1, middle - begin, marks[begin, _NODE]
+    for position in range(middle, end):
+        node = marks[position, _NODE]
+        if marks[node, _GROUP] == node:
+            slots[marks[node, _NEXT]] = 0
+            n = marks[node, _COUNT]
+            if n > most or (n == most and _smaller(node, largest, words)):
+                start, keeps, most, largest = begin, node, n, node
+    if n_round == 0:  # labels make the first classes: each has a key of its own
+        start, keeps = begin, -1
+    if most == end - begin:
+        return (begin if n_round == 0 else end), middle, -1
+    marks[begin, _LENGTH] = middle - begin
+    cursor = middle
+    for position in range(middle, end):
+        node = marks[position, _NODE]
+        marks[position, _MOVED] = node
+        if marks[node, _GROUP] == node:
+            marks[cursor, _LENGTH] = marks[node, _COUNT]
+            marks[node, _NEXT] = cursor
+            cursor += marks[node, _COUNT]
+    for position in range(middle, end):
+        node = marks[position, _MOVED]
+        group = marks[node, _GROUP]
+        there = marks[group, _NEXT]
+        marks[group, _NEXT] = there + 1
+        marks[there, _NODE] = node
+        marks[node, _POSITION] = there
+    for position in range(middle, end):
+        node = marks[position, _NODE]
+        group = marks[node, _GROUP]
+        marks[node, _CLASS] = marks[group, _NEXT] - marks[group, _COUNT]
+    return start, middle, keeps
+
+
+@kernel
+def _tell(
+    n_round: int,
+    low: int,
+    n_queued: int,
+    node: int,
+    indptr: Int64,
+    indices: Int32,
+    codes: Int32,
+    code_keys: UInt64,
+    directed: bool,
+    words: UInt64,
+    marks: Int32,
+) -> int:
+    """Make a node's signature its key, and queue it and those who hear it; return the queue's length."""
+    old_a, old_b = words[node, _KEY], words[node, _KEY + 1]
+    new_a, new_b = words[node, _SIGNATURE], words[node, _SIGNATURE + 1]
+    words[node, _KEY], words[node, _KEY + 1] = new_a, new_b
+    n_queued = _queue(n_round, low, n_queued, node, marks)
+    first, last = indptr[node], indptr[node + 1]
+    x = y = np.uint64(0)
+    for message in range(first, last):
+        if message == first or len(codes):
+            # Who is at the head of an arc hears from its tail, and the other way round.
+            code = (codes[message] ^ directed) if len(codes) else 0
+            x, y = blended(new_a ^ code_keys[code, 0], new_b + code_keys[code, 1], HEARD)
+            if n_round > 0:
+                old_x, old_y = blended(old_a ^ code_keys[code, 0], old_b + code_keys[code, 1], HEARD)
+                x -= old_x
+                y -= old_y
+        other = indices[message]
+        words[other, _SUM] += x
+        words[other, _SUM + 1] += y
+        n_queued = _queue(n_round, low, n_queued, other, marks)
+    return n_queued
+
+
+@kernel
+def _queue(n_round: int, low: int, n_queued: int, node: int, marks: Int32) -> int:
+    """Put a node into the next round's queue, once."""
+    if marks[node, _QUEUED_IN] == n_round:
+        return n_queued
+    marks[node, _QUEUED_IN] = n_round
+    marks[low + n_queued, _QUEUE + 1 - (n_round & 1)] = node
+    return n_queued + 1
+
+
+@kernel
+def _sign(node: int, indptr: Int64, words: UInt64) -> None:
+    """Write a node's signature: its key, what it hears, and how much."""
+    a, b = blended(words[node, _KEY], words[node, _KEY + 1], OWN)
+    n_heard = np.uint64(indptr[node + 1] - indptr[node] + 1)
+    words[node, _SIGNATURE], words[node, _SIGNATURE + 1] = blended(
+        a + words[node, _SUM], b + words[node, _SUM + 1], WHOLE + n_heard
+    )
+
+
+@kernel
+def _smaller(one: int, other: int, words: UInt64) -> bool:
+    if words[one, _SIGNATURE] != words[other, _SIGNATURE]:
+        return words[one, _SIGNATURE] < words[other, _SIGNATURE]
+    return words[one, _SIGNATURE + 1] < words[other, _SIGNATURE + 1]
+
+
+@kernel
+def _same(one: int, other: int, words: UInt64) -> bool:
+    return (
+        words[one, _SIGNATURE] == words[other, _SIGNATURE]
+        and words[one, _SIGNATURE + 1] == words[other, _SIGNATURE + 1]
+    )
