@@ -17,6 +17,7 @@ _TEMPLATES = files("twinwl.report") / "templates"
 _STYLES = ("theme.css", "figures.css", "charts.css")
 _MARGIN = 22.0
 _CAPTION = 13.0  # its font size, as in figures.css
+_RULERS = ("DejaVuSans", "DejaVuSerif")
 _RULER = 1000.0  # the size in which letters are measured
 
 
@@ -134,7 +135,9 @@ def sheet(canvases: Sequence[Canvas], columns: int, title: str, gap: float = 36.
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """Measure text in DejaVu Sans, the widest of the common sans-serifs: in any other it needs less room.
+    """Measure text in the widest of the common fonts: in any other it needs less room.
+
+    They are DejaVu Sans and, which browsers fall back to where a machine has little else, DejaVu Serif.
 
     Parameters
     ----------
@@ -147,8 +150,8 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 
     >>> text_width("NTwin", 12) > text_width("iii", 12)
     True
-    >>> round(text_width("1-WL, NTwin's network", 12.5, bold=True))
-    162
+    >>> text_width("NTwin", 12, bold=True) > text_width("NTwin", 12)
+    True
     """
     return size * sum(_advance(letter, bold=bold) for letter in text)
 
@@ -178,22 +181,25 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 @cache
 def _advance(letter: str, *, bold: bool) -> float:
-    """Return how far a letter moves the pen, in units of the font's size."""
-    font = _font(bold=bold)
-    if ord(letter) not in font.get_charmap():
-        return 1.0  # a letter of another script comes from another font; few are wider than they are high
-    return float(font.load_char(ord(letter)).linearHoriAdvance) / 65536 / _RULER
+    """Return how far a letter moves the pen at most, in units of the font's size."""
+    fonts = [font for font in _fonts(bold=bold) if ord(letter) in font.get_charmap()]
+    # A letter of another script comes from another font; few are wider than they are high.
+    return max(
+        (font.load_char(ord(letter)).linearHoriAdvance / 65536 / _RULER for font in fonts), default=1.0
+    )
 
 
 @cache
-def _font(*, bold: bool) -> Any:  # noqa: ANN401  (matplotlib has no types)
-    """Return matplotlib's own copy of the font, which is on every machine."""
+def _fonts(*, bold: bool) -> list[Any]:
+    """Return matplotlib's own copies of the fonts, which are on every machine."""
     from matplotlib import get_data_path  # noqa: PLC0415  (heavy)
     from matplotlib.ft2font import FT2Font  # noqa: PLC0415
 
-    font = FT2Font(f"{get_data_path()}/fonts/ttf/DejaVuSans{'-Bold' if bold else ''}.ttf")
-    font.set_size(_RULER, 72)
-    return font
+    weight = "-Bold" if bold else ""
+    fonts = [FT2Font(f"{get_data_path()}/fonts/ttf/{name}{weight}.ttf") for name in _RULERS]
+    for font in fonts:
+        font.set_size(_RULER, 72)
+    return fonts
 
 
 def _n(value: float) -> str:
