@@ -9,8 +9,9 @@ from tests import naive
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
 from twinwl.datasets.formats.tu import read_tu
-from twinwl.refinement import identities
+from twinwl.refinement import core_sizes, identities, searches, threads
 from twinwl.refinement.identities import rooted_sizes
+from twinwl.refinement.searches import representatives, search
 
 PAPER_SETS = ["MUTAG", "PTC_MR", "Mutagenicity", "NCI1", "NCI109"]
 
@@ -41,39 +42,110 @@ def test_arcs_are_followed_in_their_direction(batch):
     np.testing.assert_array_equal(rooted_sizes(batch, 3), oracle(batch, 3).reshape(4, -1))
 
 
-def large_graphs():
+def graphs_with_hubs():
+    broom = nx.compose(nx.path_graph(200), nx.star_graph(range(199, 500)))
+    caterpillar = nx.path_graph(60)
+    caterpillar.add_edges_from((node % 60, node) for node in range(60, 900))
+    spider = nx.star_graph(300)
+    spider.add_edges_from((leg, 300 + leg) for leg in range(1, 301))
+    # Nodes of equal neighbours, some with trees of their own below them.
+    shared = nx.complete_bipartite_graph(3, 400)
+    shared.add_edges_from((node, 1000 + node) for node in range(3, 200))
+    shared.add_edges_from((1000 + node, 2000 + node) for node in range(3, 80))
+    random = np.random.default_rng(0)
+    thread = nx.random_labeled_tree(900, seed=1)
+    thread.add_edges_from((0, node) for node in range(1, 900, 7))
+    thread.add_edges_from(pair for pair in random.integers(0, 900, (30, 2)).tolist() if pair[0] != pair[1])
+    return [
+        nx.star_graph(700),
+        broom,
+        caterpillar,
+        spider,
+        shared,
+        thread,
+        nx.random_labeled_tree(600, seed=0),
+        nx.barabasi_albert_graph(800, 3, seed=0),
+        nx.gnm_random_graph(700, 1500, seed=0),
+        nx.gnm_random_graph(600, 400, seed=0),
+        nx.disjoint_union(nx.complete_graph(70), nx.empty_graph(5)),
+        nx.disjoint_union(nx.cycle_graph(300), nx.star_graph(300)),
+        nx.complete_bipartite_graph(2, 600),
+        nx.grid_2d_graph(20, 30),
+        nx.path_graph(300),
+        nx.empty_graph(600),
+        nx.gnm_random_graph(100, 300, seed=0),
+        nx.gnm_random_graph(200, 300, seed=0),
+    ]
+
+
+def undirected():
+    return GraphBatch.from_networkx(
+        [nx.convert_node_labels_to_integers(graph) for graph in graphs_with_hubs()]
+    )
+
+
+def directed():
+    hub = nx.DiGraph([*((node, 0) for node in range(1, 400)), *((0, node) for node in range(300, 800))])
     return GraphBatch.from_networkx(
         [
-            nx.gnm_random_graph(700, 1500, seed=0),
-            nx.path_graph(300),
-            nx.star_graph(400),
-            nx.disjoint_union(nx.complete_graph(70), nx.empty_graph(5)),
+            nx.gnm_random_graph(600, 1500, seed=0, directed=True),
+            nx.gnm_random_graph(150, 200, seed=1, directed=True),
+            hub,
+            nx.complete_bipartite_graph(3, 600).to_directed(),
+            nx.barabasi_albert_graph(700, 2, seed=0).to_directed(),
+            nx.gn_graph(600, seed=0),
+            nx.DiGraph(nx.empty_graph(600)),
         ]
     )
 
 
-@pytest.mark.parametrize("words_at_most", [0, 1 << 23])
-@pytest.mark.parametrize("alone_from", [100, 1 << 14])
+# Which way a large graph takes depends on what a row costs in steps of a search.
+WAYS = {"searches": 10**9, "blocks": 0, "whichever is cheaper": 2}
+
+
+@pytest.mark.parametrize("make", [undirected, directed])
+def test_graphs_with_hubs(make):
+    np.testing.assert_array_equal(rooted_sizes(make(), 4), oracle(make(), 4))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("make", [undirected, directed])
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_bitsets_and_searches_agree_on_large_graphs(monkeypatch, words_at_most, alone_from, n_threads):
-    batch = large_graphs()
-    expected = oracle(batch, 4)
-    monkeypatch.setattr("twinwl.refinement.threads._STEPS_WORTH_A_THREAD", 10)
-    monkeypatch.setattr(identities, "_ALONE_FROM", alone_from)
-    if words_at_most == 0:
-        force = lambda *_: False  # noqa: E731
-        monkeypatch.setattr(identities, "_words_are_cheaper", force)
-    np.testing.assert_array_equal(rooted_sizes(batch, 4, n_threads=n_threads), expected)
+def test_large_graphs_give_the_same_numbers_either_way(monkeypatch, way, make, n_threads):
+    monkeypatch.setattr(identities, "LARGE", 66)
+    monkeypatch.setattr(core_sizes, "_NEAR_ROW_IN_STEPS", WAYS[way])
+    monkeypatch.setattr(core_sizes, "_STEPS_TO_GROUP", 0)
+    monkeypatch.setattr(core_sizes, "STEPS_PER_PIECE", 1000)
+    monkeypatch.setattr(threads, "_STEPS_WORTH_A_THREAD", 10)
+    monkeypatch.setattr(threads, "STEPS_PER_PIECE", 1000)
+    batch = make()
+    for n_iter in (1, 2, 5):
+        np.testing.assert_array_equal(rooted_sizes(batch, n_iter, n_threads), oracle(batch, n_iter))
 
 
-def test_both_ways_give_the_same_numbers_on_one_graph():
-    batch = large_graphs()[0]
-    shape = (6, batch.n_nodes)
-    words, searched = np.empty(shape, np.int32), np.empty(shape, np.int32)
-    identities._pass_words(0, batch.n_nodes, batch.indptr, batch.indices, 5, 0, words)
-    identities._search(0, batch.n_nodes, 0, batch.n_nodes, batch.indptr, batch.indices, 5, 0, searched)
-    np.testing.assert_array_equal(words, searched)
-    np.testing.assert_array_equal(words, oracle(batch, 5))
+def test_searches_that_cost_more_than_expected_are_given_up(monkeypatch):
+    batch = GraphBatch.from_networkx([nx.barabasi_albert_graph(800, 3, seed=0)])
+    monkeypatch.setattr(identities, "LARGE", 66)
+    monkeypatch.setattr(core_sizes, "_expected_steps", lambda *_: 0)
+    searched = []
+    monkeypatch.setattr(core_sizes, "search", lambda *args: searched.append(1) or search(*args))
+    monkeypatch.setattr(core_sizes, "STEPS_PER_PIECE", 100_000)
+    np.testing.assert_array_equal(rooted_sizes(batch, 4, n_threads=1), oracle(batch, 4))
+    assert searched
+
+
+def test_nodes_of_equal_neighbours_are_found_by_comparing_them(monkeypatch):
+    graph = GraphBatch.from_networkx([nx.complete_bipartite_graph(2, 3)])
+    expected = [0, 0, 2, 2, 2]
+    assert representatives(0, graph.indptr, graph.indices, directed=False).tolist() == expected
+    monkeypatch.setattr(searches, "_keys_of_lists", lambda ptr, _: np.zeros(len(ptr) - 1, np.uint64))
+    assert representatives(0, graph.indptr, graph.indices, directed=False).tolist() == expected
+
+
+def test_nodes_of_equal_neighbours_differ_by_the_arcs_they_receive():
+    both_ways_to_one = [(0, 2), (1, 2), (2, 0)]
+    graph = GraphBatch.from_edges([both_ways_to_one], directed=True)
+    assert representatives(0, graph.indptr, graph.indices, directed=True).tolist() == [0, 1, 2]
 
 
 def test_more_rounds_than_the_diameter_repeat_the_component_sizes():

@@ -153,7 +153,7 @@ def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: tuple[Readout, ...])
     work = np.cumsum(
         [0, *(int((batch.nodes_per_graph[chosen] * (rounds[chosen] + 1)).sum()) for chosen in blocks)]
     )
-    run_ranges(fill, balanced_ranges(work, n_threads))
+    run_ranges(fill, balanced_ranges(work, n_threads), n_threads)
     return out
 
 

@@ -168,7 +168,7 @@ def colour_round(
         def colour(low: int, high: int) -> None:
             table_of[low, high].pass_labels(messages, before, low, high, after, insert=insert)  # noqa: B023
 
-        run_ranges(colour, ranges)
+        run_ranges(colour, ranges, n_threads)
         for low, high in ranges[1:] if insert else []:
             translate(low, high, table.absorb(table_of[low, high]), after)
 

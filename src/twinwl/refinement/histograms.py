@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.compilation.kernel import kernel
-from twinwl.refinement.identities import sizes_of_graphs
-from twinwl.refinement.threads import balanced_ranges, run_ranges
+from twinwl.refinement.identities import LARGE, rooted_sizes, sizes_of_graphs
+from twinwl.refinement.threads import available_threads, balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from twinwl.arrays import Float64, Int32, Int64, Ints
     from twinwl.graphs.batch import GraphBatch
 
@@ -21,11 +23,10 @@ __all__ = ["colour_histograms"]
 # does not grow with the batch.
 _NODES_A_TURN = 1 << 17
 # Rooted sizes exist for about this many nodes at a time, so that they are still in the cache when summed.
-_NODES_A_BLOCK = 1 << 12
+_NODES_A_BLOCK = 1 << 14
 # Ranking all against all beats sorting up to about this many nodes.
 _RANK_UP_TO = 256
 _LANES = 32  # a multiple of these nodes leaves the vectorised loop no remainder
-_ALL_GRAPHS = 1 << 62
 _LAST_COLOUR = np.iinfo(np.int32).max
 _ROWS_AT_MOST = np.iinfo(np.int32).max
 
@@ -64,6 +65,7 @@ def colour_histograms(
     data = np.empty(n_rounds * batch.n_nodes, np.float64)
     indices = np.empty(n_rounds * batch.n_nodes, index_dtype)
     indptr = np.zeros(len(batch) + 1, np.int64)
+    weights = _weights(batch, n_rounds, n_threads, by_size=weigh_by_size)
     end = 0
     for ranges in _turns(batch.graph_ptr, n_rounds, n_threads):
         first_node = int(batch.graph_ptr[ranges[0][0]])
@@ -72,11 +74,13 @@ def colour_histograms(
 
         def write(first: int, last: int) -> None:
             begin = begin_of[first]  # noqa: B023  (called within this turn of the loop)
-            graphs = batch.graph_ptr, batch.indptr, batch.indices
-            rows = data[begin:], indices[begin:], indptr
-            written[first] = _rows(first, last, *graphs, colours, offsets, weigh_by_size, *rows)  # noqa: B023
+            done = 0
+            for start, stop, low, sizes in weights(first, last):
+                rows = data[begin + done :], indices[begin + done :], indptr
+                done += _rows(start, stop, batch.graph_ptr, colours, low, sizes, offsets, *rows)
+            written[first] = done  # noqa: B023
 
-        run_ranges(write, ranges)
+        run_ranges(write, ranges, n_threads)
         for first, _ in ranges:
             begin, length = begin_of[first], written[first]
             if begin > end:
@@ -89,9 +93,34 @@ def colour_histograms(
     return data, indices, indptr
 
 
+def _weights(
+    batch: GraphBatch, n_rounds: int, n_threads: int | None, *, by_size: bool
+) -> Callable[[int, int], Iterator[tuple[int, int, int, Int32]]]:
+    """Return a function that yields graphs from … to …, their first node, and what each node counts."""
+    graph_ptr = batch.graph_ptr
+    if by_size and batch.nodes_per_graph.max(initial=0) >= LARGE:
+        sizes = rooted_sizes(batch, n_rounds - 1, n_threads)  # a large graph takes all threads for itself
+        return lambda first, last: iter([(first, last, 0, sizes)])
+
+    def blocks(first: int, last: int) -> Iterator[tuple[int, int, int, Int32]]:
+        marks = np.arange(graph_ptr[first], graph_ptr[last], _NODES_A_BLOCK)[1:]
+        bounds = [first, *np.searchsorted(graph_ptr, marks).tolist(), last]
+        n_nodes = int(np.diff(graph_ptr[bounds]).max())
+        room = np.ones(n_rounds * n_nodes, np.int32)
+        for start, stop in pairwise(bounds):
+            low, high = int(graph_ptr[start]), int(graph_ptr[stop])
+            sizes = room[: n_rounds * (high - low)].reshape(n_rounds, high - low)
+            if by_size:
+                sizes_of_graphs(batch, start, stop, n_rounds - 1, low, sizes)
+            yield start, stop, low, sizes
+
+    return blocks
+
+
 def _turns(graph_ptr: Int64, n_rounds: int, n_threads: int | None) -> list[list[tuple[int, int]]]:
     """Cut the graphs into turns, and each turn into one range a thread."""
-    n_ranges = len(balanced_ranges(graph_ptr * n_rounds, n_threads))
+    wanted = available_threads() if n_threads is None else n_threads
+    n_ranges = min(wanted, len(balanced_ranges(graph_ptr * n_rounds, wanted)))
     n_turns = max(1, round(int(graph_ptr[-1]) / (n_ranges * _NODES_A_TURN)))
     marks = np.linspace(0, graph_ptr[-1], n_turns * n_ranges + 1)[1:-1]
     bounds = [0, *np.searchsorted(graph_ptr, marks).tolist(), len(graph_ptr) - 1]
@@ -104,49 +133,19 @@ def _rows(
     first: int,
     last: int,
     graph_ptr: Int64,
-    indptr: Int64,
-    indices: Int32,
     colours: Int32,
-    offsets: Int64,
-    weigh_by_size: bool,
-    data: Float64,
-    columns: Ints,
-    row_lengths: Int64,
-) -> int:
-    """Write the rows of graphs ``first..last`` one after the other, and the length of each."""
-    n_rounds = len(colours)
-    end = 0
-    room = np.empty(0, np.int32)
-    while first < last:
-        stop = first + 1
-        while stop < last and graph_ptr[stop + 1] - graph_ptr[first] <= _NODES_A_BLOCK:
-            stop += 1
-        n_nodes = graph_ptr[stop] - graph_ptr[first]
-        if n_rounds * n_nodes > len(room):
-            room = np.ones(n_rounds * n_nodes, np.int32)
-        sizes = room[: n_rounds * n_nodes].reshape(n_rounds, n_nodes)
-        if weigh_by_size:
-            sizes_of_graphs(first, stop, graph_ptr, indptr, indices, n_rounds - 1, _ALL_GRAPHS, sizes)
-        end = _sum_by_colour(first, stop, graph_ptr, colours, sizes, offsets, end, data, columns, row_lengths)
-        first = stop
-    return end
-
-
-@kernel
-def _sum_by_colour(
-    first: int,
-    last: int,
-    graph_ptr: Int64,
-    colours: Int32,
+    low: int,
     sizes: Int32,
     offsets: Int64,
-    end: int,
     data: Float64,
     columns: Ints,
     row_lengths: Int64,
 ) -> int:
-    """Write the rows of a block of graphs from place ``end`` on; return where they end."""
-    low = graph_ptr[first]
+    """Write the rows of graphs ``first..last`` one after the other, and the length of each; return their sum.
+
+    Columns of ``sizes`` begin with node ``low``.
+    """
+    end = 0
     ranked = np.empty(_RANK_UP_TO, np.int32)
     sums = np.empty(_RANK_UP_TO, np.int32)
     colour_at = np.empty(_RANK_UP_TO, np.int32)

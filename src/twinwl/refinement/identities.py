@@ -1,8 +1,8 @@
 """Identity passing: how many nodes each node reaches within h steps.
 
-Two ways give the same numbers. Bitsets pass whole identity sets along the arcs, one machine word for graphs
-of up to 64 nodes: O(arcs · ⌈n/64⌉) a round. Breadth-first search walks each ball once: the sum of ball sizes,
-and memory linear in n. Each graph takes the cheaper one; a sample of its balls tells which that is.
+A graph of up to 64 nodes passes identity sets along its arcs, one machine word per set: O(arcs) a round. In a
+larger one, trees are counted in O(nodes) a round, and the core they hang on is searched or passes bitsets,
+whichever is cheaper.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from twinwl.arguments import checked, integer
+from twinwl.compilation.kernel import kernel
+from twinwl.refinement.core_sizes import sizes_of_core, sizes_of_large_core
+from twinwl.refinement.cores import core_of, spread
+from twinwl.refinement.target_blocks import popcount
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["rooted_sizes", "sizes_of_graphs"]
+__all__ = ["LARGE", "rooted_sizes", "sizes_of_graphs"]
 
+LARGE = 1 << 12
+"""A graph of this many nodes is cut into pieces and spread over threads by itself."""
 _WORD_BITS = 64
 _USUAL_DEGREE = 4  # atoms hear from no more than four others
-# One step of a search misses the cache where the words of a bitset stream through it: measured 4 to 8 times.
-_SEARCH_STEP_IN_WORDS = 6
-_SAMPLED_ROOTS = 8
-_WORDS_ALWAYS_CHEAPER = 4
-_BITSET_WORDS_AT_MOST = 1 << 23  # 64 MiB for each of the two buffers
-_ALONE_FROM = 1 << 14  # a graph of this many nodes is spread over threads by itself
+_FIRST_UNKNOWN = 2  # the rounds before are known: a node alone, and with its neighbours
 
 
 def rooted_sizes(batch: GraphBatch, n_iter: int, n_threads: int | None = None) -> Int32:
@@ -53,74 +53,108 @@ def rooted_sizes(batch: GraphBatch, n_iter: int, n_threads: int | None = None) -
     arcs_before_graph = batch.indptr[batch.graph_ptr]
     work = (arcs_before_graph + batch.graph_ptr) * max(1, n_iter)
 
-    def small(first: int, last: int) -> None:
-        sizes_of_graphs(first, last, batch.graph_ptr, batch.indptr, batch.indices, n_iter, _ALONE_FROM, out)
+    def fill(first: int, last: int) -> None:
+        sizes_of_graphs(batch, first, last, n_iter, 0, out)
 
-    run_ranges(small, balanced_ranges(work, n_threads))
-    for graph in np.flatnonzero(batch.nodes_per_graph >= _ALONE_FROM).tolist():
+    run_ranges(fill, balanced_ranges(work, n_threads), n_threads)
+    for graph in np.flatnonzero(batch.nodes_per_graph >= LARGE).tolist():
         _sizes_of_large_graph(batch, graph, n_iter, out, n_threads)
     return out
+
+
+def sizes_of_graphs(batch: GraphBatch, first: int, last: int, n_iter: int, low: int, out: Int32) -> None:
+    """Fill ``out`` for graphs ``first..last``, large ones left out; its columns begin with node ``low``."""
+    n_nodes = batch.nodes_per_graph[first:last]
+    graphs = first, last, batch.graph_ptr, batch.indptr, batch.indices
+    # Kernels are compiled when they are first called, so each kind of graphs has its own.
+    if n_nodes.min(initial=LARGE) <= _WORD_BITS:
+        _sizes_of_small_graphs(*graphs, n_iter, low, out)
+    if ((n_nodes > _WORD_BITS) & (n_nodes < LARGE)).any():
+        _sizes_of_middling_graphs(*graphs, batch.directed, n_iter, LARGE, low, out)
 
 
 def _sizes_of_large_graph(
     batch: GraphBatch, graph: int, n_iter: int, out: Int32, n_threads: int | None
 ) -> None:
     low, high = int(batch.graph_ptr[graph]), int(batch.graph_ptr[graph + 1])
-    if _words_are_cheaper(low, high, batch.indptr, batch.indices, n_iter, out):
-        _pass_words(low, high, batch.indptr, batch.indices, n_iter, 0, out)
+    degrees = np.diff(batch.indptr[low : high + 1])
+    if n_iter < _FIRST_UNKNOWN or not degrees.any():
+        out[:, low:high] = 1
+        out[1:, low:high] += degrees.astype(np.int32)
         return
-    steps = np.arange(high - low + 1, dtype=np.int64) * _SEARCH_STEP_IN_WORDS
-    run_ranges(
-        lambda first, last: _search(
-            low, high, low + first, low + last, batch.indptr, batch.indices, n_iter, 0, out
-        ),
-        balanced_ranges(steps, n_threads),
+    order, parent, nodes, base, core_ptr, core_indices, anchors, depths = core_of(
+        low, high, batch.indptr, batch.indices, batch.directed, n_iter, low, out
     )
+    if len(nodes):
+        core = base, core_ptr, core_indices, anchors, depths, degrees[nodes], batch.directed
+        below = np.ascontiguousarray(out[:, low + nodes if len(anchors) else slice(0)].T)
+        out[:, low + nodes] = sizes_of_large_core(*core, below, n_iter, n_threads)
+    spread(order, parent, n_iter, low, out)
 
 
-@njit(cache=True, nogil=True)
-def sizes_of_graphs(
+@kernel
+def _sizes_of_small_graphs(
     first: int,
     last: int,
     graph_ptr: Int64,
     indptr: Int64,
     indices: Int32,
     n_iter: int,
-    alone_from: int,
+    low: int,
     out: Int32,
 ) -> None:
-    """Fill ``out`` for graphs ``first..last``, leaving out those of ``alone_from`` nodes or more.
-
-    Columns of ``out`` are counted from the first node of the batch, or from the first node of graph ``first``
-    where ``out`` is only as wide as the graphs asked for.
-    """
-    shift = 0 if out.shape[1] == graph_ptr[-1] else graph_ptr[first]
+    """Fill the columns of graphs whose identity sets fit a word."""
     here = np.empty(_WORD_BITS, np.uint64)
     there = np.empty(_WORD_BITS, np.uint64)
     near = np.empty(_WORD_BITS * _USUAL_DEGREE, np.int64)
     for graph in range(first, last):
-        low, high = graph_ptr[graph], graph_ptr[graph + 1]
-        if high - low <= _WORD_BITS and _neighbours(low, high, indptr, indices, near) <= _USUAL_DEGREE:
-            _pass_along_few(high - low, low - shift, near, n_iter, here, there, out)
-        elif high - low <= _WORD_BITS:
-            _pass_one_word(low, high, indptr, indices, n_iter, shift, here, there, out)
-        elif high - low < alone_from:
-            if _words_are_cheaper(low, high, indptr, indices, n_iter, out):
-                _pass_words(low, high, indptr, indices, n_iter, shift, out)
-            else:
-                _search(low, high, low, high, indptr, indices, n_iter, shift, out)
+        begin, stop = graph_ptr[graph], graph_ptr[graph + 1]
+        if stop - begin > _WORD_BITS:
+            continue
+        if _neighbours(begin, stop, indptr, indices, near) <= _USUAL_DEGREE:
+            _pass_along_few(stop - begin, begin - low, near, n_iter, here, there, out)
+        else:
+            _pass_one_word(begin, stop, indptr, indices, n_iter, low, here, there, out)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _popcount(word: np.uint64) -> np.int32:
-    """Count set bits; LLVM recognises the idiom and emits one instruction."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int32((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+@kernel
+def _sizes_of_middling_graphs(
+    first: int,
+    last: int,
+    graph_ptr: Int64,
+    indptr: Int64,
+    indices: Int32,
+    directed: bool,
+    n_iter: int,
+    large: int,
+    low: int,
+    out: Int32,
+) -> None:
+    """Fill the columns of graphs that are neither small nor large."""
+    for graph in range(first, last):
+        begin, stop = graph_ptr[graph], graph_ptr[graph + 1]
+        if not _WORD_BITS < stop - begin < large:
+            continue
+        column = begin - low
+        if n_iter < _FIRST_UNKNOWN or indptr[begin] == indptr[stop]:
+            for node in range(stop - begin):
+                out[0, column + node] = 1
+                for h in range(1, n_iter + 1):
+                    out[h, column + node] = indptr[begin + node + 1] - indptr[begin + node] + 1
+            continue
+        order, parent, nodes, base, core_ptr, core_indices, anchors, depths = core_of(
+            begin, stop, indptr, indices, directed, n_iter, column, out
+        )
+        if len(nodes) > 0:
+            degrees = indptr[begin + 1 + nodes] - indptr[begin + nodes]
+            sizes = sizes_of_core(base, core_ptr, core_indices, anchors, depths, degrees, directed, n_iter)
+            for h in range(n_iter + 1):
+                for place in range(len(nodes)):
+                    out[h, column + nodes[place]] = sizes[h, place]
+        spread(order, parent, n_iter, column, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _neighbours(low: int, high: int, indptr: Int64, indices: Int32, near: Int64) -> int:
     """Write four neighbours of each node, itself where there are fewer; return the largest degree."""
     most = 0
@@ -138,7 +172,7 @@ def _neighbours(low: int, high: int, indptr: Int64, indices: Int32, near: Int64)
     return most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pass_along_few(
     n: int, first_column: int, near: Int64, n_iter: int, here: UInt64, there: UInt64, out: Int32
 ) -> None:
@@ -152,11 +186,11 @@ def _pass_along_few(
             word = here[place] | here[near[few]] | here[near[few + 1]]
             word |= here[near[few + 2]] | here[near[few + 3]]
             there[place] = word
-            out[h, first_column + place] = _popcount(word)
+            out[h, first_column + place] = popcount(word)
         here, there = there, here
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _pass_one_word(
     low: int,
     high: int,
@@ -168,107 +202,23 @@ def _pass_one_word(
     there: UInt64,
     out: Int32,
 ) -> None:
-    """Identity passing for a graph of up to 64 nodes: one word a node, all of it in registers and L1."""
+    """Identity passing for a graph of up to 64 nodes: one word per node, all of it in registers and L1."""
     n = high - low
     for place in range(n):
         here[place] = np.uint64(1) << np.uint64(place)
         out[0, low + place - shift] = 1
-    for h in range(1, n_iter + 1):
-        for place in range(n):
-            word = here[place]
-            for arc in range(indptr[low + place], indptr[low + place + 1]):
-                word |= here[indices[arc] - low]
-            there[place] = word
-            out[h, low + place - shift] = _popcount(word)
-        here, there = there, here
-
-
-@njit(cache=True, nogil=True)
-def _pass_words(
-    low: int, high: int, indptr: Int64, indices: Int32, n_iter: int, shift: int, out: Int32
-) -> None:
-    """Identity passing with several words a node; only copies once nothing grows any more."""
-    n = high - low
-    n_words = (n + _WORD_BITS - 1) // _WORD_BITS
-    here = np.zeros(n * n_words, np.uint64)
-    there = np.empty(n * n_words, np.uint64)
-    for place in range(n):
-        here[place * n_words + place // _WORD_BITS] = np.uint64(1) << np.uint64(place % _WORD_BITS)
-        out[0, low + place - shift] = 1
     growing = True
     for h in range(1, n_iter + 1):
         if not growing:
-            out[h, low - shift : high - shift] = out[h - 1, low - shift : high - shift]
+            for column in range(low - shift, high - shift):
+                out[h, column] = out[h - 1, column]
             continue
         growing = False
         for place in range(n):
-            own = place * n_words
-            for word in range(n_words):
-                there[own + word] = here[own + word]
+            word = here[place]
             for arc in range(indptr[low + place], indptr[low + place + 1]):
-                other = (indices[arc] - low) * n_words
-                for word in range(n_words):
-                    there[own + word] |= here[other + word]
-            size = np.int32(0)
-            for word in range(n_words):
-                size += _popcount(there[own + word])
-            growing |= size != out[h - 1, low + place - shift]
-            out[h, low + place - shift] = size
+                word |= here[np.uint64(indices[arc] - low)]  # a signed place might count from the end
+            there[place] = word
+            growing |= bool(word != here[place])
+            out[h, low + place - shift] = popcount(word)
         here, there = there, here
-
-
-@njit(cache=True, nogil=True)
-def _search(
-    low: int,
-    high: int,
-    first_root: int,
-    last_root: int,
-    indptr: Int64,
-    indices: Int32,
-    n_iter: int,
-    shift: int,
-    out: Int32,
-) -> int:
-    """Breadth-first search from each root to depth ``n_iter``; returns the number of arcs it walked."""
-    seen = np.full(high - low, -1, np.int32)
-    queue = np.empty(high - low, np.int32)
-    walked = 0
-    for root in range(first_root, last_root):
-        seen[root - low] = root - first_root
-        queue[0] = root
-        head, tail = 0, 1
-        out[0, root - shift] = 1
-        for h in range(1, n_iter + 1):
-            level_end = tail
-            # The last level is only counted: its nodes are never walked from.
-            for place in range(head, level_end):
-                node = queue[place]
-                for arc in range(indptr[node], indptr[node + 1]):
-                    heard = indices[arc]
-                    if seen[heard - low] != root - first_root:
-                        seen[heard - low] = root - first_root
-                        queue[tail] = heard
-                        tail += 1
-                walked += indptr[node + 1] - indptr[node]
-            head = level_end
-            out[h, root - shift] = tail
-    return walked
-
-
-@njit(cache=True, nogil=True)
-def _words_are_cheaper(low: int, high: int, indptr: Int64, indices: Int32, n_iter: int, out: Int32) -> bool:
-    """Tell from a sample of balls whether bitsets cost less than searches."""
-    n = high - low
-    n_words = (n + _WORD_BITS - 1) // _WORD_BITS
-    if n_words <= _WORDS_ALWAYS_CHEAPER:
-        return True
-    if n * n_words > _BITSET_WORDS_AT_MOST:
-        return False
-    scratch = np.empty((n_iter + 1, _SAMPLED_ROOTS), out.dtype)
-    walked = 0
-    stride = n // _SAMPLED_ROOTS
-    for sample in range(_SAMPLED_ROOTS):
-        root = low + sample * stride
-        walked += _search(low, high, root, root + 1, indptr, indices, n_iter, root - sample, scratch)
-    words = (indptr[high] - indptr[low] + n) * n_words * n_iter
-    return words <= walked * _SEARCH_STEP_IN_WORDS * (n // _SAMPLED_ROOTS)

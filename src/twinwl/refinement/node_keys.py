@@ -54,5 +54,5 @@ def node_keys(batch: GraphBatch, n_threads: int | None = None) -> Iterator[UInt6
                 following,  # noqa: B023
             )
 
-        run_ranges(hear, ranges)
+        run_ranges(hear, ranges, n_threads)
         keys = following

@@ -82,7 +82,8 @@ def stable_signatures(batch: GraphBatch, n_threads: int | None = None) -> tuple[
                 _STEPS_PER_CALL,
             )
 
-    run_ranges(settle, balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads))
+    ranges = balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads)
+    run_ranges(settle, ranges, n_threads)
     return words[:, _SIGNATURE:].copy(), marks[:, _COUNT].copy()
 
 

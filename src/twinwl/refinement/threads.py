@@ -1,9 +1,15 @@
-"""Spreading kernels over threads: they release the GIL, so plain threads are enough."""
+"""Spreading kernels over threads, in pieces: kernels release the GIL, so plain threads are enough.
+
+A signal such as Ctrl-C is only noticed between two calls of a kernel. So work goes in pieces of a fraction of
+a second, and an interrupt or an error in one thread ends the others after the piece they are at.
+"""
 
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -16,18 +22,36 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
 
 
-__all__ = ["available_threads", "balanced_ranges", "run_ranges"]
+__all__ = ["STEPS_PER_PIECE", "available_threads", "balanced_ranges", "run_ranges"]
 
 # Below this many steps a thread costs more to wake than it saves.
 _STEPS_WORTH_A_THREAD = 50_000
+# A step takes from under one to some thirty nanoseconds, so a piece takes half a second at most.
+STEPS_PER_PIECE = 1 << 24
+
+
+class _Stopped(Exception):  # noqa: N818  (not an error: another thread has one, or was interrupted)
+    """Raised in a thread whose work is no longer wanted."""
+
+
+class _Thread(threading.local):
+    """What a thread is working for: set while it shares work with others."""
+
+    stop: threading.Event | None = None
+
+
+_THREAD = _Thread()
 
 
 def available_threads() -> int:
     """Return how many threads kernels may use.
 
-    ``TWINWL_NUM_THREADS`` decides, else ``NUMBA_NUM_THREADS`` (which joblib sets in its workers, so that
-    parallel folds do not multiply threads), else the processors this process may run on.
+    One within a piece of work that is shared among threads already. Else ``TWINWL_NUM_THREADS`` decides, else
+    ``NUMBA_NUM_THREADS`` (which joblib sets in its workers, so that parallel folds do not multiply threads),
+    else the processors this process may run on.
     """
+    if _THREAD.stop is not None:
+        return 1
     for variable in ("TWINWL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         value = os.environ.get(variable, "")
         if value.isdigit() and int(value) > 0:
@@ -38,14 +62,15 @@ def available_threads() -> int:
 
 
 def balanced_ranges(pointer: Int64, n_threads: int | None) -> list[tuple[int, int]]:
-    """Cut ``0..len(pointer)-1`` into consecutive ranges of about equal work, one a thread.
+    """Cut ``0..len(pointer)-1`` into consecutive ranges of about equal work, none too long to wait for.
 
     Parameters
     ----------
     pointer : array of int64, shape (n + 1,)
         Work before each item, as a CSR pointer tells it.
     n_threads
-        Number of ranges at most; None asks `available_threads`. Little work gives one range.
+        Number of ranges where that is enough; None asks `available_threads`. Little work gives one range,
+        and much work more of them.
 
     >>> balanced_ranges(np.array([0, 1, 2]), n_threads=8)
     [(0, 2)]
@@ -53,7 +78,7 @@ def balanced_ranges(pointer: Int64, n_threads: int | None) -> list[tuple[int, in
     n = len(pointer) - 1
     wanted = available_threads() if n_threads is None else n_threads
     work = int(pointer[-1] - pointer[0])
-    parts = max(1, min(wanted, work // _STEPS_WORTH_A_THREAD))
+    parts = max(1, min(wanted, work // _STEPS_WORTH_A_THREAD), -(-work // STEPS_PER_PIECE))
     if parts == 1:
         return [(0, n)]
     marks = pointer[0] + np.linspace(0, work, parts + 1)[1:-1]
@@ -62,16 +87,67 @@ def balanced_ranges(pointer: Int64, n_threads: int | None) -> list[tuple[int, in
     return [(low, high) for low, high in pairwise(bounds) if low < high]
 
 
-def run_ranges(function: Callable[[int, int], object], ranges: list[tuple[int, int]]) -> None:
-    """Call ``function(low, high)`` for each range, on threads where there is more than one."""
-    if len(ranges) == 1:
-        function(*ranges[0])
+def run_ranges(
+    function: Callable[[int, int], int | None], ranges: list[tuple[int, int]], n_threads: int | None = None
+) -> None:
+    """Call ``function(low, high)`` for each range, on threads where there is more than one.
+
+    Parameters
+    ----------
+    function
+        What it returns is where it stopped: it is called again for what is left of the range. None means
+        that it did all of it.
+    ranges
+        As `balanced_ranges` cuts them. Each goes to the thread that is free first.
+    n_threads
+        Number of threads at most; None asks `available_threads`.
+    """
+    n_workers = min(len(ranges), available_threads() if n_threads is None else n_threads)
+    todo = deque(ranges)
+    if n_workers <= 1 or _THREAD.stop is not None:
+        _work_off(function, todo)
         return
-    pool = _pool(len(ranges) - 1)
-    futures = [pool.submit(function, low, high) for low, high in ranges[1:]]
-    function(*ranges[0])  # the caller works too
-    for future in futures:
-        future.result()
+    stop = threading.Event()
+
+    def share() -> None:
+        _THREAD.stop = stop
+        try:
+            _work_off(function, todo)
+        except BaseException:
+            stop.set()
+            raise
+        finally:
+            _THREAD.stop = None
+
+    pool = _pool(n_workers - 1)
+    futures = [pool.submit(share) for _ in range(n_workers - 1)]
+    try:
+        share()  # the caller works too
+        wait(futures)
+    except _Stopped:
+        wait(futures)  # one of them tells why
+    except BaseException:
+        stop.set()
+        wait(futures)
+        raise
+    errors = [error for future in futures if (error := future.exception()) is not None]
+    for error in errors:
+        if not isinstance(error, _Stopped):
+            raise error
+
+
+def _work_off(function: Callable[[int, int], int | None], todo: deque[tuple[int, int]]) -> None:
+    """Take ranges until none is left, or until nobody wants the result any more."""
+    while True:
+        try:
+            low, high = todo.popleft()
+        except IndexError:
+            return
+        reached: int | None = low
+        while reached is not None and reached < high:
+            if _THREAD.stop is not None and _THREAD.stop.is_set():
+                raise _Stopped
+            reached = function(reached, high)
 
 
 @lru_cache(maxsize=1)

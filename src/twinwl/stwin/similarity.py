@@ -129,6 +129,7 @@ def similarities_from_sums(
         run_ranges(
             lambda low, high: divide(sums[low:high], own_left[low:high], own_right),
             balanced_ranges(work, n_threads),
+            n_threads,
         )
     return sums
 
@@ -242,7 +243,7 @@ class PairwiseSums:
         def add(low: int, high: int) -> None:
             _add_rows(minima, low, high, rows, right, out)
 
-        run_ranges(add, balanced_ranges(self._work(left), n_threads))
+        run_ranges(add, balanced_ranges(self._work(left), n_threads), n_threads)
         return out
 
     def _work(self, left: sparse.csr_matrix) -> Int64:

@@ -1,0 +1,164 @@
+"""What hangs off a core: trees take one pass up and one pass down, and no search.
+
+Leaves are taken off until none is left. What remains is the *core*: cycles and what lies between them, or, in
+a tree, nothing but its last node. Rooted sizes of a node outside the core follow from those of its parent:
+within h steps lies what is at most h below the node, and what is within h - 1 steps of its parent without
+what was counted twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.compilation.kernel import kernel
+
+if TYPE_CHECKING:
+    from twinwl.arrays import Int32, Int64
+
+__all__ = ["core_of", "spread"]
+
+# In graphs of up to so many nodes, or with less than one leaf in so many, leaves cost more to take off than
+# to take along.
+_FEW_NODES, _FEW_LEAVES = 256, 16
+
+
+@kernel
+def core_of(
+    low: int,
+    high: int,
+    indptr: Int64,
+    indices: Int32,
+    directed: bool,
+    n_iter: int,
+    column: int,
+    out: Int32,
+) -> tuple[Int32, Int32, Int32, int, Int64, Int32, Int32, Int32]:
+    """Cut the core out of a graph. A directed graph is all core; so is one with few nodes or few leaves.
+
+    Parameters
+    ----------
+    low, high
+        The nodes of the graph; they are counted from ``low`` in what is returned.
+    column
+        The column of ``out`` that belongs to node ``low``.
+    out : array of int32, shape (n_iter + 1, at least column + high - low)
+        Filled with the number of nodes at most h below each node, itself included.
+
+    Returns
+    -------
+    order : array of int32, shape (n_peeled,)
+        Nodes outside the core, each after all that hangs below it.
+    parent : array of int32, shape (n,)
+        What each of them hangs on.
+    nodes : array of int32, shape (n_core,)
+        The nodes of the core.
+    base, core_ptr, core_indices
+        Their neighbours in the core, written as ``base`` plus their place in it: so a core that is the whole
+        graph needs no copy.
+    anchors, depths : arrays of int32, shape (n_hanging,)
+        Where in the core other nodes hang and how deep, those within ``n_iter`` steps.
+    """
+    n = high - low
+    for h in range(n_iter + 1):
+        out[h, column : column + n] = 1
+    nothing = np.empty(0, np.int32)
+    if directed or n <= _FEW_NODES or _n_leaves(low, high, indptr) * _FEW_LEAVES < n:
+        nodes = np.arange(n).astype(np.int32)
+        return nothing, nothing, nodes, low, indptr[low : high + 1], indices, nothing, nothing
+    order, parent, left = _peel(low, high, indptr, indices, n_iter, column, out)
+    place = np.full(n, -1, np.int32)
+    nodes = np.empty(n, np.int32)
+    n_core, n_arcs = 0, 0
+    for node in range(n):
+        if left[node] > 0:
+            place[node] = n_core
+            nodes[n_core] = node
+            n_core += 1
+            n_arcs += left[node]
+    core_ptr = np.zeros(n_core + 1, np.int64)
+    core_indices = np.empty(n_arcs + 1, np.int32)  # written one place ahead, which takes no branch
+    end = 0
+    for core_node in range(n_core):
+        node = low + nodes[core_node]
+        for arc in range(indptr[node], indptr[node + 1]):
+            core_indices[end] = place[indices[arc] - low]
+            end += int(place[indices[arc] - low] >= 0)
+        core_ptr[core_node + 1] = end
+    anchors, depths = _hanging(order if n_core > 0 else order[:0], parent, place, n_iter)
+    return order, parent, nodes[:n_core], 0, core_ptr, core_indices, anchors, depths
+
+
+@kernel
+def spread(order: Int32, parent: Int32, n_iter: int, column: int, out: Int32) -> None:
+    """Turn what hangs below the nodes outside the core into their rooted sizes, from the core outwards."""
+    for place in range(len(order) - 1, -1, -1):
+        node, above = column + order[place], column + parent[order[place]]
+        for h in range(n_iter, 1, -1):
+            out[h, node] += out[h - 1, above] - out[h - 2, node]
+        if n_iter > 0:
+            out[1, node] += 1
+
+
+@kernel
+def _n_leaves(low: int, high: int, indptr: Int64) -> int:
+    n_leaves = 0
+    for node in range(low, high):
+        n_leaves += int(indptr[node + 1] - indptr[node] == 1)
+    return n_leaves
+
+
+@kernel
+def _hanging(order: Int32, parent: Int32, place: Int32, n_iter: int) -> tuple[Int32, Int32]:
+    """Return where and how deep nodes hang, those that hang on the core."""
+    anchors = np.empty(len(order), np.int32)
+    depths = np.empty(len(order), np.int32)
+    depth = np.zeros(len(place) if len(order) else 0, np.int32)
+    n_hanging = 0
+    for turn in range(len(order) - 1, -1, -1):
+        node = order[turn]
+        place[node] = place[parent[node]]
+        depth[node] = depth[parent[node]] + 1
+        if place[node] >= 0 and depth[node] <= n_iter:
+            anchors[n_hanging], depths[n_hanging] = place[node], depth[node]
+            n_hanging += 1
+    return anchors[:n_hanging], depths[:n_hanging]
+
+
+@kernel
+def _peel(
+    low: int, high: int, indptr: Int64, indices: Int32, n_iter: int, column: int, out: Int32
+) -> tuple[Int32, Int32, Int32]:
+    """Take the leaves off an undirected graph, counting on the way up what hangs below each node.
+
+    Returns the order in which they were taken off, what each node hangs on, and the number of neighbours that
+    nodes have in the core, 0 outside of it.
+    """
+    n = high - low
+    left = np.empty(n, np.int32)
+    # The exclusive or of the neighbours that are left: once there is one, it is that one.
+    parent = np.empty(n, np.int32)
+    for node in range(n):
+        left[node] = indptr[low + node + 1] - indptr[low + node]
+        others = np.int32(0)
+        for arc in range(indptr[low + node], indptr[low + node + 1]):
+            others ^= np.int32(indices[arc] - low)
+        parent[node] = others
+    order = np.empty(n, np.int32)
+    n_peeled = 0
+    for start in range(n):
+        node = start
+        while left[node] == 1:
+            above = parent[node]
+            order[n_peeled] = node
+            n_peeled += 1
+            left[node] = 0
+            left[above] -= 1
+            parent[above] ^= node
+            for h in range(1, n_iter + 1):
+                out[h, column + above] += out[h - 1, column + node]
+            if above > start:  # its turn comes
+                break
+            node = above
+    return order[:n_peeled], parent, left
