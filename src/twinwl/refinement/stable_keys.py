@@ -178,8 +178,12 @@ def _group(
         other = marks[there, _NODE]
         marks[here, _NODE], marks[there, _NODE] = other, node
         marks[other, _POSITION], marks[node, _POSITION] = here, there
-        slot = words[node, _SIGNATURE] & mask
-        while slots[slot] > 0 and not _same(slots[slot] - 1, node, words):
+        a, b = words[node, _SIGNATURE], words[node, _SIGNATURE + 1]
+        slot = a & mask
+        while slots[slot] > 0:
+            known = slots[slot] - 1
+            if words[known, _SIGNATURE] == a and words[known, _SIGNATURE + 1] == b:
+                break
             slot = (slot + np.uint64(1)) & mask
         if slots[slot] == 0:
             slots[slot] = node + 1
@@ -212,7 +216,9 @@ def _split(n_round: int, begin: int, words: UInt64, marks: Int32, slots: Int32) 
         if marks[node, _GROUP] == node:
             slots[marks[node, _NEXT]] = 0
             n = marks[node, _COUNT]
-            if n > most or (n == most and _smaller(node, largest, words)):
+            a, b = words[node, _SIGNATURE], words[node, _SIGNATURE + 1]
+            x, y = words[largest, _SIGNATURE], words[largest, _SIGNATURE + 1]
+            if n > most or (n == most and (a < x or (a == x and b < y))):
                 start, keeps, most, largest = begin, node, n, node
     if n_round == 0:  # labels make the first classes: each has a key of its own
         start, keeps = begin, -1
@@ -295,19 +301,4 @@ def _sign(node: int, indptr: Int64, words: UInt64) -> None:
     n_heard = np.uint64(indptr[node + 1] - indptr[node] + 1)
     words[node, _SIGNATURE], words[node, _SIGNATURE + 1] = blended(
         a + words[node, _SUM], b + words[node, _SUM + 1], WHOLE + n_heard
-    )
-
-
-@kernel
-def _smaller(one: int, other: int, words: UInt64) -> bool:
-    if words[one, _SIGNATURE] != words[other, _SIGNATURE]:
-        return words[one, _SIGNATURE] < words[other, _SIGNATURE]
-    return words[one, _SIGNATURE + 1] < words[other, _SIGNATURE + 1]
-
-
-@kernel
-def _same(one: int, other: int, words: UInt64) -> bool:
-    return (
-        words[one, _SIGNATURE] == words[other, _SIGNATURE]
-        and words[one, _SIGNATURE + 1] == words[other, _SIGNATURE + 1]
     )
