@@ -61,7 +61,7 @@ def test_equals_oracle_on_random_sparse_graphs(directed):
 def test_work_in_pieces_leaves_no_trace(batch):
     at_once = stable_signatures(batch)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stable_keys, "_STEPS_PER_CALL", 0)
+        patch.setattr(stable_keys, "STEPS_PER_PIECE", 0)
         in_pieces = stable_signatures(batch)
     for one, other in zip(at_once, in_pieces, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -136,17 +136,18 @@ def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: tuple[Readout, ...])
     blocks = _blocks(batch, rounds)
     out = np.empty((len(batch), 2), np.uint64)
 
-    def fill(low: int, high: int) -> None:
-        for chosen in blocks[low:high]:
-            block, reach = batch[chosen], rounds[chosen]
-            try:
-                if n_iter is None:
-                    out[chosen] = _stable_keys_of_block(block, readouts)
-                else:
-                    reach = _stable_rounds(block, reach) if n_iter == "stable" else reach
-                    out[chosen] = _keys_of_block(block, reach, readouts)
-            except ReadoutError as error:
-                raise error.moved(int(chosen[error.graph])) from error
+    def fill(place: int, _last: int) -> int:
+        chosen = blocks[place]
+        block, reach = batch[chosen], rounds[chosen]
+        try:
+            if n_iter is None:
+                out[chosen] = _stable_keys_of_block(block, readouts)
+            else:
+                reach = _stable_rounds(block, reach) if n_iter == "stable" else reach
+                out[chosen] = _keys_of_block(block, reach, readouts)
+        except ReadoutError as error:
+            raise error.moved(int(chosen[error.graph])) from error
+        return place + 1
 
     # A user's function may not be fit for threads, and would gain nothing from them.
     n_threads = None if all(readout.is_known for readout in readouts) else 1
@@ -172,7 +173,7 @@ def _stable_rounds(batch: GraphBatch, reach: Int64) -> Int64:
     """Return max(s + 1, d) of each graph, given d: its colours and identities hold no news after that."""
     settled = np.full(len(batch), -1, np.int64)
     before = np.full(len(batch), -1, np.int64)
-    for h, keys in enumerate(node_keys(batch, 1)):
+    for h, keys in enumerate(node_keys(batch)):
         n_colours = _distinct_in_graphs(batch.graph_ptr, keys[:, 0].copy())
         settled[(settled < 0) & (n_colours == before)] = h
         before = n_colours
@@ -193,7 +194,7 @@ def _keys_of_block(batch: GraphBatch, rounds: Int64, readouts: tuple[Readout, ..
     last = int(rounds.max(initial=0))
     reader = RoundReader(batch, readouts)
     folds = np.empty((last + 1, len(batch), 2), np.uint64)
-    for fold, sizes, keys in zip(folds, rooted_sizes(batch, last, 1), node_keys(batch, 1), strict=False):
+    for fold, sizes, keys in zip(folds, rooted_sizes(batch, last), node_keys(batch), strict=False):
         fold_keys(batch.graph_ptr, keys, reader.read_keys(sizes), fold)
     return _sealed(folds, _counts(batch, rounds), _names(b"", readouts), batch.directed)
 

@@ -32,7 +32,7 @@ _FIRST_ROUNDS = 16
 
 def stable_folds(batch: GraphBatch, readouts: tuple[Readout, ...]) -> UInt64:
     """Return a key for each graph's multiset of (stable signature, growth), shape (n_graphs, 2)."""
-    signatures, class_size = stable_signatures(batch, 1)
+    signatures, class_size = stable_signatures(batch)
     # How fast rooted subgraphs grow follows from the classes for a node that is alone in its class.
     wanted = class_size > 1 if _only_sizes(readouts) else np.ones(batch.n_nodes, np.bool_)
     large = np.repeat(batch.nodes_per_graph > EVERY_RADIUS_UP_TO, batch.nodes_per_graph)
@@ -51,7 +51,7 @@ def _growths(batch: GraphBatch, readouts: tuple[Readout, ...], wanted: Bool, n_i
         return out
     nodes = np.repeat(graphs, batch.nodes_per_graph)
     part, wanted = batch[np.flatnonzero(graphs)], wanted[nodes]
-    rows = rooted_sizes(part, n_iter, 1)
+    rows = rooted_sizes(part, n_iter)
     try:
         if _only_sizes(readouts):
             keys = np.zeros((part.n_nodes, 2), np.uint64)

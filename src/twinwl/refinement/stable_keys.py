@@ -16,15 +16,13 @@ from twinwl.compilation.kernel import kernel
 from twinwl.refinement.colours import messages_of
 from twinwl.refinement.content_keys import HEARD, OWN, WHOLE, label_keys, message_keys
 from twinwl.refinement.mixing import blended
-from twinwl.refinement.threads import balanced_ranges, run_ranges
+from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["stable_signatures"]
-
-_STEPS_PER_CALL = 1 << 24
 
 # Columns of `words`, two words each: the key of a node's class, the sum of what it hears, its signature.
 _KEY, _SUM, _SIGNATURE, _N_WORDS = 0, 2, 4, 6
@@ -63,27 +61,18 @@ def stable_signatures(batch: GraphBatch, n_threads: int | None = None) -> tuple[
     words[:, _KEY : _KEY + 2] = labels.take(batch.node_labels, axis=0)
     marks = np.empty((batch.n_nodes, _N_MARKS), np.int32)
 
-    def settle(first: int, last: int) -> None:
-        most = int(batch.nodes_per_graph[first:last].max(initial=0))
-        slots = np.zeros(1 << max(4, (2 * most).bit_length()), np.int32)
-        state = np.zeros(2, np.int64)
-        while first < last:
-            first = _settle_graphs(
-                first,
-                last,
-                graph_ptr,
-                *messages[:3],
-                code_keys,
-                batch.directed,
-                words,
-                marks,
-                slots,
-                state,
-                _STEPS_PER_CALL,
-            )
+    room_of_range: dict[int, tuple[Int32, Int64]] = {}
 
-    ranges = balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads)
-    run_ranges(settle, ranges, n_threads)
+    def settle(first: int, last: int) -> int:
+        if last not in room_of_range:
+            most = int(batch.nodes_per_graph[first:last].max(initial=0))
+            slots = np.zeros(1 << max(4, (2 * most).bit_length()), np.int32)
+            room_of_range[last] = slots, np.zeros(2, np.int64)
+        who = messages.indptr, messages.indices, messages.codes, code_keys, batch.directed
+        room = words, marks, *room_of_range[last]
+        return int(_settle_graphs(first, last, graph_ptr, *who, *room, STEPS_PER_PIECE))
+
+    run_ranges(settle, balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads), n_threads)
     return words[:, _SIGNATURE:].copy(), marks[:, _COUNT].copy()
 
 
