@@ -20,6 +20,22 @@ def test_our_warnings_are_single_lines_on_stderr_said_once(capsys):
     assert err == "twinwl: left out 2 rows\ntwinwl: merged 3 edges\n"
 
 
+def test_figures_do_not_make_a_warning_another_but_a_file_does(capsys):
+    with warnings_as_lines():
+        for text in (
+            "merged 3 edges",
+            "merged 4 edges",
+            "part1.csv: left out 3 rows",
+            "part2.csv: left out 4",
+        ):
+            warn_caller(text)
+    assert capsys.readouterr().err.splitlines() == [
+        "twinwl: merged 3 edges",
+        "twinwl: part1.csv: left out 3 rows",
+        "twinwl: part2.csv: left out 4",
+    ]
+
+
 def test_other_warnings_are_not_ours_to_change(capsys):
     with pytest.warns(UserWarning, match="of somebody else"), warnings_as_lines():
         warnings.warn("of somebody else", UserWarning, stacklevel=1)

@@ -93,6 +93,14 @@ def test_a_folder_that_is_called_like_a_file(tmp_path):
             load_dataset(tmp_path / name)
 
 
+@pytest.mark.parametrize("source", ["~no-such-user/a.g6", "a.g6/b.g6", "a\0.g6", "#3", "x" * 5000 + ".g6"])
+def test_paths_that_lead_nowhere(tmp_path, monkeypatch, source):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.g6").write_text("Bw\n")
+    with pytest.raises(TwinWLError):
+        load_dataset(source)
+
+
 def test_options_that_mean_nothing_are_refused(tmp_path):
     (tmp_path / "a.g6").write_text("Bw\n")
     for option in ("target", "smiles_column", "node_label", "edge_label"):

@@ -33,7 +33,7 @@ def in_options(message: str) -> str:
 def warnings_as_lines() -> Iterator[None]:
     """Print each `TwinWLWarning` once, as a line on standard error; other warnings stay as they are.
 
-    What differs in figures only, as from one file to the next, counts as the same.
+    What differs in figures only counts as the same, unless it is about another file.
 
     >>> from twinwl.errors import warn_caller
     >>> with warnings_as_lines():
@@ -49,8 +49,10 @@ def warnings_as_lines() -> Iterator[None]:
         def show(message: Warning | str, category: type[Warning], *where: object, **more: object) -> None:
             if issubclass(category, TwinWLWarning):
                 text = in_options(" ".join(str(message).split()))
-                if gist(text) not in said:
-                    said.add(gist(text))
+                *source, rest = text.split(": ", maxsplit=1)
+                about = f"{source}{gist(rest)}"
+                if about not in said:
+                    said.add(about)
                     say(f"twinwl: {text}", error=True, colour="yellow")
             else:
                 usual(printable(str(message)), category, *where, **more)  # type: ignore[arg-type]

@@ -22,6 +22,7 @@ a column that is called SMILES, an edge list two or three columns of names. What
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import itertools
 import re
@@ -146,11 +147,12 @@ def place_of(
         raise GraphInputError(f"{shown(text)}: did you mean '{close[0]}:{literal}'?")
     where, number = _split_number(text)
     if not isinstance(source, Path) and kind is None and _NAME.fullmatch(where):
-        if is_known(where.partition(":")[0]):
+        missing = not _exists(where) and _ending(where) not in _all_endings()
+        if missing or is_known(where.partition(":")[0]):
             return Place(NAME, where, number)
-        if not _exists(where) and _ending(where) not in _all_endings():
-            return Place(NAME, where, number)
-    where = str(Path(where).expanduser())
+    with contextlib.suppress(RuntimeError):  # nobody of that name has a home
+        where = str(Path(where).expanduser())
+    _exists(where)  # an error where nobody could tell
     return Place(kind or _kind_of(Path(where), has_columns=has_columns), where, number)
 
 
@@ -169,10 +171,10 @@ def _split_number(text: str) -> tuple[str, int | None]:
     path, hash_sign, number = text.rpartition("#")
     if not hash_sign or _exists(text):
         return text, None
-    if not re.fullmatch(r"[0-9]{1,18}", number):
+    if not path or not re.fullmatch(r"[0-9]{1,18}", number):
         raise GraphInputError(
             f"{shown(text)}: after '#' comes the number of a graph, counted from 0, got {number!r}; "
-            f"write for example {path + '#0'!r}"
+            f"write for example {(path or 'FILE') + '#0'!r}"
         )
     return path, int(number)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twinwl.arguments import FLAG, PATH, checked, one_of
 from twinwl.arguments import NAME as SOME_NAME
-from twinwl.arguments import PATH, checked, one_of
 from twinwl.datasets.catalogue.known import load_collection, load_generated, read_collection, split_options
 from twinwl.datasets.catalogue.moleculenet import MOLECULE_SETS, find_molecules
 from twinwl.datasets.dataset import Dataset
@@ -51,6 +51,7 @@ _OPTIONS = {  # which options mean something to which kind
     "json": _LABELS,
     "folder": _LABELS,
 }
+_LONGEST_NAME = 200
 _FRAMES = {"pandas", "polars"}
 
 
@@ -73,6 +74,7 @@ class Reading:
         checked("kind", self.kind, one_of(*KINDS), None)
         checked("on_error", self.on_error, one_of("skip", "fail"))
         checked("data_dir", self.data_dir, PATH, None)
+        checked("progress", self.progress, FLAG, None)
 
 
 def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:
@@ -173,6 +175,7 @@ def _one_row(place: Place, reading: Reading) -> Dataset:
 
 def _literal(place: Place) -> Dataset:
     source = f"{place.kind}:{place.where}"
+    source = source if len(source) <= _LONGEST_NAME else f"{source[: _LONGEST_NAME - 1]}…"
     return _read_single(Rows(source, place.kind, [Row(0, None, place.where, source)]), source)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 import math
+import numbers
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,6 +27,7 @@ __all__ = ["BLOCK", "Row", "Rows", "as_targets", "is_missing", "read_rows", "str
 BLOCK = 4096  # rows at a time: RDKit's molecules are large, the graphs made from them are not
 _MISSING = {"", "nan", "na", "n/a", "none", "null", "<na>"}
 _EXACT = 2**53  # beyond, floats skip whole numbers
+_SCALARS = (str, numbers.Number, np.generic, dt.date)
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _FEW = 10  # rows, of which any number may be unreadable before the file is doubted
 
@@ -222,19 +225,21 @@ def _place(error: RowError) -> str:
 
 def as_targets(values: list[object], target: str, source: str) -> NDArray[np.generic]:
     """Return integers where all values are whole numbers, floats where all are numbers, else strings."""
+    wrong = next((value for value in values if not isinstance(value, _SCALARS)), None)
+    if wrong is not None:
+        raise GraphInputError(f"{source}: target {target!r} holds {shown(wrong)}; give numbers, or names")
     try:
-        numbers = [_number(value) for value in values]
+        found = [_number(value) for value in values]
     except ValueError:
         return np.array([str(value).strip() for value in values])
-    wrong = next((number for number in numbers if not math.isfinite(number)), None)
-    if wrong is not None:
-        raise GraphInputError(f"{source}: target {target!r} holds {wrong}; give finite numbers, or names")
-    if all(number.is_integer() and abs(number) <= _EXACT for number in numbers):
-        return np.array(numbers).astype(np.int64)
+    if not all(map(math.isfinite, found)):
+        raise GraphInputError(f"{source}: target {target!r} holds an infinite number; give finite ones")
+    if all(number.is_integer() and abs(number) <= _EXACT for number in found):
+        return np.array(found).astype(np.int64)
     texts = [str(value).strip() for value in values]
     if all(map(_INTEGER.fullmatch, texts)):  # too long for a float to tell them apart, so they are names
         return np.array(texts)
-    return np.array(numbers)
+    return np.array(found)
 
 
 def _number(value: object) -> float:

@@ -53,6 +53,8 @@ def file_digest(path: str | Path) -> str:
     path = Path(path)
     try:
         if not path.is_dir():
+            if path.exists() and not path.is_file():  # reading a pipe would wait, reading a device never end
+                raise TwinWLError(f"cannot read {str(path)!r}: it is a pipe or device, not a file")
             return _digest(path)
         total = hashlib.sha256()
         for part in sorted(path.rglob("*")):

@@ -89,7 +89,7 @@ def test_kinds_of_targets(parsed, values, expected):
 
 
 def test_infinite_target_is_refused(parsed):
-    with pytest.raises(TwinWLError, match="target 'y' holds inf; give finite numbers"):
+    with pytest.raises(TwinWLError, match="target 'y' holds an infinite number"):
         parsed("smiles,y\nCC,1\nCC,1e999\n")
 
 
@@ -240,6 +240,16 @@ def test_pandas_frame():
         data = load_dataset(frame)
     assert (data.smiles, data.y.tolist(), data.rows.tolist()) == (("CC", "CN"), [1, 0], [0, 4])
     assert data.y.dtype == np.int64
+
+
+def test_frames_that_cannot_be_meant():
+    pandas = pytest.importorskip("pandas")
+    twice = pandas.DataFrame([["CC", "CO"]], columns=["smiles", "smiles"])
+    with pytest.raises(GraphInputError, match="2 columns are called 'smiles'"):
+        load_dataset(twice)
+    nested = pandas.DataFrame({"smiles": ["CC", "CO"], "y": [[1], [2]]})
+    with pytest.raises(GraphInputError, match=r"target 'y' holds \[1\]; give numbers, or names"):
+        load_dataset(nested)
 
 
 def test_polars_frame():

@@ -24,6 +24,7 @@ _BROKEN = (
     struct.error,
     EOFError,
     OSError,
+    IndexError,  # a member without a name
     ValueError,  # a member that starts before the file, or a date that does not exist
     RuntimeError,  # encrypted
     NotImplementedError,  # packed by a method Python lacks
@@ -65,7 +66,7 @@ class ArchiveMembers:
             self._zip = zipfile.ZipFile(path)
         except _BROKEN as error:
             raise TwinWLError(f"{path} is not a readable zip ({error}); get it again") from error
-        members = [member for member in self._zip.infolist() if not member.is_dir()]
+        members = [member for member in self._zip.infolist() if not member.filename.endswith("/")]
         self.names = sorted(member.filename for member in members)
         try:
             # Entries may overlap, so what they say they take up counts for nothing beside the file's size.

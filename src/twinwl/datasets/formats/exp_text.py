@@ -127,7 +127,7 @@ def _integers(text: bytes, name: str) -> NDArray[np.int64]:
 def _heads(numbers: Int64, line_ptr: Int64, path: Path) -> tuple[Int64, Int64, Int64]:
     """Return nodes and class of each graph, and the number of its first line."""
     lengths = np.diff(line_ptr)
-    if lengths[0] != 1 or numbers[0] < 0:
+    if not len(lengths) or lengths[0] != 1 or numbers[0] < 0:
         raise _error(path, 0, "the first line must hold the number of graphs alone")
     n_graphs = int(numbers[0])
     n_lines = len(lengths)

@@ -11,7 +11,7 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from twinwl.datasets.formats.text_files import text_lines
+from twinwl.datasets.formats.text_files import open_file, text_lines
 from twinwl.datasets.rows import Row, is_missing
 from twinwl.errors import GraphInputError, import_extra, nearest, shown
 from twinwl.files.tables import plain_cell
@@ -97,6 +97,8 @@ def parquet_table(path: Path) -> Table:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         return GraphInputError(f"{path}: not a readable Parquet file ({reason}); get it again")
 
+    with open_file(path):  # refuses what is no file, or not to be read
+        pass
     try:
         file = parquet.ParquetFile(path)
         header = [str(name) for name in file.schema_arrow.names]
@@ -172,14 +174,14 @@ def choose_columns(
                 f"{name}: no column is called 'smiles'; name the one that holds them with "
                 f'smiles_column="…". It has {listing}'
             )
-    else:
-        smiles = _named(header, smiles_column, "smiles_column", name)
+        smiles_column = smiles
+    smiles = _named(header, smiles_column, "smiles_column", name)
     if target is not None:
         return Columns(smiles, _named(header, target, "target", name))
     others = [column for column in header if column != smiles]
     obvious = others if len(others) == 1 else [column for column in others if column.lower() in _TARGETS]
     if targets != "given" and len(obvious) == 1:
-        return Columns(smiles, obvious[0])
+        return Columns(smiles, _named(header, obvious[0], "target", name))
     if targets == "needed":
         held = ", ".join(map(repr, others)) or f"nothing but {smiles!r}"
         raise GraphInputError(f'{name}: name the column of targets with target="…"; it has {held}')
