@@ -191,7 +191,7 @@ def _sum_ranked(
     for h in range(len(colours)):
         for place in range(n):
             ranked[place] = colours[h, begin + place]
-            sums[place] = 0
+            sums[place] = colour_at[place] = 0
         for place in range(n):
             colour = ranked[place]
             rank = np.int32(0)

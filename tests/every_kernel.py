@@ -1,0 +1,149 @@
+"""A tour of the library on tiny graphs that calls every kernel; run as a script, it prints what came out.
+
+With ``NUMBA_DISABLE_JIT=1`` kernels are plain Python, and the tour also prints which of them were called.
+"""
+
+import ast
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import twinwl as tw
+from twinwl.evaluation.methods import METHODS
+from twinwl.refinement import core_sizes, cores, identities, round_kernels, threads
+from twinwl.refinement.colours import refine
+from twinwl.refinement.content_keys import content_keys
+from twinwl.refinement.identities import rooted_sizes
+
+PACKAGE = Path(tw.__file__).parent
+
+
+def all_kernels():
+    """Return (file, function) of every function under the decorator ``kernel``."""
+    found = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                names = {getattr(getattr(each, "func", each), "id", "") for each in node.decorator_list}
+                if "kernel" in names:
+                    found.add((path.relative_to(PACKAGE).as_posix(), node.name))
+    return found
+
+
+def tour(folder):
+    """Return plain values that depend on every kernel."""
+    two_triangles = nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3))
+    plain = tw.from_networkx([nx.path_graph(3), nx.star_graph(6), nx.cycle_graph(6), two_triangles])
+    labelled = tw.from_edges(
+        [[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]] * 6,
+        [["C", "N", "O"]] * 12,
+        edge_labels=[["a", "b"], ["a", "b", "a"]] * 6,
+    )
+    directed = tw.from_edges([[(0, 1), (1, 2)], [(0, 1), (2, 1)]], directed=True)
+    long = tw.from_networkx([nx.path_graph(70), nx.star_graph(80)])
+    out = [tw.from_graph6(["Bw", "D?{"]).indices.tolist(), str(tw.compare(plain[2], plain[3]))]
+    for batch in (plain, labelled, directed):
+        out.append(tw.graph_hashes(batch))
+        out.append(tw.graph_hashes(batch, "stable"))
+        out += [tw.graph_hashes(batch, 2, readout=name) for name in ("edges", "degrees", "wl", "rooted-fwl2")]
+        out.append(tw.deduplicate(batch).labels.tolist())
+    for features in ("count", "size", "joint"):
+        for batch in (labelled, plain, long):
+            vectorizer = tw.STwinVectorizer(2, features, edge_labels=True, min_df=2).fit(batch)
+            out.append(vectorizer.transform(batch).toarray().tolist())
+    for base in ("linear", "minmax", "intersection"):
+        out.append(tw.TwinKernel(2, base=base).fit(labelled).transform(labelled).tolist())
+    out.append([keys.tolist() for keys in content_keys(refine(labelled, 2).alphabet)])
+    out.append(refine(plain, 2, n_threads=2).colours.tolist())
+    out += large(long)
+    out.append(tw.graph_hashes(plain, readout="degrees"))
+    out.append(tw.load_dataset(tu_folder(folder)).graphs.indices.tolist())
+    return [*out, *networks(labelled)]
+
+
+def large(long):
+    """Return rooted sizes of graphs that count as large, by searches and by blocks of bitsets."""
+    hubs = nx.complete_bipartite_graph(3, 80)
+    hubs.add_edges_from((node, 100 + node) for node in range(3, 40))
+    hubs.add_edges_from((100 + node, 200 + node) for node in range(3, 10))
+    batches = [
+        long,
+        tw.from_networkx(
+            [nx.convert_node_labels_to_integers(hubs), nx.barabasi_albert_graph(300, 3, seed=0)]
+        ),
+        tw.from_networkx([nx.gnm_random_graph(90, 200, seed=0, directed=True)]),
+    ]
+    middling = nx.gnm_random_graph(200, 300, seed=0)
+    batches.append(tw.from_networkx([middling, nx.barabasi_albert_graph(200, 2, seed=0)]))
+    vectorizer = tw.STwinVectorizer(2).fit(batches[1])
+    out = [vectorizer.transform(batches[1]).toarray().tolist()]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cores, "_FEW_NODES", 0)
+        patch.setattr(cores, "_FEW_LEAVES", 10**6)
+        out += [rooted_sizes(batch, 4).tolist() for batch in batches]
+        patch.setattr(identities, "LARGE", 66)
+        patch.setattr(core_sizes, "_STEPS_TO_GROUP", 0)
+        for near_nodes in (0, 1 << 13):
+            for row_in_steps in (0, 10**9):
+                patch.setattr(core_sizes, "_NEAR_NODES", near_nodes)
+                patch.setattr(core_sizes, "_NEAR_ROW_IN_STEPS", row_in_steps)
+                patch.setattr(core_sizes, "_FAR_ROW_IN_STEPS", row_in_steps)
+                out += [rooted_sizes(batch, 4).tolist() for batch in batches]
+    return out
+
+
+def tu_folder(folder):
+    """Write a data set of two graphs in the TU text format."""
+    (folder / "TINY").mkdir()
+    for name, text in (("A", "1, 2\n2, 1\n3, 4\n4, 3\n"), ("graph_indicator", "1\n1\n2\n2\n")):
+        (folder / "TINY" / f"TINY_{name}.txt").write_text(text)
+    (folder / "TINY" / "TINY_graph_labels.txt").write_text(f"{os.getpid()}\n-1\n")  # not in the cache
+    return folder / "TINY"
+
+
+def networks(batch):
+    """Return what networks of all kinds give in training, to 3 digits: plain Python rounds in its own way."""
+    if importlib.util.find_spec("torch") is None:
+        return []
+    y = [0, 1] * (len(batch) // 2)
+    models = [tw.STwinClassifier(2, hidden=4), tw.NTwinClassifier(layers=2, hidden=4)]
+    if importlib.util.find_spec("torch_geometric") is not None:
+        models += [METHODS[name].build({}, 0) for name in ("id-gnn-fast", "123-gnn")]
+    out = []
+    for model in models:
+        model.set_params(max_epochs=2, validation_fraction=None, random_state=0)
+        out.append(np.round(model.fit(batch, y).predict_proba(batch), 3).tolist())
+    return out
+
+
+def main():
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")  # words wrap around, as they shall
+    called = set()
+
+    def note(frame, event, _):
+        name = frame.f_code.co_filename
+        if event == "call" and name.startswith(str(PACKAGE)):
+            called.add((Path(name).relative_to(PACKAGE).as_posix(), frame.f_code.co_name))
+
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        sys.setprofile(note)
+    # Small work takes the paths of large work too.
+    threads._STEPS_WORTH_A_THREAD, round_kernels._SLOTS_IN_CACHE = 1, 1
+    with tempfile.TemporaryDirectory() as folder:
+        found = tour(Path(folder))
+    sys.setprofile(None)
+    missed = sorted(all_kernels() - called)
+    json.dump({"found": found, "missed": missed}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
