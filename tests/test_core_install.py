@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,11 @@ def on_core(script, folder):
     return json.loads(result.stdout.splitlines()[-1])
 
 
+def _core_packages():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return {re.match(r"[\w-]+", line)[0].replace("-", "_") for line in project["dependencies"]}
+
+
 def test_the_table_of_extras_is_that_of_the_project():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
@@ -91,8 +97,6 @@ def test_the_table_of_extras_is_that_of_the_project():
 
 
 def test_what_is_imported_is_what_is_declared():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {re.match(r"[\w-]+", line)[0].replace("-", "_") for line in project["dependencies"]}
     imported = set()
     for path in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -101,7 +105,20 @@ def test_what_is_imported_is_what_is_declared():
             elif isinstance(node, ast.Import):
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
     outside = imported - sys.stdlib_module_names - {"twinwl"} - _EXTRA_OF.keys()
-    assert {{"sklearn": "scikit_learn"}.get(name, name) for name in outside} == declared
+    assert {{"sklearn": "scikit_learn"}.get(name, name) for name in outside} == _core_packages()
+
+
+def test_the_lowest_versions_are_those_declared():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    requirements = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    declared = dict(re.findall(r"^([\w-]+)>=([\d.]+)", "\n".join(requirements), re.MULTILINE))
+    text = (ROOT / "constraints-lowest.txt").read_text(encoding="utf-8")
+    tested = dict(re.findall(r"^([\w-]+)==([\d.]+)$", text, re.MULTILINE))
+    assert tested.pop("torch") in (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    packages = (_core_packages() | _EXTRA_OF.keys()) - {"torch"}
+    assert tested.keys() == {name.replace("_", "-") for name in packages}
+    for name, version in tested.items():
+        assert version in {declared[name] + rest for rest in ("", ".0", ".0.0")}
 
 
 def test_public_names_are_there_or_say_which_command_is_missing(tmp_path):

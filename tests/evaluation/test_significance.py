@@ -49,3 +49,9 @@ def test_a_constant_difference_has_no_spread_to_test():
 def test_scores_that_do_not_pair_are_refused(first, second):
     with pytest.raises(TwinWLError):
         compare_scores(first, second)
+
+
+def test_signed_ranks_are_exact_for_few_folds_with_ties_and_zeros():
+    level = [0.5] * 10
+    assert compare_scores([0.6, 0.7, *level[2:]], level).wilcoxon_p_value == 0.5  # 2 of 4 ways to give signs
+    assert compare_scores([0.6, 0.6, 0.6, *level[3:]], level).wilcoxon_p_value == 0.25

@@ -55,7 +55,7 @@ def test_another_process_gives_the_same_hashes():
         "print([hash_of(asked) for asked in (*ASKED[:40], *STABLE_ASKED[:40])])"
     )
     root = Path(__file__).parents[2]
-    command = [sys.executable, "-W", "error", "-c", code]
+    command = [sys.executable, "-W", "error", "-W", "ignore::DeprecationWarning", "-c", code]
     environment = os.environ | {"PYTHONHASHSEED": "7"}
     out = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=True)
     expected = [entry["hash"] for golden in GOLDEN.values() for entry in golden[:40]]

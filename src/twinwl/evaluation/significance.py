@@ -18,6 +18,7 @@ __all__ = ["PairedComparison", "compare_scores", "p_value_text"]
 
 _CONVENTIONAL = 0.05
 _SMALLEST_SHOWN = 0.001
+_ALL_SIGNS_TRIED = 13
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,9 @@ def p_value_text(p_value: float) -> str:
 def _wilcoxon(difference: np.ndarray) -> float:
     if not difference.any():
         return 1.0
+    # All signs of a few folds can be tried, ties and zeros or not; what "auto" does varies between releases.
+    few = len(difference) <= _ALL_SIGNS_TRIED
+    method = stats.PermutationMethod(n_resamples=2**_ALL_SIGNS_TRIED) if few else "auto"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # ties make it approximate; that is fine for a second opinion
-        return float(stats.wilcoxon(difference).pvalue)
+        return float(stats.wilcoxon(difference, method=method).pvalue)

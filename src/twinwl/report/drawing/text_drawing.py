@@ -40,8 +40,8 @@ def text_drawing(graph: GraphBatch, width: int = 60, height: int = 20) -> str:
     Examples
     --------
     >>> from twinwl import GraphBatch
-    >>> text_drawing(GraphBatch.from_edges([[(0, 1)]], node_labels=[["C", "O"]]))
-    'C⠒⠒⠒⠒O '
+    >>> text_drawing(GraphBatch.from_edges([[(0, 1)]], node_labels=[["C", "C"]]))
+    'C⠒⠒⠒⠒C '
     """
     if graph.n_nodes == 0:
         return "(no nodes)"
