@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from typer.testing import CliRunner
 
+from twinwl import load_dataset
 from twinwl.cli import demo
 from twinwl.cli.app import app
 from twinwl.cli.worked_example import _parted, _refined
@@ -44,3 +47,22 @@ def test_a_page_that_could_not_be_written_is_refused_at_once(tmp_path):
     result = runner.invoke(app, ["demo", "--report", str(tmp_path / "no" / "report.html")])
     assert result.exit_code == 2
     assert "its folder does not exist" in result.output
+
+
+def test_every_figure_comes_from_the_same_folds_and_what_there_is_no_time_for_is_left_out(
+    tmp_path, monkeypatch
+):
+    pytest.importorskip("torch", reason="needs PyTorch")
+    monkeypatch.chdir(tmp_path)
+    twice = [load_dataset("TWINS", n_pairs=20), replace(load_dataset("TWINS", n_pairs=20), name="MUTAG")]
+    monkeypatch.setattr(demo, "_datasets", lambda *_: list(twice))
+    monkeypatch.setattr(demo, "_METHODS", ("wl", "stwin"))
+    whole = runner.invoke(app, ["demo", "--jobs", "1"])
+    assert whole.exit_code == 0, whole.output
+    assert "over 5 folds" in whole.output
+    assert "of 5 folds)" not in whole.output
+    assert "MUTAG" in whole.output
+    monkeypatch.setattr(demo, "_SECONDS", 0.0)
+    monkeypatch.setattr(demo.time, "monotonic", iter(range(0, 10**6, 10)).__next__)
+    cut = runner.invoke(app, ["demo", "--jobs", "1"])
+    assert "MUTAG is left out" in cut.output
