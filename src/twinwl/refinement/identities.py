@@ -159,15 +159,12 @@ def _neighbours(low: int, high: int, indptr: Int64, indices: Int32, near: Int64)
     """Write four neighbours of each node, itself where there are fewer; return the largest degree."""
     most = 0
     last_arc = len(indices) - 1
-    if last_arc < 0:
-        near[: (high - low) * _USUAL_DEGREE] = np.arange((high - low) * _USUAL_DEGREE) // _USUAL_DEGREE
-        return most
     for place in range(high - low):
         start = indptr[low + place]
         degree = indptr[low + place + 1] - start
         most = max(most, degree)
         for offset in range(_USUAL_DEGREE):
-            other = np.int64(indices[min(start + offset, last_arc)]) - low
+            other = np.int64(indices[min(start + offset, last_arc)]) - low if last_arc >= 0 else 0
             near[place * _USUAL_DEGREE + offset] = other if offset < degree else place
     return most
 
@@ -190,7 +187,7 @@ def _pass_along_few(
         here, there = there, here
 
 
-@kernel(inline="always")
+@kernel
 def _pass_one_word(
     low: int,
     high: int,

@@ -60,7 +60,6 @@ def stable_signatures(batch: GraphBatch, n_threads: int | None = None) -> tuple[
     labels = label_keys(batch.node_vocabulary, b"twl1 label")
     words[:, _KEY : _KEY + 2] = labels.take(batch.node_labels, axis=0)
     marks = np.empty((batch.n_nodes, _N_MARKS), np.int32)
-
     room_of_range: dict[int, tuple[Int32, Int64]] = {}
 
     def settle(first: int, last: int) -> int:
@@ -69,8 +68,9 @@ def stable_signatures(batch: GraphBatch, n_threads: int | None = None) -> tuple[
             slots = np.zeros(1 << max(4, (2 * most).bit_length()), np.int32)
             room_of_range[last] = slots, np.zeros(2, np.int64)
         who = messages.indptr, messages.indices, messages.codes, code_keys, batch.directed
+        # A step may miss the cache several times.
         room = words, marks, *room_of_range[last]
-        return int(_settle_graphs(first, last, graph_ptr, *who, *room, STEPS_PER_PIECE))
+        return int(_settle_graphs(first, last, graph_ptr, *who, *room, STEPS_PER_PIECE >> 2))
 
     run_ranges(settle, balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads), n_threads)
     return words[:, _SIGNATURE:].copy(), marks[:, _COUNT].copy()
