@@ -49,13 +49,25 @@ def test_what_is_no_integer_in_the_range_is_refused(value):
         checked("n", value, integer(0, 10))
 
 
-@pytest.mark.parametrize("value", [0.5, np.float32(0.5), fractions.Fraction(1, 2)])
+@pytest.mark.parametrize("value", [0.5, np.float32(0.5), np.float64(0.5)])
 def test_real_numbers_of_every_kind_become_floats(value):
     assert checked("x", value, number(0, 1)) == 0.5
 
 
 @pytest.mark.parametrize(
-    "value", [0, 1, float("nan"), float("inf"), True, "0.5", decimal.Decimal("0.5"), 10**400, None]
+    "value",
+    [
+        0,
+        1,
+        float("nan"),
+        float("inf"),
+        True,
+        "0.5",
+        fractions.Fraction(1, 2),
+        decimal.Decimal("0.5"),
+        10**400,
+        None,
+    ],
 )
 def test_ends_of_an_open_range_and_what_is_no_number_are_refused(value):
     with pytest.raises(TwinWLError, match="expected a number above 0 to below 1"):

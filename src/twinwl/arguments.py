@@ -9,15 +9,20 @@ from __future__ import annotations
 import math
 import numbers
 import os
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from twinwl.errors import GraphInputError, TwinWLError, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+    from typing_extensions import TypeIs
 
 __all__ = [
     "CLASS_WEIGHT",
@@ -35,17 +40,25 @@ __all__ = [
     "SEED",
     "WIDTH",
     "Constraint",
+    "attribute_of",
     "checked",
+    "exactly",
+    "foreign_array",
+    "instance",
     "integer",
+    "is_a",
     "items",
     "number",
     "one_of",
     "one_or_more",
 ]
 
+_Kind = TypeVar("_Kind")
+
 MAX_ROUNDS = 10_000
 MAX_ITEMS = 2**31 - 2  # of nodes, columns, rows: their numbers are int32
 _MAX_JOBS = 4096
+_MAX_NAME, _MAX_PATH = 255, 4096  # bytes that a file system takes
 _MAX_SEED = 2**32 - 1  # what the generators of NumPy and scikit-learn take
 
 
@@ -68,8 +81,19 @@ class Constraint:
     names: tuple[str, ...] = ()
 
 
-def checked(name: str, value: object, *constraints: Constraint | None) -> Any:  # noqa: ANN401
+def checked(name: str, value: object, *constraints: Constraint | None, graph: int | None = None) -> Any:  # noqa: ANN401
     """Return a value that one of the constraints accepts, as plain Python; None stands for itself.
+
+    Parameters
+    ----------
+    name
+        The argument, or what part of it this is.
+    value
+        What was passed for it.
+    *constraints
+        What it may be; one of them is enough.
+    graph
+        Index of the graph that it belongs to, where it belongs to one.
 
     >>> checked("n_iter", np.int64(3), ROUNDS, None)
     3
@@ -90,7 +114,8 @@ def checked(name: str, value: object, *constraints: Constraint | None) -> Any:  
     names = [known for constraint in constraints if constraint is not None for known in constraint.names]
     close = get_close_matches(str(value)[:100], names, n=1) if issubclass(type(value), str) else []
     hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise TwinWLError(f"{name}: got {shown(value)}, expected {_either(parts)}{hint}")
+    message = f"{name}: got {shown(value)}, expected {_either(parts)}{hint}"
+    raise TwinWLError(message) if graph is None else GraphInputError(message, graph)
 
 
 def integer(low: int, high: int | None = None) -> Constraint:
@@ -122,15 +147,17 @@ def number(low: float, high: float | None = None, *, above: bool = False, below:
     """
 
     def accept(value: object) -> float:
-        if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        if type(value) not in {int, float} and not isinstance(value, np.integer | np.floating):
             raise TypeError
-        plain = float(value)
+        plain = float(value)  # type: ignore[arg-type]
         top = math.inf if high is None else high
         inside = (plain > low if above else plain >= low) and (plain < top if below else plain <= top)
         if not inside or math.isinf(plain):
             raise ValueError
         return plain
 
+    if low == high:
+        return Constraint(f"{low:g}", accept)
     start = f"above {low:g}" if above else f"from {low:g}"
     end = (
         (" on" if not above else "") if high is None else f" to below {high:g}" if below else f" to {high:g}"
@@ -142,9 +169,10 @@ def one_of(*names: str) -> Constraint:
     """Accept one of a few names."""
 
     def accept(value: object) -> str:
-        if not isinstance(value, str) or value not in names:
+        plain = _name(value)
+        if plain not in names:
             raise ValueError
-        return value
+        return plain
 
     return Constraint(_either([repr(name) for name in names]), accept, names)
 
@@ -169,34 +197,122 @@ def one_or_more(each: Constraint) -> Constraint:
     return Constraint(f"{each.expected}, or a list of such numbers", accept)
 
 
-def items(name: str, values: object, what: str) -> list[Any]:
-    """Return the entries of an iterable as a list; a string, a mapping or a set is none.
+def is_a(value: object, kind: type[_Kind]) -> TypeIs[_Kind]:
+    """Tell a value's kind as `isinstance` does, without asking the value, which may lie or fail.
+
+    >>> is_a("CC", str)
+    True
+    """
+    return issubclass(type(value), kind)
+
+
+def attribute_of(value: object, name: str, default: object = None) -> Any:  # noqa: ANN401
+    """Return an attribute of a foreign object, which may warn or raise anything when asked for it.
+
+    >>> attribute_of("CC", "edge_index") is None
+    True
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return getattr(value, name, default)
+    except Exception:  # noqa: BLE001
+        return default
+
+
+def items(
+    name: str, values: object, what: str, graph: int | None = None, *, ordered: bool = True
+) -> list[Any]:
+    """Return the entries of an iterable as a list; a string or a dictionary is no list.
 
     Parameters
     ----------
     name
-        The argument.
+        The argument, or what part of it this is.
     values
         What was passed for it.
     what
         What it should hold, in words that follow "expected".
+    graph
+        Index of the graph that it belongs to, for the error.
+    ordered
+        Whether the order matters, so that a set is refused too.
 
     >>> items("graphs", "CC", "one entry per graph")
     Traceback (most recent call last):
     twinwl.errors.GraphInputError: graphs: got 'CC', expected one entry per graph
     """
+    if type(values) is list:
+        return values
     cause: Exception | None = None
-    if not isinstance(values, str | bytes | bytearray | Mapping | set | frozenset):
+    wrong = (str, bytes, bytearray, dict, *((set, frozenset) if ordered else ()))
+    if not issubclass(type(values), wrong):
         try:
             return list(values)  # type: ignore[call-overload]
         except Exception as error:  # noqa: BLE001  (whatever a foreign iterator raises)
             cause = error
-    told = (
-        f" ({type(cause).__name__}: {cause})"
-        if cause is not None and not isinstance(cause, TypeError)
-        else ""
-    )
-    raise GraphInputError(f"{name}: got {shown(values)}, expected {what}{told}") from cause
+    message = f"{name}: got {shown(values)}, expected {what}"
+    if cause is not None and not isinstance(cause, TypeError):  # that one only says that it is no iterable
+        message += f" ({type(cause).__name__}: {cause})"
+    raise GraphInputError(message, graph) from cause
+
+
+def foreign_array(
+    name: str, value: object, dtype: DTypeLike | None = None, graph: int | None = None
+) -> NDArray[Any]:
+    """Return what came from outside as an array; whatever fails on the way is told as a wrong value.
+
+    Parameters
+    ----------
+    name
+        The argument, or what part of it this is.
+    value
+        What was passed for it.
+    dtype
+        Type to convert to; None keeps what NumPy finds.
+    graph
+        Index of the graph that it belongs to, for the error.
+
+    >>> foreign_array("x", [1, 2])
+    array([1, 2])
+    """
+    if type(value) is np.ndarray and value.dtype.kind in "biuf":  # the usual case, and a quick one
+        return value if dtype is None else value.astype(dtype, copy=False)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # NumPy warns where it drops an imaginary part or a mask
+            return np.asarray(value, dtype)
+    except Exception as error:  # whatever the object's own __array__, __len__ or __iter__ raises
+        kind = "an array" if dtype is None else f"an array of {np.dtype(dtype)}"
+        message = f"{name}: got {shown(value)}, expected {kind} ({type(error).__name__}: {error})"
+        raise GraphInputError(message, graph) from error
+
+
+def instance(kind: type) -> Constraint:
+    """Accept an object of one class."""
+
+    def accept(value: object) -> object:
+        if not issubclass(type(value), kind):
+            raise TypeError
+        return value
+
+    return Constraint(f"a {kind.__name__}", accept)
+
+
+def exactly(dtype: DTypeLike, ndim: int) -> Constraint:
+    """Accept a plain NumPy array of one type with so many axes, as it is.
+
+    >>> checked("indices", np.zeros(2), exactly(np.int32, 1))
+    Traceback (most recent call last):
+    twinwl.errors.TwinWLError: indices: got array([0., 0.]), expected an array of int32 with 1 axis
+    """
+
+    def accept(value: object) -> NDArray[np.generic]:
+        if type(value) is not np.ndarray or value.dtype != dtype or value.ndim != ndim:
+            raise TypeError
+        return value
+
+    return Constraint(f"an array of {np.dtype(dtype)} with {ndim} {'axis' if ndim == 1 else 'axes'}", accept)
 
 
 def _flag(value: object) -> bool:
@@ -220,15 +336,19 @@ def _jobs(value: object) -> int:
 
 def _path(value: str | os.PathLike[str]) -> Path:
     text = os.fspath(value)
-    if not isinstance(text, str) or not text or "\0" in text:
+    if not isinstance(text, str) or not text:
+        raise ValueError
+    encoded = os.fsencode(text)
+    longest = max(map(len, encoded.replace(b"\\", b"/").split(b"/")))
+    if b"\0" in encoded or longest > _MAX_NAME or len(encoded) > _MAX_PATH:
         raise ValueError
     return Path(text)
 
 
 def _name(value: object) -> str:
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str):
         raise TypeError
-    return value
+    return str.__str__(value)
 
 
 def _generator(value: object) -> np.random.RandomState | np.random.Generator:

@@ -133,7 +133,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """
     names = sorted(known)
     listing = "Known: " + ", ".join(repr(candidate) for candidate in names)
-    close = get_close_matches(str(name), names, n=1)
+    close = get_close_matches(str(name)[:100], names, n=1)
     return f"did you mean {close[0]!r}? {listing}" if close else listing
 
 

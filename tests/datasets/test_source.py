@@ -77,7 +77,7 @@ def test_empty_name():
 
 @pytest.mark.parametrize("given", [1.5, None, True, b"MUTAG", ["MUTAG"]])
 def test_what_cannot_name_a_set(given):
-    with pytest.raises(TwinWLError, match="give a name or a path"):
+    with pytest.raises(TwinWLError, match="give a name or a path, a frame"):
         load_dataset(given)
 
 

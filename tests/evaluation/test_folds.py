@@ -73,7 +73,7 @@ def test_folds_of_a_data_set_keep_its_groups():
 
 @pytest.mark.parametrize("n_folds", [1, 0, -3, 2.5, True])
 def test_impossible_number_of_folds(n_folds):
-    with pytest.raises(TwinWLError, match="n_folds is"):
+    with pytest.raises(TwinWLError, match="n_folds: got"):
         make_folds(np.tile([0, 1], 20), n_folds=n_folds)
 
 

@@ -100,7 +100,7 @@ def test_a_grid_is_every_combination_in_order():
         ("difpool", "did you mean 'diffpool'"),
         ("no.such.module:Class", "cannot import"),
         ("sklearn.dummy:Nothing", "cannot import"),
-        (3, "needs fit, predict and get_params"),
+        (3, "an estimator with fit, predict and get_params"),
     ],
 )
 def test_what_is_no_method_is_refused(method, message):
@@ -113,9 +113,15 @@ def test_wrong_parameters_and_grids_are_refused():
         resolve("stwin-svc").build({"n_itr": 3}, 0)
     with pytest.raises(TwinWLError, match="did you mean 'compact'"):
         resolve("stwin").configs("compct")
-    for values in ("abc", 3, []):
-        with pytest.raises(TwinWLError, match="needs a list of values"):
+    for values in ("abc", 3, [], [object()], [[b"x"]]):
+        with pytest.raises(TwinWLError, match=r"grid\['n_iter'\]: got"):
             Method("m").configs({"n_iter": values})
+
+
+def test_numbers_of_numpy_in_a_grid_become_plain_ones():
+    configs = Method("m").configs({"n_iter": np.arange(2), "C": [np.float64(0.5)]})
+    assert configs == [{"n_iter": 0, "C": 0.5}, {"n_iter": 1, "C": 0.5}]
+    assert type(configs[0]["n_iter"]) is int
 
 
 @pytest.mark.parametrize("name", ["wl", "wl-encoder", "wl-svc"])
@@ -142,5 +148,5 @@ def test_a_class_that_needs_arguments_is_refused_with_a_remedy():
 
 def test_a_grid_that_nobody_knows_is_refused_even_by_a_method_without_grids():
     assert resolve("stwin-svc").configs("paper") == [{}]
-    with pytest.raises(TwinWLError, match="grid is 'papr': did you mean 'paper'"):
+    with pytest.raises(TwinWLError, match="did you mean 'paper'"):
         resolve("stwin-svc").configs("papr")

@@ -186,9 +186,9 @@ def test_folders_are_named_in_the_error(tmp_path):
 
 @pytest.mark.parametrize("path", [None, 3, ["model.twinwl"], b"model.twinwl", "", ".", "x" * 5000, "a\0b"])
 def test_paths_that_name_no_file(path):
-    with pytest.raises(ModelFileError):
+    with pytest.raises(tw.TwinWLError):
         tw.save(tw.STwinVectorizer().fit(GRAPHS), path)
-    with pytest.raises(ModelFileError):
+    with pytest.raises(tw.TwinWLError):
         tw.load(path)
 
 

@@ -98,11 +98,11 @@ LONE = {
     "matrix": (MATRIX, "this is one matrix.*wrap it"),
     "sparse matrix": (sp.csr_array(MATRIX), "this is one matrix.*wrap it"),
     "edges": (PATH, "wrap the edges of a single graph in a list"),
-    "number": (3, "3 of type int is no list of graphs; give a GraphBatch, or a list of networkx graphs"),
-    "None": (None, "None of type NoneType is no list of graphs"),
-    "dict": ({0: nx.path_graph(3)}, "of type dict is no list of graphs"),
-    "set": ({1, 2}, "of type set is no list of graphs"),
-    "0-d array": (np.array(None), "is no list of graphs"),
+    "number": (3, "graphs: got 3, expected a GraphBatch, or a list of networkx graphs"),
+    "None": (None, "graphs: got None"),
+    "dict": ({0: nx.path_graph(3)}, "graphs: got {0: "),
+    "set": ({1, 2}, "graphs: got {1, 2}"),
+    "0-d array": (np.array(None), "graphs: got array"),
 }
 
 

@@ -62,19 +62,19 @@ BAD = {
     "node that does not exist": ({"num_nodes": [2, 2]}, [[(0, 1)], [(0, 2)]], r"\(0, 2\) names node 2"),
     "negative node": ({}, [[(0, 1)], [(0, -1)]], r"\(0, -1\) names a negative node number"),
     "only negative nodes": ({}, [[(0, 1)], [(-2, -1)]], "negative"),
-    "fraction": ({}, [[(0, 1)], [(0, 1.5)]], r"\(0.0, 1.5\) is not a pair of node numbers"),
-    "whole float": ({}, [[(0, 1)], [(0.0, 1.0)]], "is not a pair of node numbers"),
-    "text for a node": ({}, [[(0, 1)], [(0, "1")]], "is not a pair"),
-    "bool for a node": ({}, [[(0, 1)], [(False, True)]], "is not a pair"),
+    "fraction": ({}, [[(0, 1)], [(0, 1.5)]], r"got edge \(0.0, 1.5\), expected pairs"),
+    "whole float": ({}, [[(0, 1)], [(0.0, 1.0)]], "expected pairs"),
+    "text for a node": ({}, [[(0, 1)], [(0, "1")]], "expected pairs"),
+    "bool for a node": ({}, [[(0, 1)], [(False, True)]], "expected pairs"),
     "triple": ({}, [[(0, 1)], [(0, 1, 2)]], r"shape \(1, 3\)"),
-    "ragged edges": ({}, [[(0, 1)], [(0, 1), (0,)]], "cannot read its edge list"),
+    "ragged edges": ({}, [[(0, 1)], [(0, 1), (0,)]], "edge list: got"),
     "empty edge": ({}, [[(0, 1)], [()]], "shape"),
     "transposed array": ({}, [[(0, 1)], np.zeros((2, 5), int)], r"shape \(2, 5\)"),
-    "None": ({}, [[(0, 1)], None], "None is not a list of edges"),
-    "text for edges": ({}, [[(0, 1)], "ab"], "'ab' is not a list of edges"),
-    "number for edges": ({}, [[(0, 1)], 3], "3 is not a list of edges"),
-    "huge node number": ({}, [[(0, 1)], [(0, 10**30)]], "is not a pair of node numbers"),
-    "huge uint64": ({}, [[(0, 1)], np.array([[0, 2**63]], np.uint64)], "is not a pair of node numbers"),
+    "None": ({}, [[(0, 1)], None], "edge list: got None, expected pairs"),
+    "text for edges": ({}, [[(0, 1)], "ab"], "edge list: got 'ab'"),
+    "number for edges": ({}, [[(0, 1)], 3], "edge list: got 3"),
+    "huge node number": ({}, [[(0, 1)], [(0, 10**30)]], "expected pairs"),
+    "huge uint64": ({}, [[(0, 1)], np.array([[0, 2**63]], np.uint64)], "expected pairs"),
     "numbers that are no indices": ({}, [[(0, 1)], [(0, 2_000_000_000)]], "without gaps"),
     "unlabelled node": ({"node_labels": [[1, 2], [1]]}, [[(0, 1)], [(0, 1)]], "names node 1"),
     "label too many": (
@@ -92,19 +92,27 @@ BAD = {
         r"node 1: label \[2\] of type list",
     ),
     "NaN edge label": ({"edge_labels": [[1], [float("nan")]]}, [[(0, 1)], [(0, 1)]], "edge 0: label nan"),
-    "text as labels": ({"node_labels": [["C", "C"], "CC"]}, [[(0, 1)], [(0, 1)]], "must be a sequence"),
-    "set as labels": ({"node_labels": [["C", "C"], {1, 2}]}, [[(0, 1)], [(0, 1)]], "must be a sequence"),
+    "text as labels": (
+        {"node_labels": [["C", "C"], "CC"]},
+        [[(0, 1)], [(0, 1)]],
+        "expected a list of labels",
+    ),
+    "set as labels": (
+        {"node_labels": [["C", "C"], {1, 2}]},
+        [[(0, 1)], [(0, 1)]],
+        "expected a list of labels",
+    ),
     "dict as labels": (
         {"node_labels": [["C", "C"], {0: 1, 1: 2}]},
         [[(0, 1)], [(0, 1)]],
-        "must be a sequence",
+        "expected a list of labels",
     ),
-    "negative num_nodes": ({"num_nodes": [2, -1]}, [[(0, 1)], []], "num_nodes is -1"),
-    "fractional num_nodes": ({"num_nodes": [2, 1.5]}, [[(0, 1)], []], "num_nodes is 1.5"),
-    "bool num_nodes": ({"num_nodes": [2, True]}, [[(0, 1)], []], "num_nodes is True"),
+    "negative num_nodes": ({"num_nodes": [2, -1]}, [[(0, 1)], []], "num_nodes: got -1"),
+    "fractional num_nodes": ({"num_nodes": [2, 1.5]}, [[(0, 1)], []], "num_nodes: got 1.5"),
+    "bool num_nodes": ({"num_nodes": [2, True]}, [[(0, 1)], []], "num_nodes: got True"),
     "endless node number": ({}, [[(0, 1)], [(0, 10**5000)]], "an integer of 16610 bits"),
     "endless num_nodes": ({"num_nodes": [2, 10**5000]}, [[(0, 1)], []], "an integer of 16610 bits"),
-    "huge num_nodes": ({"num_nodes": [2, 2**70]}, [[(0, 1)], []], "num_nodes is 1180591620717411303424"),
+    "huge num_nodes": ({"num_nodes": [2, 2**70]}, [[(0, 1)], []], "num_nodes: got 1180591620717411303424"),
     "feature rows": (
         {"node_features": [np.ones((2, 1)), np.ones((3, 1))], "num_nodes": [2, 2]},
         [[(0, 1)], [(0, 1)]],
@@ -123,7 +131,7 @@ BAD = {
     "text feature": (
         {"node_features": [np.ones((2, 1)), [["a"], ["b"]]]},
         [[(0, 1)], [(0, 1)]],
-        "not numbers",
+        "expected an array of float64",
     ),
     "two labels for one edge": (
         {"edge_labels": [[1], [1, 2]]},
@@ -155,7 +163,7 @@ def test_one_entry_a_graph_is_demanded(name):
 
 @pytest.mark.parametrize("edge_lists", ["CC", 5, None, {"a": [(0, 1)]}])
 def test_what_is_no_list_of_graphs_is_refused(edge_lists):
-    with pytest.raises(GraphInputError, match="one entry a graph"):
+    with pytest.raises(GraphInputError, match="one entry per graph"):
         GraphBatch.from_edges(edge_lists)
 
 
@@ -165,7 +173,7 @@ def test_edges_of_a_single_graph_are_told_to_be_wrapped():
 
 
 def test_a_bool_is_no_node_number():
-    with pytest.raises(TwinWLError, match=r"graph 1: edge \(0, True\)"):
+    with pytest.raises(TwinWLError, match=r"graph 1: edge list: got edge \(0, True\)"):
         GraphBatch.from_edges([[(0, 1)], [(0, True)]])
 
 
@@ -177,7 +185,7 @@ def test_an_implausible_graph_is_refused_beside_a_larger_plausible_one():
 
 
 def test_complex_features_are_refused():
-    with pytest.raises(TwinWLError, match="graph 0: its node features are complex"):
+    with pytest.raises(TwinWLError, match="graph 0: node features: got array"):
         GraphBatch.from_edges([[(0, 1)]], node_features=[np.array([[1j], [2]])])
 
 

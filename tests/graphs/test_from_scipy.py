@@ -91,7 +91,7 @@ BAD = {
     "edge array": (np.array([[0, 1], [1, 2], [2, 3]]), "from_edges"),
     "one axis": (np.zeros(4), "square"),
     "three axes": (np.zeros((2, 2, 2)), "square"),
-    "ragged": ([[0, 1], [1]], "equally long rows"),
+    "ragged": ([[0, 1], [1]], "expected an array"),
     "text": ([["0", "1"], ["1", "0"]], "not numbers"),
     "objects": (np.array([[0, None], [None, 0]]), "not numbers"),
     "complex": (np.zeros((2, 2), complex), "not numbers"),

@@ -58,13 +58,13 @@ def test_bins_count_from_the_edge_on():
 @pytest.mark.parametrize(
     ("bins", "message"),
     [
-        ([2, 1], r"feature 0 are \[2.0, 1.0\]; give rising numbers"),
+        ([2, 1], r"bins of feature 0: got \[2.0, 1.0\], expected rising numbers"),
         ([[1], [2]], "2 lists for 1 features"),
-        ([float("nan")], "give rising numbers"),
-        ("size", "bins is 'size'"),
-        (3, "bins is 3"),
-        ([["x"]], "bins is"),
-        ([[[1]]], "give rising numbers"),
+        ([float("nan")], "expected rising numbers"),
+        ("size", "bins: got 'size'"),
+        (3, "bins: got 3"),
+        ([["x"]], "bins: got"),
+        ([[[1]]], "expected rising numbers"),
     ],
 )
 def test_bad_bins_are_refused(bins, message):
@@ -107,7 +107,7 @@ def test_features_are_refused_unless_ignored(call):
     message = r"graph.*shape \(3, 1\).*GraphBatch.discretise\(\).*ignore_features=True"
     with pytest.raises(TwinWLError, match=message):
         call()
-    with pytest.raises(TwinWLError, match="ignore_features is 'yes'; give True or False"):
+    with pytest.raises(TwinWLError, match="ignore_features: got 'yes', expected True or False"):
         call(ignore_features="yes")
     call(ignore_features=True)
 

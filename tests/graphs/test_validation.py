@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from twinwl import GraphBatch
-from twinwl.errors import GraphInputError
+from twinwl.errors import GraphInputError, TwinWLError
 
 SOUND = {
     "indptr": np.array([0, 1, 2, 3, 4]),
@@ -22,10 +22,10 @@ def test_sound_arrays_make_a_batch():
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("indptr", [0, 1, 2, 3, 4], "must be an array of int64"),
-        ("indices", np.array([1, 0, 3, 2]), "must be an array of int32, not int64"),
-        ("node_labels", None, "must be an array"),
-        ("node_labels", np.zeros((4, 1), np.int32), "one axis too many"),
+        ("indptr", [0, 1, 2, 3, 4], "indptr: got .*, expected an array of int64 with 1 axis"),
+        ("indices", np.array([1, 0, 3, 2]), "expected an array of int32"),
+        ("node_labels", None, "node_labels: got None"),
+        ("node_labels", np.zeros((4, 1), np.int32), "with 1 axis"),
         ("graph_ptr", np.array([0, 3, 2, 4]), "must rise from 0 to 4"),
         ("graph_ptr", np.array([0, 2, 5]), "must rise from 0 to 4"),
         ("graph_ptr", np.array([], np.int64), "must rise"),
@@ -37,14 +37,21 @@ def test_sound_arrays_make_a_batch():
         ("edge_labels", np.array([0, 0, 1], np.int32), "3 edge labels for 4 arcs"),
         ("edge_labels", np.array([0, 1, 1, 1], np.int32), "does not stand alike from both ends"),
         ("node_features", np.zeros((3, 1)), "one row for each of 4 nodes"),
-        ("node_features", np.zeros(4), "one axis too many or too few"),
+        ("node_features", np.zeros(4), "with 2 axes"),
         ("indices", np.array([2, 0, 3, 2], np.int32), "graph 0: an arc leads to node 2"),
         ("indices", np.array([1, 0, 3, -1], np.int32), "graph 1: an arc leads to node -1"),
         ("indices", np.array([0, 0, 3, 2], np.int32), "self-loop"),
+        ("indices", np.ma.masked_array([1, 0, 3, 2], dtype=np.int32), "expected an array of int32"),
+        ("node_vocabulary", None, "node_vocabulary: got None, expected a tuple of labels"),
+        ("node_vocabulary", [None], "expected a tuple of labels"),
+        ("edge_vocabulary", ("a", "a"), "expected a tuple of labels that differ"),
+        ("edge_vocabulary", ("a", object()), "expected a tuple of labels"),
+        ("edge_vocabulary", ("a", -0.0), "expected a tuple of labels"),
+        ("directed", [], r"directed: got \[\], expected True or False"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(field, value, message):
-    with pytest.raises(GraphInputError, match=message):
+    with pytest.raises(TwinWLError, match=message):
         GraphBatch(**{**SOUND, field: value})
 
 

@@ -132,14 +132,14 @@ def test_directed_matrix_has_a_weight_for_each_arc():
 @pytest.mark.parametrize(
     ("build", "graph", "message"),
     [
-        (tw.GraphBatch.from_scipy, as_matrix(WEIGHTS), "edge_label is 'bond'; the entries of a matrix"),
+        (tw.GraphBatch.from_scipy, as_matrix(WEIGHTS), "edge_label: got 'bond', expected 'weight' or None"),
         (tw.GraphBatch.from_pyg, as_pyg("edge_attr")(WEIGHTS), "no graph has an edge attribute 'bond'"),
         (tw.GraphBatch.from_networkx, as_networkx(WEIGHTS), "no attribute 'bond'"),
         (tw.GraphBatch.from_igraph, as_igraph(WEIGHTS), "no attribute 'bond'"),
     ],
 )
 def test_attribute_that_is_not_there_is_refused(build, graph, message):
-    with pytest.raises(GraphInputError, match=message):
+    with pytest.raises(tw.TwinWLError, match=message):
         build([graph], edge_label="bond")
 
 

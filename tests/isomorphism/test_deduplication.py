@@ -120,7 +120,7 @@ def test_a_failing_readout_counts_graphs_from_the_start_of_the_stream(monkeypatc
 
 def test_an_unknown_readout_is_refused_before_the_stream_is_touched():
     stream = iter([nx.path_graph(2)])
-    with pytest.raises(TwinWLError, match="no readout"):
+    with pytest.raises(TwinWLError, match="readout: got"):
         tw.deduplicate(stream, readout="sise")
     assert next(stream)
 

@@ -14,7 +14,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 import twinwl as tw
 from tests.networks import CERTAIN, LEAST_LOSS_OF_1WL, mean_loss
-from twinwl.estimators.targets import weights_of_classes
+from twinwl.estimators.targets import Targets
 
 HEXAGON = [(i, (i + 1) % 6) for i in range(6)]
 TRIANGLES = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
@@ -149,7 +149,7 @@ def test_groups_stay_on_one_side_of_the_hold_out():
 
 def test_balanced_class_weight_is_scikit_learns():
     codes = np.array([0] * 7 + [1] * 3)
-    ours = weights_of_classes("balanced", np.array([0, 1]), codes)
+    ours = Targets.of(codes, 10, None, "balanced", None).weight_of_class
     np.testing.assert_allclose(ours, compute_class_weight("balanced", classes=np.array([0, 1]), y=codes))
 
 
@@ -262,9 +262,9 @@ def test_predict_before_fit():
         ([0, 1, None, 0, 1, 0], "target 2 is None"),
         ([0.5, 1, 0, 1, 0, 1], "measurements"),
         ([0, "a", 0, "a", 0, "a"], "no common order"),
-        ([[0, 1]] * 6, "one dimension"),
+        ([[0, 1]] * 6, "one value per graph"),
         (None, "no targets"),
-        (3, "sequence"),
+        (3, "targets: got 3"),
     ],
 )
 def test_targets_that_are_no_classes(y, message):
@@ -287,7 +287,7 @@ def test_targets_that_are_no_classes(y, message):
         ({"weight_decay": -1.0}, "weight_decay"),
         ({"validation_fraction": 1.5}, "validation_fraction"),
         ({"class_weight": "balance"}, "class_weight"),
-        ({"class_weight": {7: 1.0}}, "names 7"),
+        ({"class_weight": {7: 1.0}}, "got a weight for 7"),
         ({"class_weight": {0: -1.0}}, "class_weight"),
         ({"random_state": "seed"}, "random_state"),
     ],

@@ -47,7 +47,7 @@ def test_it_is_the_kernel_and_the_machine_that_it_chose(base, n_classes):
 def test_the_inner_choice_is_that_of_cross_validation():
     batch, y = noisy()
     model = STwinSVC(n_iter=(0, 1, 3), C=(0.1, 1, 1000), random_state=3).fit(batch, y)
-    folds = penalty_choice.inner_folds(Targets.of(y, len(y), None, None), None, 5, 3)
+    folds = penalty_choice.inner_folds(Targets.of(y, len(y), None, None, None), 5, 3)
     for (n_iter, C), score in model.inner_scores_.items():
         similarities = TwinKernel(n_iter, base="minmax").fit_transform(batch)
         right = 0
@@ -63,7 +63,7 @@ def test_the_inner_choice_is_that_of_cross_validation():
 def test_groups_stay_on_one_side_of_every_inner_fold():
     y = np.arange(40) % 2
     groups = np.arange(40) // 4
-    folds = penalty_choice.inner_folds(Targets.of(y, len(y), None, None), groups, 5, 0)
+    folds = penalty_choice.inner_folds(Targets.of(y, len(y), None, None, groups), 5, 0)
     assert sorted(np.concatenate([held for _, held in folds])) == list(range(40))
     assert all(not set(groups[learnt]) & set(groups[held]) for learnt, held in folds)
 
@@ -129,7 +129,7 @@ def test_a_larger_penalty_is_not_tried_where_no_weight_reaches_its_bound():
     """The shortcut must not change a decision."""
     batch, y = molecules(40)
     similarities = TwinKernel(2, base="minmax").fit_transform(batch)
-    targets = Targets(np.unique(y), y, np.ones(40), {})
+    targets = Targets.of(y, 40, None, None, None)
     fold = (np.arange(30), np.arange(30, 40))
     all_at_once = penalty_choice._held_out_decisions(similarities, targets, fold, [1e3, 1e4, 1e5])
     one_by_one = [
@@ -189,7 +189,7 @@ def test_few_graphs_of_a_class_make_fewer_folds():
         ({"base": "rbf"}, "base: got 'rbf'"),
         ({"features": "sise"}, "did you mean 'size'"),
         ({"inner_folds": 1}, "inner_folds: got 1"),
-        ({"class_weight": {"no": 2}}, "which no graph is"),
+        ({"class_weight": {"no": 2}}, "which is not in y"),
     ],
 )
 def test_bad_parameters_are_refused(params, message):

@@ -124,9 +124,10 @@ class KernelSVC(ClassifierMixin, DeclaredParameters):
         self._check_parameters()
         batch = labelled_graphs(X, "fit", self.kernel_name)
         Cs = checked("C", self.C, PENALTIES)
-        targets = Targets.of(y, len(batch), sample_weight, self.class_weight)
+        targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)
+        batch = targets.counted(batch)
         seed = one_seed(self.random_state)
-        folds = inner_folds(targets, groups, self.inner_folds, seed)
+        folds = inner_folds(targets, self.inner_folds, seed)
         similarities = self._fit_kernel(batch, seed)
         scored = score_penalties(similarities, targets, folds, Cs)
         best = max(scored, key=lambda penalty: penalty.score)  # of equals the smallest C

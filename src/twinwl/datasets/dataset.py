@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from twinwl.arguments import MAX_ITEMS, NAME, Constraint, checked, instance, integer, is_a, items
 from twinwl.datasets.catalogue.cards import measure
-from twinwl.errors import LabelError, TwinWLError, shown
+from twinwl.errors import LabelError, TwinWLError
+from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import as_batch
 from twinwl.graphs.labels import Coded, encode_labels, label_token
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int32, Int64
     from twinwl.datasets.catalogue.cards import Card
-    from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.graphs.labels import Label
 
@@ -44,6 +45,29 @@ class RowError(NamedTuple):
     line: int | None
     kind: str
     reason: str
+
+
+def _of_kinds(kinds: str, what: str) -> Constraint:
+    def accept(value: NDArray[np.generic]) -> NDArray[np.generic]:
+        if not is_a(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in kinds:
+            raise TypeError
+        return value
+
+    return Constraint(f"an array of {what}, one per graph", accept)
+
+
+_PARTS: dict[str, tuple[Constraint | None, ...]] = {
+    "name": (NAME,),
+    "graphs": (instance(GraphBatch),),
+    "y": (_of_kinds("biufSU", "numbers or strings"), None),
+    "groups": (_of_kinds("iu", "integers"), None),
+    "smiles": (instance(tuple), None),
+    "names": (instance(tuple),),
+    "rows": (_of_kinds("iu", "integers"),),
+    "errors": (instance(tuple),),
+    "target": (NAME, None),
+    "about": (NAME,),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +119,9 @@ class Dataset:
     about: str = ""
 
     def __post_init__(self) -> None:
-        if len(self.graphs) and not len(self.rows):
+        for what, constraints in _PARTS.items():
+            checked(what, getattr(self, what), *constraints)
+        if len(self.graphs) and not self.rows.size:
             object.__setattr__(self, "rows", np.arange(len(self.graphs)))
         if len(self.graphs) and not self.names:
             object.__setattr__(self, "names", tuple(f"{self.name}#{row}" for row in self.rows.tolist()))
@@ -143,8 +169,7 @@ class Dataset:
         >>> Dataset.from_graphs([path, triangle], ["open", "closed"], name="tiny")
         Dataset('tiny', 2 graphs, 2 classes)
         """
-        if not isinstance(name, str):
-            raise TwinWLError(f"name is {shown(name)}; give a string")
+        checked("name", name, NAME)
         codes = None
         if groups is not None:
             codes = np.unique(_column(groups, "groups", name), return_inverse=True)[1].astype(np.int64)
@@ -168,6 +193,7 @@ class Dataset:
         >>> load_dataset("TWINS", n_pairs=2)[3].names
         ('TWINS#3',)
         """
+        graph = checked("graph", graph, integer(-MAX_ITEMS, MAX_ITEMS))
         return Dataset(
             self.name,
             self.graphs[graph],
@@ -197,10 +223,11 @@ class Dataset:
 
 def _column(values: object, what: str, name: str) -> NDArray[np.generic]:
     """Return one value per graph as an array of its own, of one kind that can be written and hashed."""
+    given = is_a(values, np.ndarray) and values.dtype.kind != "O" and values.dtype != np.longdouble
+    plain = items(what, values.tolist() if is_a(values, np.ndarray) else values, "one value per graph")
     try:
-        plain = values.tolist() if hasattr(values, "tolist") else list(values)  # type: ignore[call-overload]
-        _, distinct = encode_labels(plain)
-    except (TypeError, LabelError) as error:
+        codes, distinct = encode_labels(plain)
+    except LabelError as error:
         raise TwinWLError(f"{name}: {what} must hold one value per graph ({error})") from error
     kinds: set[type] = set(map(type, distinct))
     if kinds == {int, float}:
@@ -208,7 +235,7 @@ def _column(values: object, what: str, name: str) -> NDArray[np.generic]:
     if len(kinds) > 1 or kinds & {tuple, bytes, type(None)}:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise TwinWLError(f"{name}: {what} holds values of the kinds {names}; give numbers, or strings")
-    return np.array(values if isinstance(values, np.ndarray) and values.dtype.kind != "O" else plain)
+    return np.array(values if given else [distinct[code] for code in codes.tolist()])
 
 
 def content_digest(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.arguments import FLAG, PATH, checked, one_of
+from twinwl.arguments import FLAG, PATH, checked, is_a, items, one_of
 from twinwl.arguments import NAME as SOME_NAME
 from twinwl.datasets.catalogue.known import load_collection, load_generated, read_collection, split_options
 from twinwl.datasets.catalogue.moleculenet import MOLECULE_SETS, find_molecules
@@ -197,10 +197,10 @@ def rows_in_memory(source: object, reading: Reading, targets: Targets) -> Rows:
     """Open a frame, or a list of strings."""
     if type(source).__module__.partition(".")[0] in _FRAMES:
         return _rows_of_table(frame_table(source), reading, targets)
-    if reading.kind in {"smiles", "graph6"} and isinstance(source, list | tuple | np.ndarray):
+    if reading.kind in {"smiles", "graph6"} and issubclass(type(source), list | tuple | np.ndarray):
         rows = (
-            Row(row, None, text, text, problem="" if isinstance(text, str) else f"{shown(text)} is not text")
-            for row, text in enumerate(source)
+            Row(row, None, text, text, problem="" if is_a(text, str) else f"{shown(text)} is not text")
+            for row, text in enumerate(items("source", source, "a list of strings"))
         )
         return Rows("the list", reading.kind, rows)
     raise TwinWLError(

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from twinwl.arguments import is_a
 from twinwl.datasets.catalogue.known import is_known, known_names
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.kinds import ROW_KINDS, Place, place_of
@@ -136,10 +137,10 @@ def read_source(
     >>> read_source("graph6:Bw", Reading()).names
     ('graph6:Bw',)
     """
-    if isinstance(source, Dataset):
+    if is_a(source, Dataset):
         refuse_options(source.name, options)
         found, name = source, source.name
-    elif isinstance(source, str | Path):
+    elif is_a(source, str) or is_a(source, Path):
         name = str(source)
         found = read_place(place_in(source, reading), reading, targets, options)
         warn_left_out(found.errors, len(found), name)

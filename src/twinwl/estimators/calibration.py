@@ -30,20 +30,20 @@ class Calibration:
     offsets: Float64
 
     @classmethod
-    def fitted(cls, decisions: Float64, codes: Int64, weights: Float64) -> Calibration:
+    def fitted(cls, decisions: Float64, codes: Int64, weights: Float64 | None = None) -> Calibration:
         """Fit to decisions about graphs that the machine had not seen.
 
         Parameters
         ----------
         decisions : array of float64, shape (n,) or (n, n_classes)
         codes : array of int64, shape (n,)
-        weights : array of float64, shape (n,)
+        weights : array of float64, shape (n,), optional
         """
         regression = LogisticRegression(C=_HARDLY_REGULARISED, max_iter=1000)
         n_classes = int(codes.max()) + 1
         every_class = np.tile(np.arange(n_classes), len(codes))
         rows = np.repeat(decisions.reshape(len(codes), -1), n_classes, axis=0)
-        doubt = _doubt(codes, n_classes) * weights[:, None]
+        doubt = _doubt(codes, n_classes) * (1.0 if weights is None else weights[:, None])
         regression.fit(rows, every_class, doubt.ravel())
         return cls(regression.coef_, regression.intercept_)
 

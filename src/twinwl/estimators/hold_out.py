@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twinwl.arguments import checked, number
 from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
@@ -39,8 +40,7 @@ def hold_out(codes: Int64, fraction: float, seed: int, groups: Int64 | None = No
     >>> len(kept), len(held)
     (6, 2)
     """
-    if not (isinstance(fraction, float | np.floating) and 0 < fraction < 1):
-        raise TwinWLError(f"validation_fraction is {fraction!r}; give a share between 0 and 1, or None")
+    fraction = checked("validation_fraction", fraction, number(0, 1, above=True, below=True))
     random = np.random.default_rng(seed)
     held = (
         _held_rows(codes, fraction, random)

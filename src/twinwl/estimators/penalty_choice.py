@@ -10,12 +10,12 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.svm import SVC
 
 from twinwl.arguments import MAX_ITEMS, integer, number, one_or_more
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.support_vectors import predicted_codes
-from twinwl.estimators.targets import Targets, check_groups
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
+    from twinwl.estimators.targets import Targets
 
 __all__ = ["INNER_FOLDS", "PENALTIES", "ScoredPenalty", "inner_folds", "make_svc", "score_penalties"]
 
@@ -52,15 +52,13 @@ def score_penalties(
     return scored
 
 
-def inner_folds(targets: Targets, groups: object, n_folds: int, seed: int) -> list[tuple[Int64, Int64]]:
+def inner_folds(targets: Targets, n_folds: int, seed: int) -> list[tuple[Int64, Int64]]:
     """Cut the training graphs into folds, fewer where a class (or its groups) would not reach that many.
 
     Parameters
     ----------
     targets
-        The classes.
-    groups
-        Graphs of one group stay on one side of every fold; or None.
+        The classes; and the groups, of which each stays on one side of every fold.
     n_folds
         How many folds, at least 2.
     seed
@@ -71,15 +69,13 @@ def inner_folds(targets: Targets, groups: object, n_folds: int, seed: int) -> li
     TwinWLError
         If a class has one graph only, or all its graphs in one group.
     """
-    classes, codes = targets.classes, targets.codes
-    groups = check_groups(groups, len(codes))
+    classes, codes, groups = targets.classes, targets.codes, targets.groups
     members = np.bincount(codes) if groups is None else _groups_per_class(codes, groups)
     rarest = int(members.argmin())
     if members[rarest] < 2:  # noqa: PLR2004
         what = "graph" if groups is None else "group"
-        raise TwinWLError(
-            f"class {classes.tolist()[rarest]!r} has only 1 {what}; the inner choice needs 2 of each class"
-        )
+        name = shown(classes.tolist()[rarest])
+        raise TwinWLError(f"class {name} has only 1 {what}; the inner choice needs 2 of each class")
     n_folds = min(n_folds, int(members[rarest]))
     splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
     split = splitter(n_folds, shuffle=True, random_state=seed).split(codes, codes, groups)
@@ -92,10 +88,11 @@ def inner_folds(targets: Targets, groups: object, n_folds: int, seed: int) -> li
 
 def make_svc(C: float, targets: Targets) -> SVC:
     """Return an untrained support vector machine for precomputed similarities."""
+    by_class = targets.weight_of_class
     return SVC(
         C=C,
         kernel="precomputed",
-        class_weight=targets.weight_of_class or None,
+        class_weight=None if by_class is None else dict(enumerate(by_class.tolist())),
         cache_size=_CACHE_MEGABYTES,
         max_iter=_MAX_STEPS,
     )
@@ -109,7 +106,8 @@ def _held_out_decisions(
     train, test = similarities[np.ix_(learnt, learnt)], similarities[np.ix_(held, learnt)]
     decisions: list[Float64] = []
     for C in Cs:
-        fitted = make_svc(C, targets).fit(train, targets.codes[learnt], targets.weights[learnt])
+        weights = None if targets.weights is None else targets.weights[learnt]
+        fitted = make_svc(C, targets).fit(train, targets.codes[learnt], weights)
         decisions.append(fitted.decision_function(test))
         if not _bounded(fitted, C, targets, learnt):
             # No weight reaches its bound, so a larger one changes nothing: this is the hard margin.

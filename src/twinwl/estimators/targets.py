@@ -2,31 +2,57 @@
 
 from __future__ import annotations
 
-import numbers
+import contextlib
+import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.errors import TwinWLError
+from twinwl.arguments import checked, foreign_array, instance, is_a, items, number, one_of
+from twinwl.errors import TwinWLError, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64, Int64
+    from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Targets", "check_groups", "check_weights", "codes_of", "encode_targets", "weights_of_classes"]
+__all__ = ["Targets", "codes_of"]
+
+_LIGHTEST, _HEAVIEST = 1e-12, 1e12  # so that sums and products of weights stay finite
+_WEIGHT = (number(_LIGHTEST, _HEAVIEST), number(0, 0))
 
 
 class Targets(NamedTuple):
-    """What a classifier learns: classes, and how much each graph weighs."""
+    """What the user says about each graph, checked and in numbers.
 
+    Attributes
+    ----------
+    rows : array of int64
+        The graphs that count, rising: those of weight 0 are left out, as if they were not there.
+    classes : array
+        The classes of these graphs, sorted.
+    codes : array of int64
+        The place of each graph's class among them.
+    weights : array of float64, or None
+        How much each graph weighs, where that was given.
+    weight_of_class : array of float64, or None
+        How much each class weighs, where that was given.
+    groups : array of int64, or None
+        A number for each graph's group, where groups were given.
+    """
+
+    rows: Int64
     classes: NDArray[np.generic]
     codes: Int64
-    weights: Float64
-    weight_of_class: dict[int, float]
+    weights: Float64 | None
+    weight_of_class: Float64 | None
+    groups: Int64 | None
 
     @classmethod
-    def of(cls, y: object, n_graphs: int, sample_weight: object, class_weight: object) -> Targets:
+    def of(
+        cls, y: object, n_graphs: int, sample_weight: object, class_weight: object, groups: object
+    ) -> Targets:
         """Check what a user gave, and put it into numbers.
 
         Parameters
@@ -38,48 +64,41 @@ class Targets(NamedTuple):
         sample_weight
             How much each graph weighs, or None.
         class_weight
-            None, "balanced" or a mapping from class to weight.
+            None, "balanced" or a dictionary from class to weight.
+        groups
+            Something for each graph that is equal within a group, or None.
+
+        Raises
+        ------
+        TwinWLError
+            If a target is missing, a measurement instead of a class, or all are of one class; if a weight is
+            not finite or below 0.
+
+        Examples
+        --------
+        >>> targets = Targets.of(["yes", "no", "yes"], 3, None, "balanced", None)
+        >>> targets.classes, targets.codes, targets.weight_of_class
+        (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1]), array([1.5 , 0.75]))
         """
-        classes, codes = encode_targets(y, n_graphs)
-        weights = check_weights(sample_weight, n_graphs)
-        by_class = weights_of_classes(class_weight, classes, codes, weights)
-        return cls(
-            classes,
-            codes,
-            np.ones(n_graphs) if weights is None else weights,
-            {} if by_class is None else dict(enumerate(by_class.tolist())),
-        )
+        column = _column(y, n_graphs, "targets")
+        weights = _sample_weights(sample_weight, n_graphs)
+        rows = np.arange(n_graphs) if weights is None else np.flatnonzero(weights)
+        if not len(rows):
+            raise TwinWLError("every training graph has weight 0; give some a positive weight")
+        weights = None if weights is None else weights[rows]
+        group_of_graph = None if groups is None else _distinct(_column(groups, n_graphs, "groups")[rows])[1]
+        classes, codes = _classes(column[rows])
+        by_class = _class_weights(class_weight, classes, codes, weights)
+        return cls(rows, classes, codes, weights, by_class, group_of_graph)
+
+    def counted(self, batch: GraphBatch) -> GraphBatch:
+        """Return the graphs that count."""
+        return batch if len(self.rows) == len(batch) else batch[self.rows]
 
     def importance(self) -> Float64:
-        """Return how much each graph counts: its own weight times that of its class."""
-        by_class = np.array([self.weight_of_class.get(code, 1.0) for code in range(len(self.classes))])
-        return self.weights * by_class[self.codes]
-
-
-def encode_targets(y: object, n_graphs: int) -> tuple[NDArray[np.generic], Int64]:
-    """Return the sorted classes and each graph's place among them.
-
-    >>> encode_targets(["yes", "no", "yes"], 3)
-    (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1]))
-
-    Raises
-    ------
-    TwinWLError
-        If a target is missing, a measurement instead of a class, or all are of one class.
-    """
-    targets = _column(y, n_graphs, "targets")
-    _refuse_missing(targets)
-    if targets.dtype.kind == "f" and (wrong := np.flatnonzero(targets != np.floor(targets))).size:
-        raise TwinWLError(
-            f"target {wrong[0]} is {targets[wrong[0]]}: these look like measurements; "
-            "a classifier needs classes, so cut them into ranges first"
-        )
-    classes, codes = _distinct(targets)
-    if len(classes) < 2:  # noqa: PLR2004
-        raise TwinWLError(
-            f"all {n_graphs} graphs are of one class, {classes.tolist()[0]!r}; give graphs of at least two"
-        )
-    return classes, codes
+        """Return how much each graph weighs, its class included."""
+        own = np.ones(len(self.codes)) if self.weights is None else self.weights
+        return own if self.weight_of_class is None else own * self.weight_of_class[self.codes]
 
 
 def codes_of(y: object, classes: NDArray[np.generic], n_graphs: int) -> Int64:
@@ -91,134 +110,134 @@ def codes_of(y: object, classes: NDArray[np.generic], n_graphs: int) -> Int64:
     targets = _column(y, n_graphs, "targets")
     _refuse_missing(targets)
     place = {value: code for code, value in enumerate(classes.tolist())}
-    return np.array([place.get(value, -1) for value in targets.tolist()], np.int64)
+
+    def code_of(value: object) -> int:
+        try:
+            return place.get(value, -1)
+        except Exception:  # noqa: BLE001  (what cannot be looked up is no class)
+            return -1
+
+    return np.array([code_of(value) for value in targets.tolist()], np.int64)
 
 
-def check_weights(sample_weight: object, n_graphs: int) -> Float64 | None:
-    """Return the weights as floats, or refuse them.
+def _classes(targets: NDArray[np.generic]) -> tuple[NDArray[np.generic], Int64]:
+    """Return the sorted classes and each graph's place among them."""
+    _refuse_missing(targets)
+    if targets.dtype.kind == "f" and (wrong := np.flatnonzero(targets != np.floor(targets))).size:
+        raise TwinWLError(
+            f"target {wrong[0]} is {targets[wrong[0]]}: these look like measurements; "
+            "a classifier needs classes, so cut them into ranges first"
+        )
+    classes, codes = _distinct(targets)
+    if len(classes) < 2:  # noqa: PLR2004
+        raise TwinWLError(
+            f"all {len(targets)} graphs are of one class, {shown(classes.tolist()[0])}; give graphs of at "
+            "least two"
+        )
+    return classes, codes
 
-    >>> check_weights([1, 2], 2)
-    array([1., 2.])
-    """
+
+def _sample_weights(sample_weight: object, n_graphs: int) -> Float64 | None:
     if sample_weight is None:
         return None
-    try:
-        weights = np.asarray(sample_weight, np.float64)
-    except (TypeError, ValueError) as error:
-        raise TwinWLError(f"sample_weight must hold one number a graph: {error}") from error
+    weights = foreign_array("sample_weight", sample_weight, np.float64)
     _check_length(weights, n_graphs, "sample_weight")
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if len(wrong):
-        raise TwinWLError(
-            f"sample_weight[{wrong[0]}] is {weights[wrong[0]]}; weights must be finite and >= 0"
-        )
+    for place in np.flatnonzero(~((weights >= _LIGHTEST) & (weights <= _HEAVIEST))).tolist():
+        checked(f"sample_weight[{place}]", float(weights[place]), *_WEIGHT)
     return weights
 
 
-def check_groups(groups: object, n_graphs: int) -> Int64 | None:
-    """Return a code for each graph's group, or refuse them.
-
-    >>> check_groups(["a", "b", "a"], 3)
-    array([0, 1, 0])
-    """
-    if groups is None:
-        return None
-    return _distinct(_column(groups, n_graphs, "groups"))[1]
-
-
-def weights_of_classes(
-    class_weight: object, classes: NDArray[np.generic], codes: Int64, weights: Float64 | None = None
+def _class_weights(
+    class_weight: object, classes: NDArray[np.generic], codes: Int64, weights: Float64 | None
 ) -> Float64 | None:
-    """Return the weight of each class: None, ``"balanced"`` or a mapping from class to weight.
-
-    ``"balanced"`` gives each class the same total weight.
-
-    >>> weights_of_classes("balanced", np.array(["a", "b"]), np.array([0, 1, 1]))
-    array([1.5 , 0.75])
-    """
+    """Return the weight of each class; ``"balanced"`` gives each class the same total weight."""
     if class_weight is None:
         return None
-    if isinstance(class_weight, str) and class_weight == "balanced":
+    if is_a(class_weight, str):
+        checked("class_weight", class_weight, one_of("balanced"))
         total = np.bincount(codes, weights, len(classes)).astype(np.float64)
-        return total.sum() / (len(classes) * np.where(total > 0, total, np.inf))
-    if not isinstance(class_weight, dict):
-        raise TwinWLError(
-            f"class_weight is {class_weight!r}; give None, 'balanced' or a mapping from class to weight"
-        )
-    given = dict(class_weight)
-    out = np.array([_class_weight(given.pop(value, 1.0), value) for value in classes.tolist()])
+        return total.sum() / (len(classes) * total)
+    given = dict(checked("class_weight", class_weight, instance(dict)))
+    named = [(value, given.pop(value, 1.0)) for value in classes.tolist()]
     if given:
         raise TwinWLError(
-            f"class_weight names {next(iter(given))!r}, which no graph is; classes: {classes.tolist()}"
+            f"class_weight: got a weight for {shown(next(iter(given)))}, which is not in y; classes: "
+            f"{shown(classes.tolist())}"
         )
-    return out
-
-
-def _class_weight(weight: object, value: object) -> float:
-    if isinstance(weight, numbers.Real) and np.isfinite(float(weight)) and float(weight) >= 0:
-        return float(weight)
-    raise TwinWLError(f"class_weight[{value!r}] is {weight!r}; weights must be finite numbers >= 0")
+    return np.array([checked(f"class_weight[{shown(value)}]", found, *_WEIGHT) for value, found in named])
 
 
 def _column(values: object, n_graphs: int, name: str) -> NDArray[np.generic]:
+    """Return one value per graph as an array of one axis."""
     if values is None:
-        raise TwinWLError(f"there are no {name}; give one a graph")
-    if isinstance(values, np.ndarray):
-        array = values
-    else:
-        try:
-            given = values.tolist() if hasattr(values, "tolist") else list(values)  # type: ignore[call-overload]
-        except TypeError as error:
-            raise TwinWLError(f"{name} must be a sequence, one entry a graph, not {values!r}") from error
-        array = _as_array(given)
+        raise TwinWLError(f"there are no {name}; give one per graph")
+    array = values if is_a(values, np.ndarray) else _as_array(_listed(values, name), name)
     if array.ndim == 2 and array.shape[1] == 1:  # noqa: PLR2004  (a data frame's column)
         array = array[:, 0]
     _check_length(array, n_graphs, name)
     return array
 
 
-def _as_array(values: list[object]) -> NDArray[np.generic]:
+def _listed(values: object, name: str) -> list[object]:
+    """Return a list; frames, series and tensors know best how to become one."""
+    with contextlib.suppress(Exception):
+        values = values.tolist()  # type: ignore[attr-defined]
+    return items(name, values, "a list, one entry per graph")
+
+
+def _as_array(values: list[object], name: str) -> NDArray[np.generic]:
     """Turn a list into an array without letting NumPy mix kinds: [1, "a"] stays an int and a string."""
     kinds = {type(value) for value in values}
     if kinds & {list, dict, set, np.ndarray}:
-        raise TwinWLError("one dimension is needed, one entry a graph, and some entries are collections")
+        raise TwinWLError(f"{name}: got entries that are collections, expected one value per graph")
     if len(kinds) == 1 or kinds <= {int, float, bool}:
-        array = np.asarray(values)
+        array = foreign_array(name, values)
         if array.ndim == 1 and array.dtype.kind != "O":
             return array
     out = np.empty(len(values), object)
-    out[:] = values
+    for place, value in enumerate(values):
+        out[place] = value
     return out
 
 
 def _check_length(array: NDArray[np.generic], n_graphs: int, name: str) -> None:
     if array.ndim != 1:
-        raise TwinWLError(
-            f"{name} must have one dimension, one entry a graph; theirs is of shape {array.shape}"
-        )
+        raise TwinWLError(f"{name}: got shape {array.shape}, expected one dimension, one entry per graph")
     if len(array) != n_graphs:
-        raise TwinWLError(f"there are {n_graphs} graphs but {len(array)} {name}; give one a graph")
+        raise TwinWLError(f"there are {n_graphs} graphs but {len(array)} {name}; give one per graph")
 
 
 def _refuse_missing(targets: NDArray[np.generic]) -> None:
     if targets.dtype.kind == "O":
-        missing = np.array([value is None or value != value for value in targets.tolist()], bool)  # noqa: PLR0124
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # objects may have their own ideas about equality
+            missing = np.array([_is_missing(value) for value in targets.tolist()], bool)
     elif targets.dtype.kind in "fc":
         missing = ~np.isfinite(targets)
+    elif targets.dtype.kind in "mM":
+        missing = np.isnat(targets)
     else:
         return
     if missing.any():
         first = int(np.flatnonzero(missing)[0])
         raise TwinWLError(
-            f"target {first} is {targets[first]} ({np.count_nonzero(missing)} of {len(targets)} miss); "
-            "leave those graphs out"
+            f"target {first} is {shown(targets.tolist()[first])} ({np.count_nonzero(missing)} of "
+            f"{len(targets)} miss); leave those graphs out"
         )
+
+
+def _is_missing(value: object) -> bool:
+    """Tell None, NaN and the like; what cannot even be compared with itself counts as missing too."""
+    try:
+        return value is None or not bool(value == value)  # noqa: PLR0124
+    except Exception:  # noqa: BLE001
+        return True
 
 
 def _distinct(values: NDArray[np.generic]) -> tuple[NDArray[np.generic], Int64]:
     try:
         distinct, codes = np.unique(values, return_inverse=True)
-    except TypeError as error:
+    except Exception as error:  # objects may raise anything when they are compared
         kinds = sorted({type(value).__name__ for value in values.tolist()})
         raise TwinWLError(
             f"values of the kinds {', '.join(kinds)} have no common order; use one kind"

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 from joblib import Parallel, delayed
 
+from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, is_a
+from twinwl.arguments import number as number_in
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.source import Reading, read_source
 from twinwl.errors import TwinWLError, held_warnings, import_extra, shown, warn_caller
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
     from twinwl.evaluation.store import Row
 
 __all__ = ["Evaluation", "Record", "evaluate"]
-
-_SEEDS_BELOW = 2**32  # what NumPy's and scikit-learn's generators take
 
 
 class Record(TypedDict):
@@ -73,7 +73,8 @@ class Evaluation:
 
     def summary(self, protocol: str | None = None, metric: str | None = None) -> Summary | None:
         """Read the results under a protocol; None where it does not apply (a method without epochs)."""
-        return summarise(self.rows, protocol or self.protocol, metric or self.metric)
+        protocol = self.protocol if protocol is None else protocol
+        return summarise(self.rows, protocol, self.metric if metric is None else metric)
 
     @property
     def fold_scores(self) -> tuple[float, ...]:
@@ -222,7 +223,14 @@ def evaluate(
     """
     check_protocol(protocol)
     metrics = check_metrics(metrics)
-    _check_numbers(repeats, seed, n_jobs, time_budget)
+    n_folds = checked("n_folds", n_folds, integer(2, MAX_ITEMS))
+    repeats = checked("repeats", repeats, integer(1, 10_000))
+    seed = checked("seed", seed, integer(0, 2**32 - repeats))  # that of the last repeat is a seed too
+    n_jobs = checked("n_jobs", n_jobs, JOBS)
+    splits = checked("splits", splits, PATH, None)
+    store = checked("store", store, PATH, None)
+    progress = checked("progress", progress, FLAG, None)
+    time_budget = checked("time_budget", time_budget, number_in(0), None)
     data = _loaded(dataset)
     chosen = resolve(method)
     configs = chosen.configs(grid)
@@ -248,27 +256,15 @@ def evaluate(
     return Evaluation(data.name, chosen.name, protocol, metrics[0], shared.rows)
 
 
-def _check_numbers(repeats: int, seed: int, n_jobs: int, time_budget: float | None) -> None:
-    for name, value, lowest in (("repeats", repeats, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < lowest:
-            raise TwinWLError(f"{name} is {value!r}; it must be a whole number from {lowest} on")
-    if seed + repeats > _SEEDS_BELOW:
-        raise TwinWLError(f"seed is {shown(seed)}; that of the last repeat must be below 2**32")
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise TwinWLError(f"n_jobs is {n_jobs!r}; give a number of processes, or -1 for one a core")
-    if time_budget is not None and not time_budget >= 0:  # NaN is not
-        raise TwinWLError(f"time_budget is {time_budget!r}; give seconds, or None to run to the end")
-
-
 def _loaded(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:
-    if isinstance(dataset, Dataset):
+    if is_a(dataset, Dataset):
         return dataset
-    if isinstance(dataset, tuple) and len(dataset) in {2, 3}:
+    if is_a(dataset, tuple) and len(dataset) in {2, 3}:
         graphs, y, *groups = dataset
         return Dataset.from_graphs(graphs, y, groups=groups[0] if groups else None)  # type: ignore[arg-type]
-    if not isinstance(dataset, str | Path):
+    if not (is_a(dataset, str) or is_a(dataset, Path)):
         raise TwinWLError(
-            f"the data set is {shown(dataset)}; give a Dataset, a name, a path, or a tuple (graphs, y)"
+            f"dataset: got {shown(dataset)}, expected a Dataset, a name, a path or a tuple (graphs, y)"
         )
     return read_source(dataset, Reading(), "needed")
 

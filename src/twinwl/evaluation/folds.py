@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twinwl.arguments import checked, integer
 from twinwl.errors import TwinWLError
 from twinwl.estimators.hold_out import hold_out
 
@@ -136,8 +137,7 @@ def _dense(groups: Int64, n_graphs: int) -> Int64:
 
 
 def _check(classes: NDArray[np.generic], codes: Int64, groups: Int64 | None, n_folds: int) -> None:
-    if isinstance(n_folds, bool) or not isinstance(n_folds, int | np.integer) or n_folds < 2:  # noqa: PLR2004
-        raise TwinWLError(f"n_folds is {n_folds!r}; it must be a whole number, 2 or more")
+    checked("n_folds", n_folds, integer(2))
     if len(classes) < 2:  # noqa: PLR2004
         raise TwinWLError(f"there is one class only, {classes.tolist()}; nothing can be learnt from it")
     for code, value in enumerate(classes.tolist()):

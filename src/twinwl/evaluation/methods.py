@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from twinwl.errors import MissingExtraError, TwinWLError, import_name, nearest
+from twinwl.arguments import NAME, Constraint, checked, instance, is_a, items, one_of
+from twinwl.errors import MissingExtraError, TwinWLError, import_name, nearest, shown
 from twinwl.evaluation.grids import Grid, grids_of
 
 if TYPE_CHECKING:
@@ -54,17 +55,17 @@ class Method:
 
     def configs(self, grid: str | Grid | None = None) -> list[Config]:
         """Return the configurations of a grid, in order; without one there is a single, empty one."""
-        if grid is None:
-            return [{}]
+        # A method without grids still knows their names.
+        grid = checked("grid", grid, one_of(*(self.grids or _GRID_NAMES)), instance(dict), None)
         if isinstance(grid, str):
-            known = self.grids or _GRID_NAMES  # a method without grids still knows their names
-            if grid not in known:
-                raise TwinWLError(f"grid is {grid!r}: {nearest(grid, known)}")
             grid = self.grids.get(grid, {})
-        for name, values in grid.items():
-            if isinstance(values, str) or not hasattr(values, "__iter__") or not list(values):
-                raise TwinWLError(f"grid: {name!r} needs a list of values, not {values!r}")
-        return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+        listed: dict[str, list[object]] = {}
+        for name, values in (grid or {}).items():
+            place = f"grid[{shown(checked('grid', name, NAME))}]"
+            listed[name] = [checked(place, value, _WRITABLE) for value in items(place, values, "a list")]
+            if not listed[name]:
+                raise TwinWLError(f"{place}: got no values, expected at least one")
+        return [dict(zip(listed, values, strict=True)) for values in product(*listed.values())]
 
     def build(self, config: Config, seed: int) -> BaseEstimator:
         """Return a fresh estimator of this method with a configuration and a seed."""
@@ -77,6 +78,15 @@ class Method:
         seeds = {name: seed for name in known if name.rpartition("__")[2] == "random_state"}
         return estimator.set_params(**{**seeds, **parameters})
 
+
+def _written(value: object) -> object:
+    """Return a value as the store will hold it, NumPy's numbers as plain ones."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    json.dumps(plain)
+    return plain
+
+
+_WRITABLE = Constraint("values that JSON can hold: numbers, strings, truth values, None, or lists", _written)
 
 METHODS: dict[str, Method] = {}
 
@@ -180,17 +190,18 @@ def resolve(method: object) -> Method:
     >>> resolve("stwin").home
     'twinwl.stwin.classifier:STwinClassifier'
     """
-    if isinstance(method, Method):
+    if is_a(method, Method):
         return method
-    if isinstance(method, str):
-        if method in METHODS:
-            return METHODS[method]
-        if ":" not in method:
+    if is_a(method, str):
+        name: str = checked("method", method, NAME)
+        if name in METHODS:
+            return METHODS[name]
+        if ":" not in name:
             raise TwinWLError(
-                f"method is {method!r}: {nearest(method, METHODS)}. An import path is written 'module:Class'"
+                f"method is {shown(name)}: {nearest(name, METHODS)}. An import path is written 'module:Class'"
             )
-        return _in_hand(_new(_loaded(method), method), method)
-    if inspect.isclass(method):
+        return _in_hand(_new(_loaded(name), name), name)
+    if is_a(method, type):
         home = f"{method.__module__}:{method.__qualname__}"
         return _in_hand(_new(method, home), home)
     return _in_hand(method, f"{type(method).__module__}:{type(method).__qualname__}")
@@ -199,17 +210,25 @@ def resolve(method: object) -> Method:
 def _new(kind: Callable[[], BaseEstimator], home: str) -> BaseEstimator:
     try:
         return kind()
-    except TypeError as error:
+    except Exception as error:  # whatever a foreign class raises
         raise TwinWLError(
             f"{home!r} cannot be made without arguments ({error}); give an estimator in hand, from Python"
         ) from error
 
 
-def _in_hand(estimator: object, home: str) -> Method:
+def _can(estimator: object, method: str) -> bool:
+    try:
+        return callable(getattr(estimator, method, None))
+    except Exception:  # noqa: BLE001  (a foreign object may raise anything when asked)
+        return False
+
+
+def _in_hand(estimator: Any, home: str) -> Method:  # noqa: ANN401
     """File an estimator under its class and a digest of its parameters."""
-    if not (hasattr(estimator, "get_params") and hasattr(estimator, "fit") and hasattr(estimator, "predict")):
+    if not all(_can(estimator, name) for name in ("get_params", "fit", "predict")):
         raise TwinWLError(
-            f"{estimator!r} cannot be evaluated: it needs fit, predict and get_params, as scikit-learn's have"
+            f"method: got {shown(estimator)}, expected a name, or an estimator with fit, predict and "
+            "get_params"
         )
     described = json.dumps(estimator.get_params(deep=True), sort_keys=True, default=repr)
     digest = hashlib.blake2b(described.encode(), digest_size=4).hexdigest()
@@ -223,5 +242,5 @@ def _loaded(path: str) -> Callable[[], BaseEstimator]:
     except MissingExtraError:
         raise
     except (ImportError, AttributeError, ValueError, TypeError) as error:  # the last two: '' and '..'
-        raise TwinWLError(f"cannot import {path!r} ({error}); write it as 'module:Class'") from error
+        raise TwinWLError(f"cannot import {shown(path)} ({error}); write it as 'module:Class'") from error
     return loaded

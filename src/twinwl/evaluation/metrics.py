@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn import metrics
 
-from twinwl.errors import TwinWLError, nearest
+from twinwl.arguments import checked, is_a, items, one_of
+from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,10 +56,8 @@ def check_metrics(names: Sequence[str]) -> list[str]:
     >>> check_metrics(["roc-auc"])
     ['roc-auc', 'accuracy']
     """
-    given = [names] if isinstance(names, str) else names
-    for name in given:
-        if name not in METRICS:
-            raise TwinWLError(f"metric is {name!r}: {nearest(name, METRICS)}")
+    listed = [names] if is_a(names, str) else items("metrics", names, "a list of names")
+    given = [checked("metrics", name, one_of(*METRICS)) for name in listed]
     return list(dict.fromkeys([*given, "accuracy"]))  # the first is the headline
 
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.errors import TwinWLError, nearest
+from twinwl.arguments import NAME, checked, one_of
+from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,8 +70,7 @@ class Summary:
 
 def check_protocol(protocol: str) -> None:
     """Refuse an unknown protocol, with the nearest known one."""
-    if protocol not in PROTOCOLS:
-        raise TwinWLError(f"protocol is {protocol!r}: {nearest(protocol, PROTOCOLS)}")
+    checked("protocol", protocol, one_of(*PROTOCOLS))
 
 
 def summarise(rows: Sequence[Row], protocol: str, metric: str = "accuracy") -> Summary | None:
@@ -91,6 +91,7 @@ def summarise(rows: Sequence[Row], protocol: str, metric: str = "accuracy") -> S
         None where an optimistic protocol meets a method without epochs.
     """
     check_protocol(protocol)
+    metric = checked("metric", metric, NAME)
     if not rows:
         raise TwinWLError("there are no results to summarise; run the evaluation first")
     by_fold = _by_fold(rows)

@@ -120,6 +120,8 @@ class ResultStore:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        if not self.path.name:
+            raise TwinWLError(f"store: got {str(path)!r}, expected the name of a file")
 
     @property
     def side_file(self) -> Path:

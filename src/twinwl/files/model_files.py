@@ -14,11 +14,11 @@ import json
 import struct
 import zipfile
 from importlib.metadata import version as version_of
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
+from twinwl.arguments import PATH, checked
 from twinwl.errors import MissingExtraError, TwinWLError, shown, warn_caller
 from twinwl.files.array_members import ModelFileError, read_members, write_members
 from twinwl.files.atomic import atomic_write
@@ -90,6 +90,7 @@ def save(estimator: Savable, path: str | PathLike[str]) -> None:
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> import twinwl as tw
     >>> graphs = tw.GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]])
     >>> path = Path(tempfile.mkdtemp(), "features.twinwl")
@@ -98,7 +99,7 @@ def save(estimator: Savable, path: str | PathLike[str]) -> None:
     array([[3., 4., 3.],
            [3., 0., 9.]])
     """
-    target = _path_of(path)
+    target = checked("path", path, PATH)
     name = _registered_name(estimator)
     arrays: dict[str, NDArray[np.generic]] = {}
     manifest: dict[str, object] = {
@@ -142,7 +143,7 @@ def load(path: str | PathLike[str]) -> Savable:
     TwinWLError
         If the file is missing, truncated, changed after it was written, of a newer format, or no model.
     """
-    source = _path_of(path)
+    source = checked("path", path, PATH)
     try:
         text, arrays = read_members(source)
         manifest = json.loads(text, parse_constant=_refuse_constant)
@@ -155,16 +156,6 @@ def load(path: str | PathLike[str]) -> Savable:
         raise ModelFileError(
             f"{str(source)!r} is not a model file, or only a part of one ({error}); save the model again"
         ) from error
-
-
-def _path_of(path: object) -> Path:
-    try:
-        found = Path(path)  # type: ignore[arg-type]
-    except TypeError as error:
-        raise ModelFileError(f"the path is {shown(path)}; give the name of a file") from error
-    if "\0" in str(found):
-        raise ModelFileError(f"the path is {shown(path)}; no file has such a name")
-    return found
 
 
 def _refuse_constant(name: str) -> None:

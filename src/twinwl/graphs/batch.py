@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.errors import GraphInputError
+from twinwl.arguments import is_a, items
+from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.constructors import Constructors
 from twinwl.graphs.exporters import Exporters
 from twinwl.graphs.node_features import labels_with_features
@@ -281,7 +282,11 @@ def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
     >>> len(concatenate([triangle, triangle]))
     2
     """
-    return join(batches)
+    collected = items("batches", batches, "a list of GraphBatches")
+    for position, batch in enumerate(collected):
+        if not is_a(batch, GraphBatch):
+            raise GraphInputError(f"batches[{position}]: got {shown(batch)}, expected a GraphBatch")
+    return join(collected)
 
 
 def _rebuilt(*parts: object) -> GraphBatch:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import numpy as np
 
-from twinwl.errors import GraphInputError, LabelError, shown
+from twinwl.arguments import foreign_array, is_a, items
+from twinwl.errors import GraphInputError, LabelError
 from twinwl.graphs.assembly import MAX_NODES, assemble, graph_of_node
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.labels import Coded, encode_labels
@@ -147,22 +148,17 @@ def check_plausible(n_nodes: int, size: int, graph: int) -> None:
 
 
 def listed(values: Iterable[object], name: str) -> list[object]:
-    """Return one entry a graph as a list, refusing what is plainly a single one."""
-    if isinstance(values, str | bytes | dict) or not hasattr(values, "__iter__"):
-        raise GraphInputError(
-            f"{name} must hold one entry a graph, not {shown(values)} of type "
-            f"{type(values).__name__}; wrap a single one in a list"
-        )
-    return list(values)
+    """Return one entry per graph as a list, refusing what is plainly a single one."""
+    return items(name, values, "one entry per graph; wrap a single one in a list")
 
 
 def of_one_kind(graphs: Iterable[_Graph], kind: type[_Graph], library: str) -> list[_Graph]:
     """Return a library's graphs as a list: all of its type, and all directed or none."""
-    if isinstance(graphs, kind):
+    if is_a(graphs, kind):
         raise GraphInputError(f"this is one {library} graph, not a list of them; wrap it in a list: [graph]")
     collected = cast("list[_Graph]", listed(graphs, "graphs"))
     for position, graph in enumerate(collected):
-        if not isinstance(graph, kind):
+        if not is_a(graph, kind):
             raise GraphInputError(
                 f"{type(graph).__name__} is no {library} graph; use the from_… constructor of its kind",
                 position,
@@ -200,17 +196,15 @@ def coded(parts: Sequence[object] | None, counts: NDArray[np.int64], what: str) 
     arrays: list[NDArray[np.generic]] = []
     sequences: list[Sequence[object]] = []
     for graph, (part, count) in enumerate(zip(parts, counts.tolist(), strict=True)):
-        if isinstance(part, str | bytes | set | frozenset | dict) or not hasattr(part, "__len__"):
+        plain = is_a(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu"
+        labels: Any = part if plain else items(f"{what} labels", part, "a list of labels", graph)
+        if len(labels) != count:
             raise GraphInputError(
-                f"its {what} labels must be a sequence, not {shown(part)}; give a list", graph
+                f"{len(labels)} {what} labels for {count} {what}s; give one label per {what}", graph
             )
-        if len(part) != count:
-            raise GraphInputError(
-                f"{len(part)} {what} labels for {count} {what}s; give one label a {what}", graph
-            )
-        sequences.append(part)  # type: ignore[arg-type]
-        if isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu":
-            arrays.append(part)
+        sequences.append(labels)
+        if plain:
+            arrays.append(labels)
     try:
         if sequences and len(arrays) == len(sequences) and len({array.dtype for array in arrays}) == 1:
             return encode_labels(np.concatenate(arrays))
@@ -226,14 +220,7 @@ def stacked_features(parts: Sequence[object], counts: NDArray[np.int64]) -> NDAr
     """Stack per-graph feature matrices, refusing what would not stack or holds no number."""
     stacked: list[NDArray[np.float64]] = []
     for graph, (part, count) in enumerate(zip(parts, counts.tolist(), strict=True)):
-        if np.iscomplexobj(part):  # type: ignore[arg-type]  # anything may come from outside
-            raise GraphInputError("its node features are complex numbers; give real ones", graph)
-        try:
-            matrix = np.asarray(part, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise GraphInputError(
-                f"its node features are not numbers ({error}); give a matrix of numbers", graph
-            ) from error
+        matrix: NDArray[np.float64] = foreign_array("node features", part, np.float64, graph)
         if matrix.size == 0 and count == 0:
             continue
         if matrix.ndim != 2 or len(matrix) != count:  # noqa: PLR2004

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from twinwl.arguments import NAME, checked, is_a, items
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.batch import GraphBatch, concatenate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 __all__ = ["GraphsLike", "as_batch", "is_pyg_batch"]
 
@@ -65,8 +65,10 @@ def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str 
     >>> as_batch([])
     GraphBatch(0 graphs, 0 nodes, 0 edges)
     """
-    if isinstance(graphs, GraphBatch):
+    if is_a(graphs, GraphBatch):
         return graphs
+    node_label = checked("node_label", node_label, NAME, None)
+    edge_label = checked("edge_label", edge_label, NAME, None)
     if is_pyg_batch(graphs):
         return _door("PyTorch Geometric Data", node_label, edge_label)(graphs)  # type: ignore[arg-type]
     collected = _collected(graphs)
@@ -94,18 +96,13 @@ _WITH_ATTRIBUTES = {"networkx graph", "igraph graph"}
 
 def _collected(graphs: object) -> list[Any]:
     """Return the graphs as a list, refusing a lone graph kindly."""
-    if isinstance(graphs, str | bytes):
+    if _kind(graphs) == "string":
         raise GraphInputError(f"{shown(graphs)} is one string, not a list of graphs; {_STRINGS}")
     kind = _kind(graphs)
     lone_matrix = kind == "matrix" and getattr(graphs, "ndim", 2) == 2  # noqa: PLR2004
     if kind not in {None, "matrix", "edge list"} or lone_matrix:
         raise GraphInputError(f"this is one {kind}, not a list of them; wrap it in a list: [graph]")
-    scalar = isinstance(graphs, np.ndarray) and graphs.ndim == 0
-    if scalar or isinstance(graphs, dict | set | frozenset) or not isinstance(graphs, Iterable):
-        raise GraphInputError(
-            f"{shown(graphs)} of type {type(graphs).__name__} is no list of graphs; give {_ACCEPTED}"
-        )
-    return list(graphs)
+    return items("graphs", graphs, _ACCEPTED)
 
 
 def is_pyg_batch(graphs: object) -> bool:
@@ -115,19 +112,17 @@ def is_pyg_batch(graphs: object) -> bool:
 
 def _kind(graph: object) -> str | None:
     """Name the kind of a graph, or return None; nothing is imported to find out."""
-    if isinstance(graph, str | bytes):
+    if is_a(graph, str) or is_a(graph, bytes):
         return "string"
     for kind, (module, name) in _CLASS_OF_KIND.items():
-        if module in sys.modules and isinstance(graph, getattr(sys.modules[module], name, ())):
+        if module in sys.modules and is_a(graph, getattr(sys.modules[module], name)):
             return kind
-    if isinstance(graph, np.ndarray) and graph.dtype != object:
+    if is_a(graph, np.ndarray) and graph.dtype != object:
         return "matrix"
     sparse = sys.modules.get("scipy.sparse")
-    if sparse is not None and sparse.issparse(graph):
+    if sparse is not None and (is_a(graph, sparse.sparray) or is_a(graph, sparse.spmatrix)):
         return "matrix"
-    if isinstance(graph, list | tuple):
-        return "edge list"
-    return None
+    return "edge list" if is_a(graph, list) or is_a(graph, tuple) else None
 
 
 def _door(kind: str, node_label: str | None, edge_label: str | None) -> Callable[[Sequence[Any]], GraphBatch]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from twinwl.arguments import NAME, checked
 from twinwl.errors import import_extra
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ class Exporters:
         """
         import networkx as nx  # noqa: PLC0415
 
+        node_label = checked("node_label", node_label, NAME)
+        edge_label = checked("edge_label", edge_label, NAME)
+        node_features = checked("node_features", node_features, NAME)
         batch = cast("GraphBatch", self)
         out = []
         for graph in batch:
@@ -91,6 +95,8 @@ class Exporters:
         """
         import igraph  # noqa: PLC0415
 
+        node_label = checked("node_label", node_label, NAME)
+        edge_label = checked("edge_label", edge_label, NAME)
         out = []
         for graph in cast("GraphBatch", self):
             ends, codes = _edges(graph)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twinwl.arguments import FLAG, checked, foreign_array, integer, is_a, items
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.assembly import MAX_NODES
 from twinwl.graphs.building import (
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["flat_edges", "from_edges"]
 
-_PAIR = "edges are pairs (u, v) of node numbers 0..n-1"
+_PAIR = "pairs (u, v) of node numbers 0..n-1"
 
 
 def from_edges(
@@ -58,7 +59,7 @@ def from_edges(
         nodes=coded(labels, node_counts, "node"),
         edges=coded(aligned(edge_labels, n_graphs, "edge_labels"), edge_counts, "edge"),
         node_features=None if features is None else stacked_features(features, node_counts),
-        directed=directed,
+        directed=checked("directed", directed, FLAG),
     )
 
 
@@ -88,41 +89,43 @@ def flat_edges(lists: Sequence[object]) -> tuple[NDArray[np.int64], NDArray[np.i
 
 def _edge_array(graph: int, edge_list: object) -> NDArray[np.int64]:
     """Return one graph's edges as an integer array of shape (n_edges, 2)."""
-    if isinstance(edge_list, str | bytes) or not hasattr(edge_list, "__iter__"):
-        raise GraphInputError(f"{shown(edge_list)} is not a list of edges; {_PAIR}", graph)
-    try:
-        array = np.asarray(
-            edge_list if isinstance(edge_list, np.ndarray) else _without_bools(graph, edge_list)
-        )
-    except (TypeError, ValueError, OverflowError) as error:
-        raise GraphInputError(f"cannot read its edge list ({error}); {_PAIR}", graph) from error
-    if not len(array):
+    edges = edge_list if is_a(edge_list, np.ndarray) else _without_bools(graph, edge_list)
+    array = foreign_array("edge list", edges, None, graph)
+    if array.ndim and not len(array):
         return np.empty((0, 2), np.int64)
     if array.ndim == 1 and array.dtype.kind in "iu":
         raise GraphInputError(
-            f"{shown(edge_list)} is not a list of edges; {_PAIR}, in one list a graph: wrap the edges "
-            "of a single graph in a list",
+            f"edge list: got {shown(edge_list)}, expected {_PAIR}, in one list per graph; wrap the edges of "
+            "a single graph in a list",
             graph,
         )
     if array.ndim != 2 or array.shape[1] != 2:  # noqa: PLR2004
-        raise GraphInputError(f"its edge list has shape {array.shape}, not (n_edges, 2); {_PAIR}", graph)
+        raise GraphInputError(f"edge list: got shape {array.shape}, expected (n_edges, 2): {_PAIR}", graph)
     if array.dtype.kind not in "iu" or (array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max):
-        wrong = next(edge for edge in array.tolist() if not all(map(_is_node, edge)))
-        raise GraphInputError(f"edge {shown(tuple(wrong))} is not a pair of node numbers; {_PAIR}", graph)
+        wrong = next(tuple(edge) for edge in array.tolist() if not all(map(_is_node, edge)))
+        raise GraphInputError(f"edge list: got edge {shown(wrong)}, expected {_PAIR}", graph)
     return array.astype(np.int64)
 
 
-def _without_bools(graph: int, edge_list: Iterable[object]) -> list[object]:
+def _without_bools(graph: int, edge_list: object) -> list[object]:
     """Return the edges as a list; NumPy would take True for node 1."""
-    edges = list(edge_list)
+    edges = items("edge list", edge_list, _PAIR, graph, ordered=False)
     for edge in edges:
-        if isinstance(edge, tuple | list) and any(isinstance(end, bool) for end in edge):
-            raise GraphInputError(f"edge {shown(edge)} is not a pair of node numbers; {_PAIR}", graph)
+        if (is_a(edge, tuple) or is_a(edge, list)) and any(is_a(end, bool) for end in edge):
+            raise GraphInputError(f"edge list: got edge {shown(edge)}, expected {_PAIR}", graph)
     return edges
 
 
+def _length(part: object) -> int:
+    """Return how many entries there are; what has no length is refused when it is read."""
+    try:
+        return len(part)  # type: ignore[arg-type]
+    except Exception:  # noqa: BLE001
+        return 0
+
+
 def _is_node(end: object) -> bool:
-    return type(end) is int and end <= MAX_NODES
+    return type(end) is int and abs(end) <= MAX_NODES
 
 
 def _node_counts(
@@ -133,18 +136,11 @@ def _node_counts(
 ) -> NDArray[np.int64]:
     """Take the numbers of nodes from what the caller said, else from the largest node numbers."""
     if declared is not None:
-        for graph, count in enumerate(declared):
-            if (
-                isinstance(count, bool)
-                or not isinstance(count, int | np.integer)
-                or not 0 <= count <= MAX_NODES
-            ):
-                raise GraphInputError(
-                    f"num_nodes is {shown(count)}; it must be a whole number from 0 to {MAX_NODES}", graph
-                )
-        return np.array(declared, dtype=np.int64)
+        count = integer(0, MAX_NODES)
+        given = [checked("num_nodes", value, count, graph=graph) for graph, value in enumerate(declared)]
+        return np.array(given, dtype=np.int64)
     if per_node is not None:
-        return np.array([len(part) if hasattr(part, "__len__") else 0 for part in per_node], dtype=np.int64)
+        return np.array([_length(part) for part in per_node], dtype=np.int64)
     counts = np.zeros(len(edge_counts), dtype=np.int64)
     starts = pointer(edge_counts)[:-1]
     filled = edge_counts > 0

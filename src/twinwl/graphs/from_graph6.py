@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from twinwl.arguments import is_a
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.building import build, check_plausible, listed, pointer
 
@@ -78,9 +79,9 @@ def _parse(text: object, graph: int) -> _Parsed:
 
 
 def _raw(text: object, graph: int) -> bytes:
-    if isinstance(text, bytes):
+    if is_a(text, bytes):
         return text.rstrip(b"\r\n")
-    if not isinstance(text, str):
+    if not is_a(text, str):
         raise GraphInputError(f"{shown(text)} is no string; give one str or bytes a graph", graph)
     try:
         return text.rstrip("\r\n").encode("ascii")

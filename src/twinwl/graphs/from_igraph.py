@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import igraph
 import numpy as np
 
+from twinwl.arguments import NAME, checked
 from twinwl.errors import GraphInputError, nearest
 from twinwl.graphs.building import build, coded, of_one_kind
 from twinwl.graphs.from_edges import flat_edges
@@ -24,6 +25,8 @@ def from_igraph(
     graphs: Iterable[igraph.Graph], node_label: str | None = None, edge_label: str | None = None
 ) -> GraphBatch:
     """Build a batch from igraph graphs; see `GraphBatch.from_igraph`."""
+    node_label = checked("node_label", node_label, NAME, None)
+    edge_label = checked("edge_label", edge_label, NAME, None)
     collected = of_one_kind(graphs, igraph.Graph, "igraph")
     node_counts = np.array([graph.vcount() for graph in collected], dtype=np.int64)
     edge_counts, edges = flat_edges([graph.get_edgelist() for graph in collected])

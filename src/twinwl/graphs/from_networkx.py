@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import networkx as nx
 import numpy as np
 
-from twinwl.errors import GraphInputError
+from twinwl.arguments import NAME, checked, foreign_array
+from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.building import build, coded, of_one_kind, stacked_features
 from twinwl.graphs.weights import WEIGHT, count_weights, warn_weights
 
@@ -41,6 +42,9 @@ def from_networkx(
     node_features: str | None = None,
 ) -> GraphBatch:
     """Build a batch from networkx graphs; see `GraphBatch.from_networkx`."""
+    node_label = checked("node_label", node_label, NAME, None)
+    edge_label = checked("edge_label", edge_label, NAME, None)
+    node_features = checked("node_features", node_features, NAME, None)
     collected = of_one_kind(graphs, nx.Graph, "networkx")
     node_counts = np.array([len(graph) for graph in collected], dtype=np.int64)
     parts = [_taken_apart(graph, edge_label, position) for position, graph in enumerate(collected)]
@@ -127,19 +131,13 @@ def _node_values(graph: nx.Graph, attribute: str, position: int) -> list[object]
 def _feature_rows(graph: nx.Graph, attribute: str, position: int) -> NDArray[np.float64]:
     """Return one graph's feature matrix; a number counts as a vector of length one."""
     values = _node_values(graph, attribute, position)
-    try:
-        rows = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise GraphInputError(
-            f"node attribute {attribute!r} must hold equally long vectors of numbers, and does not ({error})",
-            position,
-        ) from error
+    rows = foreign_array(f"node attribute {attribute!r}", values, np.float64, position)
     return rows[:, None] if rows.ndim == 1 else rows
 
 
 def _missing(what: str, which: object, attribute: str, position: int) -> GraphInputError:
     return GraphInputError(
-        f"{what} {which!r} has no attribute {attribute!r}; give it to every {what} of every graph, or leave "
-        f"{what}_label out",
+        f"{what} {shown(which)} has no attribute {attribute!r}; give it to every {what} of every graph, or "
+        f"leave {what}_label out",
         position,
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twinwl.arguments import FLAG, MAX_ITEMS, NAME, attribute_of, checked, foreign_array, integer, is_a
 from twinwl.errors import GraphInputError
 from twinwl.graphs.building import aligned, build, coded, listed, stacked_features
 from twinwl.graphs.weights import warn_weights
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["from_pyg"]
 
+_MISSING = object()
+
 
 def from_pyg(
     data_list: Iterable[torch_geometric.data.Data] | torch_geometric.data.Batch,
@@ -33,11 +36,15 @@ def from_pyg(
     directed: bool = False,
 ) -> GraphBatch:
     """Build a batch from PyTorch Geometric ``Data`` objects; see `GraphBatch.from_pyg`."""
+    edge_label = checked("edge_label", edge_label, NAME, None)
+    directed = checked("directed", directed, FLAG)
     library = sys.modules.get("torch_geometric.data")
-    data_set = library is not None and isinstance(data_list, library.Dataset)
-    if library is not None and isinstance(data_list, library.Batch):
+    data_set = library is not None and is_a(data_list, library.Dataset)
+    if library is not None and is_a(data_list, library.Batch):
         data_list = _taken_apart(data_list)
-    elif hasattr(data_list, "edge_index") and not data_set:  # PyG's data sets show the fields of their graphs
+    elif (
+        attribute_of(data_list, "edge_index", _MISSING) is not _MISSING and not data_set
+    ):  # PyG's data sets show the fields of their graphs
         raise GraphInputError("this is one Data object, not a list of them; wrap it in a list: [data]")
     collected = listed(data_list, "data_list")
     for graph, data in enumerate(collected):
@@ -47,7 +54,7 @@ def from_pyg(
                 "graphs of its to_data_list()",
                 graph,
             )
-        if not hasattr(data, "edge_index"):
+        if attribute_of(data, "edge_index", _MISSING) is _MISSING:
             raise GraphInputError(
                 f"{type(data).__name__} has no edge_index; give homogeneous Data objects", graph
             )
@@ -92,24 +99,25 @@ def _taken_apart(batch: Any) -> list[object]:  # noqa: ANN401
 def _n_batched(data: Any) -> int:  # noqa: ANN401
     """Return how many graphs a PyG object holds: by the ``ptr`` or the ``batch`` vector of a ``Batch``."""
     for name in ("ptr", "batch"):
-        array = _array(getattr(data, name, None))
+        array = _array(attribute_of(data, name), name)
         if array.ndim == 1 and array.size and array.dtype.kind in "iu":
             return len(array) - 1 if name == "ptr" else int(array.max()) + 1
     return 1
 
 
-def _array(tensor: Any) -> NDArray[Any]:  # noqa: ANN401
+def _array(tensor: object, name: str, graph: int | None = None) -> NDArray[Any]:
     """Return a tensor as an array, wherever it lives."""
-    for step in ("detach", "cpu", "numpy"):
-        tensor = getattr(tensor, step)() if hasattr(tensor, step) else tensor
-    return np.asarray(tensor)
+    for step in ("detach", "cpu"):
+        move = attribute_of(tensor, step)
+        tensor = move() if callable(move) else tensor
+    return foreign_array(name, tensor, None, graph)
 
 
 def _arcs(data: object, graph: int) -> NDArray[np.int64]:
-    index = data.edge_index  # type: ignore[attr-defined]
+    index = attribute_of(data, "edge_index")
     if index is None:
         return np.empty((2, 0), np.int64)
-    array = _array(index)
+    array = _array(index, "edge_index", graph)
     if array.size == 0:
         return np.empty((2, 0), np.int64)
     if array.ndim != 2 or array.shape[0] != 2:  # noqa: PLR2004
@@ -121,14 +129,14 @@ def _arcs(data: object, graph: int) -> NDArray[np.int64]:
 
 def _columns(collected: Sequence[object], name: str) -> list[NDArray[Any]] | None:
     """Return one matrix a graph of an attribute that all graphs have, or none has."""
-    values = aligned([getattr(data, name, None) for data in collected], len(collected), name)
+    values = aligned([attribute_of(data, name) for data in collected], len(collected), name)
     return None if values is None else _matrices(values, name)
 
 
 def _matrices(values: Sequence[object], name: str) -> list[NDArray[Any]]:
     matrices = []
     for graph, value in enumerate(values):
-        array = _array(value)
+        array = _array(value, name, graph)
         if array.dtype.kind not in "biuf" or array.ndim not in {1, 2}:
             raise GraphInputError(
                 f"its {name} is {array.dtype} of shape {array.shape}; it must be a matrix of numbers", graph
@@ -170,12 +178,12 @@ def _edge_columns(
     collected: Sequence[object], arcs: list[NDArray[np.int64]], name: str
 ) -> list[NDArray[Any]] | None:
     """Return one matrix a graph of an edge attribute; a graph without arcs need not have any."""
-    values = [getattr(data, name, None) for data in collected]
+    values = [attribute_of(data, name) for data in collected]
     pairs = zip(values, arcs, strict=True)
     first = next((value for value, pair in pairs if pair.size and value is not None), None)
     if first is None:
         return None
-    nothing = _array(first)[:0]
+    nothing = np.atleast_1d(_array(first, name))[:0]
     filled = [
         nothing if value is None and not pair.size else value
         for value, pair in zip(values, arcs, strict=True)
@@ -210,10 +218,11 @@ def _exact(matrix: NDArray[Any]) -> Any:  # noqa: ANN401
 def _node_count(data: Any, columns: NDArray[Any] | None, graph: int) -> int:  # noqa: ANN401
     if columns is not None:
         return len(columns)
-    count = getattr(data, "num_nodes", None)
+    count = attribute_of(data, "num_nodes")
     if count is None:
         raise GraphInputError("its number of nodes is unknown; set data.num_nodes", graph)
-    return int(count)
+    n_nodes: int = checked("num_nodes", count, integer(0, MAX_ITEMS), graph=graph)
+    return n_nodes
 
 
 def _labels(columns: list[NDArray[Any]]) -> list[Any] | None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from twinwl.errors import GraphInputError, shown
+from twinwl.arguments import FLAG, checked, foreign_array, is_a, one_of
+from twinwl.errors import GraphInputError
 from twinwl.graphs.building import aligned, build, coded, listed
 from twinwl.graphs.labels import encode_labels
 from twinwl.graphs.weights import WEIGHT, count_weights, warn_weights
@@ -41,11 +42,9 @@ def from_scipy(
     directed: bool = False,
 ) -> GraphBatch:
     """Build a batch from adjacency matrices; see `GraphBatch.from_scipy`."""
-    if edge_label not in {None, WEIGHT}:
-        raise GraphInputError(
-            f'edge_label is {shown(edge_label)}; the entries of a matrix are called "{WEIGHT}"'
-        )
-    if sp.issparse(adjacencies) or (isinstance(adjacencies, np.ndarray) and adjacencies.ndim == 2):  # noqa: PLR2004
+    edge_label = checked("edge_label", edge_label, one_of(WEIGHT), None)
+    directed = checked("directed", directed, FLAG)
+    if _is_sparse(adjacencies) or (is_a(adjacencies, np.ndarray) and adjacencies.ndim == 2):  # noqa: PLR2004
         raise GraphInputError("this is one matrix, not a list of them; wrap it in a list: [matrix]")
     parts = [_entries(matrix, graph) for graph, matrix in enumerate(listed(adjacencies, "adjacencies"))]
     node_counts = np.array([part.n_nodes for part in parts], dtype=np.int64)
@@ -67,21 +66,22 @@ def from_scipy(
     )
 
 
+def _is_sparse(matrix: object) -> bool:
+    return is_a(matrix, sp.sparray) or is_a(matrix, sp.spmatrix)
+
+
 def _flat(parts: list[NDArray[np.integer[Any]]]) -> NDArray[np.int64]:
     return np.concatenate(parts, dtype=np.int64) if parts else np.empty(0, np.int64)
 
 
 def _entries(matrix: object, graph: int) -> _Entries:
     """Read one matrix without changing it: its places that hold a one."""
-    if sp.issparse(matrix):
+    if _is_sparse(matrix):
         shape = matrix.shape  # type: ignore[attr-defined]
         _check_square(shape, graph)
         rows, columns, values = _triples(matrix)
     else:
-        try:
-            dense = np.asarray(matrix)
-        except ValueError as error:
-            raise GraphInputError(f"it is no matrix ({error}); give equally long rows", graph) from error
+        dense = foreign_array("adjacency", matrix, None, graph)
         shape = dense.shape
         _check_square(shape, graph)
         if dense.dtype.kind not in "biuf":

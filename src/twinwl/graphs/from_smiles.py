@@ -6,7 +6,8 @@ import itertools
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
-from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest, shown, warn_caller
+from twinwl.arguments import checked, is_a, one_of
+from twinwl.errors import GraphInputError, import_extra, shown, warn_caller
 from twinwl.graphs.building import listed
 from twinwl.graphs.molecules import harvest
 
@@ -92,7 +93,7 @@ def parse_smiles(smiles: Iterable[str], on_error: OnError = "fail", *, warn: boo
 def from_rdkit(molecules: Iterable[Chem.Mol]) -> GraphBatch:
     """Build a batch from RDKit molecules; see `GraphBatch.from_rdkit`."""
     chem = import_extra("rdkit.Chem", "chem")
-    if isinstance(molecules, chem.Mol):
+    if is_a(molecules, chem.Mol):
         raise GraphInputError("this is one molecule, not a list of them; wrap it in a list: [molecule]")
     collected = listed(molecules, "molecules")
     for graph, molecule in enumerate(collected):
@@ -100,7 +101,7 @@ def from_rdkit(molecules: Iterable[Chem.Mol]) -> GraphBatch:
             raise GraphInputError(
                 "it is None: RDKit could not read this molecule; correct it or drop it", graph
             )
-        if not isinstance(molecule, chem.Mol):
+        if not is_a(molecule, chem.Mol):
             raise GraphInputError(f"{type(molecule).__name__} is not an RDKit molecule; convert it", graph)
     return harvest(cast("list[Chem.Mol]", collected))
 
@@ -109,8 +110,7 @@ def _parsed(
     smiles: Iterable[str], on_error: OnError, failures: list[SmilesFailure]
 ) -> Iterator[tuple[int, Chem.Mol]]:
     """Yield the index and molecule of each string that parses; raise or note down the others."""
-    if on_error not in {"fail", "skip"}:
-        raise TwinWLError(f"on_error is {on_error!r}; {nearest(str(on_error), ['fail', 'skip'])}")
+    on_error = checked("on_error", on_error, one_of("fail", "skip"))
     chem = import_extra("rdkit.Chem", "chem")
     base = import_extra("rdkit.rdBase", "chem")
     strings = enumerate(listed(smiles, "smiles"))
@@ -132,7 +132,7 @@ def _parsed(
 
 def _refused(text: object) -> str:
     """Say why a string is not even handed to RDKit; empty where it is."""
-    if not isinstance(text, str):
+    if not is_a(text, str):
         return f"it is of type {type(text).__name__}, not a string"
     if not text.strip():
         return "it is empty"

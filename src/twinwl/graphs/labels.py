@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
+from twinwl.arguments import is_a
 from twinwl.errors import LabelError, shown
 
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ def normalise_label(value: object, _depth: int = 0) -> Label:
     """
     if type(value) in _PLAIN_KINDS:
         return value  # type: ignore[return-value]
-    if isinstance(value, np.generic):
-        return normalise_label(_plain(value))
-    if isinstance(value, tuple):
+    if issubclass(type(value), np.generic):
+        return normalise_label(_plain(cast("np.generic", value)))
+    if is_a(value, tuple):
         if _depth == _MAX_DEPTH:
             raise LabelError(f"label nests tuples more than {_MAX_DEPTH} deep; flatten it")
         return tuple(normalise_label(part, _depth + 1) for part in value)
@@ -61,19 +62,19 @@ def normalise_label(value: object, _depth: int = 0) -> Label:
 
 def _plain_number_or_text(value: object) -> Label:
     """Normalise numbers, and subclasses of str and bytes, to exact Python kinds."""
-    if isinstance(value, float):
+    if is_a(value, float):
         if math.isnan(value):
             raise LabelError(f"label {value!r} is not a number, so it equals nothing; replace it")
         return float.__float__(value) + 0.0
-    if isinstance(value, int):
+    if is_a(value, int):
         number = int.__int__(value)
         if number.bit_length() > _MAX_INT_BITS:
             raise LabelError(f"an integer label of {number.bit_length()} bits is too long; use bytes")
         return number
     # Enum members and the like print as something else than they hold: take what they hold.
-    if isinstance(value, str):
+    if is_a(value, str):
         return str.__str__(value)
-    if isinstance(value, bytes):
+    if is_a(value, bytes):
         return bytes(memoryview(value))
     kind = type(value).__name__
     raise LabelError(f"label {shown(value)} of type {kind} cannot be a label; {_REMEDY}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from twinwl.arguments import FLAG, checked, foreign_array, items
 from twinwl.errors import GraphInputError, LabelError, shown, warn_caller
 from twinwl.graphs.assembly import graph_of_node
 from twinwl.graphs.labels import Coded, encode_labels
@@ -44,8 +45,7 @@ def labels_only(batch: GraphBatch, *, ignore_features: bool, name: str = "") -> 
     GraphInputError
         If a graph has features that may not be ignored.
     """
-    if not isinstance(ignore_features, bool | np.bool_):
-        raise GraphInputError(f"ignore_features is {shown(ignore_features)}; give True or False")
+    ignore_features = checked("ignore_features", ignore_features, FLAG)
     features = batch.node_features
     if batch.has_node_features and features is not None and not ignore_features:
         graph = int(np.flatnonzero(batch.nodes_per_graph)[0])
@@ -111,18 +111,13 @@ def _binned(features: NDArray[np.float64], bins: Bins) -> NDArray[np.int64]:
 
 def _edges(bins: Bins, n_features: int) -> list[NDArray[np.float64]]:
     """Return the rising edges of each column, or say what is wrong with them."""
-    wanted = "give rising numbers for all features, or one such list for each feature"
-    if bins is None or isinstance(bins, str | bytes) or not hasattr(bins, "__iter__"):
-        raise GraphInputError(f"bins is {shown(bins)}; {wanted}")
-    given = list(bins)
-    lists = [given] * n_features if all(isinstance(edge, numbers.Real) for edge in given) else given
+    wanted = "rising numbers for all features, or one such list for each feature"
+    given = items("bins", bins, wanted)
+    lists = [given] * n_features if all(issubclass(type(edge), numbers.Real) for edge in given) else given
     if len(lists) != n_features:
-        raise GraphInputError(f"bins holds {len(lists)} lists for {n_features} features; {wanted}")
-    try:
-        edges = [np.asarray(one, np.float64) for one in lists]
-    except (TypeError, ValueError) as error:
-        raise GraphInputError(f"bins is {shown(bins)} ({error}); {wanted}") from error
+        raise GraphInputError(f"bins: got {len(lists)} lists for {n_features} features, expected {wanted}")
+    edges = [foreign_array("bins", one, np.float64) for one in lists]
     for column, one in enumerate(edges):
-        if one.ndim != 1 or not (np.diff(one) > 0).all() or np.isnan(one).any():
-            raise GraphInputError(f"the bins of feature {column} are {shown(one.tolist())}; {wanted}")
+        if one.ndim != 1 or not (one[1:] > one[:-1]).all() or np.isnan(one).any():
+            raise GraphInputError(f"bins of feature {column}: got {shown(one.tolist())}, expected {wanted}")
     return edges

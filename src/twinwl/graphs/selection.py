@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from twinwl.arguments import foreign_array, is_a
 from twinwl.errors import GraphIndexError, GraphInputError, shown
 from twinwl.graphs.labels import Coded, encode_labels, recode
 
@@ -30,24 +31,24 @@ def graph_indices(key: Key, n_graphs: int) -> int | NDArray[np.int64]:
     >>> graph_indices(-1, 3), graph_indices([True, False, True], 3).tolist()
     (2, [0, 2])
     """
-    if isinstance(key, tuple):  # scikit-learn writes X[key, ...]
+    if type(key) is tuple:  # scikit-learn writes X[key, ...]
         if len(key) != 2 or key[1] is not Ellipsis:  # noqa: PLR2004
             raise GraphIndexError(f"a batch has one axis, so it cannot be indexed with {shown(key)}")
         key = key[0]
-    if isinstance(key, int | np.integer) and not isinstance(key, bool):
-        index = int(key)
+    if is_a(key, int) and not is_a(key, bool):
+        index = int.__index__(key)
         if not -n_graphs <= index < n_graphs:
             raise _out_of_range(index, n_graphs)
         return index + n_graphs if index < 0 else index
-    if isinstance(key, slice):
+    if is_a(key, slice):
         return np.arange(n_graphs, dtype=np.int64)[key]
     return _index_array(key, n_graphs)
 
 
 def _index_array(key: object, n_graphs: int) -> int | NDArray[np.int64]:
     try:
-        array = np.asarray(key)
-    except ValueError as error:  # a ragged list
+        array = foreign_array("index", key)
+    except GraphInputError as error:
         raise GraphIndexError(f"a batch cannot be indexed with {shown(key)} ({error})") from error
     if array.ndim == 1 and not len(array):
         array = array.astype(np.int64)
@@ -72,7 +73,7 @@ def _index_array(key: object, n_graphs: int) -> int | NDArray[np.int64]:
 
 def _out_of_range(index: int, n_graphs: int) -> GraphIndexError:
     return GraphIndexError(
-        f"graph index {index} is out of range: the batch has {n_graphs} graphs, numbered from 0"
+        f"graph index {shown(index)} is out of range: the batch has {n_graphs} graphs, numbered from 0"
     )
 
 

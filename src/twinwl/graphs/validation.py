@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twinwl.arguments import FLAG, Constraint, checked, exactly
 from twinwl.errors import GraphInputError
+from twinwl.graphs.labels import label_token, normalise_label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,14 +17,28 @@ if TYPE_CHECKING:
 
 __all__ = ["ARRAYS", "validate"]
 
-ARRAYS = {
-    "indptr": np.int64,
-    "indices": np.int32,
-    "graph_ptr": np.int64,
-    "node_labels": np.int32,
-    "edge_labels": np.int32,
-    "node_features": np.float64,
+ARRAYS: dict[str, tuple[Constraint | None, ...]] = {
+    "indptr": (exactly(np.int64, 1),),
+    "indices": (exactly(np.int32, 1),),
+    "graph_ptr": (exactly(np.int64, 1),),
+    "node_labels": (exactly(np.int32, 1),),
+    "edge_labels": (exactly(np.int32, 1), None),
+    "node_features": (exactly(np.float64, 2), None),
 }
+
+
+def _vocabulary(value: object) -> object:
+    if type(value) is not tuple:
+        raise TypeError
+    tokens = [label_token(normalise_label(label)) for label in value]
+    if tokens != [label_token(label) for label in value] or len(set(tokens)) != len(tokens):
+        raise ValueError
+    return value
+
+
+_VOCABULARY = Constraint(
+    "a tuple of labels that differ: None, bool, int, float, str, bytes or tuples of these", _vocabulary
+)
 
 
 def validate(batch: GraphBatch) -> None:
@@ -30,19 +46,15 @@ def validate(batch: GraphBatch) -> None:
 
     Raises
     ------
-    GraphInputError
+    TwinWLError
         If an array has the wrong kind, a pointer does not rise, a code has no label, or an arc leaves its
         graph.
     """
-    for name, dtype in ARRAYS.items():
-        array = getattr(batch, name)
-        if array is None and name in {"edge_labels", "node_features"}:
-            continue
-        if not isinstance(array, np.ndarray) or array.dtype != dtype:
-            kind = getattr(array, "dtype", type(array).__name__)
-            raise GraphInputError(f"{name} must be an array of {np.dtype(dtype)}, not {kind}")
-        if array.ndim != (2 if name == "node_features" else 1):
-            raise GraphInputError(f"{name} has shape {array.shape}, which is one axis too many or too few")
+    for name, constraints in ARRAYS.items():
+        checked(name, getattr(batch, name), *constraints)
+    for name in ("node_vocabulary", "edge_vocabulary"):
+        checked(name, getattr(batch, name), _VOCABULARY)
+    checked("directed", batch.directed, FLAG)
     n_nodes, n_arcs = len(batch.node_labels), len(batch.indices)
     _check_pointer("graph_ptr", batch.graph_ptr, n_nodes)
     _check_pointer("indptr", batch.indptr, n_arcs)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twinwl.arguments import ROUNDS, checked
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import concatenate
 from twinwl.graphs.node_features import labels_only
@@ -82,10 +83,7 @@ def compare(
     Colour 0 with size 5: in the first graph 6 nodes (0, 1, 2, 3, 4, 5), in the second none.
     """
     readouts = resolve(readout)
-    if n_iter is not None and (
-        isinstance(n_iter, bool) or not isinstance(n_iter, int | np.integer) or n_iter < 0
-    ):
-        raise TwinWLError(f"n_iter is {n_iter!r}; it must be a whole number of rounds, 0 or more, or None")
+    n_iter = checked("n_iter", n_iter, ROUNDS, None)
     graphs = [one_graph(g, "the first graph"), one_graph(h, "the second graph")]
     first, second = (
         labels_only(graph, ignore_features=ignore_features, name=f"the {which} graph")

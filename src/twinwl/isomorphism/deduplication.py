@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from twinwl.arguments import FLAG, checked
 from twinwl.errors import GraphInputError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import as_batch
@@ -120,6 +122,7 @@ def deduplicate(
     >>> deduplicate(nx.path_graph(n % 5) for n in range(1000))
     Deduplication(1,000 graphs, 5 groups)
     """
+    exact = checked("exact", exact, FLAG)
     readouts = resolve(readout)
     rounds = _ROUNDS_FOR_BUCKETS if exact and n_iter is None else n_iter
 
@@ -128,7 +131,7 @@ def deduplicate(
         return [data[start : start + 16] for start in range(0, len(data), 16)]
 
     number_of_key: dict[bytes, int] = {}
-    if not isinstance(graphs, Iterator):
+    if not issubclass(type(graphs), Iterator):
         given = as_batch(graphs)
         batch = labels_only(given, ignore_features=ignore_features)
         keys = hashes(batch)
@@ -136,7 +139,7 @@ def deduplicate(
         return Deduplication(labels, exact, given.has_node_features)
     parts = []
     ignored = False
-    for first, block in _blocks(graphs):
+    for first, block in _blocks(cast("Iterator[object]", graphs)):
         try:
             batch = labels_only(block, ignore_features=ignore_features)
             keys = _form_digests(batch) if exact else hashes(batch)
@@ -172,7 +175,7 @@ def _blocks(stream: Iterator[object]) -> Iterator[tuple[int, GraphBatch]]:
     """Gather a stream of graphs or batches into batches of moderate size; tell each one's first index."""
     pending: list[object] = []
     held = taken = 0
-    for item in stream:
+    for item in _drawn(stream):
         pending.append(item)
         held += len(item) if isinstance(item, GraphBatch) else 1
         if held >= _GRAPHS_A_BLOCK:
@@ -181,6 +184,19 @@ def _blocks(stream: Iterator[object]) -> Iterator[tuple[int, GraphBatch]]:
             pending, held = [], 0
     if pending:
         yield taken, _gathered(pending, taken)
+
+
+def _drawn(stream: Iterator[object]) -> Iterator[object]:
+    """Yield what an iterator yields; what it raises is told with the place."""
+    for place in itertools.count():
+        try:
+            item = next(stream)
+        except StopIteration:
+            return
+        except Exception as error:
+            message = f"the iterator failed before this graph ({type(error).__name__}: {error})"
+            raise GraphInputError(message, place) from error
+        yield item
 
 
 def _gathered(pending: Iterable[object], taken: int) -> GraphBatch:

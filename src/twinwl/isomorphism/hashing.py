@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from twinwl.arguments import FLAG, ROUNDS, checked, one_of
 from twinwl.compilation.kernel import kernel
-from twinwl.errors import TwinWLError
 from twinwl.graphs.coercion import as_batch
 from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.inner_colours import n_distinct
@@ -115,7 +115,7 @@ def graph_hashes(
     (True, False)
     """
     batch = labels_only(as_batch(graphs), ignore_features=ignore_features)
-    if not edge_labels:
+    if not checked("edge_labels", edge_labels, FLAG):
         batch = batch.without_edge_labels()
     digits = graph_keys(batch, n_iter, resolve(readout)).astype(">u8").tobytes().hex()
     version = VERSION if n_iter is None else VERSION_OF_ROUNDS
@@ -124,11 +124,7 @@ def graph_hashes(
 
 def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: tuple[Readout, ...]) -> UInt64:
     """Return each graph's hash as two words, shape (n_graphs, 2)."""
-    whole = isinstance(n_iter, int | np.integer) and not isinstance(n_iter, bool) and n_iter >= 0
-    if not whole and n_iter != "stable" and n_iter is not None:
-        raise TwinWLError(
-            f"n_iter is {n_iter!r}; it must be None, a whole number of rounds, 0 or more, or 'stable'"
-        )
+    n_iter = checked("n_iter", n_iter, ROUNDS, one_of("stable"), None)
     if n_iter == "stable":
         rounds = diameters(batch)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from twinwl.arguments import is_a
 from twinwl.errors import GraphInputError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import as_batch, is_pyg_batch
@@ -24,7 +25,7 @@ def one_graph(graph: object, name: str) -> GraphBatch:
     GraphBatch(1 graph, 3 nodes, 2 edges)
     """
     try:
-        many = isinstance(graph, GraphBatch | list | tuple) or is_pyg_batch(graph)
+        many = is_a(graph, GraphBatch) or is_a(graph, list) or is_a(graph, tuple) or is_pyg_batch(graph)
         batch = as_batch(graph if many else [graph])  # type: ignore[arg-type]
     except GraphInputError as error:
         raise GraphInputError(f"{name}: {error}") from error

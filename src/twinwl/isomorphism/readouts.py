@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from twinwl.errors import TwinWLError, nearest
+from twinwl.arguments import Constraint, attribute_of, checked, is_a, one_of
+from twinwl.errors import TwinWLError, shown
 from twinwl.isomorphism.canonical import canonical
 from twinwl.isomorphism.counting import degrees, edges, size
 from twinwl.isomorphism.inner_colours import rooted_wl, wl
@@ -44,6 +45,15 @@ READOUTS: dict[str, Callable[[RootedBlock], Values]] = {
     "rooted-fwl2": rooted_fwl2,
     "canonical": canonical,
 }
+
+
+def _function(value: object) -> object:
+    if not callable(value):
+        raise TypeError
+    return value
+
+
+_FUNCTION = Constraint("a function of a rooted subgraph", _function)
 
 
 class ReadoutError(TwinWLError):
@@ -87,18 +97,19 @@ def resolve(choice: ReadoutChoice) -> tuple[Readout, ...]:
     >>> [readout.name for readout in resolve(["size", "rooted-wl"])]
     ['size', 'rooted-wl']
     """
-    if isinstance(choice, str):
-        if choice not in READOUTS:
-            raise TwinWLError(f"there is no readout {choice!r}; {nearest(choice, READOUTS)}, or any function")
-        return (Readout(choice, READOUTS[choice]),)
-    if callable(choice):
-        name = getattr(choice, "__name__", type(choice).__name__)
-        return (Readout(name, lambda block: _on_each(choice, name, block)),)
-    if isinstance(choice, Sequence) and choice:
-        return tuple(readout for part in choice for readout in resolve(part))
-    raise TwinWLError(
-        f"readout is {choice!r}; give a name, a function of a rooted subgraph, or a list of these"
-    )
+    parts = choice if is_a(choice, list) or is_a(choice, tuple) else [choice]
+    if not parts:
+        raise TwinWLError(f"readout: got {shown(choice)}, expected at least one readout")
+    return tuple(map(_readout, parts))
+
+
+def _readout(choice: object) -> Readout:
+    known: str | ReadoutFunction = checked("readout", choice, one_of(*READOUTS), _FUNCTION)
+    if isinstance(known, str):
+        return Readout(known, READOUTS[known])
+    given = attribute_of(known, "__name__")
+    name = given if is_a(given, str) else type(known).__name__
+    return Readout(name, lambda block: _on_each(known, name, block))
 
 
 class RoundReader:
@@ -168,7 +179,7 @@ def _on_each(function: ReadoutFunction, name: str, block: RootedBlock) -> list[H
         complaint = _complaint(value)
         if complaint:
             place = _whereabouts(block.source.batch, node)
-            raise ReadoutError(f"the readout {name!r} returned {value!r}, {complaint}", *place)
+            raise ReadoutError(f"the readout {name!r} returned {shown(value)}, {complaint}", *place)
         values.append(value)
     return values
 
@@ -177,11 +188,10 @@ def _complaint(value: object) -> str:
     """Say why a value cannot be counted, if it cannot."""
     try:
         hash(value)
-    except TypeError:
+        equal = bool(value == value)  # noqa: PLR0124  (so NaN is told from all else)
+    except Exception:  # noqa: BLE001  (a user's object may raise anything)
         return "which is not hashable; return a number, a string or a tuple of these"
-    if value != value:  # noqa: PLR0124  (so NaN is told from all else)
-        return "which does not even equal itself; return something else for it"
-    return ""
+    return "" if equal else "which does not even equal itself; return something else for it"
 
 
 def _whereabouts(batch: GraphBatch, node: int) -> tuple[int, int]:

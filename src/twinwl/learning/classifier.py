@@ -7,20 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from twinwl.arguments import CLASS_WEIGHT, FLAG, MAX_ITEMS, RANDOM_STATE, integer, number
+from twinwl.arguments import CLASS_WEIGHT, FLAG, MAX_ITEMS, RANDOM_STATE, integer, items, number
 from twinwl.errors import TwinWLError
 from twinwl.estimators.fitting import check_fitted, graphs_of
 from twinwl.estimators.hold_out import hold_out
 from twinwl.estimators.parameters import DeclaredParameters
 from twinwl.estimators.random_state import seeds
 from twinwl.estimators.state import classes_from_state, classes_to_state
-from twinwl.estimators.targets import (
-    check_groups,
-    check_weights,
-    codes_of,
-    encode_targets,
-    weights_of_classes,
-)
+from twinwl.estimators.targets import Targets, codes_of
 from twinwl.learning.determinism import seeded
 from twinwl.learning.network_state import (
     history_from_state,
@@ -150,23 +144,22 @@ class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
         """
         self._check_parameters()
         batch = graphs_of(X, "learn from")
-        classes, codes = encode_targets(y, len(batch))
-        weights = check_weights(sample_weight, len(batch))
-        group_of_graph = check_groups(groups, len(batch))
-        class_weights = weights_of_classes(self.class_weight, classes, codes, weights)
+        targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)
+        batch = targets.counted(batch)
         split_seed, module_seed, train_seed = seeds(self.random_state, 3)
-        kept, held = _split(self.validation_fraction, validation_data, codes, split_seed, group_of_graph)
-        self.classes_ = classes
+        kept, held = _split(self.validation_fraction, validation_data, targets, split_seed)
+        self.classes_ = targets.classes
         # The encoder sees the kept part only: the held-out graphs must look as new graphs will.
         examples = self._fit_examples(batch if held is None else batch[kept])
         if held is None:
             validation = self._held(validation_data, "validation_data")
         else:
-            validation = Held(
-                self._examples(batch[held]), codes[held], _combined(weights, class_weights, codes, held)
-            )
+            # What counts in training must count in the choice of the epoch.
+            weighed = targets.weights is not None or targets.weight_of_class is not None
+            importance = targets.importance()[held] if weighed else None
+            validation = Held(self._examples(batch[held]), targets.codes[held], importance)
         with seeded(module_seed):
-            module = self._build_module(len(classes))
+            module = self._build_module(len(targets.classes))
         with ProgressBar(type(self).__name__, self.max_epochs, show=self.progress) as bar:
 
             def after_epoch(history: History) -> None:
@@ -176,9 +169,9 @@ class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
             history = train(
                 module,
                 examples,
-                codes[kept],
-                sample_weight=_chosen(weights, kept),
-                class_weight=class_weights,
+                targets.codes[kept],
+                sample_weight=None if targets.weights is None else targets.weights[kept],
+                class_weight=targets.weight_of_class,
                 validation=validation,
                 monitor=self._held(monitor_data, "monitor_data"),
                 max_epochs=self.max_epochs,
@@ -195,10 +188,10 @@ class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
     def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> Held | None:
         if data is None:
             return None
-        try:
-            graphs, y = data
-        except (TypeError, ValueError) as error:
-            raise TwinWLError(f"{name} must be a pair (graphs, classes)") from error
+        pair = items(name, data, "a pair (graphs, classes)")
+        if len(pair) != 2:  # noqa: PLR2004
+            raise TwinWLError(f"{name}: got {len(pair)} entries, expected a pair (graphs, classes)")
+        graphs, y = pair
         batch = graphs_of(graphs, f"take as {name}")
         codes = codes_of(y, self.classes_, len(batch))
         if name == "validation_data" and (codes < 0).any():
@@ -256,26 +249,8 @@ class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
 
 
 def _split(
-    fraction: float | None,
-    validation_data: object,
-    codes: Int64,
-    seed: int,
-    groups: Int64 | None,
+    fraction: float | None, validation_data: object, targets: Targets, seed: int
 ) -> tuple[Int64, Int64 | None]:
     if validation_data is not None or fraction is None:
-        return np.arange(len(codes)), None
-    return hold_out(codes, fraction, seed, groups)
-
-
-def _chosen(weights: Float64 | None, rows: Int64) -> Float64 | None:
-    return None if weights is None else weights[rows]
-
-
-def _combined(
-    weights: Float64 | None, class_weights: Float64 | None, codes: Int64, rows: Int64
-) -> Float64 | None:
-    """Return the weights of held-out rows: what counts in training must count in the choice of the epoch."""
-    if class_weights is None:
-        return _chosen(weights, rows)
-    by_class = class_weights[codes[rows]]
-    return by_class if weights is None else by_class * weights[rows]
+        return np.arange(len(targets.codes)), None
+    return hold_out(targets.codes, fraction, seed, targets.groups)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import torch
 
-from twinwl.arguments import FLAG, MAX_ITEMS, WIDTH, checked, integer, one_of
+from twinwl.arguments import FLAG, MAX_ITEMS, WIDTH, checked, integer, is_a, one_of
 from twinwl.errors import TwinWLError
 from twinwl.ntwin.gin import GIN, GINReadout
 from twinwl.ntwin.settings import Hops, RootMark, hops_of_layers, n_marks
@@ -108,11 +108,11 @@ class NTwinEncoder(torch.nn.Module):
             fast way and the literal way to the same numbers. Of PyG data ``x``, ``edge_index``,
             ``edge_attr`` (codes or one-hot) and ``batch`` are looked at.
         """
-        if isinstance(graphs, QuotientSlice):
+        if is_a(graphs, QuotientSlice):
             if self.subtree is not None:
                 raise TwinWLError("subtree='gin' needs the quotient of the whole graphs too; pass TwinSlices")
             return torch.cat(self.rooted.pooled_states(graphs, self.n_features), dim=1)
-        if isinstance(graphs, TwinSlices):
+        if is_a(graphs, TwinSlices):
             sums = self.rooted.pooled_states(graphs.rooted, self.n_features)
             if self.subtree is not None:
                 sums = [*self.subtree.pooled_states(graphs.whole, self.n_features), *sums]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 import torch
 
-from twinwl.arguments import checked
+from twinwl.arguments import attribute_of, checked, is_a
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.ntwin.blocks import root_blocks
@@ -157,18 +157,18 @@ class RootedSubgraphEncoder(torch.nn.Module):
 
 def as_graph_data(data: GraphData | PyGData) -> GraphData:
     """Take what the encoders need from a PyG ``Data`` or ``Batch``."""
-    if isinstance(data, GraphData):
+    if is_a(data, GraphData):
         return data
-    x, edge_index = getattr(data, "x", None), getattr(data, "edge_index", None)
+    x, edge_index = attribute_of(data, "x"), attribute_of(data, "edge_index")
     if x is None or edge_index is None:
         raise TwinWLError(
             f"a {type(data).__name__} without x or edge_index; give each node a row of features in x"
         )
-    edge_attr, batch = getattr(data, "edge_attr", None), getattr(data, "batch", None)
+    edge_attr, batch = attribute_of(data, "edge_attr"), attribute_of(data, "batch")
     if edge_attr is not None:
         # TU sets come with one-hot edge labels.
         edge_attr = edge_attr.argmax(dim=1) if edge_attr.dim() > 1 else edge_attr.long()
-    n_graphs = int(getattr(data, "num_graphs", 1)) if batch is not None else 1
+    n_graphs = int(attribute_of(data, "num_graphs", 1)) if batch is not None else 1
     if batch is None:
         batch = torch.zeros(len(x), dtype=torch.int64)
     return GraphData(x, edge_index, edge_attr, batch, n_graphs)

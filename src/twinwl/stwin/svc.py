@@ -178,8 +178,9 @@ class STwinSVC(ClassifierMixin, DeclaredParameters):
         warn_features(batch, self, ignore_features=self.ignore_features)
         n_iters = checked("n_iter", self.n_iter, one_or_more(ROUNDS))
         Cs = checked("C", self.C, PENALTIES)
-        targets = Targets.of(y, len(batch), sample_weight, self.class_weight)
-        folds = inner_folds(targets, groups, self.inner_folds, one_seed(self.random_state))
+        targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)
+        batch = targets.counted(batch)
+        folds = inner_folds(targets, self.inner_folds, one_seed(self.random_state))
         encoding = stwin_features(
             batch, max(n_iters), self.features, edge_labels=self.edge_labels, initial=self.initial
         )

@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+
+from twinwl import GraphBatch, STwinSVC, TwinWLError
+from twinwl.estimators.targets import Targets
+
+PATHS = [[(node, node + 1) for node in range(size)] for size in range(2, 8)]
+CYCLES = [[*edges, (len(edges), 0)] for edges in PATHS]
+
+
+def test_graphs_of_weight_0_are_left_out_with_their_classes_and_groups():
+    targets = Targets.of(["a", "b", "c", "b"], 4, [1, 2, 0, 3], {"a": 2.0}, ["x", "y", "z", "x"])
+    assert targets.rows.tolist() == [0, 1, 3]
+    assert targets.classes.tolist() == ["a", "b"]
+    assert targets.codes.tolist() == [0, 1, 1]
+    assert targets.groups.tolist() == [0, 1, 0]
+    assert targets.importance().tolist() == [2, 2, 3]
+
+
+def test_a_machine_learns_nothing_from_weight_0():
+    graphs, y = GraphBatch.from_edges(PATHS + CYCLES), np.repeat([0, 1], 6)
+    weights = np.tile([1.0, 0.0, 2.0], 4)
+    weighted = STwinSVC(1, 1, inner_folds=2).fit(graphs, y, sample_weight=weights)
+    counted = np.flatnonzero(weights)
+    fewer = STwinSVC(1, 1, inner_folds=2).fit(graphs[counted], y[counted], sample_weight=weights[counted])
+    np.testing.assert_array_equal(weighted.predict_proba(graphs), fewer.predict_proba(graphs))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sample_weight": [0, 0, 0]}, "every training graph has weight 0"),
+        ({"sample_weight": [1, 0, 1]}, "all 2 graphs are of one class, 0"),
+        ({"sample_weight": [1, 1, 1e308]}, r"sample_weight\[2\]: got 1e\+308"),
+        ({"sample_weight": [1, 1, float("nan")]}, r"sample_weight\[2\]: got nan"),
+        ({"sample_weight": [1, -1, 1]}, r"sample_weight\[1\]: got -1.0"),
+        ({"class_weight": {0: float("inf")}}, r"class_weight\[0\]: got inf"),
+        ({"class_weight": {7: 1}}, "got a weight for 7, which is not in y"),
+        ({"y": [0, object(), 1]}, "no common order"),
+        ({"y": [np.datetime64("NaT")] * 3}, "3 of 3 miss"),
+    ],
+)
+def test_what_cannot_be_learnt_from_is_refused(options, message):
+    given = {"y": [0, 1, 0], "sample_weight": None, "class_weight": None, "groups": None, **options}
+    with pytest.raises(TwinWLError, match=message):
+        Targets.of(n_graphs=3, **given)

@@ -1,0 +1,419 @@
+"""Values that no caller should pass: what may reach a public door all the same."""
+
+import array
+import collections
+import datetime as dt
+import decimal
+import enum
+import fractions
+import importlib.util
+import os
+import types
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import scipy.sparse as sp
+
+from twinwl import GraphBatch
+
+
+class Boom(Exception):  # noqa: N818
+    """Raised by hostile objects; never to be seen outside."""
+
+
+def _boom(*_, **__):
+    raise Boom("boom")
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+class OldSequence:
+    """Iterable by indices alone."""
+
+    def __getitem__(self, index):
+        if index > 2:
+            raise IndexError
+        return index
+
+
+class Sneaky(str):
+    __slots__ = ()
+    __eq__ = __hash__ = __repr__ = _boom
+
+
+class SneakyInt(int):
+    __int__ = __index__ = __lt__ = __gt__ = __repr__ = _boom
+
+
+class Shouting(type):
+    """A class that fails when it is asked whether something is one of it."""
+
+    __instancecheck__ = _boom
+
+
+def raising(*names):
+    """Return an object whose special methods raise."""
+    return type("Raising", (), dict.fromkeys(names, _boom))()
+
+
+def failing_generator():
+    yield [(0, 1)]
+    raise Boom("boom")
+
+
+def recursive_list():
+    values = []
+    values.append(values)
+    return values
+
+
+def recursive_dict():
+    values = {}
+    values["x"] = values
+    return values
+
+
+def nested(depth):
+    values = []
+    for _ in range(depth):
+        values = [values]
+    return values
+
+
+def closed_file():
+    with Path(os.devnull).open() as stream:
+        return stream
+
+
+def odd_graph():
+    graph = nx.Graph()
+    graph.add_edge(float("nan"), (1, frozenset()), weight=object(), label=_boom)
+    return graph
+
+
+def broken_sparse():
+    matrix = sp.csr_array(np.eye(2))
+    matrix.indices = np.array([7, -9], np.int32)
+    return matrix
+
+
+PLAIN = {
+    "None": lambda: None,
+    "True": lambda: True,
+    "False": lambda: False,
+    "Ellipsis": lambda: ...,
+    "NotImplemented": lambda: NotImplemented,
+    **{f"int {number}": lambda number=number: number for number in (-1, 0, 1, 2, 2**31, 2**32, 2**63, 2**64)},
+    "huge int": lambda: 10**5000,
+    "huge negative int": lambda: -(10**5000),
+    "int that fails": lambda: SneakyInt(1),
+    **{
+        f"float {number}": lambda number=number: number
+        for number in (-1.0, -0.0, 0.5, 1.5, 1e300, 5e-324, float("nan"), float("inf"), float("-inf"))
+    },
+    "complex": lambda: 1j,
+    "Decimal": lambda: decimal.Decimal("sNaN"),
+    "Fraction": lambda: fractions.Fraction(1, 3),
+    "datetime": lambda: dt.datetime(2000, 1, 1, tzinfo=dt.UTC),
+    "enum": lambda: Colour.RED,
+    "object": object,
+    "class": lambda: dict,
+    "module": lambda: types,
+    "function": lambda: len,
+    "lambda": lambda: lambda: None,
+    "function that fails": lambda: _boom,
+    "identity": lambda: lambda x: x,
+    "function of a list": lambda: lambda _: [],
+    "exception": lambda: ValueError("x"),
+    "slice": lambda: slice(None),
+    "Path": lambda: Path("no such file"),
+    "folder": Path,
+    "class that fails": lambda: Shouting("Shouting", (), {}),
+}
+
+TEXT = {
+    "empty string": lambda: "",
+    "x": lambda: "x",
+    "None in words": lambda: "None",
+    "NUL": lambda: "a\0b",
+    "surrogate": lambda: "\ud800",
+    "escape": lambda: "\x1b]0;title\x07",
+    "megabyte": lambda: "C" * 10**6,
+    "long number": lambda: "9" * 5000,
+    "path": lambda: "no/such/../file.csv",
+    "colon": lambda: "os:system",
+    "empty bytes": lambda: b"",
+    "bytes": lambda: b"Bw\xff",
+    "bytearray": lambda: bytearray(b"Bw"),
+    "memoryview": lambda: memoryview(b"Bw"),
+    "string that fails": lambda: Sneaky("size"),
+}
+
+COLLECTIONS = {
+    "empty list": list,
+    "empty tuple": tuple,
+    "empty dict": dict,
+    "empty set": set,
+    "range": lambda: range(2),
+    "list of None": lambda: [None, None],
+    "list of floats": lambda: [0.5, float("nan")],
+    "list of strings": lambda: ["CC", "Bw"],
+    "list of bools": lambda: [True, False],
+    "list of objects": lambda: [object(), object()],
+    "list of huge ints": lambda: [10**5000, 2**64],
+    "list of empty lists": lambda: [[], []],
+    "list of pairs": lambda: [(0, 1), (1, 2)],
+    "list of edge lists": lambda: [[(0, 1)], [(0, -1)]],
+    "ragged": lambda: [[1], [1, 2]],
+    "list of sets": lambda: [{0, 1}, {1, 2}],
+    "list of arrays": lambda: [np.eye(2), np.eye(3)],
+    "list of NaN arrays": lambda: [np.full((2, 2), np.nan)] * 2,
+    "list of raising": lambda: [raising("__len__", "__iter__", "__array__")] * 2,
+    "mixed": lambda: [1, "a", None, [(0, 1)]],
+    "tuple of three": lambda: (1, 2, 3),
+    "pair": lambda: ([[(0, 1)]], [0]),
+    "set": lambda: {1, "a"},
+    "frozenset": lambda: frozenset({1}),
+    "dict": lambda: {"a": 1, 2: None},
+    "dict of lists": lambda: {"n_iter": [1, 2]},
+    "dict of hostile": lambda: {Colour.RED: _boom, (): nested(3)},
+    "dict view": lambda: {"a": 1}.items(),  # noqa: PLW0108
+    "deque": lambda: collections.deque([1, 2]),
+    "Counter": lambda: collections.Counter("ab"),
+    "array": lambda: array.array("d", [0.5]),
+    "recursive list": recursive_list,
+    "recursive dict": recursive_dict,
+    "deep list": lambda: nested(2000),
+    "generator": lambda: (x for x in ()),
+    "generator that fails": failing_generator,
+    "iterator": lambda: iter([[(0, 1)]]),
+    "map that fails": lambda: map(_boom, [1]),
+    "old sequence": OldSequence,
+    "closed file": closed_file,
+}
+
+# One for each of six graphs: what has the right length gets further.
+SIXES = {
+    "six None": lambda: [None] * 6,
+    "six NaN": lambda: [float("nan")] * 6,
+    "six floats": lambda: [0.5, 1e308, 5e-324, -0.0, float("inf"), 2.0],
+    "six huge ints": lambda: [10**5000, -(10**5000), 2**64, 2**63, 0, 1],
+    "six bools": lambda: [True, False] * 3,
+    "six strings": lambda: ["a", "", "\0", "\ud800", "a" * 10**5, "b"],
+    "six bytes": lambda: [b"a", b"\0"] * 3,
+    "six kinds": lambda: [1, "a", None, 1.5, b"", ()],
+    "six objects": lambda: [object() for _ in range(6)],
+    "six enums": lambda: [Colour.RED] * 6,
+    "six classes": lambda: [int, str] * 3,
+    "six tuples": lambda: [(1, 2), (3,)] * 3,
+    "six lists": lambda: [[0], [1]] * 3,
+    "six times": lambda: np.array([0, 1] * 3, "M8[ns]"),
+    "six times, missing": lambda: np.full(6, "NaT", "M8[s]"),
+    "six complex": lambda: np.arange(6) * 1j,
+    "six structured": lambda: np.zeros(6, "i4,f8"),
+    "six masked": lambda: np.ma.masked_array([0, 1] * 3, [True] * 6),
+    "six long doubles": lambda: np.arange(6, dtype=np.longdouble),
+    "six by one": lambda: np.zeros((6, 1)),
+    "six by none": lambda: np.zeros((6, 0)),
+    "six objects in an array": lambda: np.array([raising("__eq__"), None, 1, "a", _boom, ()], object),
+    "six raising": lambda: [raising("__eq__", "__hash__", "__lt__", "__bool__") for _ in range(6)],
+    "six sneaky": lambda: [Sneaky("a"), SneakyInt(1)] * 3,
+    "six subnormal": lambda: np.full(6, 5e-324),
+    "six large": lambda: np.full(6, 1e308),
+    "six zeros": lambda: np.zeros(6),
+    "six matrices": lambda: [np.eye(3)] * 6,
+    "six label lists": lambda: [["C", None, 1.5]] * 6,
+    "six hostile label lists": lambda: [[Sneaky("a"), SneakyInt(1), raising("__eq__", "__hash__")]] * 6,
+    "six counts": lambda: [3, 3, 3, 3, 3, 2**31],
+}
+
+ARRAYS = {
+    **{
+        f"array {kind} {shape}": lambda kind=kind, shape=shape: np.zeros(shape, kind)
+        for kind in ("int32", "int64", "float64", "bool")
+        for shape in ((), (0,), (1,), (2,), (2, 2), (1, 2, 3))
+    },
+    **{
+        f"array {kind}": lambda kind=kind: np.ones(2, kind)
+        for kind in (
+            "int8",
+            "uint64",
+            "float16",
+            "longdouble",
+            "complex128",
+            "U3",
+            "S3",
+            "M8[s]",
+            "m8[D]",
+            ">i8",
+            "i4,f8",
+        )
+    },
+    "array of NaN": lambda: np.array([np.nan, np.inf]),
+    "array of extremes": lambda: np.array([np.iinfo(np.int64).min, np.iinfo(np.int64).max]),
+    "array of objects": lambda: np.array([None, object()], object),
+    "array of lists": lambda: np.array([[(0, 1)], None], object),
+    "array of batches": lambda: np.asarray(GraphBatch.from_edges([[(0, 1)]])),
+    "rising": lambda: np.arange(3),
+    "falling": lambda: np.arange(3)[::-1],
+    "strided": lambda: np.arange(6, dtype=np.int32)[::2],
+    "read-only": lambda: np.broadcast_to(np.int64(0), (3,)),
+    "masked": lambda: np.ma.masked_array([1, 2], [True, False]),
+    "matrix": lambda: np.asmatrix([[0, 1], [1, 0]]),
+    "recarray": lambda: np.rec.array([(1, 2.0)]),
+    "asymmetric": lambda: np.array([[0, 1], [0, 0]]),
+    "weighted": lambda: np.array([[0, 0.5], [0.5, 0]]),
+    "NumPy bool": lambda: np.True_,
+    "NumPy int": lambda: np.int64(-3),
+    "NumPy NaN": lambda: np.float32("nan"),
+    "NumPy time": lambda: np.datetime64("NaT"),
+    "NumPy string": lambda: np.str_("x"),
+    "NumPy void": lambda: np.void(b"abc"),
+    "dtype": lambda: np.dtype("f8"),
+    "Generator": lambda: np.random.default_rng(0),
+    "RandomState": lambda: np.random.RandomState(0),
+    "sparse": lambda: sp.csr_array([[0, 1], [1, 0]]),
+    "sparse vector": lambda: sp.coo_array(np.ones(3)),
+    "sparse, not square": lambda: sp.csc_matrix((2, 3)),
+    "sparse of NaN": lambda: sp.coo_array(([np.nan], ([0], [1])), shape=(2, 2)),
+    "sparse, broken": broken_sparse,
+}
+
+OBJECTS = {
+    **{
+        f"raising {name}": lambda name=name: raising(name)
+        for name in (
+            "__len__",
+            "__iter__",
+            "__array__",
+            "__eq__",
+            "__hash__",
+            "__bool__",
+            "__repr__",
+            "__str__",
+            "__getitem__",
+            "__getattr__",
+            "__getattribute__",
+            "__index__",
+            "__int__",
+            "__float__",
+            "__fspath__",
+            "__call__",
+            "__contains__",
+            "__next__",
+            "__array_interface__",
+            "__dataframe__",
+        )
+    },
+    "raising class": type("Raising", (), {"__class__": property(_boom)}),
+    "graph": lambda: nx.path_graph(3),
+    "empty graph": nx.Graph,
+    "digraph": lambda: nx.DiGraph([(0, 1)]),
+    "multigraph": lambda: nx.MultiGraph([(0, 1), (0, 1)]),
+    "odd graph": odd_graph,
+    "list of odd graphs": lambda: [odd_graph(), odd_graph()],
+    "mixed graphs": lambda: [nx.Graph(), nx.DiGraph()],
+    "class of graphs": lambda: nx.Graph,
+    "batch": lambda: GraphBatch.from_edges([[(0, 1)], [(0, 1), (1, 2)]]),
+    "empty batch": lambda: GraphBatch.from_edges([]),
+    "directed batch": lambda: GraphBatch.from_edges([[(0, 1)]], directed=True),
+    "batch without nodes": lambda: GraphBatch.from_edges([[], []]),
+    "batch with features": lambda: GraphBatch.from_edges([[(0, 1)]], node_features=[np.eye(2)]),
+    "list of batches": lambda: [GraphBatch.from_edges([[(0, 1)]])] * 2,
+}
+
+
+def _of_extras():
+    """Return what only exists where optional packages are installed."""
+    found = {}
+    if importlib.util.find_spec("pandas"):
+        import pandas as pd  # noqa: PLC0415
+
+        found |= {
+            "Series": lambda: pd.Series([1, None]),
+            "Series of objects": lambda: pd.Series(["a", pd.NA], index=[5, 5]),
+            "Categorical": lambda: pd.Categorical(["a", None]),
+            "DataFrame": lambda: pd.DataFrame({"a": [1, 2], "b": ["x", None]}),
+            "empty DataFrame": pd.DataFrame,
+            "NA": lambda: pd.NA,
+            "NaT": lambda: pd.NaT,
+            "Index": lambda: pd.Index([1.5]),
+        }
+    if importlib.util.find_spec("torch"):
+        import torch  # noqa: PLC0415
+
+        found |= {
+            "tensor": lambda: torch.tensor([1, 2]),
+            "tensor with gradient": lambda: torch.ones(2, 2, requires_grad=True),
+            "sparse tensor": lambda: torch.eye(2).to_sparse(),
+            "meta tensor": lambda: torch.ones(2, device="meta"),
+            "Module": lambda: torch.nn.Linear(1, 1),
+        }
+    if importlib.util.find_spec("torch_geometric"):
+        import torch  # noqa: PLC0415
+        from torch_geometric.data import Data  # noqa: PLC0415
+
+        found |= {
+            "empty Data": lambda: [Data()],
+            "Data of strings": lambda: [Data(x="x", edge_index="y")],
+            "Data out of range": lambda: [
+                Data(x=torch.ones(1, 1), edge_index=torch.tensor([[0, 5], [5, 0]]))
+            ],
+            "Data of floats": lambda: [Data(x=torch.ones(2, 1), edge_index=torch.ones(2, 2))],
+            "Data of one axis": lambda: [
+                Data(x=torch.ones(2), edge_index=torch.ones(2), edge_attr=torch.ones(3))
+            ],
+        }
+    if importlib.util.find_spec("igraph"):
+        import igraph  # noqa: PLC0415
+
+        found |= {
+            "igraph": lambda: igraph.Graph.Ring(3),
+            "list of igraphs": lambda: [igraph.Graph([(0, 0)]), igraph.Graph.Full(2)],
+        }
+    if importlib.util.find_spec("rdkit"):
+        from rdkit import Chem  # noqa: PLC0415
+
+        found |= {
+            "empty molecule": lambda: [Chem.Mol()],
+            "molecule with a dummy": lambda: [Chem.MolFromSmiles("*C")],
+            "list of molecules and None": lambda: [Chem.MolFromSmiles("C"), None],
+        }
+    return found
+
+
+def _sixfold(value):
+    values = np.empty(6, object)
+    for place in range(6):
+        values[place] = value
+    return values
+
+
+# What is wrong inside something that is right so far.
+WRAPPERS = {
+    "[{}]": lambda value: [value],
+    "({0}, {0})": lambda value: (value, value),
+    "six of {}": lambda value: [value] * 6,
+    "array of six {}": _sixfold,
+    "five graphs and {}": lambda value: [*[[(0, 1)]] * 5, value],
+    "edges with {}": lambda value: [[(0, 1), value]] * 6,
+    "edges to {}": lambda value: [[(0, value)]] * 6,
+    "labels with {}": lambda value: [[value, "C", value]] * 6,
+    "dict of {}": lambda value: {0: value},
+    "grid of {}": lambda value: {"n_iter": value},
+}
+
+
+def _wrapped(make, wrap):
+    return lambda: wrap(make())
+
+
+PLAIN_VALUES = {**PLAIN, **TEXT, **COLLECTIONS, **SIXES, **ARRAYS, **OBJECTS, **_of_extras()}
+HOSTILE = PLAIN_VALUES | {
+    pattern.format(name): _wrapped(make, wrap)
+    for name, make in PLAIN_VALUES.items()
+    for pattern, wrap in WRAPPERS.items()
+}
