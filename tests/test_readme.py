@@ -23,7 +23,7 @@ SHELL_LINES = [
     if language != "python"
     for line in block.splitlines()
 ]
-# A line `print(something)  # text` promises that it prints the text, in a loop one a turn: `# a | b`.
+# A line `print(something)  # text` promises that it prints the text, in a loop one per turn: `# a | b`.
 PROMISE = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
 # What takes minutes or hours as written is run as written, on less.
 SHORTER = {

@@ -30,15 +30,15 @@ def layer_at_start():
         return SparseLinear(COLUMNS, UNITS)
 
 
-def ours(n_steps, weight_decay, settle_every=None):
+def ours(n_steps, weight_decay, flush_every=None):
     layer = layer_at_start()
     with SparseAwareAdam(layer, 0.01, weight_decay) as optimiser:
         for step, matrix in enumerate(batches(n_steps)):
             optimiser.zero_grad()
             layer(SparseExamples(matrix).take(np.arange(4))).sin().sum().backward()
             optimiser.step()
-            if settle_every and step % settle_every == 0:
-                optimiser.settle()
+            if flush_every and step % flush_every == 0:
+                optimiser.flush()
     return layer
 
 
@@ -54,10 +54,10 @@ def torchs(n_steps, weight_decay):
 
 
 @pytest.mark.parametrize("weight_decay", [0.0, 0.5])
-@pytest.mark.parametrize("settle_every", [None, 1, 7])
+@pytest.mark.parametrize("flush_every", [None, 1, 7])
 @pytest.mark.parametrize("n_steps", [1, 2, 40, 400])
-def test_equals_adam_on_the_whole_layer(n_steps, weight_decay, settle_every):
-    got, expected = ours(n_steps, weight_decay, settle_every), torchs(n_steps, weight_decay)
+def test_equals_adam_on_the_whole_layer(n_steps, weight_decay, flush_every):
+    got, expected = ours(n_steps, weight_decay, flush_every), torchs(n_steps, weight_decay)
     torch.testing.assert_close(got.weight, expected.weight, rtol=1e-3, atol=2e-5)
     torch.testing.assert_close(got.bias, expected.bias, rtol=1e-3, atol=2e-5)
 

@@ -22,7 +22,7 @@ def network_and_examples(**arguments):
 
 def test_settling_gives_prediction_the_spread_of_the_training_graphs():
     network, examples = network_and_examples()
-    network.settle(examples)
+    network.recalibrate(examples)
     network.eval()
     with torch.no_grad():
         scaled = network.norm(network.encoder(examples.take(np.arange(6)).graphs))
@@ -40,7 +40,7 @@ def test_the_trainer_settles_what_it_leaves_behind():
 def test_settling_changes_nothing_but_mean_and_spread():
     network, examples = network_and_examples()
     before = {name: value.clone() for name, value in network.state_dict().items()}
-    network.settle(examples)
+    network.recalibrate(examples)
     changed = {name for name, value in network.state_dict().items() if not torch.equal(value, before[name])}
     assert changed == {"norm.running_mean", "norm.running_var"}
 
@@ -48,7 +48,7 @@ def test_settling_changes_nothing_but_mean_and_spread():
 def test_a_network_without_normalisation_has_nothing_to_settle():
     network, examples = network_and_examples(normalise=False)
     before = {name: value.clone() for name, value in network.state_dict().items()}
-    network.settle(examples)
+    network.recalibrate(examples)
     assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
 
 

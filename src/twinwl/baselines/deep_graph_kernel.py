@@ -101,7 +101,7 @@ class DeepGraphKernelSVC(KernelSVC):
         return _cosines(known @ self.embedding_, self.vectors_)
 
     def _embedding(self, encoding: Encoding, batch: GraphBatch, seed: int) -> Float64:
-        """Return a row a colour, shape (n_columns, vector_size)."""
+        """Return a row per colour, shape (n_columns, vector_size)."""
         word2vec = import_extra("gensim.models", "baselines").Word2Vec
         first_column = np.concatenate([[0], np.cumsum(encoding.space.columns_per_round)])[:-1]
         words = (encoding.column_of_node + first_column[:, None]).astype(str)

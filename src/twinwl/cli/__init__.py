@@ -1,1 +1,1 @@
-"""The ``twinwl`` command, one module a subcommand."""
+"""The ``twinwl`` command, one module per subcommand."""

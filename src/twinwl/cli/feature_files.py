@@ -68,7 +68,7 @@ def _write_npz(
 def _write_parquet(
     file: Path, matrix: sparse.csr_matrix, feature_names: NDArray[np.object_], data: Dataset
 ) -> None:
-    """Write one row a graph: a column for each feature would be too many for any reader."""
+    """Write one row per graph: a column for each feature would be too many for any reader."""
     arrow = import_extra("pyarrow", extra="parquet")
     tables = import_extra("pyarrow.parquet", extra="parquet")
     columns = {"graph": arrow.array(data.names, arrow.string())}

@@ -23,7 +23,7 @@ file of graphs (.smi .g6 .json …). Classes are written beside the features whe
 [bold]The .npz[/] opens with [cyan]scipy.sparse.load_npz[/]; [cyan]numpy.load[/] also finds feature_names, \
 graph_names and y in it. Nothing in it is pickled.
 
-[bold]The .parquet[/] has one row a graph: its name, y, and its entries that are not zero, as a list of \
+[bold]The .parquet[/] has one row per graph: its name, y, and its entries that are not zero, as a list of \
 columns and a list of values. The feature names are in the schema's metadata, under twinwl.feature_names.
 
 [bold]Examples[/]

@@ -17,7 +17,7 @@ __all__ = ["hash_graphs", "register"]
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
-One line a graph: the hash and the graph's name. \
+One line per graph: the hash and the graph's name. \
 Different hashes mean different graphs; isomorphic graphs have equal hashes. \
 Equal hashes mean the same graph as far as the colours of 1-WL and the sizes of rooted subgraphs can tell.
 
@@ -27,7 +27,7 @@ $ twinwl hash molecules.smi
 
 $ twinwl hash a.graphml b.gml MUTAG.zip --readout wl
 
-[dim]graph6 from another program, one a line[/]
+[dim]graph6 from another program, one per line[/]
 
 $ geng -c 7 | twinwl hash - | sort | uniq -cw37
 """

@@ -1,4 +1,4 @@
-"""Arguments and options that several subcommands have in common, each said once."""
+"""Arguments and options that several subcommands have in common, each defined once."""
 
 from __future__ import annotations
 

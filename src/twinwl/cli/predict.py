@@ -18,7 +18,7 @@ __all__ = ["predict", "register"]
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
-One row a graph: its place in DATA from 0 (rows that were skipped count), its name or SMILES, and the \
+One row per graph: its place in DATA from 0 (rows that were skipped count), its name or SMILES, and the \
 predicted class; with --proba the probability of each class; and the true class where DATA says it.
 
 In .csv and .tsv files a text that a spreadsheet would run as a formula (= + - @ in front) has a single \

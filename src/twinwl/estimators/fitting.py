@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
 
-__all__ = ["NotFittedTwinError", "check_fitted", "graphs_of", "warn_of_strangers"]
+__all__ = ["NotFittedTwinError", "check_fitted", "graphs_of", "warn_unseen_labels"]
 
 
 class NotFittedTwinError(TwinWLError, NotFittedError):
@@ -42,7 +42,7 @@ def graphs_of(X: GraphsLike, what: str) -> GraphBatch:
     return batch
 
 
-def warn_of_strangers(strange: NDArray[np.bool_]) -> None:
+def warn_unseen_labels(strange: NDArray[np.bool_]) -> None:
     """Warn once, with the count, where graphs carry only labels that training never saw.
 
     Parameters

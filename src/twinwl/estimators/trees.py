@@ -165,7 +165,7 @@ def _kind_of_message(alphabet: Alphabet, code: int) -> tuple[Label, str]:
 
 
 def _drawn(tree: RootedTree) -> list[str]:
-    """Draw the branches, one a line, until there are too many lines."""
+    """Draw the branches, one per line, until there are too many lines."""
     lines: list[str] = []
     waiting = [("", branch, place == 0) for place, branch in enumerate(reversed(tree.branches))]
     while waiting and len(lines) < _MOST_LINES:

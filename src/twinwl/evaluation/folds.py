@@ -132,7 +132,7 @@ def _held_out(
 
 def _dense(groups: Int64, n_graphs: int) -> Int64:
     if len(groups) != n_graphs:
-        raise TwinWLError(f"groups has {len(groups)} entries for {n_graphs} graphs; give one a graph")
+        raise TwinWLError(f"groups has {len(groups)} entries for {n_graphs} graphs; give one per graph")
     return np.unique(groups, return_inverse=True)[1].astype(np.int64)
 
 

@@ -38,7 +38,7 @@ class Summary:
     protocol : str
     metric : str
     fold_scores : tuple of float
-        One score a fold, ordered by seed, then fold.
+        One score per fold, ordered by seed, then fold.
     configs : tuple of dict
         The configuration each of these scores comes from.
     """

@@ -78,7 +78,7 @@ def compare_scores(
     Parameters
     ----------
     first, second
-        One score a fold, in the same order.
+        One score per fold, in the same order.
     names
         What to call them.
     test_share

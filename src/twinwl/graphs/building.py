@@ -172,12 +172,12 @@ def of_one_kind(graphs: Iterable[_Graph], kind: type[_Graph], library: str) -> l
 
 
 def aligned(values: Iterable[object] | None, n_graphs: int, name: str) -> list[object] | None:
-    """Return one entry a graph, or None where no graph has one; some with and some without is an error."""
+    """Return one entry per graph, or None where no graph has one; some with and some without is an error."""
     if values is None:
         return None
     entries = listed(values, name)
     if len(entries) != n_graphs:
-        raise GraphInputError(f"{name} has {len(entries)} entries for {n_graphs} graphs; give one a graph")
+        raise GraphInputError(f"{name} has {len(entries)} entries for {n_graphs} graphs; give one per graph")
     missing = [graph for graph, value in enumerate(entries) if value is None]
     if missing and len(missing) == n_graphs:
         return None

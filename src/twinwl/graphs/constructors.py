@@ -46,11 +46,11 @@ class Constructors:
         edge_lists
             An edge may be named once or from both ends; arrays of shape (n_edges, 2) are taken too.
         node_labels
-            One sequence of labels a graph; its length is that graph's number of nodes.
+            One sequence of labels per graph; its length is that graph's number of nodes.
         num_nodes
             Number of nodes of each graph; needed only where isolated nodes come last.
         edge_labels
-            One sequence of labels a graph, aligned with its edge list.
+            One sequence of labels per graph, aligned with its edge list.
         node_features
             One array of shape (n_nodes, n_features) a graph.
         directed
@@ -122,7 +122,7 @@ class Constructors:
         """Build a batch from PyTorch Geometric ``Data`` objects, or from the graphs of one ``Batch``.
 
         ``x`` of an integer kind is node labels: the integer of a single column, the place of the one in
-        one-hot rows, else a tuple a row. ``x`` of a floating kind is node labels where every row of every
+        one-hot rows, else a tuple per row. ``x`` of a floating kind is node labels where every row of every
         graph is one-hot, and continuous node features otherwise. ``edge_attr`` is edge labels by the same
         rules; several continuous columns are an error, since edges carry no features here.
 
@@ -144,7 +144,7 @@ class Constructors:
 
     @classmethod
     def from_graph6(cls, strings: Iterable[str | bytes]) -> GraphBatch:
-        """Build a batch from graph6, sparse6 or digraph6 strings, one a graph.
+        """Build a batch from graph6, sparse6 or digraph6 strings, one per graph.
 
         >>> from twinwl import GraphBatch
         >>> GraphBatch.from_graph6(["Bw", "A_"])

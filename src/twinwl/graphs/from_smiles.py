@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 from twinwl.arguments import checked, is_a, one_of
 from twinwl.errors import GraphInputError, import_extra, shown, warn_caller
 from twinwl.graphs.building import listed
-from twinwl.graphs.molecules import harvest
+from twinwl.graphs.molecules import batch_from_molecules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -61,7 +61,7 @@ def from_smiles(smiles: Iterable[str], on_error: OnError = "fail") -> GraphBatch
     """Build a batch from SMILES strings; see `GraphBatch.from_smiles`."""
     failures: list[SmilesFailure] = []
     # Molecules are taken apart as they come: all of them at once would fill the memory.
-    batch = harvest(molecule for _, molecule in _parsed(smiles, on_error, failures))
+    batch = batch_from_molecules(molecule for _, molecule in _parsed(smiles, on_error, failures))
     _warn_skipped(failures)
     return batch
 
@@ -103,7 +103,7 @@ def from_rdkit(molecules: Iterable[Chem.Mol]) -> GraphBatch:
             )
         if not is_a(molecule, chem.Mol):
             raise GraphInputError(f"{type(molecule).__name__} is not an RDKit molecule; convert it", graph)
-    return harvest(cast("list[Chem.Mol]", collected))
+    return batch_from_molecules(cast("list[Chem.Mol]", collected))
 
 
 def _parsed(

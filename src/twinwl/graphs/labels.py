@@ -122,7 +122,7 @@ def encode_labels(values: Sequence[object] | NDArray[np.generic]) -> Coded:
     Parameters
     ----------
     values
-        One label a node (or an edge). Arrays of integers, and sequences of a single kind, are encoded
+        One label per node (or per edge). Arrays of integers, and sequences of a single kind, are encoded
         without a Python loop.
 
     Returns

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["harvest"]
+__all__ = ["batch_from_molecules"]
 
 _NAME_OF_ORDER = {1.0: "single", 1.5: "aromatic", 2.0: "double", 3.0: "triple"}
 _LARGE = 400  # atoms from which a dense matrix costs more than a call for each bond
@@ -40,7 +40,7 @@ class _Bonds(NamedTuple):
     orders: NDArray[np.float64]
 
 
-def harvest(molecules: Iterable[Chem.Mol]) -> GraphBatch:
+def batch_from_molecules(molecules: Iterable[Chem.Mol]) -> GraphBatch:
     """Build a batch from molecules, holding on to no more than a chunk of them at a time."""
     chem = import_extra("rdkit.Chem", "chem")
     base = import_extra("rdkit.rdBase", "chem")

@@ -61,7 +61,7 @@ def _index_array(key: object, n_graphs: int) -> int | NDArray[np.int64]:
     if array.dtype.kind == "b":
         if len(array) != n_graphs:
             raise GraphIndexError(
-                f"a mask of length {len(array)} does not fit {n_graphs} graphs; give one entry a graph"
+                f"a mask of length {len(array)} does not fit {n_graphs} graphs; give one entry per graph"
             )
         return np.flatnonzero(array)
     wrong = (array < -n_graphs) | (array >= n_graphs)

@@ -1,4 +1,4 @@
-"""Values of readouts, one a node: arrays where kernels made them, lists where a function did."""
+"""Values of readouts, one per node: arrays where kernels made them, lists where a function did."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["UnstableValueError", "Values", "class_numbers", "joined", "readable", "replaced", "stable_keys"]
 
 Values: TypeAlias = "Int64 | UInt64 | list[Hashable]"
-"""One a node: a row of counts, a key of two words, or any hashable."""
+"""One per node: a row of counts, a key of two words, or any hashable."""
 
 
 class UnstableValueError(Exception):

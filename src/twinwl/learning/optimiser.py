@@ -78,7 +78,7 @@ class SparseAwareAdam:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for rows in self._rows:
-            rows.settle()
+            rows.flush()
             rows.hook.remove()
 
     def zero_grad(self) -> None:
@@ -92,10 +92,10 @@ class SparseAwareAdam:
         for rows in self._rows:
             rows.step()
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Make up for every step that was put off, so that the weights can be read."""
         for rows in self._rows:
-            rows.settle()
+            rows.flush()
 
 
 class _Rows:
@@ -111,7 +111,7 @@ class _Rows:
         self._seen = np.zeros(len(self._values), np.bool_)
         self._keep = 1 - learning_rate * weight_decay
         self._learning_rate = learning_rate
-        self._steps = self._settled_at = 0
+        self._steps = self._flushed_at = 0
         # Step s moves a weight by sizes[s] · mean / sqrt(square): bias corrections and learning rate in one.
         self._sizes: Float64 = np.zeros(1)
         self.hook = layer.register_forward_pre_hook(self._before_use)
@@ -119,10 +119,10 @@ class _Rows:
     def _before_use(self, _: torch.nn.Module, arguments: tuple[SparseRows]) -> None:
         self._catch_up(arguments[0].indices)
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Bring every row up to now."""
         self._catch_up(self._all_rows)
-        self._settled_at = self._steps
+        self._flushed_at = self._steps
 
     def step(self) -> None:
         grad = self._weight.grad
@@ -148,16 +148,16 @@ class _Rows:
         )
 
     def _catch_up(self, rows: Int64) -> None:
-        if self._steps == self._settled_at:
+        if self._steps == self._flushed_at:
             return
-        moves, keeps = _moves_put_off(self._settled_at, self._steps, self._sizes, self._keep)
+        moves, keeps = _moves_put_off(self._flushed_at, self._steps, self._sizes, self._keep)
         _bring_up(
             rows,
             self._values,
             self._mean,
             self._square,
             self._step_of_row,
-            self._settled_at,
+            self._flushed_at,
             self._steps,
             moves,
             keeps,
@@ -202,7 +202,7 @@ def _bring_up(
     """Make up for the steps that rows have missed; a row may be named twice."""
     tiny = np.float32(1e-36)  # a row without any gradient so far has moments of zero, and stays
     for row in rows:
-        # A row's step is that of the last settlement or later; before the first move it is that settlement.
+        # A row's step is that of the last flush or later; before the first move it is that flush.
         step = max(step_of_row[row], first)
         if step == now:
             continue

@@ -19,7 +19,7 @@ class PooledSumNorm(torch.nn.BatchNorm1d):
             sums, self.running_mean, self.running_var, self.weight, self.bias, training=False, eps=self.eps
         )
 
-    def settle(self, sums: torch.Tensor) -> None:
+    def recalibrate(self, sums: torch.Tensor) -> None:
         """Take mean and spread at prediction from these rows, in place of the running averages."""
         if self.running_mean is not None and self.running_var is not None and len(sums) > 1:
             # In double precision: sums are large, and what tells graphs apart may be small.

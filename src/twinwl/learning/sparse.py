@@ -30,7 +30,7 @@ class SparseRows(NamedTuple):
 
 
 class SparseExamples:
-    """A SciPy CSR matrix as examples of a network: one row a graph.
+    """A SciPy CSR matrix as examples of a network: one row per graph.
 
     >>> from scipy.sparse import csr_matrix
     >>> examples = SparseExamples(csr_matrix([[0.0, 2.0], [1.0, 0.0]]))

@@ -24,7 +24,7 @@ __all__ = ["Examples", "Held", "Settling", "predict_logits", "train"]
 
 @runtime_checkable
 class Examples(Protocol):
-    """What a network learns from: one row a graph."""
+    """What a network learns from: one row per graph."""
 
     def __len__(self) -> int: ...
 
@@ -36,7 +36,7 @@ class Examples(Protocol):
 class Settling(Protocol):
     """A network that measures something on what it has learnt from, before it is used."""
 
-    def settle(self, examples: Examples) -> None:
+    def recalibrate(self, examples: Examples) -> None:
         """Be called after each epoch, with the training part."""
 
 
@@ -74,7 +74,7 @@ def train(
     ----------
     module
         Maps what ``examples.take`` returns to logits of shape (rows, classes). Where it has a method
-        ``settle(examples)``, that is called after each epoch.
+        ``recalibrate(examples)``, that is called after each epoch.
     examples, targets
         The training part; targets are class codes 0, 1, ….
     sample_weight : array of shape (n,), optional
@@ -131,7 +131,7 @@ def train(
                 _run_epoch(module, examples, codes, weights, optimiser, batch_size, order_of_rows)
             )
             if isinstance(module, Settling):
-                module.settle(examples)
+                module.recalibrate(examples)
             if watched is not None:
                 history.monitor_accuracy.append(_evaluate(module, watched)[0])
             if held is None:
@@ -202,7 +202,7 @@ def _run_epoch(
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         total += loss.item() * len(rows)
-    optimiser.settle()
+    optimiser.flush()
     mean = total / len(examples)
     if not np.isfinite(mean):
         raise TwinWLError(

@@ -99,7 +99,7 @@ class NTwinEncoder(torch.nn.Module):
         self.n_outputs = layers * hidden * (1 if self.subtree is None else 2)
 
     def forward(self, graphs: QuotientSlice | TwinSlices | GraphData | PyGData) -> torch.Tensor:
-        """Return one row a graph, shape (n_graphs, n_outputs).
+        """Return one row per graph, shape (n_graphs, n_outputs).
 
         Parameters
         ----------

@@ -78,7 +78,7 @@ class NTwinNetwork(torch.nn.Module):
         logits: torch.Tensor = self.second(self.dropout(units.relu()))
         return logits
 
-    def settle(self, examples: Examples) -> None:
+    def recalibrate(self, examples: Examples) -> None:
         """Measure mean and spread of the pooled sums on the training graphs, with the weights as they are.
 
         Running averages lag behind the weights, and sums over hundreds of pairs move fast: by more than a
@@ -92,7 +92,7 @@ class NTwinNetwork(torch.nn.Module):
                 self.encoder(examples.take(np.arange(low, min(low + _ROWS_AT_ONCE, len(examples)))).graphs)  # type: ignore[attr-defined]
                 for low in range(0, len(examples), _ROWS_AT_ONCE)
             ]
-        self.norm.settle(torch.cat(parts))
+        self.norm.recalibrate(torch.cat(parts))
 
     def hidden_units(self, sums: torch.Tensor, histograms: SparseRows | None) -> torch.Tensor:
         """Return the classifier's hidden units before the rectifier, from the two encoders' output."""

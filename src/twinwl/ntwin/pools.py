@@ -16,7 +16,7 @@ __all__ = ["Pool", "PoolBuilder"]
 
 
 class Pool(NamedTuple):
-    """One ``P_k`` in CSR form, one row a graph.
+    """One ``P_k`` in CSR form, one row per graph.
 
     ``colours`` and ``counts`` are aligned; within a graph colours stand in order of first occurrence.
     """

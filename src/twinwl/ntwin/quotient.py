@@ -237,7 +237,7 @@ class _QuotientBuilder:
 
 
 def _roomy(n_colours: int) -> int:
-    """Leave room for colours to come, at the price of at most one bit a digit in packed signatures."""
+    """Leave room for colours to come, at the price of at most one bit per digit in packed signatures."""
     return 1 << max(4, n_colours.bit_length())
 
 

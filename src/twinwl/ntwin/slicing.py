@@ -32,7 +32,7 @@ class LayerSlice(NamedTuple):
     n_below : int
         Number of rows of the layer before.
     pool_ptr, pooled, counts
-        ``P_j`` as CSR, one row a graph.
+        ``P_j`` as CSR, one row per graph.
     """
 
     hear_ptr: Int64

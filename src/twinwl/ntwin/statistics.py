@@ -8,7 +8,7 @@ __all__ = ["QuotientStatistics"]
 
 
 class QuotientStatistics(NamedTuple):
-    """Figures of a quotient, one entry a layer from layer 1 on; printed, it is a table.
+    """Figures of a quotient, one entry per layer from layer 1 on; printed, it is a table.
 
     Attributes
     ----------

@@ -132,7 +132,7 @@ class RootedSubgraphEncoder(torch.nn.Module):
     def _read(
         self, graphs: GraphData, arcs: _Arcs, readout: torch.nn.Module, cut: RootedSubgraphs
     ) -> torch.Tensor:
-        """Return the readout of each rooted subgraph, one row a root."""
+        """Return the readout of each rooted subgraph, one row per root."""
         node = torch.from_numpy(cut.node.astype(np.int64))
         x = torch.cat([graphs.x[node], self._marks(cut.distance).to(graphs.x.dtype)], dim=1)
         source = np.repeat(np.arange(len(cut.node)), np.diff(cut.indptr))

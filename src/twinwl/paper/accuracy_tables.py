@@ -145,7 +145,7 @@ def leaks_table(cells: Sequence[ResultCell]) -> PlainTable | None:
 def by_method(
     cells: Sequence[ResultCell], text: Callable[[ResultCell], str], headings: Mapping[str, str] | None = None
 ) -> PlainTable:
-    """Lay cells out, a row a method and a column a data set.
+    """Lay cells out, one row per method and one column per data set.
 
     Parameters
     ----------

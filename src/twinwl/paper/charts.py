@@ -73,7 +73,7 @@ def widest_label(texts: Iterable[str], kinds: Iterable[str]) -> float:
 
 
 def protocol_chart(dataset: str, cells: Sequence[ResultCell], reported: Mapping[str, Reported]) -> Canvas:
-    """Draw the protocols side by side for one data set: a row a method.
+    """Draw the protocols side by side for one data set: a row per method.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class Task(NamedTuple):
     ----------
     cell : Cell
     n_missing, n_units : int
-        Fits, one a fold and configuration: those the store lacks, and all.
+        Fits, one per fold and configuration: those the store lacks, and all.
     seconds : float
         What the missing ones may take; from the store where it holds some, else a rough guess.
     """

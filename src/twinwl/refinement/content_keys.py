@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.labels import Label
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = ["content_keys", "fold_keys", "keys_of_hearing", "label_keys", "message_keys"]
+__all__ = ["content_keys", "fold_keys", "label_keys", "message_keys", "next_round_keys"]
 
 # Digits of the golden ratio, e and pi: one salt for each place a key is used in.
 HEARD = np.uint64(0x9E3779B97F4A7C15)
@@ -87,7 +87,7 @@ def _keys_of_signatures(
 
 
 @kernel
-def keys_of_hearing(
+def next_round_keys(
     first: int,
     last: int,
     indptr: Int64,

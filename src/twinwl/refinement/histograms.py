@@ -1,4 +1,4 @@
-"""From colours of nodes to one sparse row a graph: the counting half of equations (2) and (3)."""
+"""From colours of nodes to one sparse row per graph: the counting half of equations (2) and (3)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def colour_histograms(
     Returns
     -------
     data, indices, indptr
-        The arrays of a CSR matrix with sorted indices, one row a graph.
+        The arrays of a CSR matrix with sorted indices, one row per graph.
     """
     n_rounds = len(colours)
     offsets = np.concatenate([[0], np.cumsum(n_colours)]).astype(np.int64)
@@ -118,7 +118,7 @@ def _weights(
 
 
 def _turns(graph_ptr: Int64, n_rounds: int, n_threads: int | None) -> list[list[tuple[int, int]]]:
-    """Cut the graphs into turns, and each turn into one range a thread."""
+    """Cut the graphs into turns, and each turn into one range per thread."""
     wanted = available_threads() if n_threads is None else n_threads
     n_ranges = min(wanted, len(balanced_ranges(graph_ptr * n_rounds, wanted)))
     n_turns = max(1, round(int(graph_ptr[-1]) / (n_ranges * _NODES_A_TURN)))

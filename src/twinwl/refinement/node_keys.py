@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.refinement.colours import messages_of
-from twinwl.refinement.content_keys import keys_of_hearing, label_keys, message_keys
+from twinwl.refinement.content_keys import label_keys, message_keys, next_round_keys
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def node_keys(batch: GraphBatch, n_threads: int | None = None) -> Iterator[UInt6
         following = np.empty_like(keys)
 
         def hear(low: int, high: int) -> None:
-            keys_of_hearing(
+            next_round_keys(
                 graph_ptr[low],
                 graph_ptr[high],
                 messages.indptr,

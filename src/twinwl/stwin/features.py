@@ -1,4 +1,4 @@
-"""STwin features: equations (2) and (3) as one sparse matrix, a row a graph."""
+"""STwin features: equations (2) and (3) as one sparse matrix, one row per graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy import sparse
 
 from twinwl.arguments import FLAG, ROUNDS, checked, one_of
 from twinwl.errors import TwinWLError
-from twinwl.estimators.fitting import warn_of_strangers
+from twinwl.estimators.fitting import warn_unseen_labels
 from twinwl.refinement.alphabet import Round, RoundTable
 from twinwl.refinement.colours import INITIALS, refine
 from twinwl.refinement.histograms import colour_histograms
@@ -203,7 +203,7 @@ def encode_in_full(batch: GraphBatch, space: FeatureSpace) -> tuple[Encoding, sp
     first = np.concatenate([[0], np.cumsum(grown_widths)[:-1]])
     columns = np.concatenate([np.arange(width) + start for start, width in zip(first, widths, strict=True)])
     matrix = keep_columns(grown.matrix, columns)
-    warn_of_strangers((np.diff(matrix.indptr) == 0) & (batch.nodes_per_graph > 0))
+    warn_unseen_labels((np.diff(matrix.indptr) == 0) & (batch.nodes_per_graph > 0))
     seen = grown.column_of_node < np.array(widths)[:, None]
     return Encoding(matrix, space, np.where(seen, grown.column_of_node, -1).astype(np.int32)), grown.matrix
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 
 from twinwl.arguments import checked, integer
-from twinwl.estimators.fitting import check_fitted, graphs_of, warn_of_strangers
+from twinwl.estimators.fitting import check_fitted, graphs_of, warn_unseen_labels
 from twinwl.estimators.parameters import DeclaredParameters
 from twinwl.estimators.trees import RootedTree, tree_of_colour
 from twinwl.files.model_files import savable
@@ -168,7 +168,7 @@ class STwinVectorizer(TransformerMixin, DeclaredParameters):
             return
         unseen_before = np.concatenate([[0], np.cumsum(encoding.column_of_node[0] < 0)])
         unseen_per_graph = np.diff(unseen_before[batch.graph_ptr])
-        warn_of_strangers((unseen_per_graph == batch.nodes_per_graph) & (unseen_per_graph > 0))
+        warn_unseen_labels((unseen_per_graph == batch.nodes_per_graph) & (unseen_per_graph > 0))
 
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()

@@ -53,7 +53,7 @@ def test_oracle_counts_agree_and_its_size_sums_differ_within_three_rounds():
 
 
 def size_sums(graphs):
-    """Rooted sizes after three rounds, summed by colour: a row a graph, a column a colour."""
+    """Rooted sizes after three rounds, summed by colour: a row per graph, a column per colour."""
     sums = np.zeros((len(graphs), graphs.n_nodes))
     owners = np.repeat(np.arange(len(graphs)), graphs.nodes_per_graph)
     np.add.at(sums, (owners, refine(graphs, 3).colours[3]), rooted_sizes(graphs, 3)[3])

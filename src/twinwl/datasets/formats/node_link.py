@@ -141,7 +141,7 @@ class _Part:
 def _labels(
     parts: Sequence[tuple[Sequence[Mapping[str, object]], str]], attribute: str | None, what: str
 ) -> list[list[object]] | None:
-    """Return one list of labels a graph, or None where no attribute was named."""
+    """Return one list of labels per graph, or None where no attribute was named."""
     if attribute is None:
         return None
     for entries, name in parts:

@@ -1,4 +1,4 @@
-"""The TU text format: a zip or a folder of ``DS_*.txt`` files, one row a node, an arc or a graph.
+"""The TU text format: a zip or a folder of ``DS_*.txt`` files, one row per node, arc or graph.
 
 ``DS_A.txt`` holds the arcs (nodes numbered from 1 over the whole collection), ``DS_graph_indicator.txt``
 the graph of each node, ``DS_graph_labels.txt`` the class of each graph; node labels, edge labels and
