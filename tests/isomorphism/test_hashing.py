@@ -92,6 +92,15 @@ def test_rooted_subgraphs_that_grow_for_long_are_followed_to_the_end(batch):
         assert (tw.graph_hashes(batch), tw.graph_hashes(batch, readout="edges")) == at_once
 
 
+@given(batch=any_batches)
+def test_sizes_of_few_nodes_are_searched_for(batch):
+    at_once = tw.graph_hashes(batch)
+    for nodes_per_search in (1, 10**9):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(stable_hash, "_NODES_PER_SEARCH", nodes_per_search)
+            assert tw.graph_hashes(batch) == at_once
+
+
 def test_no_hash_is_weaker_than_three_rounds_or_than_1_wl_run_to_the_end():
     graphs = nx.graph_atlas_g()
     with warnings.catch_warnings():

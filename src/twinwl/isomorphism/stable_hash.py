@@ -15,10 +15,12 @@ from twinwl.isomorphism.keys import absorbed, absorbed_rows
 from twinwl.isomorphism.readouts import ReadoutError, RoundReader
 from twinwl.refinement.content_keys import fold_keys
 from twinwl.refinement.identities import rooted_sizes
+from twinwl.refinement.searches import search
 from twinwl.refinement.stable_keys import stable_signatures
+from twinwl.refinement.threads import STEPS_PER_PIECE
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Bool, Int32, UInt64
+    from twinwl.arrays import Bool, Int32, Int64, UInt64
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.readouts import Readout
 
@@ -28,6 +30,7 @@ EVERY_RADIUS_UP_TO = 256
 """Rooted subgraphs of larger graphs are followed to `RADIUS_BEYOND` only, so that the cost stays bounded."""
 RADIUS_BEYOND = 3
 _FIRST_ROUNDS = 16
+_NODES_PER_SEARCH = 64  # where no more than one node in so many is wanted, searching from each is cheapest
 
 
 def stable_folds(batch: GraphBatch, readouts: tuple[Readout, ...]) -> UInt64:
@@ -51,7 +54,8 @@ def _growths(batch: GraphBatch, readouts: tuple[Readout, ...], wanted: Bool, n_i
         return out
     nodes = np.repeat(graphs, batch.nodes_per_graph)
     part, wanted = batch[np.flatnonzero(graphs)], wanted[nodes]
-    rows = rooted_sizes(part, n_iter)
+    few = _only_sizes(readouts) and np.count_nonzero(wanted) <= part.n_nodes // _NODES_PER_SEARCH
+    rows = _searched_sizes(part, np.flatnonzero(wanted), n_iter) if few else rooted_sizes(part, n_iter)
     try:
         if _only_sizes(readouts):
             keys = np.zeros((part.n_nodes, 2), np.uint64)
@@ -66,6 +70,27 @@ def _growths(batch: GraphBatch, readouts: tuple[Readout, ...], wanted: Bool, n_i
         raise error.moved(int(np.flatnonzero(graphs)[error.graph])) from error
     out[nodes] = keys
     return out
+
+
+def _searched_sizes(batch: GraphBatch, roots: Int64, n_iter: int) -> Int32:
+    """Do as `rooted_sizes` does for few nodes alone: large random graphs have few that are alike."""
+    sizes = np.ones((n_iter + 1, batch.n_nodes), np.int32)
+    nothing_below = np.empty((0, n_iter + 1), np.int32)
+    done = 0
+    while done < len(roots):
+        done, _ = search(
+            roots,
+            done,
+            len(roots),
+            0,
+            batch.indptr,
+            batch.indices,
+            nothing_below,
+            n_iter,
+            STEPS_PER_PIECE,
+            sizes,
+        )
+    return sizes
 
 
 def _holding(batch: GraphBatch, nodes: Bool) -> Bool:
