@@ -103,8 +103,7 @@ def pass_far_block(  # noqa: PLR0917  (kernels take arrays, and keywords cost th
     last = min(first + TARGETS_PER_BLOCK, n_core + len(anchors))
     deepest = int(depths[max(0, first - n_core) : max(0, last - n_core)].max(initial=0))
     _first_rows(WORDS, first, last, base, core_ptr, core_indices, anchors, depths, directed, here)
-    there[:] = here
-    np.any(here.reshape(n_core, WORDS), axis=1, out=changed)
+    _non_empty(here, changed)
     for h in range(1 if directed else 2, n_iter + 1):
         grew = _next_far(base, core_ptr, core_indices, here, changed, there, changing, gains[h])
         if h <= deepest:
@@ -251,30 +250,44 @@ def _next_far(
     changing: Bool,
     gain: Int32,
 ) -> bool:
-    """Do the same, listening only to rows that changed; ``changing`` tells which do now."""
+    """Do the same, fetching only rows that changed in the round before; ``changing`` tells which do now."""
     grew = False
     for node in range(len(core_ptr) - 1):
-        awake = bool(changed[node])
+        row = np.uint64(node) * np.uint64(WORDS)
+        a, b, c, d = here[row], here[row + _1], here[row + _2], here[row + _3]
+        e, f, g, h = here[row + _4], here[row + _5], here[row + _6], here[row + _7]
         for arc in range(core_ptr[node], core_ptr[node + 1]):
-            awake |= bool(changed[core_indices[arc] - base])
-        changing[node] = False
-        if not awake:  # then its row is what it was two rounds ago, and is there already
-            continue
-        row = node * WORDS
-        for word in range(row, row + WORDS):
-            there[word] = here[word]
-        for arc in range(core_ptr[node], core_ptr[node + 1]):
-            if changed[core_indices[arc] - base]:
-                other = (core_indices[arc] - base) * WORDS
-                for word in range(WORDS):
-                    there[row + word] |= here[other + word]
-        new = np.int32(0)
-        for word in range(row, row + WORDS):
-            new += popcount(there[word] ^ here[word])
-        changing[node] = new > 0
+            other = np.uint64(core_indices[arc] - base)
+            if changed[other]:
+                other *= np.uint64(WORDS)
+                a |= here[other]
+                b |= here[other + _1]
+                c |= here[other + _2]
+                d |= here[other + _3]
+                e |= here[other + _4]
+                f |= here[other + _5]
+                g |= here[other + _6]
+                h |= here[other + _7]
+        new = popcount(a ^ here[row]) + popcount(b ^ here[row + _1])
+        new += popcount(c ^ here[row + _2]) + popcount(d ^ here[row + _3])
+        new += popcount(e ^ here[row + _4]) + popcount(f ^ here[row + _5])
+        new += popcount(g ^ here[row + _6]) + popcount(h ^ here[row + _7])
+        there[row], there[row + _1], there[row + _2], there[row + _3] = a, b, c, d
+        there[row + _4], there[row + _5], there[row + _6], there[row + _7] = e, f, g, h
         gain[node] += new
+        changing[node] = new > 0
         grew |= bool(new > 0)
     return grew
+
+
+@kernel
+def _non_empty(rows: UInt64, out: Bool) -> None:
+    """Tell which rows hold anything."""
+    for node in range(len(out)):
+        any_of_them = np.uint64(0)
+        for word in range(node * WORDS, (node + 1) * WORDS):
+            any_of_them |= rows[word]
+        out[node] = any_of_them > 0
 
 
 @kernel(inline="always")
