@@ -1,4 +1,3 @@
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +8,7 @@ from tests.batch_equality import assert_same_graphs
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
 from twinwl.graphs.validation import validate
-from twinwl.refinement.rooted_subgraphs import diameters, rooted_subgraphs
+from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
 any_batches = st.booleans().flatmap(lambda directed: batches(directed=directed))
 
@@ -82,16 +81,6 @@ def test_features_and_edge_labels_come_along():
 def test_negative_hops_are_refused():
     with pytest.raises(TwinWLError, match="hops is -1"):
         rooted_subgraphs(GraphBatch.from_edges([[(0, 1)]]), -1)
-
-
-@given(batch=any_batches)
-def test_after_the_diameter_no_identity_set_grows(batch):
-    assert diameters(batch).tolist() == [naive.diameter(graph) for graph in naive.from_batch(batch)]
-
-
-def test_the_diameter_of_a_graph_is_the_largest_of_its_components():
-    graph = nx.disjoint_union(nx.path_graph(5), nx.cycle_graph(4))
-    assert diameters(GraphBatch.from_networkx([graph])).tolist() == [4]
 
 
 @given(batch=any_batches, widest=st.integers(0, 4), data=st.data())

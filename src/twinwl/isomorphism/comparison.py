@@ -17,8 +17,8 @@ from twinwl.isomorphism.readouts import RoundReader, resolve
 from twinwl.isomorphism.values import class_numbers, readable
 from twinwl.isomorphism.verdict import Comparison, Witness
 from twinwl.refinement.colours import refine
+from twinwl.refinement.diameters import diameters
 from twinwl.refinement.identities import rooted_sizes
-from twinwl.refinement.rooted_subgraphs import diameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from twinwl.compilation.kernel import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.assembly import MAX_NODES
 from twinwl.graphs.batch import GraphBatch
@@ -14,7 +14,7 @@ from twinwl.graphs.batch import GraphBatch
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64
 
-__all__ = ["RootedSubgraphs", "diameters", "rooted_subgraphs"]
+__all__ = ["RootedSubgraphs", "rooted_subgraphs"]
 
 
 class RootedSubgraphs(NamedTuple):
@@ -114,18 +114,7 @@ def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -
     )
 
 
-def diameters(batch: GraphBatch) -> Int64:
-    """Return the largest finite distance in each graph: the round after which no identity set grows.
-
-    For an undirected graph that is the largest diameter of its components. Shape (n_graphs,).
-
-    >>> diameters(GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (2, 3)], []])).tolist()
-    [2, 1, 0]
-    """
-    return _largest_distances(batch.indptr, batch.indices, batch.graph_ptr)
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def _ball(
     indptr: Int64, indices: Int32, root: int, hops: int, members: Int32, distance_of_node: Int32
 ) -> int:
@@ -152,7 +141,7 @@ def _ball(
     return n_members
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _counted(indptr: Int64, indices: Int32, roots: Int64, hops: int) -> tuple[Int64, Int64]:
     """Return running totals of nodes and of arcs inside each root's subgraph."""
     n_nodes = len(indptr) - 1
@@ -177,7 +166,7 @@ def _counted(indptr: Int64, indices: Int32, roots: Int64, hops: int) -> tuple[In
     return node_ptr, arc_ptr
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut(
     indptr: Int64, indices: Int32, roots: Int64, hops: int, node_ptr: Int64, arc_ptr: Int64
 ) -> tuple[Int32, Int32, Int32, Int64, Int32, Int64]:
@@ -216,7 +205,7 @@ def _cut(
     return root, node_of_place, distance, cut_indptr, cut_indices, cut_arc
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _within(subgraph_ptr, root, node, distance, indptr, indices, arc, hops):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     place = np.empty(len(node), np.int32)
     n_nodes = 0
@@ -252,19 +241,3 @@ def _within(subgraph_ptr, root, node, distance, indptr, indices, arc, hops):  # 
             new_indptr[kept] = written
         new_ptr[index + 1] = kept
     return new_ptr, new_root, new_node, new_distance, new_indptr, new_indices, new_arc
-
-
-@njit(cache=True, nogil=True)
-def _largest_distances(indptr: Int64, indices: Int32, graph_ptr: Int64) -> Int64:
-    n_nodes = len(indptr) - 1
-    members = np.empty(n_nodes, np.int32)
-    distance_of_node = np.full(n_nodes, -1, np.int32)
-    largest = np.zeros(len(graph_ptr) - 1, np.int64)
-    for graph in range(len(graph_ptr) - 1):
-        for root in range(graph_ptr[graph], graph_ptr[graph + 1]):
-            n_members = _ball(indptr, indices, root, n_nodes, members, distance_of_node)
-            # Breadth-first search meets nodes in order of distance, so the last one is the farthest.
-            largest[graph] = max(largest[graph], distance_of_node[members[n_members - 1]])
-            for place in range(n_members):
-                distance_of_node[members[place]] = -1
-    return largest
