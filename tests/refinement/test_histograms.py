@@ -48,6 +48,10 @@ def test_blocks_and_threads_leave_no_trace(monkeypatch, weigh_by_size):
     expected = rows(batch, 3, weigh_by_size=weigh_by_size)
     assert expected == oracle(batch, 3, weigh_by_size=weigh_by_size)
     monkeypatch.setattr("twinwl.refinement.threads._STEPS_WORTH_A_THREAD", 10)
+    monkeypatch.setattr(histograms, "_NODES_A_BLOCK", 20)
+    assert rows(batch, 3, weigh_by_size=weigh_by_size) == expected
+    monkeypatch.setattr(histograms, "LARGE", 100)
+    assert rows(batch, 3, weigh_by_size=weigh_by_size) == expected
     monkeypatch.setattr(histograms, "_NODES_A_TURN", 50)
     assert rows(batch, 3, weigh_by_size=weigh_by_size, n_threads=3) == expected
     assert rows(batch, 3, weigh_by_size=weigh_by_size, n_threads=1) == expected
@@ -55,7 +59,15 @@ def test_blocks_and_threads_leave_no_trace(monkeypatch, weigh_by_size):
 
 def test_a_graph_with_many_colours_is_sorted_too():
     batch = GraphBatch.from_networkx([nx.gnm_random_graph(400, 900, seed=1)])
+    assert refine(batch, 3).alphabet.n_colours[-1] > 256, "one digit is not enough"
     assert rows(batch, 3, weigh_by_size=True) == oracle(batch, 3, weigh_by_size=True)
+
+
+def test_unseen_colours_are_left_out_of_a_sorted_row():
+    batch = GraphBatch.from_networkx([nx.cycle_graph(300)])
+    colours = np.arange(300, dtype=np.int32)[None] % 3 - 1
+    data, indices, _ = colour_histograms(batch, colours, [2], weigh_by_size=False)
+    assert (data.tolist(), indices.tolist()) == ([100, 100], [0, 1])
 
 
 def test_unseen_nodes_are_left_out():

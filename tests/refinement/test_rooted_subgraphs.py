@@ -90,3 +90,18 @@ def test_narrowing_a_cut_is_cutting_narrower(batch, widest, data):
     for name, actual, wanted in zip(narrowed._fields, narrowed, expected, strict=True):
         assert np.array_equal(actual, wanted), name
         assert actual.dtype == wanted.dtype, name
+
+
+@pytest.mark.parametrize("most_steps", [0, 20])
+def test_it_does_not_matter_where_a_cut_is_interrupted(monkeypatch, most_steps):
+    batch = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3), (3, 0), (1, 3)], [(0, 1), (1, 2)]])
+    at_once = rooted_subgraphs(batch, 2)
+    monkeypatch.setattr("twinwl.refinement.rooted_subgraphs.STEPS_PER_PIECE", most_steps)
+    for expected, in_pieces in zip(at_once, rooted_subgraphs(batch, 2), strict=True):
+        assert np.array_equal(expected, in_pieces)
+
+
+def test_subgraphs_that_would_hold_too_much_are_refused(monkeypatch):
+    monkeypatch.setattr("twinwl.refinement.rooted_subgraphs.MAX_NODES", 5)
+    with pytest.raises(TwinWLError, match="more than 5 nodes together"):
+        rooted_subgraphs(GraphBatch.from_edges([[(0, 1), (1, 2)]]), 2)

@@ -117,7 +117,7 @@ def _run(pair: GraphBatch, readouts: tuple[Readout, ...], n_iter: int | None) ->
     """Go through the rounds until one differs or none can."""
     names = tuple(readout.name for readout in readouts)
     reader = RoundReader(pair, readouts)
-    colour_rows, size_rows = _colour_rows(pair), _size_rows(pair)
+    colour_rows, size_rows = _colour_rows(pair), _size_rows(pair, n_iter)
     colours_before = sizes_before = np.empty(0, np.int32)
     last = 0
     for h in count() if n_iter is None else range(n_iter + 1):
@@ -182,15 +182,17 @@ def _colour_rows(pair: GraphBatch) -> Iterator[Int32]:
         done, reach = len(rows), 2 * reach
 
 
-def _size_rows(pair: GraphBatch) -> Iterator[Int32]:
-    """Yield the rooted sizes of round 0, 1, … without end."""
+def _size_rows(pair: GraphBatch, n_iter: int | None) -> Iterator[Int32]:
+    """Yield the rooted sizes of round 0, 1, … to ``n_iter``, or without end."""
     yield np.ones(pair.n_nodes, np.int32)
-    reach, done = _FIRST_ROUNDS, 1
+    reach, done = _FIRST_ROUNDS if n_iter is None else min(_FIRST_ROUNDS, max(1, n_iter)), 1
     while True:
         rows = rooted_sizes(pair, reach)
         yield from rows[done:]
         if np.array_equal(rows[-1], rows[-2]):
             yield from repeat(rows[-1])
         done, reach = len(rows), 2 * reach
-        if reach > _MANY_ROUNDS:  # every row costs memory, so take no more than there are
+        if n_iter is not None:
+            reach = min(reach, n_iter)
+        elif reach > _MANY_ROUNDS:  # every row costs memory, so take no more than there are
             reach = min(reach, int(diameters(pair).max()) + 1)

@@ -8,6 +8,7 @@ import numpy as np
 
 from twinwl.compilation.kernel import kernel
 from twinwl.isomorphism.keys import absorbed, row_keys
+from twinwl.refinement.threads import STEPS_PER_PIECE, run_ranges
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, UInt64
@@ -34,19 +35,34 @@ def _stable_keys(block: RootedBlock, *, marked: bool) -> UInt64:
     if marked:
         keys[block.root] = row_keys(keys[block.root])
     messages = block.messages
-    return _refined(
-        block.graphs.graph_ptr,
-        messages.indptr,
-        messages.indices,
-        messages.codes,
-        block.code_keys,
-        keys[:, 0].copy(),
-        keys[:, 1].copy(),
-    )
+    out = np.empty((len(block), 2), np.uint64)
+    key_a, key_b = keys[:, 0].copy(), keys[:, 1].copy()
+    state = np.zeros(2, np.int64)
+
+    def refine(first: int, last: int) -> int:
+        return _refine(
+            first,
+            last,
+            block.graphs.graph_ptr,
+            messages.indptr,
+            messages.indices,
+            messages.codes,
+            block.code_keys,
+            key_a,
+            key_b,
+            state,
+            STEPS_PER_PIECE,
+            out,
+        )
+
+    run_ranges(refine, [(0, len(block))])
+    return out
 
 
 @kernel
-def _refined(
+def _refine(
+    first_subgraph: int,
+    last_subgraph: int,
     subgraph_ptr: Int64,
     indptr: Int64,
     indices: Int32,
@@ -54,20 +70,31 @@ def _refined(
     code_keys: UInt64,
     key_a: UInt64,
     key_b: UInt64,
-) -> UInt64:
-    """Return one key a subgraph: its size, the round s it is stable in, its colours in round s + 1.
+    state: Int64,
+    most_steps: int,
+    out: UInt64,
+) -> int:
+    """Write one key per subgraph: its size, the round s it is stable in, its colours in round s + 1.
 
     Each subgraph is refined on its own, with keys of contents for colours, so that values compare between
     batches. *Stable on its own* would be a trap: a hexagon and K3,3 are stable at once with one colour each.
     One round more tells what the stable colours hear, and two graphs that agree on that agree for ever.
+
+    Returns the first subgraph that is not done with after about ``most_steps``; ``state`` keeps its number of
+    colours and of rounds.
     """
-    out = np.empty((len(subgraph_ptr) - 1, 2), np.uint64)
     next_a, next_b = np.empty_like(key_a), np.empty_like(key_b)
-    for index in range(len(out)):
+    n_colours, stable_round = state[0], state[1]
+    steps = 0
+    for index in range(first_subgraph, last_subgraph):
         first, last = subgraph_ptr[index], subgraph_ptr[index + 1]
-        n_colours = n_distinct(key_a, first, last)
-        stable_round = 0
+        if n_colours == 0:
+            n_colours = n_distinct(key_a, first, last)
         while True:
+            if steps > most_steps:
+                state[0], state[1] = n_colours, stable_round
+                return index
+            steps += indptr[last] - indptr[first] + last - first
             for node in range(first, last):
                 a, b = np.uint64(0), np.uint64(0)
                 for message in range(indptr[node], indptr[node + 1]):
@@ -89,7 +116,8 @@ def _refined(
             a += key_a[node]
             b += key_b[node]
         out[index, 0], out[index, 1] = absorbed(a, b, np.uint64(last - first), np.uint64(stable_round))
-    return out
+        n_colours, stable_round = 0, 0
+    return last_subgraph
 
 
 @kernel

@@ -10,6 +10,7 @@ from twinwl.compilation.kernel import kernel
 from twinwl.isomorphism.inner_colours import n_distinct
 from twinwl.isomorphism.keys import absorbed
 from twinwl.refinement.mixing import stirred
+from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, UInt64
@@ -25,19 +26,44 @@ def rooted_fwl2(block: RootedBlock) -> UInt64:
     round and O(n²) memory for a subgraph of n nodes.
     """
     messages = block.messages
-    return _refined_pairs(
-        block.graphs.graph_ptr,
-        block.root,
-        messages.indptr,
-        messages.indices,
-        messages.codes,
-        block.code_keys,
-        block.label_keys,
-    )
+    subgraph_ptr = block.graphs.graph_ptr
+    graph = messages.indptr, messages.indices, messages.codes, block.code_keys, block.label_keys
+    out = np.empty((len(block), 2), np.uint64)
+
+    def refine(index: int, last: int) -> int:
+        n = int(subgraph_ptr[index + 1] - subgraph_ptr[index])
+        if n**3 > STEPS_PER_PIECE:
+            first, end = subgraph_ptr[index], subgraph_ptr[index + 1]
+            pairs = _initial_pairs(first, end, block.root[index], *graph)
+            out[index] = _refined_large(*pairs)
+            return index + 1
+        return int(_refine_pairs(index, last, subgraph_ptr, block.root, *graph, STEPS_PER_PIECE, out))
+
+    run_ranges(refine, [(0, len(block))])
+    return out
+
+
+def _refined_large(a: UInt64, b: UInt64) -> tuple[np.uint64, np.uint64]:
+    """Return the key of one subgraph, going through its pairs in pieces and on threads."""
+    n = len(a)
+    rows = balanced_ranges(np.arange(n + 1, dtype=np.int64) * n * n, None)
+    n_colours, stable_round = n_distinct(a.ravel(), 0, a.size), 0
+    while True:
+        sides = _sides(a, b)
+        new_a, new_b = np.empty_like(a), np.empty_like(b)
+        run_ranges(lambda low, high: _hear(low, high, a, b, *sides, new_a, new_b), rows)  # noqa: B023  (called here)
+        a, b = new_a, new_b
+        n_following = n_distinct(a.ravel(), 0, a.size)
+        if n_following == n_colours:
+            break
+        n_colours, stable_round = n_following, stable_round + 1
+    return _key(a, b, stable_round)
 
 
 @kernel
-def _refined_pairs(
+def _refine_pairs(
+    first_subgraph: int,
+    last_subgraph: int,
     subgraph_ptr: Int64,
     roots: Int32,
     indptr: Int64,
@@ -45,25 +71,37 @@ def _refined_pairs(
     codes: Int32,
     code_keys: UInt64,
     label_keys: UInt64,
-) -> UInt64:
-    """Return one key a subgraph: size, the round s its pairs are stable in, their colours in round s + 1."""
-    out = np.empty((len(subgraph_ptr) - 1, 2), np.uint64)
-    for index in range(len(out)):
+    most_steps: int,
+    out: UInt64,
+) -> int:
+    """Write one key per subgraph, up to one that is large by itself or until ``most_steps`` are done."""
+    steps = 0
+    for index in range(first_subgraph, last_subgraph):
         first, last = subgraph_ptr[index], subgraph_ptr[index + 1]
+        if steps > most_steps or (last - first) ** 3 > most_steps:
+            return index
         a, b = _initial_pairs(first, last, roots[index], indptr, indices, codes, code_keys, label_keys)
         n_colours = n_distinct(a.ravel(), 0, a.size)
         stable_round = 0
         while True:
-            a, b = _next_pairs(a, b)
+            sides = _sides(a, b)
+            new_a, new_b = np.empty_like(a), np.empty_like(b)
+            _hear(0, last - first, a, b, *sides, new_a, new_b)
+            a, b = new_a, new_b
+            steps += (last - first) ** 3
             n_following = n_distinct(a.ravel(), 0, a.size)
             if n_following == n_colours:
                 break
             n_colours = n_following
             stable_round += 1
-        out[index, 0], out[index, 1] = absorbed(
-            a.sum(), b.sum(), np.uint64(last - first), np.uint64(stable_round)
-        )
-    return out
+        out[index, 0], out[index, 1] = _key(a, b, stable_round)
+    return last_subgraph
+
+
+@kernel
+def _key(a: UInt64, b: UInt64, stable_round: int) -> tuple[np.uint64, np.uint64]:
+    """Return the key of a subgraph: size, the round s its pairs are stable in, their colours in s + 1."""
+    return absorbed(a.sum(), b.sum(), np.uint64(len(a)), np.uint64(stable_round))
 
 
 @kernel
@@ -98,22 +136,36 @@ def _initial_pairs(
 
 
 @kernel
-def _next_pairs(a: UInt64, b: UInt64) -> tuple[UInt64, UInt64]:
-    n = len(a)
-    # A colour is absorbed once for each of the two places it can stand in, outside the cubic loop.
+def _sides(a: UInt64, b: UInt64) -> tuple[UInt64, UInt64, UInt64, UInt64]:
+    """Absorb each colour for either of the two places it can stand in, outside the cubic loop."""
     left_a, left_b = np.empty_like(a), np.empty_like(b)
     right_a, right_b = np.empty_like(a), np.empty_like(b)
-    for u in range(n):
-        for v in range(n):
+    for u in range(len(a)):
+        for v in range(len(a)):
             left_a[u, v], left_b[u, v] = absorbed(a[u, v], b[u, v], np.uint64(1), np.uint64(2))
             # Transposed, so that the inner loop walks both along rows.
             right_a[v, u], right_b[v, u] = absorbed(a[u, v], b[u, v], np.uint64(3), np.uint64(4))
-    new_a, new_b = np.empty_like(a), np.empty_like(b)
-    for u in range(n):
-        for v in range(n):
+    return left_a, left_b, right_a, right_b
+
+
+@kernel
+def _hear(
+    low: int,
+    high: int,
+    a: UInt64,
+    b: UInt64,
+    left_a: UInt64,
+    left_b: UInt64,
+    right_a: UInt64,
+    right_b: UInt64,
+    new_a: UInt64,
+    new_b: UInt64,
+) -> None:
+    """Write what pairs (u, v) become in the next round, for u in ``low..high``."""
+    for u in range(low, high):
+        for v in range(len(a)):
             total_a, total_b = np.uint64(0), np.uint64(0)
-            for w in range(n):
+            for w in range(len(a)):
                 total_a += stirred(left_a[u, w] ^ right_a[v, w])
                 total_b += stirred(left_b[u, w] + right_b[v, w])
             new_a[u, v], new_b[u, v] = absorbed(a[u, v], b[u, v], total_a, total_b)
-    return new_a, new_b

@@ -27,6 +27,7 @@ _NODES_A_BLOCK = 1 << 14
 # Ranking all against all beats sorting up to about this many nodes.
 _RANK_UP_TO = 256
 _LANES = 32  # a multiple of these nodes leaves the vectorised loop no remainder
+_DIGIT_BITS = 8
 _LAST_COLOUR = np.iinfo(np.int32).max
 _ROWS_AT_MOST = np.iinfo(np.int32).max
 
@@ -159,7 +160,9 @@ def _rows(
         else:
             for h in range(len(colours)):
                 weights = sizes[h, begin - low : stop - low]
-                end = _sum_sorted(colours[h, begin:stop], weights, offsets[h], end, data, columns)
+                end = _sum_sorted(
+                    colours[h, begin:stop], weights, offsets[h], offsets[h + 1], end, data, columns
+                )
         row_lengths[graph + 1] = end - row_begin
     return end
 
@@ -209,17 +212,37 @@ def _sum_ranked(
 
 
 @kernel
-def _sum_sorted(colours: Int32, weights: Int32, offset: int, end: int, data: Float64, columns: Ints) -> int:
-    """Write one graph's entries of one round, by sorting its nodes."""
-    before = np.int32(-1)
-    for place in np.argsort(colours):
-        colour = colours[place]
-        if colour < 0:
-            continue
-        if colour != before:
+def _sum_sorted(
+    colours: Int32, weights: Int32, first_column: int, end_column: int, end: int, data: Float64, columns: Ints
+) -> int:
+    """Write one graph's entries of one round, by sorting its nodes, by one digit of a colour at a time."""
+    items = np.empty((2, len(colours)), np.int32)
+    sorted_items = np.empty((2, len(colours)), np.int32)
+    n = 0
+    for place in range(len(colours)):
+        items[0, n], items[1, n] = colours[place], weights[place]
+        n += int(colours[place] >= 0)
+    begin = np.empty(1 << _DIGIT_BITS, np.int32)
+    last_digit = (1 << _DIGIT_BITS) - 1
+    shift = 0
+    while (end_column - first_column - 1) >> shift > 0:
+        begin[:] = 0
+        for place in range(n):
+            begin[(items[0, place] >> shift) & last_digit] += 1
+        before = 0
+        for digit in range(1 << _DIGIT_BITS):
+            begin[digit], before = before, before + begin[digit]
+        for place in range(n):
+            digit = (items[0, place] >> shift) & last_digit
+            there = begin[digit]
+            sorted_items[0, there], sorted_items[1, there] = items[0, place], items[1, place]
+            begin[digit] = there + 1
+        items, sorted_items = sorted_items, items
+        shift += _DIGIT_BITS
+    for place in range(n):
+        if place == 0 or items[0, place] != items[0, place - 1]:
             data[end] = 0
-            columns[end] = colour + offset
+            columns[end] = items[0, place] + first_column
             end += 1
-            before = colour
-        data[end - 1] += weights[place]
+        data[end - 1] += items[1, place]
     return end

@@ -10,6 +10,7 @@ from twinwl.compilation.kernel import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.assembly import MAX_NODES
 from twinwl.graphs.batch import GraphBatch
+from twinwl.refinement.threads import STEPS_PER_PIECE, run_ranges
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64
@@ -103,15 +104,32 @@ def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -
     if hops < 0:
         raise TwinWLError(f"hops is {hops}; a rooted subgraph needs 0 hops or more")
     chosen = np.arange(batch.n_nodes, dtype=np.int64) if roots is None else np.asarray(roots, np.int64)
-    subgraph_ptr, arc_ptr = _counted(batch.indptr, batch.indices, chosen, hops)
-    if subgraph_ptr[-1] > MAX_NODES:
-        raise TwinWLError(
-            f"the rooted subgraphs of {len(chosen)} nodes hold {subgraph_ptr[-1]} nodes together, more than "
-            f"{MAX_NODES}; pass fewer roots at a time or lower hops"
-        )
-    return RootedSubgraphs(
-        subgraph_ptr, *_cut(batch.indptr, batch.indices, chosen, hops, subgraph_ptr, arc_ptr)
+    graph = batch.indptr, batch.indices, chosen, hops
+    subgraph_ptr = np.zeros(len(chosen) + 1, np.int64)
+    arc_ptr = np.zeros(len(chosen) + 1, np.int64)
+
+    def count(first: int, last: int) -> int:
+        done = _count(first, last, *graph, STEPS_PER_PIECE, subgraph_ptr, arc_ptr)
+        if subgraph_ptr[done] > MAX_NODES:
+            raise TwinWLError(
+                f"the rooted subgraphs of {len(chosen)} nodes hold more than {MAX_NODES} nodes together; "
+                "pass fewer roots at a time or lower hops"
+            )
+        return int(done)
+
+    run_ranges(count, [(0, len(chosen))])
+    n_nodes, n_arcs = int(subgraph_ptr[-1]), int(arc_ptr[-1])
+    cut = RootedSubgraphs(
+        subgraph_ptr,
+        root=np.empty(len(chosen), np.int32),
+        node=np.empty(n_nodes, np.int32),
+        distance=np.empty(n_nodes, np.int32),
+        indptr=np.zeros(n_nodes + 1, np.int64),
+        indices=np.empty(n_arcs, np.int32),
+        arc=np.empty(n_arcs, np.int64),
     )
+    run_ranges(lambda first, last: _cut(first, last, *graph, STEPS_PER_PIECE, *cut), [(0, len(chosen))])
+    return cut
 
 
 @kernel
@@ -142,18 +160,28 @@ def _ball(
 
 
 @kernel
-def _counted(indptr: Int64, indices: Int32, roots: Int64, hops: int) -> tuple[Int64, Int64]:
-    """Return running totals of nodes and of arcs inside each root's subgraph."""
+def _count(
+    first: int,
+    last: int,
+    indptr: Int64,
+    indices: Int32,
+    roots: Int64,
+    hops: int,
+    most_steps: int,
+    node_ptr: Int64,
+    arc_ptr: Int64,
+) -> int:
+    """Write running totals of nodes and arcs inside the subgraphs of some roots; return where it stopped."""
     n_nodes = len(indptr) - 1
     members = np.empty(n_nodes, np.int32)
     distance_of_node = np.full(n_nodes, -1, np.int32)
-    node_ptr = np.zeros(len(roots) + 1, np.int64)
-    arc_ptr = np.zeros(len(roots) + 1, np.int64)
-    for index in range(len(roots)):
-        n_members = _ball(indptr, indices, roots[index], hops, members, distance_of_node)
+    steps = 0
+    while first < last and steps <= most_steps:
+        n_members = _ball(indptr, indices, roots[first], hops, members, distance_of_node)
         n_arcs = 0
         for place in range(n_members):
             node = members[place]
+            steps += indptr[node + 1] - indptr[node]
             if distance_of_node[node] < hops:
                 n_arcs += indptr[node + 1] - indptr[node]
             else:
@@ -161,36 +189,46 @@ def _counted(indptr: Int64, indices: Int32, roots: Int64, hops: int) -> tuple[In
                     n_arcs += distance_of_node[indices[arc]] >= 0
         for place in range(n_members):
             distance_of_node[members[place]] = -1
-        node_ptr[index + 1] = node_ptr[index] + n_members
-        arc_ptr[index + 1] = arc_ptr[index] + n_arcs
-    return node_ptr, arc_ptr
+        node_ptr[first + 1] = node_ptr[first] + n_members
+        arc_ptr[first + 1] = arc_ptr[first] + n_arcs
+        first += 1
+    return first
 
 
 @kernel
-def _cut(
-    indptr: Int64, indices: Int32, roots: Int64, hops: int, node_ptr: Int64, arc_ptr: Int64
-) -> tuple[Int32, Int32, Int32, Int64, Int32, Int64]:
+def _cut(  # noqa: PLR0917  (kernels take arrays, and keywords cost them time)
+    first: int,
+    last: int,
+    indptr: Int64,
+    indices: Int32,
+    roots: Int64,
+    hops: int,
+    most_steps: int,
+    subgraph_ptr: Int64,
+    root: Int32,
+    node_of_place: Int32,
+    distance: Int32,
+    cut_indptr: Int64,
+    cut_indices: Int32,
+    cut_arc: Int64,
+) -> int:
+    """Write the subgraphs of some roots; return where it stopped."""
     n_nodes = len(indptr) - 1
     members = np.empty(n_nodes, np.int32)
     distance_of_node = np.full(n_nodes, -1, np.int32)
     place_of_node = np.empty(n_nodes, np.int32)
-    root = np.empty(len(roots), np.int32)
-    node_of_place = np.empty(node_ptr[-1], np.int32)
-    distance = np.empty(node_ptr[-1], np.int32)
-    cut_indptr = np.zeros(node_ptr[-1] + 1, np.int64)
-    cut_indices = np.empty(arc_ptr[-1], np.int32)
-    cut_arc = np.empty(arc_ptr[-1], np.int64)
-    written = 0
-    for index in range(len(roots)):
-        n_members = _ball(indptr, indices, roots[index], hops, members, distance_of_node)
-        start = node_ptr[index]
+    written = cut_indptr[subgraph_ptr[first]]
+    last_arc = written + most_steps
+    while first < last and written <= last_arc:
+        n_members = _ball(indptr, indices, roots[first], hops, members, distance_of_node)
+        start = subgraph_ptr[first]
         members[:n_members].sort()
         for place in range(n_members):
             node = members[place]
             place_of_node[node] = start + place
             node_of_place[start + place] = node
             distance[start + place] = distance_of_node[node]
-        root[index] = place_of_node[roots[index]]
+        root[first] = place_of_node[roots[first]]
         for place in range(n_members):
             node = members[place]
             for arc in range(indptr[node], indptr[node + 1]):
@@ -202,7 +240,8 @@ def _cut(
             cut_indptr[start + place + 1] = written
         for place in range(n_members):
             distance_of_node[members[place]] = -1
-    return root, node_of_place, distance, cut_indptr, cut_indices, cut_arc
+        first += 1
+    return first
 
 
 @kernel
