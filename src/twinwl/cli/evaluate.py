@@ -81,11 +81,12 @@ def evaluate(
     """Evaluate methods by cross-validation, honestly: every figure names its protocol."""
     from twinwl.cli.output_files import STORES, check_ending  # noqa: PLC0415  (the help page must not pay for these)
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
+
+    check_ending(store, STORES, or_unknown=True)
+    check_source(data, reading, "needed")  # a column that is not there shows before scikit-learn is loaded
     from twinwl.evaluation.evaluate import evaluate as run  # noqa: PLC0415
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
 
-    check_ending(store, STORES, or_unknown=True)
-    check_source(data, reading, "needed")
     methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
     dataset = read_source(data, reading, "needed")
     try:

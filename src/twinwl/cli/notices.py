@@ -24,8 +24,10 @@ def in_options(message: str) -> str:
 
     >>> in_options('pass ignore_features=True or edge_label="weight"')
     'pass --ignore-features or --edge-label weight'
+    >>> in_options('name the column with target="…"')
+    'name the column with --target'
     """
-    named = _PARAMETER.sub(lambda found: f"--{found[1].replace('_', '-')} {found[3]}", message)
+    named = _PARAMETER.sub(lambda found: f"--{found[1].replace('_', '-')} {found[3]}".rstrip(" …"), message)
     return named.replace("ignore_features=True", "--ignore-features")
 
 

@@ -23,6 +23,7 @@ from twinwl.datasets.formats.tables import (
     choose_columns,
     csv_table,
     frame_table,
+    obvious_target,
     parquet_table,
     table_rows,
 )
@@ -86,10 +87,10 @@ def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:
     if place.kind == "sdf":
         from twinwl.datasets.formats.sdf import properties_of, sdf_rows  # noqa: PLC0415
 
-        if targets == "needed" and reading.target is None:
-            held = ", ".join(map(repr, properties_of(path))) or "none"
-            raise GraphInputError(f'{path}: name the property of targets with target="…"; it has {held}')
-        return Rows(place.where, "smiles", sdf_rows(path, reading.target), reading.target)
+        target = reading.target
+        if target is None and targets != "given":
+            target = obvious_target(properties_of(path), place.where, targets)
+        return Rows(place.where, "smiles", sdf_rows(path, target), target)
     return Rows(place.where, place.kind, line_rows(place.kind, place.where))
 
 

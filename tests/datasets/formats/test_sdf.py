@@ -41,8 +41,15 @@ def test_molecules_are_those_of_their_smiles(file):
 
 def test_a_property_is_the_target(file):
     assert load_dataset(file, target="active").y.tolist() == [0, 1, 0]
-    with pytest.raises(GraphInputError, match=r"name the property of targets .*it has 'active', 'id'"):
+    with pytest.raises(GraphInputError, match=r"name the column of targets .*there are: 'active', 'id'"):
         read_source(file, Reading(), "needed")
+
+
+def test_the_only_property_is_the_target(file):
+    file.write_text("".join(record(smiles, active=i) for i, smiles in enumerate(SMILES)))
+    data = load_dataset(file)
+    assert (data.y.tolist(), data.target) == ([0, 1, 2], "active")
+    assert read_source(file, Reading(), "given").y is None
 
 
 def test_records_that_cannot_be_read_keep_their_places(file):

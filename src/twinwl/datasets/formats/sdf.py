@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from twinwl.datasets.formats.text_files import text_lines
 from twinwl.datasets.rows import Row, is_missing
-from twinwl.errors import GraphInputError, import_extra
+from twinwl.errors import import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rdkit import Chem
 
-__all__ = ["sdf_rows"]
+__all__ = ["properties_of", "sdf_rows"]
 
 _END = "$$$$"
 _MAX_RECORD = 2**22  # characters; a molecule of 10,000 atoms takes about a million
@@ -90,15 +90,7 @@ def _parsed(chem: ModuleType, text: str, target: str | None) -> tuple[str, objec
 
 
 def properties_of(path: Path) -> list[str]:
-    """Return the names of the properties of the first record.
-
-    Raises
-    ------
-    GraphInputError
-        If there is no record.
-    """
+    """Return the names of the properties of the first record."""
     _, text = next(_records(path), (0, ""))
-    if not text:
-        raise GraphInputError(f"{path}: there is no record in it")
     names = [line.partition("<")[2].rpartition(">")[0] for line in text.splitlines() if line.startswith(">")]
     return [name for name in names if name]

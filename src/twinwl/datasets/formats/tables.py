@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 __all__ = ["Columns", "Table", "Targets", "choose_columns", "csv_table", "frame_table", "parquet_table"]
-__all__ += ["smiles_column_of", "table_rows"]
+__all__ += ["obvious_target", "smiles_column_of", "table_rows"]
 
 Targets = Literal["needed", "obvious", "given"]
 """Fail without a target, take one where no choice is to be made, or only where its column is named."""
@@ -179,13 +179,23 @@ def choose_columns(
     if target is not None:
         return Columns(smiles, _named(header, target, "target", name))
     others = [column for column in header if column != smiles]
-    obvious = others if len(others) == 1 else [column for column in others if column.lower() in _TARGETS]
+    target = obvious_target(others, name, targets)
+    return Columns(smiles, None if target is None else _named(header, target, "target", name))
+
+
+def obvious_target(names: Sequence[str], source: str, targets: Targets) -> str | None:
+    """Choose the column of targets where no choice is to be made: the only one, or that of a usual name.
+
+    >>> obvious_target(["id", "Class"], "m.csv", "needed")
+    'Class'
+    """
+    obvious = names if len(names) == 1 else [name for name in names if name.lower() in _TARGETS]
     if targets != "given" and len(obvious) == 1:
-        return Columns(smiles, _named(header, obvious[0], "target", name))
+        return obvious[0]
     if targets == "needed":
-        held = ", ".join(map(repr, others)) or f"nothing but {smiles!r}"
-        raise GraphInputError(f'{name}: name the column of targets with target="…"; it has {held}')
-    return Columns(smiles, None)
+        held = ", ".join(map(repr, names)) or "none"
+        raise GraphInputError(f'{source}: name the column of targets with target="…"; there are: {held}')
+    return None
 
 
 def table_rows(table: Table, columns: Columns) -> Iterator[Row]:
