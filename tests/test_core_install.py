@@ -104,7 +104,8 @@ def test_what_is_imported_is_what_is_declared():
                 imported.add(node.module.partition(".")[0])
             elif isinstance(node, ast.Import):
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
-    outside = imported - sys.stdlib_module_names - {"twinwl"} - _EXTRA_OF.keys()
+    for_type_checkers = {"typing_extensions"}
+    outside = imported - sys.stdlib_module_names - {"twinwl"} - for_type_checkers - _EXTRA_OF.keys()
     assert {{"sklearn": "scikit_learn"}.get(name, name) for name in outside} == _core_packages()
 
 
