@@ -196,7 +196,7 @@ def _rows_of_table(table: Table, reading: Reading, targets: Targets) -> Rows:
 
 def rows_in_memory(source: object, reading: Reading, targets: Targets) -> Rows:
     """Open a frame, or a list of strings."""
-    if type(source).__module__.partition(".")[0] in _FRAMES:
+    if any(kind.__module__.partition(".")[0] in _FRAMES for kind in type(source).__mro__):
         return _rows_of_table(frame_table(source), reading, targets)
     if reading.kind in {"smiles", "graph6"} and issubclass(type(source), list | tuple | np.ndarray):
         rows = (

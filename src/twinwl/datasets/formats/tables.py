@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from twinwl.datasets.formats.text_files import open_file, text_lines
 from twinwl.datasets.rows import Row, is_missing
-from twinwl.errors import GraphInputError, import_extra, nearest, shown
+from twinwl.errors import GraphInputError, import_extra, nearest
 from twinwl.files.tables import plain_cell
 
 if TYPE_CHECKING:
@@ -124,12 +124,14 @@ def frame_table(frame: object, name: str = "the frame") -> Table:
     >>> frame_table(pandas.DataFrame({"smiles": ["CC"], "y": [1]})).header
     ['smiles', 'y']
     """
-    if not hasattr(frame, "columns") or not hasattr(frame, "__getitem__"):
-        raise GraphInputError(f"{shown(frame)} is no table of rows yet; collect it into a DataFrame")
-    keys = list(frame.columns)
+    if all(kind.__name__ != "DataFrame" for kind in type(frame).__mro__):
+        raise GraphInputError(
+            f"a {type(frame).__name__} is no table of rows; make it a DataFrame (collect it)"
+        )
+    keys = list(frame.columns)  # type: ignore[attr-defined]
 
     def read(columns: list[int]) -> Iterator[tuple[int | None, list[object] | str]]:
-        lists = [frame[keys[column]].to_list() for column in columns]
+        lists = [frame[keys[column]].to_list() for column in columns]  # type: ignore[index]
         yield from ((None, list(cells)) for cells in zip(*lists, strict=True))
 
     return Table(name, [str(key) for key in keys], read)
