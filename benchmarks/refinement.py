@@ -1,8 +1,9 @@
-"""Twin refinement beside its peers and above its floor; how cost grows with graphs and nodes.
+"""Twin refinement beside its peers and above its floor; with hubs; how cost grows with graphs and nodes.
 
-Run as ``python benchmarks/refinement.py`` (needs TWINWL_DATA with NCI1, NCI109 and Mutagenicity). Everything
-that is compared runs in one process, in turns, after warm-up; figures are medians. The growth table runs each
-size in a fresh process, so that peak memory is that size's own. Results go to results/refinement.json.
+Run as ``python benchmarks/refinement.py`` (needs TWINWL_DATA with NCI1, NCI109, Mutagenicity, MUTAG, DD and
+IMDB-BINARY). Everything that is compared runs in one process, in turns, after warm-up; figures are medians.
+The growth table runs each size in a fresh process, so that peak memory is that size's own. Results go to
+results/refinement.json.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
+from hub_graphs import barabasi_albert, random_graph, reply_trees, star
 from rich.console import Console
 from rich.table import Table
 
@@ -29,9 +31,10 @@ import twinwl as tw
 from twinwl.datasets.formats.tu import read_tu
 from twinwl.graphs.assembly import assemble
 from twinwl.refinement.identities import rooted_sizes
+from twinwl.refinement.node_keys import node_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 ROUNDS = 5
 SETS = ("NCI1", "NCI109", "Mutagenicity")
@@ -40,10 +43,10 @@ console = Console(width=120)
 
 
 def main() -> None:
-    """Print both tables and write them as JSON."""
+    """Print the tables and write them as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=15, help="turns of each fast contestant")
-    parser.add_argument("--only", choices=["peers", "growth"], help="one of the two tables")
+    parser.add_argument("--only", choices=["peers", "hubs", "growth"], help="one of the tables")
     parser.add_argument("--measure", nargs=2, metavar=("KIND", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
@@ -51,10 +54,14 @@ def main() -> None:
         return
     result = json.loads(OUT.read_text()) if OUT.exists() else {}
     result |= {"rounds": ROUNDS, "cpu_count": os.cpu_count()}
-    if options.only != "growth":
+    if options.only in {None, "peers"}:
         result["peers"] = {name: _peers(name, options.repeats) for name in SETS}
         _print_peers(result["peers"])
-    if options.only != "peers":
+    if options.only in {None, "hubs"}:
+        result["sets"] = {name: _with_and_without_sizes(batch) for name, batch in _sets_with_hubs()}
+        result["hubs"] = _hubs()
+        _print_hubs(result)
+    if options.only in {None, "growth"}:
         result["graphs"] = [_grown_set(copies) for copies in (1, 10, 61, 243)]
         result["nodes"] = [_grown_graph(n) for n in (10**3, 10**4, 10**5, 10**6)]
         _print_growth(result)
@@ -227,6 +234,69 @@ def _print_peers(peers: dict[str, dict[str, float]]) -> None:
     console.print(ratios)
 
 
+# ---------------------------------------------------------------------- hubs
+
+
+def _sets_with_hubs() -> Iterator[tuple[str, tw.GraphBatch]]:
+    for name in ("MUTAG", "NCI1", "DD", "IMDB-BINARY"):
+        yield name, read_tu(_data_folder() / f"{name}.zip").graphs
+    yield "reply trees", reply_trees(2000)
+    yield "reply trees with chords", reply_trees(2000, chords=0.16)
+
+
+def _with_and_without_sizes(batch: tw.GraphBatch) -> dict[str, float]:
+    """Return what a set holds, and the median seconds of WL and STwin features on one thread."""
+    contestants = {"WL": _features(batch, "count", 1), "STwin": _features(batch, "size", 1)}
+    seconds = _in_turns(contestants, 40 if batch.n_nodes < 200_000 else 9)
+    return {"graphs": len(batch), "nodes": batch.n_nodes, "hub": int(np.diff(batch.indptr).max()), **seconds}
+
+
+def _hubs() -> dict[str, dict[str, float]]:
+    """Return seconds on large graphs: what is asked for, and beside it the WL rounds alone."""
+    os.environ.pop("TWINWL_NUM_THREADS", None)
+    n_iter = 3
+    for small in (star(5000), random_graph(5000, 15_000)):  # compiling is not what is measured
+        for run in _on_large_graphs(small, n_iter).values():
+            run()
+    out = {}
+    for name, batch, repeats in (
+        ("star, 1,000,000 leaves", star(10**6), 9),
+        ("Barabási–Albert, 100,000 nodes, m = 3", barabasi_albert(10**5, 3), 3),
+        ("random, 1,000,000 nodes, 5,000,000 edges", random_graph(10**6, 5 * 10**6), 1),
+    ):
+        out[name] = _in_turns(_on_large_graphs(batch, n_iter), repeats, warm_up=repeats > 1)
+    return out
+
+
+def _on_large_graphs(batch: tw.GraphBatch, n_iter: int) -> dict[str, Callable[[], object]]:
+    return {
+        # A hash needs a key for each node's colour in each round, and no alphabet.
+        "WL rounds": lambda: [None for _ in zip(node_keys(batch), range(n_iter + 1), strict=False)],
+        "rooted sizes": lambda: rooted_sizes(batch, n_iter),
+        "hash": lambda: tw.graph_hash(batch, n_iter=n_iter),
+        "default hash": lambda: tw.graph_hash(batch),
+    }
+
+
+def _print_hubs(result: dict[str, dict[str, dict[str, float]]]) -> None:
+    table = Table(title=f"{ROUNDS} rounds: what rooted sizes add to WL features (≤ 1.3)")
+    for column in ("set", "graphs", "nodes", "largest degree", "WL, ms", "STwin, ms", "STwin / WL"):
+        table.add_column(column, justify="left" if column == "set" else "right")
+    for name, row in result["sets"].items():
+        counts = [f"{row[key]:,}" for key in ("graphs", "nodes", "hub")]
+        times = [f"{row[key] * 1e3:,.1f}" for key in ("WL", "STwin")]
+        table.add_row(name, *counts, *times, f"{row['STwin'] / row['WL']:.2f}")
+    console.print(table)
+    columns = ("WL rounds", "rooted sizes", "hash", "default hash")
+    table = Table(title="Large graphs, 3 rounds: seconds (star: hash ≤ 3 times the rounds)")
+    for column in ("graph", *columns, "hash / rounds"):
+        table.add_column(column, justify="left" if column == "graph" else "right")
+    for name, row in result["hubs"].items():
+        cells = [f"{row[key]:,.2f}" for key in columns]
+        table.add_row(name, *cells, f"{row['hash'] / row['WL rounds']:.1f}")
+    console.print(table)
+
+
 # ---------------------------------------------------------------------- growth
 
 
@@ -261,18 +331,9 @@ def _grown_set(copies: int) -> dict[str, float]:
 
 def _grown_graph(n_nodes: int) -> dict[str, float]:
     """Measure rooted sizes up to h = 2 of one random graph with five edges a node."""
-    random = np.random.default_rng(n_nodes)
-    ends = random.integers(0, n_nodes, (2, 5 * n_nodes))
-    ends = ends[:, ends[0] != ends[1]]
-    graph_ptr = np.array([0, n_nodes])
-    adjacency = assemble(graph_ptr, ends[0], ends[1], warn=False)
-    arrays = {
-        "indptr": adjacency.indptr,
-        "indices": adjacency.indices,
-        "graph_ptr": graph_ptr,
-        "node_labels": np.zeros(n_nodes, np.int32),
-    }
-    return _measured("sizes", arrays) | {"nodes": n_nodes, "edges": len(adjacency.indices) // 2}
+    batch = random_graph(n_nodes, 5 * n_nodes)
+    arrays = {name: getattr(batch, name) for name in ("indptr", "indices", "graph_ptr", "node_labels")}
+    return _measured("sizes", arrays) | {"nodes": n_nodes, "edges": batch.n_edges}
 
 
 def _measured(kind: str, arrays: dict[str, np.ndarray]) -> dict[str, float]:
@@ -287,12 +348,14 @@ def _measured(kind: str, arrays: dict[str, np.ndarray]) -> dict[str, float]:
 
 
 def _measure_alone(kind: str, folder: str) -> dict[str, float]:
-    small = tw.GraphBatch.from_edges([[(0, 1)]] * 3)  # imports and compiled kernels are not what is measured
+    # Imports and compiled kernels are not what is measured; a large graph takes others.
+    small = [tw.GraphBatch.from_edges([[(0, 1)]] * 3), random_graph(5000, 15_000)]
     work: Callable[[tw.GraphBatch], object] = {
         "features": lambda batch: tw.STwinVectorizer(ROUNDS).fit_transform(batch),
         "sizes": lambda batch: rooted_sizes(batch, 2),
     }[kind]
-    work(small)
+    for batch in small if kind == "sizes" else small[:1]:
+        work(batch)
     before = _peak_bytes()
     arrays = {
         name: np.load(Path(folder) / f"{name}.npy")

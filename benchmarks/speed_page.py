@@ -23,7 +23,7 @@ seconds depend on the machine, ratios hardly do.
 
 def main() -> None:
     """Write the page."""
-    sections = [_refinement(), _growth(), _isomorphism(), _kernels(), _molecules(), _mlp(), _ntwin()]
+    sections = [_refinement(), _hubs(), _growth(), _isomorphism(), _kernels(), _molecules(), _mlp(), _ntwin()]
     PAGE.write_text("\n".join([HEAD, *(section for section in sections if section)]))
     print(f"written to {PAGE.relative_to(HERE.parent)}")
 
@@ -61,6 +61,33 @@ only.
 
 """
     return intro + _table(["", *peers], rows)
+
+
+def _hubs() -> str:
+    result = _read("refinement")
+    if "hubs" not in result:
+        return ""
+    sets = [
+        [
+            name,
+            *(f"{row[key]:,}" for key in ("graphs", "nodes", "hub")),
+            *(f"{row[key] * 1e3:,.1f} ms" for key in ("WL", "STwin")),
+            f"{row['STwin'] / row['WL']:.2f}",
+        ]
+        for name, row in result["sets"].items()
+    ]
+    columns = ["WL rounds", "rooted sizes", "hash", "default hash"]
+    graphs = [
+        [name, *(f"{row[key]:,.2f} s" for key in columns), f"{row['hash'] / row['WL rounds']:.1f}"]
+        for name, row in result["hubs"].items()
+    ]
+    return (
+        "## Hubs\n\n`benchmarks/refinement.py`. What rooted sizes add to the features of 1-WL, five rounds, one thread. Reply trees "
+        "are generated: 2,000 threads whose first post is a hub; a chord joins any two posts, and there are 0.16 for each post.\n\n"
+        + _table(["", "graphs", "nodes", "largest degree", "WL", "STwin", "ratio"], sets)
+        + "\nLarge graphs, three rounds, all threads: the rounds of 1-WL, rooted sizes, a hash that covers both (`n_iter=3`), also "
+        "beside the rounds alone, and the default hash.\n\n" + _table(["", *columns, "hash / rounds"], graphs)
+    )
 
 
 def _growth() -> str:

@@ -164,7 +164,7 @@ def _copied_to_twins(twins: Int64, below: Int32, sizes: Int32) -> Int32:
 @kernel
 def _add_up(degrees: Int64, gains: Int32) -> None:
     """Turn what is new in each round into sizes; rounds 0 and 1 are known."""
-    gains[0] = 1
-    gains[1] = degrees + 1
-    for h in range(2, len(gains)):
-        gains[h] += gains[h - 1]
+    for node in range(len(degrees)):  # whole arrays would take ten times as long to compile
+        gains[0, node], gains[1, node] = 1, degrees[node] + 1
+        for h in range(2, len(gains)):
+            gains[h, node] += gains[h - 1, node]

@@ -62,10 +62,13 @@ def core_of(
     """
     n = high - low
     for h in range(n_iter + 1):
-        out[h, column : column + n] = 1
+        for node in range(n):
+            out[h, column + node] = 1
     nothing = np.empty(0, np.int32)
     if directed or n <= _FEW_NODES or _n_leaves(low, high, indptr) * _FEW_LEAVES < n:
-        nodes = np.arange(n).astype(np.int32)
+        nodes = np.empty(n, np.int32)
+        for node in range(n):
+            nodes[node] = node
         return nothing, nothing, nodes, low, indptr[low : high + 1], indices, nothing, nothing
     order, parent, left = _peel(low, high, indptr, indices, n_iter, column, out)
     place = np.full(n, -1, np.int32)

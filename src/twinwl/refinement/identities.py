@@ -146,7 +146,9 @@ def _sizes_of_middling_graphs(
             begin, stop, indptr, indices, directed, n_iter, column, out
         )
         if len(nodes) > 0:
-            degrees = indptr[begin + 1 + nodes] - indptr[begin + nodes]
+            degrees = np.empty(len(nodes), np.int64)
+            for place in range(len(nodes)):
+                degrees[place] = indptr[begin + nodes[place] + 1] - indptr[begin + nodes[place]]
             sizes = sizes_of_core(base, core_ptr, core_indices, anchors, depths, degrees, directed, n_iter)
             for h in range(n_iter + 1):
                 for place in range(len(nodes)):

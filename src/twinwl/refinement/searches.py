@@ -73,21 +73,22 @@ def search(
         seen[root] = stamp
         queue[0] = root
         begin, end = 0, 1
-        size[:] = 1
-        if len(below):
-            size[:] = below[root]
+        for h in range(n_iter + 1):
+            size[h] = below[root, h] if len(below) else 1
         for level in range(1, n_iter + 1):
             tail, walked = _next_level(begin, end, base, core_ptr, core_indices, stamp, seen, queue, ahead)
             steps += walked
             if tail == end:
                 break
             begin, end = end, tail
-            if len(below) == 0:
-                size[level:] += end - begin
-                continue
-            for place in range(begin, end):
-                size[level:] += below[queue[place], : n_iter + 1 - level]
-        sizes[:, root] = size
+            for h in range(level, n_iter + 1):
+                if len(below) == 0:
+                    size[h] += end - begin
+                else:
+                    for place in range(begin, end):
+                        size[h] += below[queue[place], h - level]
+        for h in range(n_iter + 1):
+            sizes[h, root] = size[h]
         first += 1
     return first, steps
 

@@ -20,7 +20,7 @@ __all__ = ["TARGETS_PER_BLOCK", "WORDS", "pass_block", "pass_far_block", "popcou
 WORDS = 8
 TARGETS_PER_BLOCK = WORDS * 64
 _WORD_BITS = 64
-_FOUR, _TWO = 4, 2  # words of a row where there are fewer targets
+_FEW_WORDS = 4  # of a row where there are few targets
 # An unsigned place is taken as it is, where a signed one might count from the end.
 _1, _2, _3, _4, _5, _6, _7 = (np.uint64(word) for word in range(1, WORDS))
 
@@ -54,9 +54,7 @@ def pass_block(
     n_core = len(core_ptr) - 1
     n_targets = n_core + len(anchors)
     last = min(first + TARGETS_PER_BLOCK, n_targets)
-    width = WORDS
-    if n_targets <= _FOUR * _WORD_BITS:
-        width = _FOUR if n_targets > _TWO * _WORD_BITS else _TWO
+    width = WORDS if n_targets > _FEW_WORDS * _WORD_BITS else _FEW_WORDS
     deepest = 0
     for target in range(max(first, n_core), last):
         deepest = max(deepest, depths[target - n_core])
@@ -64,10 +62,8 @@ def pass_block(
     for h in range(1 if directed else 2, n_iter + 1):
         if width == WORDS:
             grew = _next_eight(base, core_ptr, core_indices, here, there, gains[h])
-        elif width == _FOUR:
-            grew = _next_four(base, core_ptr, core_indices, here, there, gains[h])
         else:
-            grew = _next_two(base, core_ptr, core_indices, here, there, gains[h])
+            grew = _next_four(base, core_ptr, core_indices, here, there, gains[h])
         if h <= deepest:
             _hang(width, first, last, n_core, anchors, depths, h, there, gains[h])
         elif grew == 0:
@@ -166,36 +162,16 @@ def _hang(
 
 
 @kernel
-def _next_two(
-    base: int, core_ptr: Int64, core_indices: Int32, here: UInt64, there: UInt64, gain: Int32
-) -> int:
-    """Write the rows of the next round, two words each, and add what each gained; return the sum of that."""
-    total = 0
-    for node in range(len(core_ptr) - 1):
-        row = np.uint64(node) * np.uint64(_TWO)
-        a, b = here[row], here[row + _1]
-        for arc in range(core_ptr[node], core_ptr[node + 1]):
-            other = np.uint64(core_indices[arc] - base) * np.uint64(_TWO)
-            a |= here[other]
-            b |= here[other + _1]
-        new = popcount(a ^ here[row]) + popcount(b ^ here[row + _1])
-        there[row], there[row + _1] = a, b
-        gain[node] += new
-        total += new
-    return total
-
-
-@kernel
 def _next_four(
     base: int, core_ptr: Int64, core_indices: Int32, here: UInt64, there: UInt64, gain: Int32
 ) -> int:
-    """Do the same with rows of four words."""
+    """Write the rows of the next round, four words each, and add what each gained; return the sum of that."""
     total = 0
     for node in range(len(core_ptr) - 1):
-        row = np.uint64(node) * np.uint64(_FOUR)
+        row = np.uint64(node) * np.uint64(_FEW_WORDS)
         a, b, c, d = here[row], here[row + _1], here[row + _2], here[row + _3]
         for arc in range(core_ptr[node], core_ptr[node + 1]):
-            other = np.uint64(core_indices[arc] - base) * np.uint64(_FOUR)
+            other = np.uint64(core_indices[arc] - base) * np.uint64(_FEW_WORDS)
             a |= here[other]
             b |= here[other + _1]
             c |= here[other + _2]
@@ -290,7 +266,7 @@ def _non_empty(rows: UInt64, out: Bool) -> None:
         out[node] = any_of_them > 0
 
 
-@kernel(inline="always")
+@kernel
 def popcount(word: np.uint64) -> np.int32:
     """Count set bits; LLVM recognises the idiom and emits one instruction."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))

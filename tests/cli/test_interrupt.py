@@ -1,0 +1,63 @@
+"""Ctrl-C while kernels run: noticed between two pieces of the work, whatever the number of threads."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+
+# A graph that would keep all processors busy for a while. The parent interrupts as soon as a piece is done.
+COMMAND = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import numpy as np
+from scipy import sparse
+from twinwl import GraphBatch, STwinVectorizer
+from twinwl.cli.app import app, main
+from twinwl.files.atomic import atomic_write
+from twinwl.refinement import core_sizes
+
+def tell(run):
+    def told(*args):
+        result = run(*args)
+        print("ready", flush=True)
+        return result
+    return told
+
+@app.command()
+def big() -> None:
+    ends = np.random.default_rng(0).integers(0, 100_000, (2, 600_000))
+    half = sparse.csr_matrix((np.ones(600_000), ends), shape=(100_000, 100_000))
+    graph = GraphBatch.from_scipy([((half + half.T) > 0).astype(float)])
+    core_sizes.pass_far_block = tell(core_sizes.pass_far_block)
+    with atomic_write("features.npy") as stream:
+        np.save(stream, STwinVectorizer(9).fit_transform(graph).data)
+
+main()
+"""
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_an_interrupt_ends_kernels_soon_and_leaves_no_file(tmp_path, n_threads):
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", COMMAND, "big"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"TWINWL_NUM_THREADS": str(n_threads)},
+    )
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    try:
+        _, errors = process.communicate(timeout=60)  # it takes a second; this only tells it from never
+    finally:
+        process.kill()
+    assert errors.splitlines()[-1] == "twinwl: interrupted"
+    assert process.returncode == 130
+    assert list(tmp_path.iterdir()) == []
