@@ -69,13 +69,20 @@ def assemble(
     n_nodes = int(graph_ptr[-1])
     if n_nodes > MAX_NODES:
         raise GraphInputError(f"{n_nodes} nodes in one batch; the limit is {MAX_NODES}, so split the batch")
-    indptr, entries, codes, n_loops = _bucket(
-        n_nodes,
-        np.ascontiguousarray(sources, np.int64),
-        np.ascontiguousarray(targets, np.int64),
-        np.empty(0, np.int32) if edge_codes is None else np.ascontiguousarray(edge_codes, np.int32),
-        directed,
-    )
+    plain = sources != targets
+    n_loops = len(plain) - int(np.count_nonzero(plain))
+    if n_loops:
+        sources, targets = sources[plain], targets[plain]
+        edge_codes = None if edge_codes is None else edge_codes[plain]
+    given = np.empty(0, np.int32) if edge_codes is None else np.ascontiguousarray(edge_codes, np.int32)
+    leaving, entering = (np.bincount(ends, minlength=n_nodes) for ends in (sources, targets))
+    if not directed:
+        leaving = entering = leaving + entering
+    indptr, cursor = (np.concatenate([[0], np.cumsum(number)]) for number in (leaving, entering))
+    entries, moved = np.empty((2, indptr[-1]), np.uint32)
+    codes, moved_codes = np.empty((2, indptr[-1] if len(given) else 0), np.int32)
+    arcs = np.ascontiguousarray(sources, np.int64), np.ascontiguousarray(targets, np.int64), given, directed
+    _bucket(*arcs, cursor, indptr.copy(), moved, moved_codes, entries, codes)
     indices = np.empty(len(entries), np.int32)
     found = np.array([0, -1, -1, -1, -1])
     n_neighbours = _merge(indptr, entries, codes, indices, found)
@@ -106,57 +113,31 @@ def graph_of_node(graph_ptr: NDArray[np.int64], node: int) -> int:
 
 
 @kernel
-def _bucket(n_nodes, sources, targets, codes, directed):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, C901
+def _bucket(sources, targets, given, directed, cursor, place_of_node, moved, moved_codes, entries, codes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Enter each arc at its source and, where undirected, its reverse at its target, in order of neighbours.
 
     An entry is ``2 * neighbour + reversed``: the bit remembers from which end an edge was named, so that
     naming it from both ends is no repetition but naming it twice from one end is. Entries go into buckets by
     neighbour first and by node then. Both times they keep their order, so a node's are sorted in the end.
     """
-    n_arcs, n_codes = len(sources), len(codes)
-    n_loops = 0
-    indptr = np.zeros(n_nodes + 1, np.int64)
-    by_neighbour = np.zeros(n_nodes + 1, np.int64)
-    for arc in range(n_arcs):
-        source, target = sources[arc], targets[arc]
-        if source == target:
-            n_loops += 1
-            continue
-        indptr[source + 1] += 1
-        by_neighbour[target + 1] += 1
-        if not directed:
-            indptr[target + 1] += 1
-            by_neighbour[source + 1] += 1
-    for node in range(n_nodes):
-        indptr[node + 1] += indptr[node]
-        by_neighbour[node + 1] += by_neighbour[node]
-    n_entries = indptr[n_nodes]
-    nodes = np.empty(n_entries, np.uint32)
-    node_codes = np.empty(n_entries if n_codes else 0, np.int32)
     for end in range(1 if directed else 2):
-        for arc in range(n_arcs):
+        for arc in range(len(sources)):
             here, there = (targets[arc], sources[arc]) if end else (sources[arc], targets[arc])
-            if here == there:
-                continue
-            place = by_neighbour[there]
-            nodes[place] = 2 * here + end
-            if n_codes:
-                node_codes[place] = codes[arc]
-            by_neighbour[there] = place + 1
-    entries = np.empty(n_entries, np.uint32)
-    entry_codes = np.empty(n_entries if n_codes else 0, np.int32)
-    cursor = indptr.copy()
+            place = cursor[there]
+            moved[place] = 2 * here + end
+            if len(given):
+                moved_codes[place] = given[arc]
+            cursor[there] = place + 1
     begin = 0
-    for there in range(n_nodes):
+    for there in range(len(cursor) - 1):
         # Filling the buckets has moved each one's begin to its end.
-        for place in range(begin, by_neighbour[there]):
-            here, end = nodes[place] >> 1, nodes[place] & 1
-            entries[cursor[here]] = 2 * there + end
-            if n_codes:
-                entry_codes[cursor[here]] = node_codes[place]
-            cursor[here] += 1
-        begin = by_neighbour[there]
-    return indptr, entries, entry_codes, n_loops
+        for place in range(begin, cursor[there]):
+            here, end = moved[place] >> 1, moved[place] & 1
+            entries[place_of_node[here]] = 2 * there + end
+            if len(given):
+                codes[place_of_node[here]] = moved_codes[place]
+            place_of_node[here] += 1
+        begin = cursor[there]
 
 
 @kernel

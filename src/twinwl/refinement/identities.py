@@ -19,7 +19,7 @@ from twinwl.refinement.target_blocks import popcount
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Int32, Int64, UInt64
+    from twinwl.arrays import Int32, Int64
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["LARGE", "rooted_sizes", "sizes_of_graphs"]
@@ -68,7 +68,10 @@ def sizes_of_graphs(batch: GraphBatch, first: int, last: int, n_iter: int, low: 
     graphs = first, last, batch.graph_ptr, batch.indptr, batch.indices
     # Kernels are compiled when they are first called, so each kind of graphs has its own.
     if n_nodes.min(initial=LARGE) <= _WORD_BITS:
-        _sizes_of_small_graphs(*graphs, n_iter, low, out)
+        _sizes_of_sparse_graphs(*graphs, n_iter, low, out)
+        nodes = batch.indptr[batch.graph_ptr[first] : batch.graph_ptr[last] + 1]
+        if np.diff(nodes).max(initial=0) > _USUAL_DEGREE:
+            _sizes_of_small_graphs(*graphs, n_iter, low, out)
     if ((n_nodes > _WORD_BITS) & (n_nodes < LARGE)).any():
         _sizes_of_middling_graphs(*graphs, batch.directed, n_iter, LARGE, low, out)
 
@@ -93,6 +96,50 @@ def _sizes_of_large_graph(
 
 
 @kernel
+def _sizes_of_sparse_graphs(
+    first: int,
+    last: int,
+    graph_ptr: Int64,
+    indptr: Int64,
+    indices: Int32,
+    n_iter: int,
+    low: int,
+    out: Int32,
+) -> None:
+    """Fill the columns of graphs whose identity sets fit a word and whose nodes have the usual degrees.
+
+    With four neighbours of each node, itself where it has fewer, there is no branch and no loop over arcs.
+    """
+    here, there = np.empty(_WORD_BITS, np.uint64), np.empty(_WORD_BITS, np.uint64)
+    near = np.empty(_WORD_BITS * _USUAL_DEGREE, np.int64)
+    last_arc = len(indices) - 1
+    for graph in range(first, last):
+        begin, n = graph_ptr[graph], graph_ptr[graph + 1] - graph_ptr[graph]
+        most = _USUAL_DEGREE + 1 if n > _WORD_BITS else 0
+        for node in range(n if n <= _WORD_BITS else 0):
+            start = indptr[begin + node]
+            degree = indptr[begin + node + 1] - start
+            most = max(most, degree)
+            for offset in range(_USUAL_DEGREE):
+                arc = min(last_arc, start + offset)
+                other = np.int64(indices[arc]) - begin if arc >= 0 else 0
+                near[node * _USUAL_DEGREE + offset] = other if offset < degree else node
+        if most > _USUAL_DEGREE:
+            continue
+        for node in range(n):
+            here[node] = np.uint64(1) << np.uint64(node)
+            out[0, begin - low + node] = 1
+        for h in range(1, n_iter + 1):
+            for node in range(n):
+                few = node * _USUAL_DEGREE
+                word = here[node] | here[near[few]] | here[near[few + 1]]
+                word |= here[near[few + 2]] | here[near[few + 3]]
+                there[node] = word
+                out[h, begin - low + node] = popcount(word)
+            here, there = there, here
+
+
+@kernel
 def _sizes_of_small_graphs(
     first: int,
     last: int,
@@ -103,18 +150,32 @@ def _sizes_of_small_graphs(
     low: int,
     out: Int32,
 ) -> None:
-    """Fill the columns of graphs whose identity sets fit a word."""
-    here = np.empty(_WORD_BITS, np.uint64)
-    there = np.empty(_WORD_BITS, np.uint64)
-    near = np.empty(_WORD_BITS * _USUAL_DEGREE, np.int64)
+    """Fill the columns of graphs whose identity sets fit a word and that have a node of a larger degree."""
+    here, there = np.empty(_WORD_BITS, np.uint64), np.empty(_WORD_BITS, np.uint64)
     for graph in range(first, last):
-        begin, stop = graph_ptr[graph], graph_ptr[graph + 1]
-        if stop - begin > _WORD_BITS:
+        begin, n = graph_ptr[graph], graph_ptr[graph + 1] - graph_ptr[graph]
+        growing = False
+        for node in range(n if n <= _WORD_BITS else 0):
+            here[node] = np.uint64(1) << np.uint64(node)
+            growing |= indptr[begin + node + 1] - indptr[begin + node] > _USUAL_DEGREE
+        if not growing:
             continue
-        if _neighbours(begin, stop, indptr, indices, near) <= _USUAL_DEGREE:
-            _pass_along_few(stop - begin, begin - low, near, n_iter, here, there, out)
-        else:
-            _pass_one_word(begin, stop, indptr, indices, n_iter, low, here, there, out)
+        for node in range(n):
+            out[0, begin - low + node] = 1
+        for h in range(1, n_iter + 1):
+            if not growing:
+                for column in range(begin - low, begin - low + n):
+                    out[h, column] = out[h - 1, column]
+                continue
+            growing = False
+            for node in range(n):
+                word = here[node]
+                for arc in range(indptr[begin + node], indptr[begin + node + 1]):
+                    word |= here[np.uint64(indices[arc] - begin)]  # a signed place might count from the end
+                there[node] = word
+                growing |= bool(word != here[node])
+                out[h, begin - low + node] = popcount(word)
+            here, there = there, here
 
 
 @kernel
@@ -154,70 +215,3 @@ def _sizes_of_middling_graphs(
                 for place in range(len(nodes)):
                     out[h, column + nodes[place]] = sizes[h, place]
         spread(order, parent, n_iter, column, out)
-
-
-@kernel
-def _neighbours(low: int, high: int, indptr: Int64, indices: Int32, near: Int64) -> int:
-    """Write four neighbours of each node, itself where there are fewer; return the largest degree."""
-    most = 0
-    last_arc = len(indices) - 1
-    for place in range(high - low):
-        start = indptr[low + place]
-        degree = indptr[low + place + 1] - start
-        most = max(most, degree)
-        for offset in range(_USUAL_DEGREE):
-            other = np.int64(indices[min(start + offset, last_arc)]) - low if last_arc >= 0 else 0
-            near[place * _USUAL_DEGREE + offset] = other if offset < degree else place
-    return most
-
-
-@kernel
-def _pass_along_few(
-    n: int, first_column: int, near: Int64, n_iter: int, here: UInt64, there: UInt64, out: Int32
-) -> None:
-    """Identity passing for a graph of up to 64 nodes of the usual degrees: no branch, no loop over arcs."""
-    for place in range(n):
-        here[place] = np.uint64(1) << np.uint64(place)
-        out[0, first_column + place] = 1
-    for h in range(1, n_iter + 1):
-        for place in range(n):
-            few = place * _USUAL_DEGREE
-            word = here[place] | here[near[few]] | here[near[few + 1]]
-            word |= here[near[few + 2]] | here[near[few + 3]]
-            there[place] = word
-            out[h, first_column + place] = popcount(word)
-        here, there = there, here
-
-
-@kernel
-def _pass_one_word(
-    low: int,
-    high: int,
-    indptr: Int64,
-    indices: Int32,
-    n_iter: int,
-    shift: int,
-    here: UInt64,
-    there: UInt64,
-    out: Int32,
-) -> None:
-    """Identity passing for a graph of up to 64 nodes: one word per node, all of it in registers and L1."""
-    n = high - low
-    for place in range(n):
-        here[place] = np.uint64(1) << np.uint64(place)
-        out[0, low + place - shift] = 1
-    growing = True
-    for h in range(1, n_iter + 1):
-        if not growing:
-            for column in range(low - shift, high - shift):
-                out[h, column] = out[h - 1, column]
-            continue
-        growing = False
-        for place in range(n):
-            word = here[place]
-            for arc in range(indptr[low + place], indptr[low + place + 1]):
-                word |= here[np.uint64(indices[arc] - low)]  # a signed place might count from the end
-            there[place] = word
-            growing |= bool(word != here[place])
-            out[h, low + place - shift] = popcount(word)
-        here, there = there, here

@@ -113,19 +113,19 @@ def _settle_graphs(  # noqa: PLR0917
                 return graph
             steps += n_queued
             n_classes = _group(n_round, low, n_queued, indptr, words, marks, slots)
-            n_queued = 0
+            n_queued = np.int64(0)  # a plain 0 would be a type of its own, and kernels compiled for it too
             for place in range(low, low + n_classes):
                 begin = marks[place, _TOUCHED]
                 end = begin + marks[begin, _LENGTH]
                 start, middle, keeps = _split(n_round, begin, words, marks, slots)
                 for position in range(start, end):
-                    node = marks[position, _NODE]
-                    if position < middle or marks[node, _GROUP] != keeps:
+                    changed = np.int64(marks[position, _NODE])
+                    if position < middle or marks[changed, _GROUP] != keeps:
                         n_queued = _tell(
                             n_round,
                             low,
                             n_queued,
-                            node,
+                            changed,
                             indptr,
                             indices,
                             codes,
@@ -134,7 +134,7 @@ def _settle_graphs(  # noqa: PLR0917
                             words,
                             marks,
                         )
-                        steps += indptr[node + 1] - indptr[node]
+                        steps += indptr[changed + 1] - indptr[changed]
             n_round += 1
         n_round = 0
         for node in range(low, high):
@@ -153,7 +153,7 @@ def _group(
     queue = _QUEUE + (n_round & 1)
     mask = np.uint64(len(slots) - 1)
     for place in range(low, low + n_queued):
-        node = marks[place, queue]
+        node = np.int64(marks[place, queue])
         begin = marks[node, _CLASS]
         if n_round > 0:
             if marks[begin, _LENGTH] == 1:  # nothing to split
@@ -266,7 +266,7 @@ def _tell(
                 old_x, old_y = blended(old_a ^ code_keys[code, 0], old_b + code_keys[code, 1], HEARD)
                 x -= old_x
                 y -= old_y
-        other = indices[message]
+        other = np.int64(indices[message])
         words[other, _SUM] += x
         words[other, _SUM + 1] += y
         n_queued = _queue(n_round, low, n_queued, other, marks)
