@@ -20,6 +20,7 @@ from twinwl.datasets.formats.line_formats import line_rows
 from twinwl.datasets.formats.tables import (
     Table,
     Targets,
+    all_cells,
     choose_columns,
     csv_table,
     frame_table,
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Reading", "check_options", "read_place", "refuse_options", "rows_in_memory", "rows_of"]
+__all__ = ["Reading", "check_options", "columns_of", "is_frame", "read_place", "refuse_options"]
+__all__ += ["rows_in_memory", "rows_of"]
 
 _LABELS = ("node_label", "edge_label")
 _OPTIONS = {  # which options mean something to which kind
@@ -82,8 +84,7 @@ def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:
     """Open a source of one graph per row, without reading more than its header."""
     path = Path(place.where)
     if place.kind == "table":
-        table = parquet_table(path) if path.suffix.lower() == ".parquet" else csv_table(place.where)
-        return _rows_of_table(table, reading, targets)
+        return _rows_of_table(_table_of(place), reading, targets)
     if place.kind == "sdf":
         from twinwl.datasets.formats.sdf import properties_of, sdf_rows  # noqa: PLC0415
 
@@ -92,6 +93,24 @@ def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:
             target = obvious_target(properties_of(path), place.where, targets)
         return Rows(place.where, "smiles", sdf_rows(path, target), target)
     return Rows(place.where, place.kind, line_rows(place.kind, place.where))
+
+
+def columns_of(place: Place, reading: Reading) -> dict[str, list[object]]:
+    """Return all cells of a table or all properties of an SD file, by column; None where a row lacks one."""
+    if place.kind == "table":
+        return all_cells(_table_of(place))
+    if place.where in MOLECULE_SETS:
+        return all_cells(_known_table(place.where, reading.data_dir))
+    if place.kind == "sdf" and not place.literal:
+        from twinwl.datasets.formats.sdf import all_properties  # noqa: PLC0415
+
+        return all_properties(Path(place.where))
+    return {}
+
+
+def _table_of(place: Place) -> Table:
+    path = Path(place.where)
+    return parquet_table(path) if path.suffix.lower() == ".parquet" else csv_table(place.where)
 
 
 def check_options(place: Place, source: str, reading: Reading) -> None:
@@ -127,7 +146,6 @@ def _known(given: str, reading: Reading, given_options: Mapping[str, int]) -> Da
         return load_collection(name, reading.data_dir, reading.progress)
     known = MOLECULE_SETS[name]
     path, member = find_molecules(name, reading.data_dir)
-    where = str(path) if member is None else f"{path}: {member}"
     reading = replace(
         reading,
         target=reading.target or known.target,
@@ -135,14 +153,20 @@ def _known(given: str, reading: Reading, given_options: Mapping[str, int]) -> Da
     )
 
     def parse() -> Dataset:
-        lines = None
-        if member is not None:
-            with ArchiveMembers(path) as members:
-                lines = io.StringIO(decode(members.read(member), where), newline="")
-        return read_rows(_rows_of_table(csv_table(where, lines), reading, "given"), name, reading.on_error)
+        rows = _rows_of_table(_known_table(name, reading.data_dir), reading, "given")
+        return read_rows(rows, name, reading.on_error)
 
     found = _from_cache(path, f"{member}", reading, name, parse)
     return replace(found, about=known.about)
+
+
+def _known_table(name: str, data_dir: str | Path | None) -> Table:
+    path, member = find_molecules(name, data_dir)
+    if member is None:
+        return csv_table(str(path))
+    where = f"{path}: {member}"
+    with ArchiveMembers(path) as members:
+        return csv_table(where, io.StringIO(decode(members.read(member), where), newline=""))
 
 
 def _read_rows(place: Place, reading: Reading, targets: Targets) -> Dataset:
@@ -194,9 +218,14 @@ def _rows_of_table(table: Table, reading: Reading, targets: Targets) -> Rows:
     return Rows(table.name, "smiles", table_rows(table, columns), columns.target)
 
 
+def is_frame(source: object) -> bool:
+    """Say whether something is a frame of pandas or polars."""
+    return any(kind.__module__.partition(".")[0] in _FRAMES for kind in type(source).__mro__)
+
+
 def rows_in_memory(source: object, reading: Reading, targets: Targets) -> Rows:
     """Open a frame, or a list of strings."""
-    if any(kind.__module__.partition(".")[0] in _FRAMES for kind in type(source).__mro__):
+    if is_frame(source):
         return _rows_of_table(frame_table(source), reading, targets)
     if reading.kind in {"smiles", "graph6"} and issubclass(type(source), list | tuple | np.ndarray):
         rows = (

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING
 from twinwl.arguments import is_a
 from twinwl.datasets.catalogue.known import is_known, known_names
 from twinwl.datasets.dataset import Dataset
+from twinwl.datasets.formats.tables import all_cells, frame_table
 from twinwl.datasets.kinds import ROW_KINDS, Place, place_of
 from twinwl.datasets.opening import (
     Reading,
     check_options,
+    columns_of,
+    is_frame,
     read_place,
     refuse_options,
     rows_in_memory,
@@ -37,6 +40,7 @@ __all__ = [
     "known_names",
     "load_dataset",
     "place_in",
+    "read_columns",
     "read_one",
     "read_source",
 ]
@@ -187,6 +191,23 @@ def iter_source(source: str | Path, reading: Reading, block: int = BLOCK) -> Ite
         yield from stream_rows(rows_of(place, reading, "given"), reading.on_error, block)
     else:
         yield read_source(source, reading, "given")
+
+
+def read_columns(source: object, reading: Reading) -> dict[str, list[object]]:
+    """Return all cells of a table, by column, as they stand; one per row, unreadable rows included.
+
+    ``Dataset.rows`` says which of them belong to which graph. A source that is no table has no columns. An SD
+    file has its properties.
+
+    >>> import pandas
+    >>> read_columns(pandas.DataFrame({"smiles": ["CC"], "year": [1999]}), Reading())
+    {'smiles': ['CC'], 'year': [1999]}
+    """
+    if is_frame(source):
+        return all_cells(frame_table(source))
+    if not (is_a(source, str) or is_a(source, Path)):
+        return {}
+    return columns_of(place_in(source, reading), reading)
 
 
 def check_source(source: str | Path, reading: Reading, targets: Targets = "obvious") -> None:

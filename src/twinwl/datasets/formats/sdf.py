@@ -6,6 +6,7 @@ from an SD file or from a table. A record that cannot be read keeps its place.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from twinwl.datasets.formats.text_files import text_lines
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from rdkit import Chem
 
-__all__ = ["properties_of", "sdf_rows"]
+__all__ = ["all_properties", "properties_of", "sdf_rows"]
 
 _END = "$$$$"
 _MAX_RECORD = 2**22  # characters; a molecule of 10,000 atoms takes about a million
@@ -91,6 +92,30 @@ def _parsed(chem: ModuleType, text: str, target: str | None) -> tuple[str, objec
 
 def properties_of(path: Path) -> list[str]:
     """Return the names of the properties of the first record."""
-    _, text = next(_records(path), (0, ""))
-    names = [line.partition("<")[2].rpartition(">")[0] for line in text.splitlines() if line.startswith(">")]
-    return [name for name in names if name]
+    return list(_properties(next(_records(path), (0, ""))[1]))
+
+
+def all_properties(path: Path) -> dict[str, list[object]]:
+    """Return the title and the properties of every record, by name; None where a record lacks one."""
+    columns: dict[str, list[object]] = {}
+    row = -1
+    for row, (_, text) in enumerate(_records(path)):
+        found = {"title": text.partition("\n")[0].strip(), **_properties(text)}
+        for name, value in found.items():
+            cells = columns.setdefault(name, [])
+            cells += [None] * (row - len(cells))
+            cells.append(value)
+    for cells in columns.values():
+        cells.extend([None] * (row + 1 - len(cells)))
+    return columns
+
+
+def _properties(text: str) -> dict[str, str]:
+    """Read the data items of a record: a line ``> <name>``, then lines up to an empty one."""
+    found: dict[str, str] = {}
+    lines = iter(text.splitlines())
+    for line in lines:
+        name = line.partition("<")[2].rpartition(">")[0] if line.startswith(">") else ""
+        if name:
+            found[name] = "\n".join(itertools.takewhile(str.strip, lines))
+    return found

@@ -19,8 +19,8 @@ from twinwl.files.tables import plain_cell
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["Columns", "Table", "Targets", "choose_columns", "csv_table", "frame_table", "parquet_table"]
-__all__ += ["obvious_target", "smiles_column_of", "table_rows"]
+__all__ = ["Columns", "Table", "Targets", "all_cells", "choose_columns", "csv_table", "frame_table"]
+__all__ += ["obvious_target", "parquet_table", "smiles_column_of", "table_rows"]
 
 Targets = Literal["needed", "obvious", "given"]
 """Fail without a target, take one where no choice is to be made, or only where its column is named."""
@@ -213,6 +213,23 @@ def table_rows(table: Table, columns: Columns) -> Iterator[Row]:
         lacks = columns.target is not None and is_missing(target)
         problem = "" if text else f"its cell of {columns.smiles!r} is empty"
         yield Row(row, line, text, text, target, problem, lacks)
+
+
+def all_cells(table: Table) -> dict[str, list[object]]:
+    r"""Return the cells of every column, one per row; a second column of the same name becomes ``name.1``.
+
+    >>> all_cells(csv_table("m.csv", ["id,smiles,id\n", "a,CC,b\n", "a,CC\n"]))
+    {'id': ['a', None], 'smiles': ['CC', None], 'id.1': ['b', None]}
+    """
+    columns: dict[str, list[object]] = {}
+    for name in table.header:
+        repeats = (f"{name}.{count}" for count in itertools.count(1))
+        columns[next(free for free in itertools.chain([name], repeats) if free not in columns)] = []
+    for _, cells in table.read(list(range(len(table.header)))):
+        row = [None] * len(table.header) if isinstance(cells, str) else cells
+        for column, cell in zip(columns.values(), row, strict=True):
+            column.append(cell)
+    return columns
 
 
 def _named(header: Sequence[str], wanted: str, option: str, name: str) -> str:
