@@ -56,7 +56,7 @@ def measure(name: str, config: dict[str, object], n_folds: int, output: Path) ->
         if fold in done or fold >= n_folds:
             continue
         began = time.perf_counter()
-        model = NTwinClassifier(**config, random_state=0, progress=False)  # type: ignore[arg-type]
+        model = NTwinClassifier(**config, random_state=0, verbose=False)  # type: ignore[arg-type]
         model.fit(
             dataset.graphs[train],
             dataset.y[train],

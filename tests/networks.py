@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch")
 from twinwl.learning.determinism import seeded  # noqa: E402  (it needs torch)
 
 # What makes a small problem certain to be learnt: no units left out, no graphs held out, large steps.
-CERTAIN = {"dropout": 0.0, "learning_rate": 0.01, "validation_fraction": None, "progress": False}
+CERTAIN = {"dropout": 0.0, "learning_rate": 0.01, "validation_fraction": None, "verbose": False}
 
 # In double precision, and with outputs of about 1: what is equal but for rounding, and what is not.
 SAME, DIFFERENT = 1e-12, 1e-9

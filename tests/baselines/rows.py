@@ -28,7 +28,7 @@ def row(name, **parameters):
     """Return a small estimator of the row."""
     home, own = ALL[name]
     module, kind = home.split(":")
-    small = {"layers": 3, "hidden": 8, "random_state": 0, "progress": False}
+    small = {"layers": 3, "hidden": 8, "random_state": 0, "verbose": False}
     return getattr(import_module(f"twinwl.baselines.{module}"), kind)(**{**small, **own, **parameters})
 
 

@@ -114,7 +114,10 @@ def test_wrong_options_are_one_line_and_exit_2(tmp_path, options, message):
         ("smiles,y\nCC,1\nCO,1\n", "of one class"),
         ("smiles,a,b\nCC,1,0\n", "name the column of targets with --target; there are: 'a', 'b'"),
         ("structure,y\nCC,1\n", "--smiles-column"),
-        ("smiles,y\nCC,0.53\nCO,0.1\n", "these look like measurements; a classifier needs classes"),
+        (
+            "smiles,y\nCC,0.53\nCO,0.1\n",
+            "these look like continuous measurements; a classifier needs classes",
+        ),
         ("smiles,y\nCC,1\nCO,0\n", "2 graphs"),
     ],
 )

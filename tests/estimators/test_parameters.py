@@ -59,6 +59,23 @@ def test_old_names_work_with_a_warning_and_are_no_parameters():
     assert clone(model).verbose == 3
 
 
+def test_old_names_of_networks_and_of_explain_still_work():
+    pytest.importorskip("torch", reason="needs PyTorch")
+    with pytest.warns(FutureWarning, match="'normalise' is now called 'normalize'"):
+        model = tw.NTwinClassifier(normalise=False)
+    assert model.get_params()["normalize"] is False
+    with pytest.warns(FutureWarning, match="'progress' is now called 'verbose'"):
+        assert tw.STwinClassifier(progress=False).verbose is False
+
+
+def test_explain_still_takes_its_graph_by_the_old_name():
+    paths, cycles = [[(0, 1), (1, 2)]] * 2, [[(0, 1), (1, 2), (2, 0)]] * 2
+    model = tw.STwinSVC(1, 1, inner_folds=2).fit(paths + cycles, [0, 0, 1, 1])
+    with pytest.warns(FutureWarning, match="'graph' is now called 'X'"):
+        old = model.explain(graph=paths[:1])
+    assert old.decision == model.explain(paths[:1]).decision
+
+
 def test_old_names_in_a_model_file_are_read_without_a_warning():
     assert Renamed._with_params({"progress": 2}).verbose == 2
 

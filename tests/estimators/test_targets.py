@@ -29,7 +29,7 @@ def test_a_machine_learns_nothing_from_weight_0():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sample_weight": [0, 0, 0]}, "every training graph has weight 0"),
+        ({"sample_weight": [0, 0, 0]}, "every training graph has a weight of zero"),
         ({"sample_weight": [1, 0, 1]}, "all 2 graphs are of one class, 0"),
         ({"sample_weight": [1, 1, 1e308]}, r"sample_weight\[2\]: got 1e\+308"),
         ({"sample_weight": [1, 1, float("nan")]}, r"sample_weight\[2\]: got nan"),

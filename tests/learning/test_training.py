@@ -161,7 +161,7 @@ def test_last_batch_of_one_joins_its_neighbour():
 
 
 def test_all_weights_zero_is_refused():
-    with pytest.raises(TwinWLError, match="weight 0"):
+    with pytest.raises(TwinWLError, match="weight of zero"):
         train(network(), *blobs(0), sample_weight=np.zeros(60))
 
 

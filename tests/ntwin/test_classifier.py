@@ -23,7 +23,7 @@ PATH, TRIANGLE, STAR = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (0, 
 
 
 def small_model(**arguments):
-    defaults = {"layers": 2, "hidden": 16, "random_state": 0, "max_epochs": 30, "progress": False}
+    defaults = {"layers": 2, "hidden": 16, "random_state": 0, "max_epochs": 30, "verbose": False}
     return NTwinClassifier(**defaults | arguments)
 
 
@@ -59,7 +59,7 @@ def with_features(batch, width=2, shift=0.0):
         {"edge_labels": True, "root_mark": "root"},
         {"subtree": "gin"},
         {"subtree": "gin", "edge_labels": True},
-        {"normalise": False, "min_df": 1},
+        {"normalize": False, "min_df": 1},
         {"layers": 6},
         {"input_dropout": 0.3},
     ],
@@ -172,7 +172,7 @@ def test_explanation_is_about_the_prediction_and_nodes_alike_share_alike(argumen
 
 def test_explanation_of_a_linear_network_is_exact():
     graphs, y = labelled()
-    model = small_model(normalise=False, min_df=1).fit(graphs, y)
+    model = small_model(normalize=False, min_df=1).fit(graphs, y)
     network = model.module_.double()
     with torch.no_grad():  # all hidden units on: from the two encoders' output on, the network is linear
         network.first.bias += 1e4

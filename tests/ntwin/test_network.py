@@ -46,7 +46,7 @@ def test_settling_changes_nothing_but_mean_and_spread():
 
 
 def test_a_network_without_normalisation_has_nothing_to_settle():
-    network, examples = network_and_examples(normalise=False)
+    network, examples = network_and_examples(normalize=False)
     before = {name: value.clone() for name, value in network.state_dict().items()}
     network.recalibrate(examples)
     assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())

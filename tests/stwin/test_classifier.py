@@ -201,7 +201,7 @@ def test_unseen_labels_warn_once_and_still_get_an_answer():
         warnings.simplefilter("always")
         assert model.predict(strange).shape == (1,)
     assert [warning.category for warning in caught] == [tw.TwinWLWarning]
-    assert model.unseen_rate_ == 1.0
+    assert model.unseen_rate(strange) == 1.0
 
 
 # ---------------------------------------------------------------------- explanation
@@ -213,10 +213,10 @@ def test_shares_of_nodes_sum_to_the_decision(features, min_df):
     graphs, y = cycles_and_paths()
     model = small(features=features, n_iter=3, min_df=min_df).fit(graphs, y)
     for graph in (graphs[0], graphs[1]):
-        logits = model.decision_function(graph)[0].astype(float)
+        decision = float(model.decision_function(graph)[0])
         explanation = model.explain(graph)
         assert explanation.prediction == model.predict(graph)[0]
-        assert explanation.decision == pytest.approx(abs(logits[0] - logits[1]), abs=1e-4)
+        assert explanation.decision == pytest.approx(abs(decision), abs=1e-4)
         assert explanation.node_shares.sum() + explanation.intercept == pytest.approx(
             explanation.decision, abs=1e-4
         )
@@ -263,7 +263,7 @@ def test_predict_before_fit():
         ([0.5, 1, 0, 1, 0, 1], "measurements"),
         ([0, "a", 0, "a", 0, "a"], "no common order"),
         ([[0, 1]] * 6, "one value per graph"),
-        (None, "no targets"),
+        (None, "the target y is None"),
         (3, "targets: got 3"),
     ],
 )
@@ -302,7 +302,7 @@ def test_parameters_that_make_no_sense(parameters, message):
     [
         ({"sample_weight": [1.0]}, "sample_weight"),
         ({"sample_weight": [-1.0] * 12}, "sample_weight"),
-        ({"sample_weight": [0.0] * 12}, "weight 0"),
+        ({"sample_weight": [0.0] * 12}, "weight of zero"),
         ({"sample_weight": ["heavy"] * 12}, "sample_weight"),
         ({"groups": [1, 2]}, "groups"),
         ({"validation_data": 7}, "validation_data"),

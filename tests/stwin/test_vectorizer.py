@@ -9,8 +9,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tests.stwin.test_features import batches
 from twinwl import GraphBatch, STwinVectorizer, TwinWLError, TwinWLWarning
@@ -82,11 +80,11 @@ def test_unseen_signature_is_left_out_and_counted():
     train = GraphBatch.from_edges([PATH], node_labels=[["C", "C", "C"]])
     test = GraphBatch.from_edges([PATH], node_labels=[["C", "C", "O"]])
     vectorizer = STwinVectorizer(1).fit(train)
-    assert vectorizer.unseen_rate_ == 0
+    assert vectorizer.unseen_rate(train) == 0
     # Round 0 knows both carbons; in round 1 only the carbon at the end has neighbours it saw before.
     assert vectorizer.transform(test).toarray().tolist() == [[2, 2, 0]]
-    assert vectorizer.unseen_rates_.tolist() == [1 / 3, 2 / 3]
-    assert vectorizer.unseen_rate_ == 0.5
+    assert vectorizer.unseen_rates(test).tolist() == [1 / 3, 2 / 3]
+    assert vectorizer.unseen_rate(test) == 0.5
 
 
 def test_labels_never_seen_give_zeros_and_one_warning_with_the_count():
@@ -95,7 +93,7 @@ def test_labels_never_seen_give_zeros_and_one_warning_with_the_count():
     with pytest.warns(TwinWLWarning, match="2 of 2 graphs") as caught:
         assert vectorizer.transform(strange).nnz == 0
     assert len(caught) == 1
-    assert vectorizer.unseen_rate_ == 1.0
+    assert vectorizer.unseen_rate(strange) == 1.0
 
 
 def test_graph_without_nodes_is_a_row_of_zeros_without_a_warning():
@@ -182,39 +180,11 @@ def test_directed_graphs_do_not_fit_an_undirected_alphabet():
         STwinVectorizer().fit(GraphBatch.from_edges([PATH])).transform(arcs)
 
 
-class RowsAsPaths(STwinVectorizer):
-    """scikit-learn's checks feed arrays of numbers: read each row as a path with rounded values as labels."""
-
-    def fit(self, X, y=None):
-        return super().fit(self._paths(X, reset=True), y)
-
-    def fit_transform(self, X, y=None):
-        return super().fit_transform(self._paths(X, reset=True), y)
-
-    def transform(self, X):
-        check_is_fitted(self)
-        return super().transform(self._paths(X, reset=False))
-
-    def _paths(self, X, reset):
-        X = validate_data(self, X, reset=reset)
-        edges = [(i, i + 1) for i in range(X.shape[1] - 1)]
-        return GraphBatch.from_edges([edges] * len(X), np.floor(X).astype(np.int64).tolist())
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = True
-        return tags
-
-
-@pytest.mark.filterwarnings("ignore::twinwl.TwinWLWarning")
-@parametrize_with_checks(
-    [RowsAsPaths(n_iter=1)],
-    expected_failed_checks=lambda _: {
-        "check_dict_unchanged": "unseen_rate_ tells about the last call of transform",
-    },
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_the_rate_of_the_last_call_is_gone_and_says_what_to_call():
+    vectorizer = STwinVectorizer().fit(worked_example())
+    with pytest.raises(AttributeError, match=r"call unseen_rate\(X\)"):
+        _ = vectorizer.unseen_rate_
+    assert not hasattr(vectorizer, "unseen_rate_")
 
 
 def test_scikit_learn_knows_that_graphs_are_no_arrays():

@@ -37,7 +37,7 @@ class TrainingOptions(TypedDict, total=False):
     patience: int
     validation_fraction: float | None
     class_weight: object
-    progress: bool | None
+    verbose: bool | int | None
 
 
 class CommonOptions(TrainingOptions, total=False):
@@ -64,7 +64,7 @@ class GNNClassifier(NeuralGraphClassifier):
         Share of the classifier's hidden units left out in training.
     random_state : int, RandomState, Generator or None, default=0
         Decides hold-out, first weights, order of batches and dropout; None trains differently every time.
-    max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, progress
+    max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, verbose
         As for every neural classifier: see `twinwl.learning.classifier.NeuralGraphClassifier`.
 
     Attributes
@@ -97,7 +97,7 @@ class GNNClassifier(NeuralGraphClassifier):
         patience: int = 15,
         validation_fraction: float | None = 0.1,
         class_weight: object = None,
-        progress: bool | None = None,
+        verbose: bool | int | None = None,
     ) -> None:
         self.layers = layers
         self.hidden = hidden
@@ -110,7 +110,7 @@ class GNNClassifier(NeuralGraphClassifier):
         self.patience = patience
         self.validation_fraction = validation_fraction
         self.class_weight = class_weight
-        self.progress = progress
+        self.verbose = verbose
 
     def __init_subclass__(cls) -> None:
         """Write out the signature of a row that names only parameters of its own; scikit-learn reads it."""

@@ -39,14 +39,13 @@ def load_classifier(path: Path) -> Any:  # noqa: ANN401  (classifiers share no b
 
 def answers_of(model: Any, graphs: GraphBatch) -> tuple[NDArray[np.generic], Float64]:  # noqa: ANN401
     """Return what ``predict`` and ``predict_proba`` would, from decision values that are computed once."""
-    from scipy.special import softmax  # noqa: PLC0415
-
+    from twinwl.estimators.calibration import probabilities_of  # noqa: PLC0415
     from twinwl.estimators.support_vectors import predicted_codes  # noqa: PLC0415
 
     decisions = model.decision_function(graphs)
     calibration = getattr(model, "calibration_", None)  # support vector machines have one, networks need none
     probabilities = (
-        softmax(decisions.astype(float), axis=1)
+        probabilities_of(decisions.astype(float))
         if calibration is None
         else calibration.probabilities(decisions)
     )

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
 
-__all__ = ["Calibration"]
+__all__ = ["Calibration", "probabilities_of"]
 
 _HARDLY_REGULARISED = 1e6  # the doubt about each target keeps the slope finite already
 
@@ -53,11 +53,20 @@ class Calibration:
         >>> Calibration(np.array([[2.0]]), np.array([0.0])).probabilities(np.array([0.0])).tolist()
         [[0.5, 0.5]]
         """
-        scores = decisions.reshape(len(decisions), -1) @ self.slopes.T + self.offsets
-        if scores.shape[1] == 1:
-            scores = np.hstack([np.zeros_like(scores), scores])
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return powers / powers.sum(axis=1, keepdims=True)
+        return probabilities_of(decisions.reshape(len(decisions), -1) @ self.slopes.T + self.offsets)
+
+
+def probabilities_of(logits: Float64) -> Float64:
+    """Return the probability of each class, shape (n, n_classes), from decision values that are logits.
+
+    >>> probabilities_of(np.array([0.0])).tolist()
+    [[0.5, 0.5]]
+    """
+    scores = logits.reshape(len(logits), -1)
+    if scores.shape[1] == 1:  # two classes share one value
+        scores = np.hstack([np.zeros_like(scores), scores])
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def _doubt(codes: Int64, n_classes: int) -> Float64:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from sklearn.base import BaseEstimator
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from twinwl.arguments import Constraint
 
-__all__ = ["Constraints", "DeclaredParameters"]
+__all__ = ["Constraints", "DeclaredParameters", "old_names"]
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
 
@@ -35,22 +37,23 @@ class DeclaredParameters(BaseEstimator):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        bases = reversed(cls.__mro__)
+        bases = cls.__mro__[::-1]
         cls._constraints = {
             name: c for base in bases for name, c in vars(base).get("_constraints", {}).items()
         }
+        cls._renamed = {old: new for base in bases for old, new in vars(base).get("_renamed", {}).items()}
         if "__init__" in vars(cls) and cls._renamed:
-            cls.__init__ = _taking_old_names(cls.__init__, cls._renamed)  # type: ignore[method-assign]
+            cls.__init__ = old_names(**cls._renamed)(cls.__init__)  # type: ignore[method-assign]
 
     def set_params(self, **params: object) -> Self:
         """Set parameters by name, as scikit-learn does."""
-        super().set_params(**with_new_names(params, self._renamed, warn=True))
+        super().set_params(**_with_new_names(params, self._renamed, warn=True))
         return self
 
     @classmethod
     def _with_params(cls, params: Mapping[str, object]) -> Self:
         """Return an estimator with the parameters of a model file, which may have the names of before."""
-        self = cls(**with_new_names(params, cls._renamed, warn=False))
+        self = cls(**_with_new_names(params, cls._renamed, warn=False))
         self._check_parameters()
         return self
 
@@ -60,28 +63,30 @@ class DeclaredParameters(BaseEstimator):
             checked(name, value, *self._constraints[name])
 
 
-def with_new_names(params: Mapping[str, Any], renamed: Mapping[str, str], *, warn: bool) -> dict[str, Any]:
-    """Return parameters under the names that they have now.
+def old_names(**renamed: str) -> Callable[[_Function], _Function]:
+    """Let a function take arguments by the names that they had in the version before, with a FutureWarning.
 
-    >>> with_new_names({"progress": False}, {"progress": "verbose"}, warn=False)
-    {'verbose': False}
+    The signature stays that of the new names, which is where scikit-learn reads an estimator's parameters.
+
+    >>> @old_names(graph="X")
+    ... def explain(X):
+    ...     return X
+    >>> explain(X=1)
+    1
     """
-    old_names = [name for name in params if name in renamed]
-    if warn and old_names:
-        old, new = old_names[0], renamed[old_names[0]]
-        warnings.warn(
-            f"the parameter {old!r} is now called {new!r}; the old name goes in version 0.3",
-            FutureWarning,
-            stacklevel=3,
-        )
+
+    def decorate(function: _Function) -> _Function:
+        @functools.wraps(function)
+        def renaming(*args: object, **kwargs: object) -> object:
+            return function(*args, **_with_new_names(kwargs, renamed, warn=True))
+
+        return cast("_Function", renaming)
+
+    return decorate
+
+
+def _with_new_names(params: Mapping[str, Any], renamed: Mapping[str, str], *, warn: bool) -> dict[str, Any]:
+    for old in params.keys() & renamed.keys() if warn else ():
+        message = f"the argument {old!r} is now called {renamed[old]!r}; the old name goes in version 0.3"
+        warnings.warn(message, FutureWarning, stacklevel=3)
     return {renamed.get(name, name): value for name, value in params.items()}
-
-
-def _taking_old_names(init: Callable[..., None], renamed: Mapping[str, str]) -> Callable[..., None]:
-    """Wrap ``__init__``; scikit-learn reads the parameters' names off the signature, which stays."""
-
-    @functools.wraps(init)
-    def with_old_names(self: object, *args: object, **kwargs: object) -> None:
-        init(self, *args, **with_new_names(kwargs, renamed, warn=True))
-
-    return with_old_names

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from sklearn.svm import SVC
 
     from twinwl.arrays import Float64, Int64
@@ -89,7 +90,7 @@ class SupportVectors:
         return sign * self.weights[pair], sign * float(self.intercepts[pair])
 
 
-def predicted_codes(decisions: Float64) -> Int64:
+def predicted_codes(decisions: Float64 | NDArray[np.float32]) -> Int64:
     """Return the class that wins by decision values, as a place among the classes.
 
     >>> predicted_codes(np.array([-0.5, 0.2])).tolist()

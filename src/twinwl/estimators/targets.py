@@ -7,8 +7,9 @@ import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 
-from twinwl.arguments import checked, foreign_array, instance, is_a, items, number, one_of
+from twinwl.arguments import attribute_of, checked, foreign_array, instance, is_a, items, number, one_of
 from twinwl.errors import TwinWLError, shown
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Targets(NamedTuple):
         weights = _sample_weights(sample_weight, n_graphs)
         rows = np.arange(n_graphs) if weights is None else np.flatnonzero(weights)
         if not len(rows):
-            raise TwinWLError("every training graph has weight 0; give some a positive weight")
+            raise TwinWLError("every training graph has a weight of zero; give some a positive weight")
         weights = None if weights is None else weights[rows]
         group_of_graph = None if groups is None else _distinct(_column(groups, n_graphs, "groups")[rows])[1]
         classes, codes = _classes(column[rows])
@@ -125,7 +126,7 @@ def _classes(targets: NDArray[np.generic]) -> tuple[NDArray[np.generic], Int64]:
     _refuse_missing(targets)
     if targets.dtype.kind == "f" and (wrong := np.flatnonzero(targets != np.floor(targets))).size:
         raise TwinWLError(
-            f"target {wrong[0]} is {targets[wrong[0]]}: these look like measurements; "
+            f"target {wrong[0]} is {targets[wrong[0]]}: these look like continuous measurements; "
             "a classifier needs classes, so cut them into ranges first"
         )
     classes, codes = _distinct(targets)
@@ -170,16 +171,20 @@ def _class_weights(
 def _column(values: object, n_graphs: int, name: str) -> NDArray[np.generic]:
     """Return one value per graph as an array of one axis."""
     if values is None:
-        raise TwinWLError(f"there are no {name}; give one per graph")
+        raise TwinWLError("this requires y to be passed, but the target y is None; give one class per graph")
     array = values if is_a(values, np.ndarray) else _as_array(_listed(values, name), name)
     if array.ndim == 2 and array.shape[1] == 1:  # noqa: PLR2004  (a data frame's column)
+        message = "A column-vector y was passed when a 1d array was expected; pass y.ravel()"
+        warnings.warn(message, DataConversionWarning, stacklevel=4)
         array = array[:, 0]
     _check_length(array, n_graphs, name)
     return array
 
 
 def _listed(values: object, name: str) -> list[object]:
-    """Return a list; frames, series and tensors know best how to become one."""
+    """Return a list; series, tensors and what only knows how to become an array are asked themselves."""
+    if attribute_of(values, "__array__") is not None and attribute_of(values, "tolist") is None:
+        values = foreign_array(name, values)
     with contextlib.suppress(Exception):
         values = values.tolist()  # type: ignore[attr-defined]
     return items(name, values, "a list, one entry per graph")

@@ -9,11 +9,13 @@ from sklearn.base import ClassifierMixin
 
 from twinwl.arguments import CLASS_WEIGHT, FLAG, MAX_ITEMS, RANDOM_STATE, integer, items, number
 from twinwl.errors import TwinWLError
+from twinwl.estimators.calibration import probabilities_of
 from twinwl.estimators.fitting import check_fitted, graphs_of
 from twinwl.estimators.hold_out import hold_out
 from twinwl.estimators.parameters import DeclaredParameters
 from twinwl.estimators.random_state import seeds
 from twinwl.estimators.state import classes_from_state, classes_to_state
+from twinwl.estimators.support_vectors import predicted_codes
 from twinwl.estimators.targets import Targets, codes_of
 from twinwl.learning.determinism import seeded
 from twinwl.learning.network_state import (
@@ -60,7 +62,7 @@ class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
         Weight of each class in the loss.
     random_state : int, RandomState, Generator or None
         Decides hold-out, first weights, order of batches and dropout; None trains differently every time.
-    progress : bool or None
+    verbose : bool, int or None
         Show a bar with live accuracy; None shows it where there is a terminal.
 
     Attributes
@@ -83,8 +85,10 @@ class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
         "validation_fraction": (number(0, 1, above=True, below=True), None),
         "class_weight": CLASS_WEIGHT,
         "random_state": RANDOM_STATE,
-        "progress": (FLAG, None),
+        "verbose": (FLAG, integer(0), None),
     }
+
+    _renamed: ClassVar[Mapping[str, str]] = {"progress": "verbose"}
 
     max_epochs: int
     batch_size: int
@@ -94,7 +98,7 @@ class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
     validation_fraction: float | None
     class_weight: object
     random_state: RandomState
-    progress: bool | None
+    verbose: bool | int | None
 
     classes_: NDArray[np.generic]
     module_: torch.nn.Module
@@ -160,7 +164,9 @@ class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
             validation = Held(self._examples(batch[held]), targets.codes[held], importance)
         with seeded(module_seed):
             module = self._build_module(len(targets.classes))
-        with ProgressBar(type(self).__name__, self.max_epochs, show=self.progress) as bar:
+        with ProgressBar(
+            type(self).__name__, self.max_epochs, show=None if self.verbose is None else bool(self.verbose)
+        ) as bar:
 
             def after_epoch(history: History) -> None:
                 bar.advance()
@@ -204,20 +210,20 @@ class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
     # ------------------------------------------------------------------ use
 
     def decision_function(self, X: GraphsLike) -> NDArray[np.float32]:
-        """Return the logits, shape (n_graphs, n_classes)."""
+        """Return the logits, shape (n_graphs, n_classes); of two classes their difference, (n_graphs,)."""
         self._check_fitted()
-        return predict_logits(self.module_, self._examples(graphs_of(X, "predict")))
+        logits = predict_logits(self.module_, self._examples(graphs_of(X, "predict")))
+        return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits  # noqa: PLR2004
 
     def predict_proba(self, X: GraphsLike) -> Float64:
         """Return the probability of each class, shape (n_graphs, n_classes), in the order of ``classes_``."""
-        logits = self.decision_function(X).astype(np.float64)
-        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return weights / weights.sum(axis=1, keepdims=True)
+        decisions = self.decision_function(X)
+        return probabilities_of(decisions.astype(np.float64))
 
     def predict(self, X: GraphsLike) -> NDArray[np.generic]:
         """Return the likeliest class of each graph."""
-        winners = self.decision_function(X).argmax(axis=1)
-        return self.classes_[winners]
+        codes = predicted_codes(self.decision_function(X))
+        return self.classes_[codes]
 
     def _check_fitted(self) -> None:
         check_fitted(self, "module_")

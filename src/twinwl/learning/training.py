@@ -175,7 +175,7 @@ def _weights_of_rows(
         weights = weights * np.asarray(class_weight, np.float64)[targets]
     mean = weights.mean() if len(weights) else 1.0
     if not mean > 0:
-        raise TwinWLError("every training graph has weight 0; give some a positive weight")
+        raise TwinWLError("every training graph has a weight of zero; give some a positive weight")
     return torch.as_tensor(weights / mean, dtype=torch.float32)
 
 

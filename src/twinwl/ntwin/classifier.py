@@ -8,6 +8,7 @@ import numpy as np
 
 from twinwl.arguments import DEPTH, FLAG, MAX_ITEMS, MEMORY, WIDTH, integer, number, one_of
 from twinwl.errors import TwinWLError, shown
+from twinwl.estimators.parameters import old_names
 from twinwl.files.model_files import savable
 from twinwl.graphs.coercion import as_batch
 from twinwl.learning.classifier import NeuralGraphClassifier
@@ -19,6 +20,8 @@ from twinwl.ntwin.network import NTwinNetwork
 from twinwl.ntwin.settings import HOPS, ROOT_MARK
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
     from scipy.sparse import csr_matrix
 
@@ -65,7 +68,7 @@ class NTwinClassifier(NeuralGraphClassifier):
     input_dropout : float or "auto", default="auto"
         Share of the classifier's inputs left out in training. ``"auto"``: half of them where there are 1,000
         graphs or more to learn from, none where there are fewer: it helps on NCI1 and hurts on PTC_MR.
-    normalise : bool, default=True
+    normalize : bool, default=True
         Normalise the pooled sums over the graphs of a batch.
     min_df : int, default=2
         Leave out colours of fewer training graphs than this from the histograms.
@@ -73,7 +76,7 @@ class NTwinClassifier(NeuralGraphClassifier):
         What to do at prediction with labels that no training graph has: zeros and one warning, or an error.
     max_memory : int or None
         Bytes that the quotient may need; None allows half of the machine's memory.
-    max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, progress
+    max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, verbose
         As for every neural classifier here: see `twinwl.learning.classifier.NeuralGraphClassifier`.
 
     Attributes
@@ -90,7 +93,7 @@ class NTwinClassifier(NeuralGraphClassifier):
     >>> from twinwl import GraphBatch, NTwinClassifier
     >>> path, triangle = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
     >>> graphs = GraphBatch.from_edges([path, triangle] * 10)
-    >>> model = NTwinClassifier(layers=2, random_state=0, max_epochs=20, progress=False)
+    >>> model = NTwinClassifier(layers=2, random_state=0, max_epochs=20, verbose=False)
     >>> model = model.fit(graphs, ["path", "triangle"] * 10)
     >>> model.classes_.tolist(), model.predict_proba(graphs[:2]).shape
     (['path', 'triangle'], (2, 2))
@@ -104,11 +107,13 @@ class NTwinClassifier(NeuralGraphClassifier):
         "subtree": (one_of(*SUBTREES),),
         "edge_labels": (FLAG,),
         "input_dropout": (number(0, 1, below=True), one_of("auto")),
-        "normalise": (FLAG,),
+        "normalize": (FLAG,),
         "min_df": (integer(1, MAX_ITEMS),),
         "unknown": (one_of("zero", "error"),),
         "max_memory": MEMORY,
     }
+
+    _renamed: ClassVar[Mapping[str, str]] = {"normalise": "normalize"}
 
     inputs_: FittedInputs
     module_: NTwinNetwork
@@ -125,7 +130,7 @@ class NTwinClassifier(NeuralGraphClassifier):
         edge_labels: bool = False,
         dropout: float = 0.5,
         input_dropout: float | str = "auto",
-        normalise: bool = True,
+        normalize: bool = True,
         min_df: int = 2,
         unknown: str = "zero",
         max_memory: int | None = None,
@@ -136,7 +141,7 @@ class NTwinClassifier(NeuralGraphClassifier):
         patience: int = 15,
         validation_fraction: float | None = 0.1,
         class_weight: object = None,
-        progress: bool | None = None,
+        verbose: bool | int | None = None,
     ) -> None:
         self.layers = layers
         self.hops = hops
@@ -147,7 +152,7 @@ class NTwinClassifier(NeuralGraphClassifier):
         self.edge_labels = edge_labels
         self.dropout = dropout
         self.input_dropout = input_dropout
-        self.normalise = normalise
+        self.normalize = normalize
         self.min_df = min_df
         self.unknown = unknown
         self.max_memory = max_memory
@@ -158,22 +163,23 @@ class NTwinClassifier(NeuralGraphClassifier):
         self.patience = patience
         self.validation_fraction = validation_fraction
         self.class_weight = class_weight
-        self.progress = progress
+        self.verbose = verbose
 
     def decision_function(self, X: GraphsLike) -> NDArray[np.float32]:
-        """Return the logits, shape (n_graphs, n_classes)."""
+        """Return the logits, shape (n_graphs, n_classes); of two classes their difference, (n_graphs,)."""
         self._check_fitted()
         batch = as_batch(X)
         self.inputs_.check_labels(batch, self.unknown)
         return super().decision_function(batch)
 
-    def explain(self, graph: GraphsLike, n_columns: int = 10) -> Explanation:
+    @old_names(graph="X")
+    def explain(self, X: GraphsLike, n_columns: int = 10) -> Explanation:
         """Return each node's share of the decision about one graph, and the colours that matter most.
 
         Parameters
         ----------
-        graph
-            A batch of one, or a list with one graph.
+        X
+            One graph: a batch of one, or a list with one graph.
         n_columns
             How many colours to list.
 
@@ -181,12 +187,12 @@ class NTwinClassifier(NeuralGraphClassifier):
         --------
         >>> from twinwl import GraphBatch, NTwinClassifier
         >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]] * 10)
-        >>> model = NTwinClassifier(layers=1, random_state=0, max_epochs=5, progress=False)
+        >>> model = NTwinClassifier(layers=1, random_state=0, max_epochs=5, verbose=False)
         >>> model.fit(graphs, [0, 1] * 10).explain(graphs[0]).node_shares.shape
         (3,)
         """
         self._check_fitted()
-        batch = as_batch(graph)
+        batch = as_batch(X)
         examples = self._examples(batch)
         return explain_graph(
             self.module_, batch, examples, self.inputs_.histograms, self.classes_, n_columns=n_columns
@@ -226,7 +232,7 @@ class NTwinClassifier(NeuralGraphClassifier):
             hidden=self.hidden,
             dropout=self.dropout,
             input_dropout=self._input_dropout(),
-            normalise=self.normalise,
+            normalize=self.normalize,
         )
 
     def _input_dropout(self) -> float:

@@ -48,7 +48,7 @@ class NTwinNetwork(torch.nn.Module):
         Width of the classifier's hidden layer.
     dropout, input_dropout
         Share of the classifier's hidden units, and of its inputs, left out in training.
-    normalise
+    normalize
         Normalise the pooled sums over the graphs of a batch; they grow with the square of a graph.
     """
 
@@ -61,11 +61,11 @@ class NTwinNetwork(torch.nn.Module):
         hidden: int = 64,
         dropout: float = 0.5,
         input_dropout: float = 0.0,
-        normalise: bool = True,
+        normalize: bool = True,
     ) -> None:
         super().__init__()
         self.encoder = encoder
-        self.norm = PooledSumNorm(encoder.n_outputs) if normalise else torch.nn.Identity()
+        self.norm = PooledSumNorm(encoder.n_outputs) if normalize else torch.nn.Identity()
         self.first = torch.nn.Linear(encoder.n_outputs, hidden)
         self.wide = SparseLinear(n_histogram_columns, hidden) if n_histogram_columns else None
         self.dropout = torch.nn.Dropout(dropout)

@@ -17,7 +17,7 @@ from twinwl.stwin.classifier_explanation import explain_decision
 from twinwl.stwin.column_choice import COLUMN_PARAMETERS, keep_columns
 from twinwl.stwin.features import FEATURE_PARAMETERS, Encoding, stwin_features
 from twinwl.stwin.network_input import SCALINGS, NetworkInput
-from twinwl.stwin.vectorizer import STwinVectorizer
+from twinwl.stwin.vectorizer import STwinVectorizer, warn_strange_graphs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +57,7 @@ class STwinClassifier(NeuralGraphClassifier):
         Weight of each class in the loss.
     random_state : int, RandomState, Generator or None, default=0
         Decides hold-out, first weights, order of batches and dropout; None trains differently every time.
-    progress : bool or None
+    verbose : bool, int or None
         Show a bar with live accuracy; None shows it where there is a terminal.
     ignore_features : bool, default=False
         Do not warn where graphs have continuous node features, which are not used.
@@ -115,7 +115,7 @@ class STwinClassifier(NeuralGraphClassifier):
         validation_fraction: float | None = 0.1,
         class_weight: object = None,
         random_state: RandomState = 0,
-        progress: bool | None = None,
+        verbose: bool | int | None = None,
         ignore_features: bool = False,
     ) -> None:
         self.n_iter = n_iter
@@ -135,7 +135,7 @@ class STwinClassifier(NeuralGraphClassifier):
         self.validation_fraction = validation_fraction
         self.class_weight = class_weight
         self.random_state = random_state
-        self.progress = progress
+        self.verbose = verbose
         self.ignore_features = ignore_features
 
     def explain(self, X: GraphsLike, n_columns: int = 10) -> Explanation:
@@ -155,10 +155,10 @@ class STwinClassifier(NeuralGraphClassifier):
         self._check_fitted()
         return explain_decision(self, X, n_columns)
 
-    @property
-    def unseen_rate_(self) -> float:
-        """Share of nodes, averaged over rounds, in the last call whose colour no training graph has."""
-        return self.vectorizer_.unseen_rate_
+    def unseen_rate(self, X: GraphsLike) -> float:
+        """Return the share of nodes, averaged over rounds, whose colour no training graph has."""
+        self._check_fitted()
+        return self.vectorizer_.unseen_rate(X)
 
     # ------------------------------------------------------------------ what the frame asks for
 
@@ -180,7 +180,7 @@ class STwinClassifier(NeuralGraphClassifier):
 
     def _examples(self, batch: GraphBatch) -> SparseExamples:
         encoding = stwin_features(batch, space=self.vectorizer_.space_)
-        self.vectorizer_._note_unseen(batch, encoding)  # noqa: SLF001  (the same layer)
+        warn_strange_graphs(batch, encoding)
         return self._examples_of(batch, encoding)
 
     def _examples_of(self, batch: GraphBatch, encoding: Encoding) -> SparseExamples:

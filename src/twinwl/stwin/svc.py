@@ -18,7 +18,7 @@ from twinwl.arguments import (
 )
 from twinwl.estimators.calibration import Calibration
 from twinwl.estimators.fitting import check_fitted, graphs_of
-from twinwl.estimators.parameters import DeclaredParameters
+from twinwl.estimators.parameters import DeclaredParameters, old_names
 from twinwl.estimators.penalty_choice import INNER_FOLDS, PENALTIES, inner_folds, make_svc, score_penalties
 from twinwl.estimators.random_state import one_seed
 from twinwl.estimators.support_vectors import SupportVectors, predicted_codes
@@ -229,7 +229,8 @@ class STwinSVC(ClassifierMixin, DeclaredParameters):
         decisions = self.decision_function(X)
         return self.calibration_.probabilities(decisions)
 
-    def explain(self, graph: GraphsLike, n_columns: int = 10) -> Explanation:
+    @old_names(graph="X")
+    def explain(self, X: GraphsLike, n_columns: int = 10) -> Explanation:
         """Tell which nodes and which columns of a single graph speak for its predicted class.
 
         The shares are exact: together with the intercept they sum to the decision value. For ``"linear"``
@@ -238,13 +239,13 @@ class STwinSVC(ClassifierMixin, DeclaredParameters):
 
         Parameters
         ----------
-        graph
-            A batch (or list) of one graph.
+        X
+            One graph: a batch of one, or a list with one graph.
         n_columns
             How many of the weightiest columns to list.
         """
         check_fitted(self, "space_")
-        return explain_svc(self, graphs_of(graph, "explain"), n_columns)
+        return explain_svc(self, graphs_of(X, "explain"), n_columns)
 
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()

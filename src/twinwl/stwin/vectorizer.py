@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.stwin.features import Encoding
 
-__all__ = ["STwinVectorizer"]
+__all__ = ["STwinVectorizer", "warn_strange_graphs"]
 
 
 @savable
@@ -60,11 +60,6 @@ class STwinVectorizer(TransformerMixin, DeclaredParameters):
     columns_ : array of int64, or None
         The columns of ``space_`` that are kept; None where all are.
     n_features_out_ : int
-    unseen_rates_ : array of float64, shape (n_iter + 1,)
-        By round, the share of nodes in the last call of ``fit`` or ``transform`` whose colour (for
-        ``"joint"``: colour and size) no training graph has; they are left out of the features.
-    unseen_rate_ : float
-        Mean of ``unseen_rates_``: 1.0 where not even a label was seen in training.
 
     Examples
     --------
@@ -86,8 +81,6 @@ class STwinVectorizer(TransformerMixin, DeclaredParameters):
     space_: FeatureSpace
     columns_: Int64 | None
     n_features_out_: int
-    unseen_rates_: Float64
-    unseen_rate_: float
 
     def __init__(
         self,
@@ -119,7 +112,7 @@ class STwinVectorizer(TransformerMixin, DeclaredParameters):
     def transform(self, X: GraphsLike) -> sparse.csr_matrix:
         """Encode graphs with the alphabet of the training graphs.
 
-        Nodes with a colour that no training graph has are left out; ``unseen_rate_`` tells how many.
+        Nodes with a colour that no training graph has are left out; `unseen_rate` tells how many.
 
         Returns
         -------
@@ -128,8 +121,30 @@ class STwinVectorizer(TransformerMixin, DeclaredParameters):
         check_fitted(self, "space_")
         batch = graphs_of(X, "transform")
         encoding = stwin_features(batch, space=self.space_)
-        self._note_unseen(batch, encoding)
+        warn_strange_graphs(batch, encoding)
         return keep_columns(encoding.matrix, self.columns_)
+
+    def unseen_rate(self, X: GraphsLike) -> float:
+        """Return the mean of `unseen_rates`: 1.0 where not even a label was seen in training."""
+        return float(self.unseen_rates(X).mean())
+
+    def unseen_rates(self, X: GraphsLike) -> Float64:
+        """Return, by round, the share of nodes whose colour no training graph has; `transform` omits them.
+
+        For ``"joint"`` colour and size count.
+
+        Returns
+        -------
+        array of float64, shape (n_iter + 1,)
+        """
+        check_fitted(self, "space_")
+        batch = graphs_of(X, "look at")
+        return stwin_features(batch, space=self.space_).unseen_per_round / max(1, batch.n_nodes)
+
+    @property
+    def unseen_rate_(self) -> float:
+        """Gone: ``transform`` keeps nothing."""
+        raise AttributeError("transform keeps nothing of the last call; call unseen_rate(X)")
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Name each column by round and colour, ``h2:c17``; for ``"joint"`` by size too, ``h2:c17:s5``."""
@@ -157,18 +172,7 @@ class STwinVectorizer(TransformerMixin, DeclaredParameters):
         self.columns_ = choose_columns(encoding.matrix, self.min_df, self.max_features)
         self.space_ = encoding.space
         self.n_features_out_ = encoding.space.n_columns if self.columns_ is None else len(self.columns_)
-        self.unseen_rates_ = np.zeros(len(encoding.column_of_node))
-        self.unseen_rate_ = 0.0
         return encoding
-
-    def _note_unseen(self, batch: GraphBatch, encoding: Encoding) -> None:
-        self.unseen_rates_ = encoding.unseen_per_round / max(1, batch.n_nodes)
-        self.unseen_rate_ = float(self.unseen_rates_.mean())
-        if self.unseen_rates_[0] == 0:
-            return
-        unseen_before = np.concatenate([[0], np.cumsum(encoding.column_of_node[0] < 0)])
-        unseen_per_graph = np.diff(unseen_before[batch.graph_ptr])
-        warn_unseen_labels((unseen_per_graph == batch.nodes_per_graph) & (unseen_per_graph > 0))
 
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
@@ -187,6 +191,11 @@ class STwinVectorizer(TransformerMixin, DeclaredParameters):
         self.space_ = space_from_state(state)
         self.columns_ = columns_from_state(state, self.space_.n_columns)
         self.n_features_out_ = self.space_.n_columns if self.columns_ is None else len(self.columns_)
-        self.unseen_rates_ = np.zeros(len(self.space_.columns_per_round))
-        self.unseen_rate_ = 0.0
         return self
+
+
+def warn_strange_graphs(batch: GraphBatch, encoding: Encoding) -> None:
+    """Warn once where graphs carry only labels that training never saw."""
+    unseen_before = np.concatenate([[0], np.cumsum(encoding.column_of_node[0] < 0)])
+    unseen_per_graph = np.diff(unseen_before[batch.graph_ptr])
+    warn_unseen_labels((unseen_per_graph == batch.nodes_per_graph) & (unseen_per_graph > 0))
