@@ -179,6 +179,7 @@ def test_subcommands_work_or_say_which_command_is_missing(tmp_path):
     for line, extra in NEEDING.items():
         code, output, error = answers[line]
         assert code == 2, (line, output, error)
+        assert output.startswith("twinwl: this needs the package"), (line, output)  # and nothing before it
         assert f"pip install 'twinwl[{extra}]'" in " ".join(output.split())
 
 

@@ -98,6 +98,7 @@ def test_groups_of_any_kind_become_codes():
 def test_without_targets():
     data = Dataset.from_graphs(GRAPHS, name="bare")
     assert repr(data) == "Dataset('bare', 2 graphs, without targets)"
+    assert repr(data[0]) == "Dataset('bare', 1 graph, without targets)"
     assert data.digest != Dataset.from_graphs(GRAPHS, Y).digest
     with pytest.raises(TwinWLError, match="bare has no targets"):
         _ = data.targets

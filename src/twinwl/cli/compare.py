@@ -71,11 +71,14 @@ def compare(
 ) -> None:
     """Tell two graphs apart with the Twin-WL test, or say that it cannot."""
     from twinwl.cli.output_files import PAGES, check_output  # noqa: PLC0415
-    from twinwl.datasets.source import read_one  # noqa: PLC0415
-    from twinwl.isomorphism.comparison import compare as run  # noqa: PLC0415
-    from twinwl.progress import ProgressBar  # noqa: PLC0415  (the help page must not pay for these)
+    from twinwl.datasets.source import check_source, read_one  # noqa: PLC0415
 
     check_output(html, PAGES)
+    for source in (a, b):
+        check_source(source, reading, "given")
+    from twinwl.isomorphism.comparison import compare as run  # noqa: PLC0415  (only what is right is worth it)
+    from twinwl.progress import ProgressBar  # noqa: PLC0415
+
     first, second = (read_one(source, reading) for source in (a, b))
     with ProgressBar("comparing"):
         comparison = run(

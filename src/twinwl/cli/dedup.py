@@ -78,12 +78,14 @@ def dedup(
 ) -> None:
     """Find the graphs of a file that are the same, and how many distinct ones there are."""
     from twinwl.cli.dedup_output import check_dedup_output, write_output  # noqa: PLC0415  (the help must not pay)
-    from twinwl.datasets.source import iter_source  # noqa: PLC0415
+    from twinwl.datasets.source import check_source, iter_source  # noqa: PLC0415
+
+    check_source(file, reading, "given")
+    if output is not None:
+        check_dedup_output(output, file, reading)
     from twinwl.isomorphism.deduplication import deduplicate  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
-    if output is not None:
-        check_dedup_output(output, file, reading)
     names: list[str] = []
     rows: list[int] = []
     errors: list[RowError] = []

@@ -61,10 +61,13 @@ def demo(
     from rich.text import Text  # noqa: PLC0415  (the help page must not pay for these)
 
     from twinwl.cli.output_files import PAGES, check_output  # noqa: PLC0415
+    from twinwl.errors import check_extra  # noqa: PLC0415
+
+    check_output(report, PAGES)
+    check_extra("torch", "neural")
     from twinwl.paper.pages import demo_page  # noqa: PLC0415
     from twinwl.report.results.html_page import write_results  # noqa: PLC0415
 
-    check_output(report, PAGES)
     console = new_console()
     console.print(Text("Twin Weisfeiler-Lehman", "bold"))
     console.print(_STORY)

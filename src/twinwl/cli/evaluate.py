@@ -84,10 +84,20 @@ def evaluate(
 
     check_ending(store, STORES, or_unknown=True)
     check_source(data, reading, "needed")  # a column that is not there shows before scikit-learn is loaded
-    from twinwl.evaluation.evaluate import evaluate as run  # noqa: PLC0415
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
+    from twinwl.evaluation.metrics import check_metrics  # noqa: PLC0415
+    from twinwl.evaluation.protocols import check_protocol  # noqa: PLC0415
+    from twinwl.evaluation.published_splits import find_splits  # noqa: PLC0415
 
+    check_protocol(protocol)
+    metrics = check_metrics(metric or ["accuracy"])
     methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
+    for chosen in methods:
+        chosen.configs(grid)
+    if splits is not None:
+        find_splits(splits)
+    from twinwl.evaluation.evaluate import evaluate as run  # noqa: PLC0415
+
     dataset = read_source(data, reading, "needed")
     try:
         results = [
@@ -100,7 +110,7 @@ def evaluate(
                 repeats=repeats,
                 seed=seed,
                 splits=splits,
-                metrics=metric or ["accuracy"],
+                metrics=metrics,
                 n_jobs=jobs,
                 store=store,
             )

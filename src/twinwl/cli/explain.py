@@ -58,11 +58,12 @@ def explain(
     """Show which nodes and patterns made a model decide as it does."""
     from twinwl.cli.model_files import alphabet_of, load_classifier  # noqa: PLC0415  (not for the help)
     from twinwl.cli.output_files import PAGES, PICTURES, check_output  # noqa: PLC0415
-    from twinwl.datasets.source import read_one  # noqa: PLC0415
+    from twinwl.datasets.source import check_source, read_one  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     check_output(html, PAGES)
     check_output(png, PICTURES)
+    check_source(graph, reading, "given")
     classifier = load_classifier(model)
     named = _without_folder(read_one(graph, reading), graph)
     with ProgressBar("explaining"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import EdgeLabels, reads_data
+from twinwl.cli.options import EdgeLabels, among, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -54,20 +54,25 @@ def features(
             "--features",
             metavar="KIND",
             help="size: sums of rooted sizes by colour; count: plain WL; joint: counts of (colour, size).",
+            callback=among("features"),
         ),
     ] = "size",
     edge_labels: EdgeLabels = False,
-    initial: Annotated[str, typer.Option(metavar="label|degree", help="What round 0 looks at.")] = "label",
+    initial: Annotated[
+        str,
+        typer.Option(metavar="label|degree", help="What round 0 looks at.", callback=among("initial")),
+    ] = "label",
     min_df: Annotated[int, typer.Option(min=1, help="Drop columns of fewer graphs than this.")] = 1,
     *,
     reading: Reading,
 ) -> None:
     """Turn graphs into a sparse matrix of STwin features."""
     from twinwl.cli.feature_files import files_to_write, write_features  # noqa: PLC0415  (not for the help)
-    from twinwl.datasets.source import read_source  # noqa: PLC0415
+    from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     files = files_to_write(output, parquet=parquet)
+    check_source(data, reading)
     found = read_source(data, reading)
     with ProgressBar("encoding"):
         from twinwl.stwin.vectorizer import STwinVectorizer  # noqa: PLC0415

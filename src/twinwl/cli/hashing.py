@@ -60,11 +60,14 @@ def hash_graphs(
     """Print a hash of each graph that isomorphic copies share, never weaker than 1-WL run to the end."""
     from json import dumps  # noqa: PLC0415  (the help page must not pay for these)
 
-    from twinwl.datasets.source import iter_source  # noqa: PLC0415
+    from twinwl.datasets.source import check_source, iter_source  # noqa: PLC0415
+
+    rounds = _rounds(n_iter)
+    for spec in files:
+        check_source(spec, reading, "given")
     from twinwl.isomorphism.hashing import graph_hashes  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
-    rounds = _rounds(n_iter)
     with ProgressBar("hashing") as progress:
         for spec in files:
             for block in iter_source(spec, reading):

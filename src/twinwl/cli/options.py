@@ -11,15 +11,40 @@ from typing import Annotated, Any, ParamSpec, TypeAlias, get_type_hints
 import typer
 
 __all__ = [
+    "CHOICES",
     "DataDir",
     "EdgeLabels",
     "IgnoreFeatures",
     "ModelFile",
     "Readouts",
+    "among",
     "reads_data",
 ]
 
 P = ParamSpec("P")
+
+# What may be written for options whose own modules are too heavy to be asked before anything else is checked.
+CHOICES = {
+    "features": ("size", "count", "joint"),
+    "initial": ("label", "degree"),
+    "readout": ("size", "edges", "degrees", "wl", "rooted-wl", "rooted-fwl2", "canonical"),
+    "root_mark": ("none", "root", "distance"),
+}
+
+
+def among(option: str) -> Callable[[Any], Any]:
+    """Return what refuses values of an option that are none of its `CHOICES`."""
+
+    def check(given: Any) -> Any:  # noqa: ANN401  (as typer has it)
+        from twinwl.arguments import checked, one_of  # noqa: PLC0415  (the help page must not pay for it)
+
+        flag = "--" + option.replace("_", "-")
+        for value in given if isinstance(given, list) else [] if given is None else [given]:
+            checked(flag, value, one_of(*CHOICES[option]))
+        return given
+
+    return check
+
 
 ModelFile: TypeAlias = Annotated[
     Path, typer.Argument(metavar="MODEL", help="What twinwl train wrote.", show_default=False)
@@ -33,7 +58,9 @@ EdgeLabels: TypeAlias = Annotated[bool, typer.Option("--edge-labels", help="Let 
 Readouts: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="NAME", help="What to look at in a rooted subgraph; may be repeated. \\[default: size]"
+        metavar="NAME",
+        help="What to look at in a rooted subgraph; may be repeated. \\[default: size]",
+        callback=among("readout"),
     ),
 ]
 

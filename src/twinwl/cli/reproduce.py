@@ -71,8 +71,7 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
     from twinwl.cli.durations import seconds_of  # noqa: PLC0415  (the help page must not pay for these)
     from twinwl.cli.output_files import PAGES, STORES, check_ending, check_output  # noqa: PLC0415
     from twinwl.errors import TwinWLError, nearest  # noqa: PLC0415
-    from twinwl.paper.reproduction import Settings  # noqa: PLC0415
-    from twinwl.paper.reproduction_run import ReproductionRun  # noqa: PLC0415
+    from twinwl.paper.tables import TABLES, cells_of  # noqa: PLC0415
 
     if part != "all" and part not in PARTS:
         raise TwinWLError(f"there is no part {part!r}: {nearest(part, [*PARTS, 'all'])}")
@@ -84,10 +83,14 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
     if readme is not None and not readme.is_file():
         raise TwinWLError(f"cannot update {str(readme)!r}: there is no such file")
     budget = None if time_budget is None else seconds_of(time_budget)
+    wanted = {"methods": _names("--methods", methods), "datasets": _names("--datasets", datasets)}
+    cells_of(TABLES["table1"], **wanted)  # a typo shows before anything heavy is loaded
+    from twinwl.paper.reproduction import Settings  # noqa: PLC0415
+    from twinwl.paper.reproduction_run import ReproductionRun  # noqa: PLC0415
+
     run = ReproductionRun(
         parts=PARTS if part == "all" else (part,),
-        methods=_names("--methods", methods),
-        datasets=_names("--datasets", datasets),
+        **wanted,
         store=store,
         data_dir=data_dir,
         until=None if budget is None else time.monotonic() + budget,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import EdgeLabels, reads_data
+from twinwl.cli.options import EdgeLabels, among, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -58,13 +58,19 @@ def train(  # noqa: PLR0917  (the options of a command)
     ] = None,
     features: Annotated[
         str | None,
-        typer.Option(metavar="KIND", help="size, count or joint. \\[default: size]", rich_help_panel="STwin"),
+        typer.Option(
+            metavar="KIND",
+            help="size, count or joint. \\[default: size]",
+            callback=among("features"),
+            rich_help_panel="STwin",
+        ),
     ] = None,
     initial: Annotated[
         str | None,
         typer.Option(
             metavar="label|degree",
             help="What round 0 looks at. \\[default: label]",
+            callback=among("initial"),
             rich_help_panel="STwin",
         ),
     ] = None,
@@ -87,6 +93,7 @@ def train(  # noqa: PLR0917  (the options of a command)
         typer.Option(
             metavar="none|root|distance",
             help="What nodes know about their root. \\[default: none]",
+            callback=among("root_mark"),
             rich_help_panel="NTwin",
         ),
     ] = None,

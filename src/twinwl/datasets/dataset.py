@@ -216,9 +216,10 @@ class Dataset:
         return len(self.graphs)
 
     def __repr__(self) -> str:
-        known = "measured targets" if self.card.n_classes is None else f"{self.card.n_classes} classes"
+        n_classes = self.card.n_classes
+        known = "measured targets" if n_classes is None else f"{n_classes} class{'es' * (n_classes != 1)}"
         targets = "without targets" if self.y is None else known
-        return f"Dataset({self.name!r}, {len(self):,} graphs, {targets})"
+        return f"Dataset({self.name!r}, {len(self):,} graph{'s' * (len(self) != 1)}, {targets})"
 
 
 def _column(values: object, what: str, name: str) -> NDArray[np.generic]:

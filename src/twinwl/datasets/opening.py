@@ -11,7 +11,13 @@ import numpy as np
 
 from twinwl.arguments import FLAG, PATH, checked, is_a, items, one_of
 from twinwl.arguments import NAME as SOME_NAME
-from twinwl.datasets.catalogue.known import load_collection, load_generated, read_collection, split_options
+from twinwl.datasets.catalogue.known import (
+    check_known,
+    load_collection,
+    load_generated,
+    read_collection,
+    split_options,
+)
 from twinwl.datasets.catalogue.moleculenet import MOLECULE_SETS, find_molecules
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats.archive_members import ArchiveMembers
@@ -28,8 +34,8 @@ from twinwl.datasets.formats.tables import (
     parquet_table,
     table_rows,
 )
-from twinwl.datasets.formats.text_files import STDIN, decode
-from twinwl.datasets.generators.generated import GENERATED
+from twinwl.datasets.formats.text_files import STDIN, decode, open_file
+from twinwl.datasets.generators.generated import GENERATED, check_generator_options
 from twinwl.datasets.kinds import FOLDER_KINDS, KINDS, NAME, ROW_KINDS, Place, known_kinds
 from twinwl.datasets.parse_cache import parsed
 from twinwl.datasets.rows import Row, Rows, read_rows
@@ -41,8 +47,8 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Reading", "check_options", "columns_of", "is_frame", "read_place", "refuse_options"]
-__all__ += ["rows_in_memory", "rows_of"]
+__all__ = ["Reading", "check_options", "check_place", "columns_of", "is_frame", "read_place"]
+__all__ += ["refuse_options", "rows_in_memory", "rows_of"]
 
 _LABELS = ("node_label", "edge_label")
 _OPTIONS = {  # which options mean something to which kind
@@ -120,6 +126,28 @@ def check_options(place: Place, source: str, reading: Reading) -> None:
     refuse_options(source, {option: value for option, value in given.items() if option not in takes})
 
 
+def check_place(place: Place, reading: Reading, targets: Targets) -> None:
+    """Refuse what is not there and columns that are not there, without reading more than a header."""
+    path = Path(place.where)
+    if place.kind == NAME:
+        name, options = split_options(place.where, {})
+        if name in GENERATED:
+            check_generator_options(name, options)
+            return
+        refuse_options(name, options)
+        if name in MOLECULE_SETS:
+            _rows_of_set(name, _with_columns(name, reading))
+        else:
+            check_known(name, reading.data_dir)
+    elif place.literal or place.where == STDIN or (path.is_dir() and place.kind in {"folder", "tu"}):
+        return
+    else:
+        with open_file(path):
+            pass
+        if place.kind in ROW_KINDS:
+            rows_of(place, reading, targets)
+
+
 def read_place(place: Place, reading: Reading, targets: Targets, options: Mapping[str, int]) -> Dataset:
     """Read what a name or a path names."""
     if place.kind != NAME:
@@ -144,20 +172,28 @@ def _known(given: str, reading: Reading, given_options: Mapping[str, int]) -> Da
     refuse_options(name, options)
     if name not in MOLECULE_SETS:
         return load_collection(name, reading.data_dir, reading.progress)
-    known = MOLECULE_SETS[name]
     path, member = find_molecules(name, reading.data_dir)
-    reading = replace(
+    reading = _with_columns(name, reading)
+
+    def parse() -> Dataset:
+        return read_rows(_rows_of_set(name, reading), name, reading.on_error)
+
+    found = _from_cache(path, f"{member}", reading, name, parse)
+    return replace(found, about=MOLECULE_SETS[name].about)
+
+
+def _with_columns(name: str, reading: Reading) -> Reading:
+    """Name the columns of a table of MoleculeNet where the user did not."""
+    known = MOLECULE_SETS[name]
+    return replace(
         reading,
         target=reading.target or known.target,
         smiles_column=reading.smiles_column or known.smiles_column,
     )
 
-    def parse() -> Dataset:
-        rows = _rows_of_table(_known_table(name, reading.data_dir), reading, "given")
-        return read_rows(rows, name, reading.on_error)
 
-    found = _from_cache(path, f"{member}", reading, name, parse)
-    return replace(found, about=known.about)
+def _rows_of_set(name: str, reading: Reading) -> Rows:
+    return _rows_of_table(_known_table(name, reading.data_dir), reading, "given")
 
 
 def _known_table(name: str, data_dir: str | Path | None) -> Table:

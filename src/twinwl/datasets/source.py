@@ -18,6 +18,7 @@ from twinwl.datasets.kinds import ROW_KINDS, Place, place_of
 from twinwl.datasets.opening import (
     Reading,
     check_options,
+    check_place,
     columns_of,
     is_frame,
     read_place,
@@ -211,10 +212,11 @@ def read_columns(source: object, reading: Reading) -> dict[str, list[object]]:
 
 
 def check_source(source: str | Path, reading: Reading, targets: Targets = "obvious") -> None:
-    """Check the kind of a source, its options and its columns, before anything that takes time."""
-    place = place_in(source, reading)
-    if place.kind in ROW_KINDS and not place.literal:
-        rows_of(place, reading, targets)
+    """Check the kind of a source, its options and its columns, before anything that takes time.
+
+    >>> check_source("graph6:Bw", Reading())
+    """
+    check_place(place_in(source, reading), reading, targets)
 
 
 def place_in(source: str | Path, reading: Reading) -> Place:

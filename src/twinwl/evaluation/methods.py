@@ -9,7 +9,6 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
 
 from twinwl.arguments import NAME, Constraint, checked, instance, is_a, items, one_of
 from twinwl.errors import MissingExtraError, TwinWLError, import_name, nearest, shown
@@ -17,6 +16,8 @@ from twinwl.evaluation.grids import Grid, grids_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from sklearn.base import BaseEstimator
 
 __all__ = ["METHODS", "Config", "Grid", "Method", "method", "register", "resolve"]
 
@@ -69,6 +70,8 @@ class Method:
 
     def build(self, config: Config, seed: int) -> BaseEstimator:
         """Return a fresh estimator of this method with a configuration and a seed."""
+        from sklearn.base import clone  # noqa: PLC0415  (the names of methods must not pay for it)
+
         estimator = _loaded(self.home)() if self.estimator is None else clone(self.estimator)
         parameters = {**self.fixed, **config}
         known = estimator.get_params()

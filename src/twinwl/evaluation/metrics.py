@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn import metrics
 
 from twinwl.arguments import checked, is_a, items, one_of
 from twinwl.errors import TwinWLError
@@ -21,29 +20,38 @@ if TYPE_CHECKING:
 __all__ = ["METRICS", "check_metrics", "scores_of"]
 
 
-def _of_labels(score: Callable[..., float]) -> Callable[..., float]:
-    return lambda y, predicted, _probability, _classes: float(score(y, predicted))
+def _of_labels(name: str) -> Callable[..., float]:
+    def score(y: NDArray[np.generic], predicted: NDArray[np.generic], *_more: object) -> float:
+        from sklearn import metrics  # noqa: PLC0415  (the names of metrics must not pay for it)
+
+        return float(getattr(metrics, name)(y, predicted))
+
+    return score
 
 
 def _roc_auc(
     y: NDArray[np.generic], _predicted: object, probability: Float64, classes: NDArray[np.generic]
 ) -> float:
+    from sklearn.metrics import roc_auc_score  # noqa: PLC0415
+
     if len(classes) == 2:  # noqa: PLR2004
-        return float(metrics.roc_auc_score(y == classes[1], probability[:, 1]))
-    return float(metrics.roc_auc_score(y, probability, multi_class="ovr", labels=classes))
+        return float(roc_auc_score(y == classes[1], probability[:, 1]))
+    return float(roc_auc_score(y, probability, multi_class="ovr", labels=classes))
 
 
 def _average_precision(
     y: NDArray[np.generic], _predicted: object, probability: Float64, classes: NDArray[np.generic]
 ) -> float:
+    from sklearn.metrics import average_precision_score  # noqa: PLC0415
+
     if len(classes) == 2:  # noqa: PLR2004
-        return float(metrics.average_precision_score(y == classes[1], probability[:, 1]))
-    return float(metrics.average_precision_score(y[:, None] == classes, probability))
+        return float(average_precision_score(y == classes[1], probability[:, 1]))
+    return float(average_precision_score(y[:, None] == classes, probability))
 
 
 METRICS: dict[str, Callable[..., float]] = {
-    "accuracy": _of_labels(metrics.accuracy_score),
-    "balanced-accuracy": _of_labels(metrics.balanced_accuracy_score),
+    "accuracy": _of_labels("accuracy_score"),
+    "balanced-accuracy": _of_labels("balanced_accuracy_score"),
     "roc-auc": _roc_auc,
     "average-precision": _average_precision,
 }

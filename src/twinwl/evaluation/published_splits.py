@@ -16,6 +16,7 @@ import numpy as np
 
 from twinwl.datasets.catalogue.locations import data_folders
 from twinwl.datasets.formats.archive_members import ArchiveMembers
+from twinwl.datasets.formats.text_files import open_file
 from twinwl.errors import TwinWLError, nearest
 from twinwl.evaluation.folds import Fold
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
     from twinwl.datasets.dataset import Dataset
 
-__all__ = ["published_folds"]
+__all__ = ["find_splits", "published_folds"]
 
 _ARCHIVE = "gnn_comparison_splits.zip"
 _ENDING = "_splits.json"
@@ -47,14 +48,20 @@ def published_folds(data: Dataset, splits: str | Path, data_dir: str | Path | No
     TwinWLError
         If there are no splits for the set, or they do not fit it.
     """
-    path = _archive(data_dir) if str(splits) == "gnn-comparison" else Path(splits)
-    where, content = _content(path, data.name)
+    where, content = _content(find_splits(splits, data_dir), data.name)
     try:
         folds = [_fold(entry) for entry in json.loads(content)]
     except (ValueError, TypeError, LookupError) as error:
         raise TwinWLError(f"{where}: not in the form of gnn-comparison ({error}); get it anew") from error
     _check(folds, data, where)
     return folds
+
+
+def find_splits(splits: str | Path, data_dir: str | Path | None = None) -> Path:
+    """Return the file of some splits, or refuse one that cannot be read."""
+    path = _archive(data_dir) if str(splits) == "gnn-comparison" else Path(splits)
+    with open_file(path):
+        return path
 
 
 def _archive(data_dir: str | Path | None) -> Path:
@@ -67,10 +74,7 @@ def _archive(data_dir: str | Path | None) -> Path:
 
 def _content(path: Path, name: str) -> tuple[str, bytes]:
     if path.suffix.lower() == ".json":
-        try:
-            return str(path), path.read_bytes()
-        except OSError as error:
-            raise TwinWLError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+        return str(path), path.read_bytes()
     with ArchiveMembers(path) as members:
         of_set: dict[str, str] = {}
         for member in members.names:  # sorted, so the files for nodes without features come first

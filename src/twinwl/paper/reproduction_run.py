@@ -99,8 +99,7 @@ class ReproductionRun:
             raise typer.Exit(1)
 
     def check(self) -> None:
-        """Refuse a typo, a store or folder that is none, and nothing to do, before an hour of work."""
-        cells_of(TABLES["table1"], self.methods, self.datasets)
+        """Refuse a store or folder that is none, and nothing to do, before an hour of work."""
         data_folders(self.data_dir)
         stored_rows(dict.fromkeys(self._store(part) for part in self.parts))
         if not any(self._has_work(part) for part in self.parts):

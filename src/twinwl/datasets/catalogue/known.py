@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["is_known", "known_names", "load_collection", "load_generated", "read_collection", "split_options"]
+__all__ = [
+    "check_known",
+    "is_known",
+    "known_names",
+    "load_collection",
+    "load_generated",
+    "read_collection",
+    "split_options",
+]
 
 _IN_PAIRS = {"EXP", "CEXP"}
 
@@ -43,6 +51,15 @@ def is_known(name: str) -> bool:
     (True, False)
     """
     return any(name in names for names in (GENERATED, CARDS, MOLECULE_SETS, TU_NAMES))
+
+
+def check_known(name: str, data_dir: str | Path | None) -> None:
+    """Refuse a name of the TU collection that is neither at hand nor can be downloaded.
+
+    >>> check_known("MUTAG", None)
+    """
+    if name not in TU_NAMES and find(name, data_dir) is None:
+        raise TwinWLError(_not_at_hand(name, data_dir))
 
 
 def split_options(given: str, options: Mapping[str, int]) -> tuple[str, dict[str, int]]:
@@ -112,19 +129,18 @@ def _checked(name: str, path: Path) -> Dataset:
 
 
 def _fetched(name: str, data_dir: str | Path | None, progress: bool | None) -> Path:
-    if name in _IN_PAIRS:
-        raise TwinWLError(
-            f"{name} is not at hand, and not in the TU collection: put {name}.zip in TU format, or its "
-            f"authors' text form as {name}/GRAPHSAT.txt, into the folder that TWINWL_DATA or --data-dir names"
-        )
-    if name not in TU_NAMES:
-        raise TwinWLError(_unknown(name, data_dir))
+    check_known(name, data_dir)
     from twinwl.datasets.catalogue.tu_download import downloaded_tu  # noqa: PLC0415  (it brings pooch)
 
     return downloaded_tu(name, progress)
 
 
-def _unknown(name: str, data_dir: str | Path | None) -> str:
+def _not_at_hand(name: str, data_dir: str | Path | None) -> str:
+    if name in _IN_PAIRS:
+        return (
+            f"{name} is not at hand, and not in the TU collection: put {name}.zip in TU format, or its "
+            f"authors' text form as {name}/GRAPHSAT.txt, into the folder that TWINWL_DATA or --data-dir names"
+        )
     of_folded = {known.casefold(): known for known in [*known_names(), *names_at_hand(data_dir)]}
     close = get_close_matches(name.casefold(), list(of_folded), n=1)
     hint = f"did you mean {of_folded[close[0]]!r}? " if close else ""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["GENERATED", "Generated", "generate"]
+__all__ = ["GENERATED", "Generated", "check_generator_options", "generate"]
 
 _FAMILIES = {"16-6-2-2": 2, "25-12-5-6": 15, "28-12-6-4": 4}  # graphs with these parameters
 
@@ -34,14 +34,21 @@ def generate(name: str, options: Mapping[str, int]) -> tuple[GraphBatch, Int64, 
     >>> generate("TWINS", {"n_pairs": 2})[1].tolist()
     [1, 0, 0, 1]
     """
-    make = GENERATED[name].make
-    known = inspect.signature(make).parameters
+    check_generator_options(name, options)
+    return GENERATED[name].make(**options)
+
+
+def check_generator_options(name: str, options: Mapping[str, int]) -> None:
+    """Refuse options that a generator does not have.
+
+    >>> check_generator_options("TWINS", {"n_pairs": 2})
+    """
+    known = inspect.signature(GENERATED[name].make).parameters
     for option, value in options.items():
         if option not in known:
             raise TwinWLError(f"{name} has no option {option!r}: {nearest(option, known)}")
         if isinstance(value, bool) or not isinstance(value, int):
             raise TwinWLError(f"{name}: {option} is {value!r}; it must be a whole number")
-    return make(**options)
 
 
 def _twins(n_pairs: int = 300, random_state: int = 0) -> tuple[GraphBatch, Int64, Int64 | None]:

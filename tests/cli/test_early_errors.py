@@ -1,0 +1,79 @@
+"""What is wrong with a command line is said before anything heavy is loaded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from twinwl.cli.options import CHOICES
+from twinwl.isomorphism.readouts import READOUTS
+from twinwl.ntwin.settings import ROOT_MARK
+from twinwl.refinement.colours import INITIALS
+from twinwl.stwin.features import KINDS
+
+HEAVY = ("sklearn", "torch", "numba", "rdkit", "torch_geometric", "scipy", "networkx", "igraph")
+COMMAND = f"""
+import sys
+from twinwl.cli.app import main
+
+try:
+    main()
+finally:
+    print([name for name in {HEAVY} if name in sys.modules])
+"""
+
+# Each wrong line, and a piece of what is said about it.
+WRONG = {
+    "train m.csv -o m.twinwl --target NOPE": "target: got 'NOPE'",
+    "train m.csv -o m.twinwl --method nope": "--method is 'nope'",
+    "train m.csv -o m.twinwl --features nope": "--features: got 'nope'",
+    "train m.csv -o m.twinwl --method ntwin --root-mark nope": "--root-mark: got 'nope'",
+    "train m.csv -o nowhere/m.twinwl": "its folder does not exist",
+    "train nothing -o m.twinwl": "no data set or file 'nothing'",
+    "evaluate m.csv --method nope": "method is 'nope'",
+    "evaluate TWINS --metric nope": "metrics: got 'nope'",
+    "evaluate TWINS --protocol nope": "protocol: got 'nope'",
+    "evaluate TWINS --grid nope": "grid: got 'nope'",
+    "evaluate TWINS --splits missing.zip": "cannot read 'missing.zip'",
+    "evaluate TWINS:nope=3": "no option 'nope'",
+    "evaluate missing.csv": "cannot read 'missing.csv'",
+    "hash --bad": "No such option: --bad",
+    "hash graph6:Bw --readout nope": "--readout: got 'nope'",
+    "hash m.csv missing.smi": "cannot read 'missing.smi'",
+    "dedup missing.csv": "twinwl: cannot read 'missing.csv'",
+    "dedup m.csv -o m.xlsx": "must end in",
+    "compare graph6:Bw missing.graphml": "cannot read 'missing.graphml'",
+    "features m.csv -o m.npz --initial nope": "--initial: got 'nope'",
+    "features missing.sdf -o m.npz": "cannot read 'missing.sdf'",
+    "predict missing.twinwl m.csv": "'missing.twinwl': there is no file",
+    "predict m.twinwl missing.csv": "cannot read 'missing.csv'",
+    "explain m.twinwl missing.csv#0": "cannot read 'missing.csv'",
+    "datasets nothing": "no data set or file 'nothing'",
+    "reproduce table1 --methods nope": "no table has the method 'nope'",
+    "demo --report m.png": "must end in",
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_an_error_comes_before_anything_heavy_is_loaded(line, tmp_path):
+    (tmp_path / "m.csv").write_text("smiles,active\nCCO,1\nCCN,0\n")
+    (tmp_path / "m.twinwl").touch()
+    found = subprocess.run(
+        [sys.executable, "-c", COMMAND, *line.split()],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert WRONG[line] in " ".join(found.stderr.split())
+    assert (found.returncode, found.stdout) == (2, "[]\n")
+
+
+def test_choices_are_those_of_the_library():
+    known = {"features": KINDS, "initial": INITIALS, "readout": READOUTS, "root_mark": ROOT_MARK.names}
+    assert {option: set(names) for option, names in CHOICES.items()} == {
+        option: set(names) for option, names in known.items()
+    }
