@@ -23,6 +23,7 @@ from twinwl.refinement.colours import refine
 from twinwl.refinement.content_keys import content_keys
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+from twinwl.stwin.near_graphs import NearGraphs
 
 PACKAGE = Path(tw.__file__).parent
 
@@ -64,6 +65,7 @@ def tour(folder):
         out.append(tw.TwinKernel(2, base=base).fit(labelled).transform(labelled).tolist())
     out.append([keys.tolist() for keys in content_keys(refine(labelled, 2).alphabet)])
     out.append(refine(plain, 2, n_threads=2).colours.tolist())
+    out.append(NearGraphs(labelled).pairs(labelled, 0.5).similarity.tolist())
     out += large(long)
     out.append(rooted_subgraphs(plain, 2).within(1).indices.tolist())
     out.append(tw.graph_hashes(plain, readout="degrees"))

@@ -35,8 +35,8 @@ def test_predictions_are_the_models(model, tmp_path):
     assert result.exit_code == 0, result.output
     found = rows((tmp_path / "out.csv").read_text())
     graphs, classifier = GraphBatch.from_smiles(SMILES), load(model)
-    assert list(found[0]) == ["index", "name", "prediction", "p_0", "p_1"]
-    assert [row["name"] for row in found] == SMILES
+    assert list(found[0]) == ["index", "smiles", "alcohol", "prediction", "p_0", "p_1", "unseen", "error"]
+    assert [row["smiles"] for row in found] == SMILES
     assert [int(row["index"]) for row in found] == list(range(len(SMILES)))
     assert [int(row["prediction"]) for row in found] == classifier.predict(graphs).tolist()
     shares = np.array([[float(row["p_0"]), float(row["p_1"])] for row in found])
@@ -61,23 +61,79 @@ def test_decisions_are_made_once(model, monkeypatch):
 
 def test_the_table_goes_to_the_screen_and_the_rest_to_stderr(svc):
     result = run("predict", svc, "smiles:CCCO")
-    assert result.stdout == "index,name,prediction\n0,smiles:CCCO,1\n"
+    assert result.stdout == "index,name,prediction,unseen,error\n0,smiles:CCCO,1,0.0,\n"
     assert result.stderr == "unseen: 0.0% of the node colours occur in no training graph\n"
 
 
 def test_known_classes_give_an_accuracy(svc, tmp_path):
     result = run("predict", svc, write_csv(tmp_path / "m.csv"), "--target", "alcohol")
     found = rows(result.stdout)
-    assert [int(row["target"]) for row in found] == CLASSES
-    right = sum(row["prediction"] == row["target"] for row in found)
+    assert [int(row["alcohol"]) for row in found] == CLASSES
+    right = sum(row["prediction"] == row["alcohol"] for row in found)
     assert f"accuracy {right / len(found):.1%} ({right} of {len(found)})" in result.stderr
 
 
-def test_skipped_rows_keep_their_places(svc, tmp_path):
-    (tmp_path / "new.csv").write_text("id,smiles\na,CCO\nb,C1CC\nc,CCC\n")
+def test_every_row_and_every_column_is_kept(svc, tmp_path):
+    table = "id,smiles,prediction\na,CCO,old\nb,C1CC,old\nc,CCC,\nshort\nd,,old\n"
+    (tmp_path / "new.csv").write_text(table)
     result = run("predict", svc, tmp_path / "new.csv")
-    assert [(row["index"], row["name"]) for row in rows(result.stdout)] == [("0", "CCO"), ("2", "CCC")]
-    assert "left out 1 of 3 rows (1 cannot be read); the first is line 3" in result.stderr
+    found = rows(result.stdout)
+    assert list(found[0])[:5] == ["index", "id", "smiles", "prediction", "twinwl_prediction"]
+    assert [row["id"] for row in found] == ["a", "b", "c", "", "d"]
+    assert [row["prediction"] for row in found] == ["old", "old", "", "", "old"]
+    assert [bool(row["twinwl_prediction"]) for row in found] == [True, False, True, False, False]
+    assert [bool(row["unseen"]) for row in found] == [True, False, True, False, False]
+    reasons = [row["error"] for row in found]
+    assert "C1CC" in reasons[1]
+    assert "got 1 cells, expected 3" in reasons[3]
+    assert reasons[4] == "its cell of 'smiles' is empty"
+    assert reasons[0] == reasons[2] == ""
+    assert "left out 3 of 5 rows (3 cannot be read); the first is line 3" in result.stderr
+
+
+def test_a_row_without_its_target_is_predicted(svc, tmp_path):
+    (tmp_path / "new.csv").write_text("smiles,alcohol\nCCO,1\nCCC,\nCCCO,0\n")
+    result = run("predict", svc, tmp_path / "new.csv", "--target", "alcohol")
+    assert [row["prediction"] for row in rows(result.stdout)] == ["1", "0", "1"]
+    assert "accuracy 50.0% (1 of 2)" in result.stderr
+
+
+def test_a_threshold_moves_the_line_between_two_classes(svc, tmp_path):
+    data = write_csv(tmp_path / "m.csv")
+    found = [rows(run("predict", svc, data, "--proba", "--threshold", p).stdout) for p in (0, 0.3, 1)]
+    assert {row["prediction"] for row in found[0]} == {"1"}
+    assert all((row["prediction"] == "1") == (float(row["p_1"]) >= 0.3) for row in found[1])
+    assert {row["prediction"] for row in found[2]} == {"0"}
+    for wrong in ("1.5", "-0.1", "nan"):
+        result = run("predict", svc, data, "--threshold", wrong)
+        assert result.exit_code == 2
+        assert "--threshold" in result.stderr
+
+
+def test_a_threshold_needs_two_classes(tmp_path):
+    data = tmp_path / "three.csv"
+    data.write_text("smiles,kind\n" + "".join(f"{text},{place % 3}\n" for place, text in enumerate(SMILES)))
+    model = tmp_path / "three.twinwl"
+    assert run("train", data, "-o", model, "--method", "stwin-svc").exit_code == 0
+    result = run("predict", model, data, "--threshold", "0.5")
+    assert result.exit_code == 2
+    assert "--threshold needs a model of two classes; this one has 0, 1, 2" in result.stderr
+
+
+def test_the_nearest_training_graph(svc, tmp_path):
+    train = write_csv(tmp_path / "train.csv", header="smiles,alcohol")
+    (tmp_path / "new.csv").write_text("smiles\nOCCC\n[Fe]\n")
+    found = rows(run("predict", svc, tmp_path / "new.csv", "--train", train).stdout)
+    assert (found[0]["nearest"], found[0]["nearest_row"], found[0]["similarity"]) == ("CCCO", "2", "1.0")
+    assert (found[1]["nearest"], found[1]["similarity"]) == ("", "0.0")
+
+
+def test_unseen_shares_by_round(svc):
+    found = rows(run("predict", svc, "smiles:CCCCN", "--by-round").stdout)[0]
+    by_round = [float(found[name]) for name in found if name.startswith("unseen_")]
+    assert by_round[0] == 0.2
+    assert by_round == sorted(by_round)  # what is unseen stays unseen
+    assert float(found["unseen"]) == pytest.approx(np.mean(by_round), abs=1e-4)
 
 
 def test_a_bad_smiles_stops_with_its_line_and_writes_nothing(svc, tmp_path):
@@ -126,8 +182,8 @@ def test_the_ending_of_the_output_is_its_format(ending, svc, tmp_path):
         ".parquet": pandas.read_parquet,
     }[ending]
     found = read(path)
-    assert list(found) == ["index", "name", "prediction", "p_0", "p_1"]
-    assert found["name"].tolist() == SMILES
+    assert list(found) == ["index", "smiles", "alcohol", "prediction", "p_0", "p_1", "unseen", "error"]
+    assert found["smiles"].tolist() == SMILES
     assert found["prediction"].tolist() == load(svc).predict(GraphBatch.from_smiles(SMILES)).tolist()
     assert found["p_0"].dtype == float
 
@@ -149,7 +205,7 @@ def test_formulas_in_a_table_are_text_and_read_back(tmp_path):
     assert run("predict", model, data, "--target", "class", "-o", out).exit_code == 0
     assert {row["prediction"] for row in rows(out.read_text())} <= {"'-low", "'=1+1"}
     again = tmp_path / "again.twinwl"
-    options = ("--method", "stwin-svc", "--target", "target", "--smiles-column", "name")
+    options = ("--method", "stwin-svc", "--target", "class")
     result = run("train", out, "-o", again, *options)
     assert result.exit_code == 0, result.stderr
     assert load(again).classes_.tolist() == ["-low", "=1+1"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = ["alphabet_of", "answers_of", "load_classifier", "unseen_share"]
+__all__ = ["alphabet_of", "answers_of", "load_classifier", "unseen_shares"]
 
 
 def load_classifier(path: Path) -> Any:  # noqa: ANN401  (classifiers share no base that has predict)
@@ -37,11 +37,26 @@ def load_classifier(path: Path) -> Any:  # noqa: ANN401  (classifiers share no b
     return model
 
 
-def answers_of(model: Any, graphs: GraphBatch) -> tuple[NDArray[np.generic], Float64]:  # noqa: ANN401
-    """Return what ``predict`` and ``predict_proba`` would, from decision values that are computed once."""
+def answers_of(
+    model: Any,  # noqa: ANN401
+    graphs: GraphBatch,
+    threshold: float | None = None,
+) -> tuple[NDArray[np.generic], Float64]:
+    """Return what ``predict`` and ``predict_proba`` would, from decision values that are computed once.
+
+    Parameters
+    ----------
+    model
+    graphs
+    threshold
+        Of two classes, take the second from this probability on; None takes what the model takes.
+    """
     from twinwl.estimators.calibration import probabilities_of  # noqa: PLC0415
     from twinwl.estimators.support_vectors import predicted_codes  # noqa: PLC0415
 
+    if threshold is not None and len(model.classes_) != 2:  # noqa: PLR2004
+        listing = ", ".join(map(str, model.classes_.tolist()))
+        raise TwinWLError(f"--threshold needs a model of two classes; this one has {listing}; leave it out")
     decisions = model.decision_function(graphs)
     calibration = getattr(model, "calibration_", None)  # support vector machines have one, networks need none
     probabilities = (
@@ -49,21 +64,29 @@ def answers_of(model: Any, graphs: GraphBatch) -> tuple[NDArray[np.generic], Flo
         if calibration is None
         else calibration.probabilities(decisions)
     )
-    return model.classes_[predicted_codes(decisions)], probabilities
+    codes = (
+        predicted_codes(decisions) if threshold is None else (probabilities[:, 1] >= threshold).astype(int)
+    )
+    return model.classes_[codes], probabilities
 
 
-def unseen_share(model: object, graphs: GraphBatch) -> float | None:
-    """Return how many node colours, over all rounds of the model, occur in no training graph.
+def unseen_shares(model: object, graphs: GraphBatch) -> Float64 | None:
+    """Return the share of each graph's nodes whose colour no training graph has, shape (n_rounds, n_graphs).
 
-    None where the model has no alphabet: networks on continuous features see numbers, not colours.
+    None where the model has no alphabet: networks on continuous features see numbers, not colours. A graph
+    without nodes has no colour that is unseen.
     """
+    import numpy as np  # noqa: PLC0415
+
     from twinwl.refinement.colours import refine  # noqa: PLC0415
 
     alphabet = alphabet_of(model)
-    if alphabet is None or not graphs.n_nodes:
+    if alphabet is None:
         return None
-    colours = refine(graphs.without_features(), None, alphabet=alphabet).colours
-    return float((colours < 0).mean())
+    unseen = refine(graphs.without_features(), None, alphabet=alphabet).colours < 0
+    before = np.concatenate([np.zeros((len(unseen), 1)), np.cumsum(unseen, axis=1)], axis=1)
+    shares: Float64 = np.diff(before[:, graphs.graph_ptr], axis=1) / np.maximum(1, graphs.nodes_per_graph)
+    return shares
 
 
 def alphabet_of(model: object) -> Alphabet | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,9 @@ from twinwl.cli.options import ModelFile, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from twinwl.arrays import Float64
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.opening import Reading
 
@@ -18,18 +22,22 @@ __all__ = ["predict", "register"]
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
-One row per graph: its place in DATA from 0 (rows that were skipped count), its name or SMILES, and the \
-predicted class; with --proba the probability of each class; and the true class where DATA says it.
+One row per row of DATA, in its order, with all columns that DATA has. Ours come behind them: the \
+prediction; with --proba the probability of each class; unseen, the share of the graph's node colours that \
+no training graph has (the more, the less the prediction counts); and error, the reason why a row could not \
+be read, which then has no prediction.
+
+With --train the nearest training graph of each row is added: its name, its row, and how similar it is (twin \
+kernel, minmax, two rounds: 1 is the same, 0 has nothing in common).
 
 In .csv and .tsv files a text that a spreadsheet would run as a formula (= + - @ in front) has a single \
 quote in front of it. .parquet needs [cyan]pip install 'twinwl\\[parquet]'[/].
 
-What else there is to know goes to standard error: accuracy where the classes are known, and how much of the \
-graphs the model has never seen. The more, the less its word counts.
-
 [bold]Examples[/]
 
 $ twinwl predict model.twinwl new_molecules.csv --proba -o predictions.csv
+
+$ twinwl predict model.twinwl new_molecules.csv --threshold 0.2 --train train.csv -o predictions.parquet
 
 $ twinwl predict model.twinwl smiles:CC(=O)Oc1ccccc1C(=O)O --proba
 """
@@ -60,49 +68,105 @@ def predict(
         ),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="Predict the second of two classes from this probability on, in place of the likelier one.",
+        ),
+    ] = None,
+    train: Annotated[
+        str | None,
+        typer.Option(metavar="DATA", help="The training data: adds the nearest training graph of each row."),
+    ] = None,
+    by_round: Annotated[
+        bool, typer.Option("--by-round", help="Add the unseen share of each round: unseen_0, unseen_1, …")
+    ] = False,
     *,
     reading: Reading,
 ) -> None:
     """Predict the class of each graph."""
-    from twinwl.cli.model_files import answers_of, load_classifier, unseen_share  # noqa: PLC0415  (help)
+    from twinwl.arguments import checked, number  # noqa: PLC0415  (not for the help)
+    from twinwl.cli.model_files import answers_of, load_classifier, unseen_shares  # noqa: PLC0415
     from twinwl.cli.output_files import check_output, write_table  # noqa: PLC0415
-    from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
+    from twinwl.cli.prediction_table import prediction_table  # noqa: PLC0415
+    from twinwl.datasets.source import check_source, read_columns, read_source  # noqa: PLC0415
     from twinwl.files.tables import TABLE_ENDINGS, table_bytes  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
+    checked("--threshold", threshold, number(0, 1), None)
     check_output(output, TABLE_ENDINGS)
     check_source(data, reading, "given")
+    if train is not None:
+        check_source(train, replace(reading, target=None), "given")
     classifier = load_classifier(model)
-    found = read_source(data, reading, "given")
+    columns = read_columns(data, reading)
+    # A row that lacks its target is predicted all the same, so targets are taken from the columns.
+    found = read_source(data, replace(reading, target=None) if columns else reading, "none")
     with ProgressBar("predicting"):
-        unseen = unseen_share(classifier, found.graphs)
-        classes, shares = answers_of(classifier, found.graphs)
-    predictions = classes.tolist()
-    shares_of_class = dict(zip(classifier.classes_.tolist(), shares.T.tolist(), strict=True)) if proba else {}
-    table = _table(found, predictions, shares_of_class)
+        unseen = unseen_shares(classifier, found.graphs)
+        classes, shares = answers_of(classifier, found.graphs, threshold)
+    answers: dict[str, Sequence[Any]] = {"prediction": classes.tolist()}
+    if proba:
+        for name, share in zip(classifier.classes_.tolist(), shares.T.tolist(), strict=True):
+            answers[f"p_{name}"] = [float(f"{value:.6g}") for value in share]
+    if unseen is not None:
+        answers |= _unseen_columns(unseen, by_round=by_round)
+    if train is not None:
+        answers |= _nearest(found, read_source(train, replace(reading, target=None), "none"))
+    truth = _truth(found, columns, reading.target)
+    if truth is not None and not columns:
+        answers["target"] = truth
+    table = prediction_table(found, columns, answers)
     if output is None:
         say(table_bytes(table, ".csv").decode(), end="")
     else:
         write_table(output, table)
-        say(f"{len(predictions):,} predictions in {output}", error=True)
-    if found.y is not None:
-        right = sum(str(one) == str(two) for one, two in zip(predictions, found.y.tolist(), strict=True))
-        say(f"accuracy {right / len(predictions):.1%} ({right:,} of {len(predictions):,})", error=True)
-    if unseen is not None:
-        hint = "; do the labels mean the same there?" if unseen == 1 else ""
-        say(f"unseen: {unseen:.1%} of the node colours occur in no training graph{hint}", error=True)
+        left = f" for {len(table['index']):,} rows" if found.errors else ""
+        say(f"{len(classes):,} predictions{left} in {output}", error=True)
+    if truth is not None:
+        _tell_accuracy(answers["prediction"], truth)
+    if unseen is not None and found.graphs.n_nodes:
+        _tell_unseen(float((unseen @ found.graphs.nodes_per_graph).mean() / found.graphs.n_nodes))
 
 
-def _table(
-    data: Dataset, predictions: list[object], shares_of_class: dict[object, list[float]]
-) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {
-        "index": data.rows.tolist(),
-        "name": list(data.names),
-        "prediction": predictions,
-    }
-    for name, shares in shares_of_class.items():
-        columns[f"p_{name}"] = [float(f"{share:.6g}") for share in shares]
-    if data.y is not None:
-        columns["target"] = data.y.tolist()
+def _tell_accuracy(predictions: Sequence[Any], truth: Sequence[Any]) -> None:
+    known = [(one, two) for one, two in zip(predictions, truth, strict=True) if two is not None]
+    right = sum(str(one) == str(two) for one, two in known)
+    share = f"{right / len(known):.1%}" if known else "unknown"
+    say(f"accuracy {share} ({right:,} of {len(known):,})", error=True)
+
+
+def _tell_unseen(share: float) -> None:
+    hint = "; do the labels mean the same there?" if share == 1 else ""
+    say(f"unseen: {share:.1%} of the node colours occur in no training graph{hint}", error=True)
+
+
+def _unseen_columns(unseen: Float64, *, by_round: bool) -> dict[str, Sequence[Any]]:
+    columns: dict[str, Sequence[Any]] = {"unseen": unseen.mean(axis=0).round(4).tolist()}
+    if by_round:
+        columns |= {f"unseen_{h}": share.round(4).tolist() for h, share in enumerate(unseen)}
     return columns
+
+
+def _truth(data: Dataset, columns: dict[str, list[Any]], target: str | None) -> list[Any] | None:
+    """Return the target of each graph, None where it is missing."""
+    from twinwl.datasets.rows import as_targets, is_missing  # noqa: PLC0415
+
+    if target is None or not columns:
+        return None if data.y is None else data.y.tolist()
+    cells = [columns[target][row] for row in data.rows]
+    present = iter(as_targets([cell for cell in cells if not is_missing(cell)], target, data.name).tolist())
+    return [None if is_missing(cell) else next(present) for cell in cells]
+
+
+def _nearest(data: Dataset, training: Dataset) -> dict[str, Sequence[Any]]:
+    from twinwl.stwin.near_graphs import NearGraphs  # noqa: PLC0415
+
+    index, similarity = NearGraphs(training.graphs).nearest(data.graphs)
+    places: list[int] = index.tolist()
+    return {
+        "nearest": [None if place < 0 else training.names[place] for place in places],
+        "nearest_row": [None if place < 0 else int(training.rows[place]) for place in places],
+        "similarity": similarity.round(4).tolist(),
+    }

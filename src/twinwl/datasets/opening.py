@@ -95,7 +95,7 @@ def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:
         from twinwl.datasets.formats.sdf import properties_of, sdf_rows  # noqa: PLC0415
 
         target = reading.target
-        if target is None and targets != "given":
+        if target is None and targets not in {"given", "none"}:
             target = obvious_target(properties_of(path), place.where, targets)
         return Rows(place.where, "smiles", sdf_rows(path, target), target)
     return Rows(place.where, place.kind, line_rows(place.kind, place.where))
@@ -157,7 +157,7 @@ def read_place(place: Place, reading: Reading, targets: Targets, options: Mappin
     if place.kind in ROW_KINDS and place.number is not None:
         return _one_row(place, reading)
     if place.kind == NAME:
-        found = _known(place.where, reading, options)
+        found = _known(place.where, reading, targets, options)
     elif place.kind in ROW_KINDS:
         found = _read_rows(place, reading, targets)
     else:
@@ -165,7 +165,7 @@ def read_place(place: Place, reading: Reading, targets: Targets, options: Mappin
     return found if place.number is None else _picked(found, place)
 
 
-def _known(given: str, reading: Reading, given_options: Mapping[str, int]) -> Dataset:
+def _known(given: str, reading: Reading, targets: Targets, given_options: Mapping[str, int]) -> Dataset:
     name, options = split_options(given, given_options)
     if name in GENERATED:
         return load_generated(name, options)
@@ -187,7 +187,7 @@ def _with_columns(name: str, reading: Reading) -> Reading:
     known = MOLECULE_SETS[name]
     return replace(
         reading,
-        target=reading.target or known.target,
+        target=reading.target or (None if targets == "none" else known.target),
         smiles_column=reading.smiles_column or known.smiles_column,
     )
 

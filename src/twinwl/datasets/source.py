@@ -135,7 +135,8 @@ def read_source(
         What the options say.
     targets
         ``"needed"``: fail where there are none. ``"obvious"``: take them where no choice is to be made.
-        ``"given"``: those of a table only where their column was named.
+        ``"given"``: those of a table only where their column was named. ``"none"``: those of a table never,
+        so that a row that lacks its target is read like the others.
     options
         Of sets made in code.
 

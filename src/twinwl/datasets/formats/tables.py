@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["Columns", "Table", "Targets", "all_cells", "choose_columns", "csv_table", "frame_table"]
 __all__ += ["obvious_target", "parquet_table", "smiles_column_of", "table_rows"]
 
-Targets = Literal["needed", "obvious", "given"]
-"""Fail without a target, take one where no choice is to be made, or only where its column is named."""
+Targets = Literal["needed", "obvious", "given", "none"]
+"""Fail without a target, take one where no choice is to be made, only where its column is named, or never.
+
+``"none"`` is about tables: other data sets have their targets all the same.
+"""
 
 _SMILES = ("smiles", "canonical_smiles", "isomeric_smiles", "mol")
 _TARGETS = ("label", "class", "target", "y")
@@ -192,7 +195,7 @@ def obvious_target(names: Sequence[str], source: str, targets: Targets) -> str |
     'Class'
     """
     obvious = names if len(names) == 1 else [name for name in names if name.lower() in _TARGETS]
-    if targets != "given" and len(obvious) == 1:
+    if targets not in {"given", "none"} and len(obvious) == 1:
         return obvious[0]
     if targets == "needed":
         held = ", ".join(map(repr, names)) or "none"
