@@ -48,6 +48,8 @@ WRONG = {
     "features m.csv -o m.npz --initial nope": "--initial: got 'nope'",
     "features missing.sdf -o m.npz": "cannot read 'missing.sdf'",
     "predict missing.twinwl m.csv": "'missing.twinwl': there is no file",
+    "predict m.twinwl m.csv --threshold 2": "--threshold",
+    "predict m.twinwl m.csv --train missing.csv": "cannot read 'missing.csv'",
     "predict m.twinwl missing.csv": "cannot read 'missing.csv'",
     "explain m.twinwl missing.csv#0": "cannot read 'missing.csv'",
     "datasets nothing": "no data set or file 'nothing'",

@@ -136,7 +136,7 @@ def check_place(place: Place, reading: Reading, targets: Targets) -> None:
             return
         refuse_options(name, options)
         if name in MOLECULE_SETS:
-            _rows_of_set(name, _with_columns(name, reading))
+            _rows_of_set(name, _with_columns(name, reading, targets))
         else:
             check_known(name, reading.data_dir)
     elif place.literal or place.where == STDIN or (path.is_dir() and place.kind in {"folder", "tu"}):
@@ -173,7 +173,7 @@ def _known(given: str, reading: Reading, targets: Targets, given_options: Mappin
     if name not in MOLECULE_SETS:
         return load_collection(name, reading.data_dir, reading.progress)
     path, member = find_molecules(name, reading.data_dir)
-    reading = _with_columns(name, reading)
+    reading = _with_columns(name, reading, targets)
 
     def parse() -> Dataset:
         return read_rows(_rows_of_set(name, reading), name, reading.on_error)
@@ -182,7 +182,7 @@ def _known(given: str, reading: Reading, targets: Targets, given_options: Mappin
     return replace(found, about=MOLECULE_SETS[name].about)
 
 
-def _with_columns(name: str, reading: Reading) -> Reading:
+def _with_columns(name: str, reading: Reading, targets: Targets) -> Reading:
     """Name the columns of a table of MoleculeNet where the user did not."""
     known = MOLECULE_SETS[name]
     return replace(
