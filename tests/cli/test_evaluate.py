@@ -43,9 +43,40 @@ def test_json_holds_every_reading():
     assert result["protocols"]["best-epoch"] is None
 
 
+def test_json_has_null_where_a_metric_is_undefined(monkeypatch):
+    monkeypatch.setattr("twinwl.evaluation.fold_run.measure", lambda _answers, names: {names[0]: 0.5})
+    done = run("TWINS:n_pairs=20", "--method", TREE, "--folds", "2", "--json")
+    (result,) = json.loads(done.stdout)
+    assert result["task"] == "classification"
+    assert result["fair"]["accuracy"] == 0.5
+    assert result["fair"]["roc-auc"] is None
+    assert result["metrics"]["roc-auc"]["folds"] == [None, None]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".tex"])
+def test_figures_are_written_as_a_table(tmp_path, ending):
+    out = tmp_path / f"figures{ending}"
+    done = run("TWINS:n_pairs=20", "--method", TREE, "--folds", "2", "-o", str(out))
+    assert done.exit_code == 0, done.output
+    assert f"7 figures in {out}" in done.stderr
+    text = out.read_text()
+    if ending == ".tex":
+        assert r"method & accuracy (\%) & majority class (\%) & ROC-AUC & PR-AUC" in text
+        assert r"50.00 $\pm$ 0.00 & 50.00 $\pm$ 0.00 & 0.500 $\pm$ 0.000" in text
+    else:
+        assert text.count("\n") == 7 + (ending == ".csv")
+        assert "balanced-accuracy" in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (
+            ("TWINS", "--method", TREE, "--task", "regression"),
+            "is for classification, and this is regression",
+        ),
+        (("TWINS", "--method", TREE, "--scoring", "auc"), "roc-auc"),
+        (("TWINS", "--method", TREE, "-o", "figures.xlsx"), "its name must end in"),
         (("TWINZ",), "TWINS"),
         (("TWINS", "--method", "stwim"), "did you mean 'stwin'"),
         (("TWINS", "--method", TREE, "--protocol", "fairr"), "did you mean 'fair'"),

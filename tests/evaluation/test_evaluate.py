@@ -1,5 +1,6 @@
 """Evaluations: the traps that make figures lie, kills that lose nothing, processes that change nothing."""
 
+import json
 import os
 import signal
 import subprocess
@@ -11,14 +12,18 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import twinwl as tw
 from twinwl import TwinWLError
-from twinwl.evaluation.fold_run import run_fold
+from twinwl.evaluation.evaluate import Evaluation
+from twinwl.evaluation.fold_run import Asked, Unit, run_fold
+from twinwl.evaluation.folds import Fold
 from twinwl.evaluation.methods import resolve
-from twinwl.evaluation.store import ResultStore
+from twinwl.evaluation.metrics import names_for
+from twinwl.evaluation.store import ResultStore, key_of
 from twinwl.learning.history import History
 
 
@@ -277,8 +282,188 @@ def test_the_metric_that_was_asked_for_is_the_headline_and_accuracy_stands_besid
     result = tw.evaluate(tree(), twins(), n_folds=3, metrics=["roc-auc"])
     assert result.metric == "roc-auc"
     assert result.metrics == ["roc-auc", "accuracy"]
+    assert result.mean == pytest.approx(result.summary("fair", "roc-auc").mean)
     assert "(roc-auc, fair)" in str(result)
     assert "(accuracy, fair)" in str(result)
+
+
+# ---------------------------------------------------------------------- metrics and tasks
+
+
+def rare(n_graphs=40, n_rare=2):
+    """Graphs of which few are of class 1; the first sit in the first fold when groups say so."""
+    graphs = tw.load_dataset("TWINS", n_pairs=n_graphs // 2).graphs
+    y = np.zeros(n_graphs, int)
+    y[:n_rare] = 1
+    return graphs, y
+
+
+def measured(n_graphs=40):
+    graphs = tw.load_dataset("TWINS", n_pairs=n_graphs // 2).graphs
+    return graphs, graphs.nodes_per_graph + np.linspace(0, 0.5, n_graphs)
+
+
+def line():
+    return make_pipeline(tw.STwinVectorizer(1, features="count"), Ridge())
+
+
+def test_all_that_a_method_can_give_is_measured_and_accuracy_comes_first():
+    result = tw.evaluate(tree(), twins(), n_folds=3)
+    assert result.metric == "accuracy"
+    assert result.metrics == names_for("classification")
+    assert result.summary("fair", "majority").mean == 0.5
+    assert "50.00 ± 0.00 (majority, fair)" in str(result)
+    frame = result.to_frame()
+    assert set(frame.metric) == set(result.metrics)
+
+
+def test_a_method_without_probabilities_leaves_them_out_unless_they_are_asked_for():
+    pipeline = make_pipeline(tw.STwinVectorizer(2), RidgeClassifier())
+    assert tw.evaluate(pipeline, twins(), n_folds=2).metrics == [
+        "accuracy", "majority", "balanced-accuracy", "mcc",
+    ]  # fmt: skip
+    with pytest.raises(TwinWLError, match="brier: Pipeline has no predict_proba"):
+        tw.evaluate(pipeline, twins(), n_folds=2, metrics=["brier"])
+
+
+def test_results_of_an_older_version_are_read_and_not_run_again(tmp_path):
+    """They hold accuracy alone, and neither task nor scoring."""
+    store = tmp_path / "r.jsonl"
+    tw.evaluate(tree(), twins(), n_folds=3, store=store, metrics=["accuracy"])
+    old = []
+    for text in store.read_text().splitlines():
+        row = json.loads(text)
+        del row["task"], row["scoring"]
+        old.append(json.dumps(row))
+    store.write_text("\n".join(old) + "\n")
+    again = tw.evaluate(tree(), twins(), n_folds=3, store=store)
+    assert again.metrics == ["accuracy"]
+    assert store.read_text().splitlines() == old
+    more = tw.evaluate(tree(), twins(), n_folds=3, store=store, metrics=["mcc"])
+    assert more.metrics == ["mcc", "accuracy"]
+    assert len(store.read_text().splitlines()) == 6
+
+
+def test_a_fold_without_a_class_is_undefined_and_no_zero():
+    graphs, y = rare()
+    folds = [Fold(np.arange(0, 30), np.arange(0), np.arange(30, 40)),
+             Fold(np.r_[1:20], np.arange(0), np.r_[0, 20:30])]  # fmt: skip
+    asked = Asked("classification", names_for("classification"), "accuracy", choose=False, optional=True)
+    data = tw.Dataset.from_graphs(graphs, y)
+    rows = []
+    for number, fold in enumerate(folds):
+        key = key_of(data, "tree", 1, {}, "two", fold=number)
+        rows.append(run_fold(Unit(key, resolve(tree()), fold), data, np.arange(len(y)), asked))
+    assert "roc-auc" not in rows[0]["scores"]
+    result = Evaluation("rare", "tree", "fair", "roc-auc", rows)
+    assert np.isnan(result.fold_scores).tolist() == [True, False]
+    assert result.mean == rows[1]["scores"]["roc-auc"]
+    assert "undefined in 1 of 2 folds" in str(result)
+    record = next(record for record in result.to_records() if record["metric"] == "roc-auc")
+    assert record["n_folds"] == 1
+    never = Evaluation("rare", "tree", "fair", "roc-auc", rows[:1])
+    assert np.isnan(never.mean)
+    assert "undefined (roc-auc, fair" in str(never)
+
+
+def test_numbers_are_regression_and_said_to_be(tmp_path):
+    result = tw.evaluate(line(), measured(), n_folds=4, store=tmp_path / "r.jsonl")
+    assert result.task.name == "regression"
+    assert result.metrics == ["rmse", "mae", "r2", "spearman"]
+    assert result.summary("fair", "r2").mean > 0.9
+    text = str(result)
+    assert "regression: the target has 40 different values, not all of them whole numbers" in text
+    assert "best-epoch" not in text
+    assert {row["splits"] for row in result.rows} == {"4 folds, regression"}
+    assert {record["metric"] for record in result.to_records()} == set(result.metrics)
+    assert "<td>rmse</td>" in result._repr_html_()
+
+
+def test_the_hold_out_chooses_the_smaller_error():
+    result = tw.evaluate(line(), measured(), n_folds=3, grid={"ridge__alpha": [1e6, 1e-3]})
+    assert {config["ridge__alpha"] for config in result.summary().configs} == {1e-3}
+
+
+def test_copies_of_measured_graphs_are_told_by_error_too():
+    graphs, y = measured()
+    twice = np.repeat(np.arange(40), 2)
+    assert "isomorphic copy in training; rmse without them " in str(
+        tw.evaluate(line(), (graphs[twice], y[twice]), n_folds=4)
+    )
+
+
+def test_the_method_decides_where_the_targets_could_be_both():
+    graphs, y = rare(n_rare=20)
+    assert tw.evaluate(line(), (graphs, y), n_folds=2).task.name == "regression"
+    many = np.arange(40) // 2
+    assert tw.evaluate(line(), (graphs, many), n_folds=2).task.reason.startswith("that is what ")
+    assert tw.evaluate(tree(), (graphs, y), n_folds=2).task.name == "classification"
+
+
+@pytest.mark.parametrize(
+    ("method", "y", "options", "message"),
+    [
+        (lambda: "stwin-svc", "measured", {}, "stwin-svc is for classification, and this is regression"),
+        (line, "names", {}, "is for regression, and this is classification .the target has 2 different"),
+        (tree, "classes", {"task": "regression"}, "is for classification, and this is regression; "),
+        (line, "names", {"task": "regression"}, "task: got 'regression', but the target holds 'a', which"),
+        (
+            tree,
+            "measured",
+            {"task": "classification"},
+            "but the target holds 0.5, a measurement and no class",
+        ),
+        (tree, "classes", {"task": "ranking"}, "task: got 'ranking'"),
+        (tree, "classes", {"metrics": ["rmse"]}, "metrics: rmse is for regression, and this is classif"),
+        (line, "measured", {"scoring": "roc-auc"}, "scoring: roc-auc is for classification, and this"),
+        (tree, "classes", {"scoring": "acuracy"}, "scoring: got 'acuracy'.*did you mean 'accuracy'"),
+    ],
+)
+def test_what_does_not_go_together_is_one_clear_error(method, y, options, message):
+    targets = {
+        "measured": np.arange(40) + 0.5,
+        "names": np.array(["a", "b"] * 20),
+        "classes": np.arange(40) % 2,
+    }
+    with pytest.raises(TwinWLError, match=message):
+        tw.evaluate(method(), (rare()[0], targets[y]), n_folds=2, **options)
+
+
+def test_the_inner_choice_goes_by_the_scoring_that_was_asked_for(tmp_path):
+    """By accuracy the common class wins; by balanced accuracy both answers are alike, and the first wins."""
+    graphs, y = rare(n_rare=10)
+    constant = make_pipeline(tw.STwinVectorizer(1), DummyClassifier(strategy="constant", constant=0))
+    options = {"grid": {"dummyclassifier__constant": [1, 0]}, "n_folds": 2, "store": tmp_path / "r.jsonl"}
+
+    def chosen(scoring):
+        configs = tw.evaluate(constant, (graphs, y), scoring=scoring, **options).summary().configs
+        return {config["dummyclassifier__constant"] for config in configs}
+
+    assert chosen(None) == chosen("accuracy") == {0}
+    assert chosen("balanced-accuracy") == {1}
+    assert chosen("brier") == {0}  # smaller is better
+    rows = ResultStore(tmp_path / "r.jsonl").rows()
+    assert {row["scoring"] for row in rows} == {"brier"}  # the newest
+
+
+def test_a_scoring_that_the_hold_out_leaves_undefined_is_an_error():
+    data = tw.Dataset.from_graphs(*rare(n_rare=3))
+    fold = Fold(np.arange(0, 30), np.arange(30, 35), np.arange(35, 40))
+    asked = Asked("classification", ["accuracy"], "roc-auc", choose=True, optional=False)
+    unit = Unit(key_of(data, "tree", 1, {}, "one"), resolve(tree()), fold)
+    with pytest.raises(TwinWLError, match="scoring: roc-auc is undefined on the 5 graphs held out in fold 0"):
+        run_fold(unit, data, np.arange(40), asked)
+
+
+def test_a_method_with_a_scoring_of_its_own_is_handed_it():
+    class Choosy(DummyClassifier):
+        def __init__(self, scoring="accuracy"):
+            super().__init__()
+            self.scoring = scoring
+
+    result = tw.evaluate(Choosy(), twins(), n_folds=2, scoring="roc-auc")
+    assert {row["config"]["scoring"] for row in result.rows} == {"roc-auc"}
+    assert [row["config"] for row in tw.evaluate(Choosy(), twins(), n_folds=2).rows] == [{}, {}]
 
 
 def test_a_store_that_cannot_be_written_is_refused_before_any_fit(tmp_path):

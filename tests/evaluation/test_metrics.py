@@ -1,9 +1,13 @@
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn import metrics as judge
 
 from twinwl import TwinWLError
-from twinwl.evaluation.metrics import check_metrics, scores_of
+from twinwl.evaluation.metrics import METRICS, Answers, answers_of, check_metrics, figures, measure, names_for
+
+CLASSES = names_for("classification")
+NUMBERS = names_for("regression")
 
 
 class Fixed:
@@ -19,39 +23,86 @@ class Fixed:
         return self.probability[: len(graphs)]
 
 
+def scores_of(estimator, y, names=tuple(CLASSES)):
+    y = np.asarray(y)
+    return measure(answers_of(estimator, range(len(y)), y, names), names)
+
+
 def test_two_classes_are_scored_as_scikit_learn_does():
     y = np.array(["no", "no", "yes", "yes", "no"])
     yes = np.array([0.1, 0.6, 0.7, 0.4, 0.2])
-    estimator = Fixed(np.stack([1 - yes, yes], axis=1), ["no", "yes"])
-    scores, right = scores_of(
-        estimator, range(5), y, ["accuracy", "balanced-accuracy", "roc-auc", "average-precision"]
+    predicted = np.where(yes > 0.5, "yes", "no")
+    found = scores_of(Fixed(np.stack([1 - yes, yes], axis=1), ["no", "yes"]), y)
+    assert found == pytest.approx(
+        {
+            "accuracy": 0.6,
+            "majority": 0.6,
+            "roc-auc": judge.roc_auc_score(y == "yes", yes),
+            "average-precision": judge.average_precision_score(y == "yes", yes),
+            "balanced-accuracy": (2 / 3 + 1 / 2) / 2,
+            "mcc": judge.matthews_corrcoef(y, predicted),
+            "brier": judge.brier_score_loss(y == "yes", yes),
+        }
     )
-    assert right.tolist() == [True, False, True, False, True]
-    assert scores["accuracy"] == 0.6
-    assert scores["balanced-accuracy"] == pytest.approx((2 / 3 + 1 / 2) / 2)
-    assert scores["roc-auc"] == pytest.approx(judge.roc_auc_score(y == "yes", yes))
-    assert scores["average-precision"] == pytest.approx(judge.average_precision_score(y == "yes", yes))
 
 
-def test_three_classes_have_ranking_scores_too():
-    random = np.random.default_rng(0)
+def test_three_classes_are_ranked_one_against_the_rest():
     y = np.array([0, 1, 2, 0, 1, 2, 2])
-    probability = random.dirichlet([1, 1, 1], 7)
-    scores, _ = scores_of(Fixed(probability, [0, 1, 2]), range(7), y, ["roc-auc", "average-precision"])
-    assert scores["roc-auc"] == pytest.approx(judge.roc_auc_score(y, probability, multi_class="ovr"))
-    assert 0 < scores["average-precision"] < 1
+    probability = np.random.default_rng(0).dirichlet([1, 1, 1], 7)
+    found = scores_of(Fixed(probability, [0, 1, 2]), y)
+    of_class = [judge.average_precision_score(y == code, probability[:, code]) for code in range(3)]
+    assert found["roc-auc"] == pytest.approx(judge.roc_auc_score(y, probability, multi_class="ovr"))
+    assert found["average-precision"] == pytest.approx(np.mean(of_class))
+    assert found["brier"] == pytest.approx(np.square(probability - np.eye(3)[y]).sum() / 7 / 2)
+    assert found["majority"] == pytest.approx(3 / 7)
 
 
-def test_a_ranking_score_that_is_not_defined_is_left_out():
-    estimator = Fixed([[0.9, 0.1], [0.2, 0.8]], [0, 1])
-    scores, _ = scores_of(estimator, range(2), np.array([1, 1]), ["accuracy", "roc-auc"])
-    assert scores == {"accuracy": 0.5}
+def test_numbers_are_scored_as_scikit_learn_and_scipy_do():
+    y, predicted = np.array([1.0, 2.5, 3.0, 7.0]), np.array([1.5, 2.0, 3.5, 5.0])
+    assert measure(Answers(y, predicted), NUMBERS) == pytest.approx(
+        {
+            "rmse": judge.mean_squared_error(y, predicted) ** 0.5,
+            "mae": judge.mean_absolute_error(y, predicted),
+            "r2": judge.r2_score(y, predicted),
+            "spearman": stats.spearmanr(y, predicted)[0],
+        }
+    )
+
+
+def test_what_one_class_leaves_undefined_is_left_out_and_not_zero():
+    found = scores_of(Fixed([[0.9, 0.1], [0.2, 0.8]], [0, 1]), [1, 1])
+    assert found == pytest.approx({"accuracy": 0.5, "majority": 1.0, "brier": (0.9**2 + 0.2**2) / 2})
+    assert figures(found, ["accuracy", "roc-auc"]) == "accuracy 50.0 %, ROC-AUC undefined"
+
+
+def test_a_class_that_training_never_saw_is_a_mistake_and_no_crash():
+    found = scores_of(Fixed([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], ["a", "b"]), ["a", "b", "c"])
+    assert found["accuracy"] == pytest.approx(2 / 3)
+    assert found["roc-auc"] == pytest.approx((1 + 1 + 0.5) / 3)  # all graphs are ranked alike for "c"
+
+
+@pytest.mark.parametrize(
+    ("y", "predicted", "left"),
+    [
+        ([2.0, 2.0], [1.0, 3.0], {"rmse", "mae"}),  # equal targets have no ranks and nothing to explain
+        ([1.0], [1.0], {"rmse", "mae"}),
+        ([1.0, 2.0], [5.0, 5.0], {"rmse", "mae", "r2"}),
+    ],
+)
+def test_numbers_without_differences_leave_ranks_undefined(y, predicted, left):
+    assert set(measure(Answers(np.array(y), np.array(predicted)), NUMBERS)) == left
+
+
+def test_the_metrics_of_losses_are_better_when_smaller():
+    assert {name for name, metric in METRICS.items() if metric.sign < 0} == {"brier", "rmse", "mae"}
 
 
 def test_unknown_metrics_and_missing_probabilities_are_refused():
     with pytest.raises(TwinWLError, match="did you mean 'roc-auc'"):
         check_metrics(["rocauc"])
+    with pytest.raises(TwinWLError, match="rmse is for regression, and this is classification"):
+        check_metrics(["rmse"])
     silent = Fixed([[0.5, 0.5]], [0, 1])
     silent_type = type("Silent", (), {"predict": silent.predict, "classes_": silent.classes_})
     with pytest.raises(TwinWLError, match="no predict_proba"):
-        scores_of(silent_type(), range(1), np.array([0]), ["roc-auc"])
+        scores_of(silent_type(), [0], ["roc-auc"])

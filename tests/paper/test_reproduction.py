@@ -112,7 +112,7 @@ def test_a_method_that_fails_is_reported_and_the_others_go_on(guess, twins, tmp_
 def test_a_training_inside_an_evaluation_shows_no_bar_of_its_own():
     pytest.importorskip("torch", reason="networks need PyTorch")
     unit = Unit({"config": {}, "seed": 0}, METHODS["stwin"], None)
-    assert unit.build().progress is False
+    assert unit.build().verbose is False
 
 
 class Warner(DummyClassifier):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json as json_format
+import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +28,14 @@ takes graphs is evaluated by its import path, [cyan]package.module:Class[/].
 looks at each test fold once. [cyan]best-epoch[/] and [cyan]best-fold-epoch[/] choose by test accuracy: \
 optimistic, and marked so. All three come from the same run.
 
+[bold]Metrics[/] of classes: accuracy, majority (the accuracy of always answering the most common class), \
+roc-auc, average-precision (PR-AUC), balanced-accuracy, mcc, brier; of numbers: rmse, mae, r2, spearman. All \
+that a method can give are shown; --metric puts others first. More than two classes are ranked one against \
+the rest. Where all test graphs of a fold are of one class, its ROC-AUC is undefined, and not in the mean.
+
+[bold]The task[/] is classification or regression: what the method is for, else what the targets look like. \
+The result says which was taken, and why. --scoring is the metric that chooses among configurations.
+
 [bold]The store[/] keeps every finished fold: a run that was stopped goes on where it stopped. Methods named \
 together are compared over the same folds.
 
@@ -46,9 +56,9 @@ def register(app: typer.Typer) -> None:
     app.command(epilog=EPILOG)(reads_data(evaluate))
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0917  (the options of a command)
     data: Annotated[
-        str, typer.Argument(metavar="DATA", help="Graphs with their classes.", show_default=False)
+        str, typer.Argument(metavar="DATA", help="Graphs with their targets.", show_default=False)
     ],
     method: Annotated[
         list[str] | None,
@@ -64,33 +74,53 @@ def evaluate(
     splits: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Published splits in place of seeded folds.")
     ] = None,
+    task: Annotated[
+        str, typer.Option(metavar="auto|classification|regression", help="What the targets are.")
+    ] = "auto",
     metric: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME", help="accuracy, balanced-accuracy, roc-auc, average-precision; repeatable."
-        ),
+        typer.Option(metavar="NAME", help="Show these, the first as headline; repeatable. \\[default: all]"),
+    ] = None,
+    scoring: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Metric of inner choices. \\[default: accuracy or rmse]"),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     store: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep results here, and do not repeat what it holds.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the figures as a table too: .csv, .tsv, .json, .jsonl, .parquet or .tex (LaTeX).",
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     *,
     reading: Reading,
 ) -> None:
     """Evaluate methods by cross-validation, honestly: every figure names its protocol."""
-    from twinwl.cli.output_files import STORES, check_ending  # noqa: PLC0415  (the help page must not pay for these)
+    from twinwl.arguments import checked, one_of  # noqa: PLC0415
+    from twinwl.cli.output_files import STORES, check_ending, check_output  # noqa: PLC0415  (the help page must not pay for these)
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
+    from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
 
     check_ending(store, STORES, or_unknown=True)
+    check_output(output, (*TABLE_ENDINGS, ".tex"))
     check_source(data, reading, "needed")  # a column that is not there shows before scikit-learn is loaded
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
-    from twinwl.evaluation.metrics import check_metrics  # noqa: PLC0415
+    from twinwl.evaluation.metrics import known_metrics  # noqa: PLC0415
     from twinwl.evaluation.protocols import check_protocol  # noqa: PLC0415
     from twinwl.evaluation.published_splits import find_splits  # noqa: PLC0415
+    from twinwl.evaluation.tasks import TASKS  # noqa: PLC0415
 
     check_protocol(protocol)
-    metrics = check_metrics(metric or ["accuracy"])
+    known_metrics(metric or [])
+    known_metrics([] if scoring is None else [scoring], "scoring")
+    checked("task", task, one_of("auto", *TASKS))
     methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
     for chosen in methods:
         chosen.configs(grid)
@@ -110,7 +140,9 @@ def evaluate(
                 repeats=repeats,
                 seed=seed,
                 splits=splits,
-                metrics=metrics,
+                task=task,
+                metrics=metric or None,
+                scoring=scoring,
                 n_jobs=jobs,
                 store=store,
             )
@@ -120,6 +152,8 @@ def evaluate(
         kept = f"; finished folds are in {store}, the same command goes on from there" if store else ""
         say(f"interrupted{kept}", error=True)
         raise typer.Exit(130) from None
+    if output is not None:
+        _write(output, results)
     if json:
         say(json_format.dumps([_as_json(result) for result in results], indent=1))
     else:
@@ -133,28 +167,76 @@ def _print(results: list[Evaluation]) -> None:
     for other in results[1:]:
         from twinwl.evaluation.significance import compare_scores  # noqa: PLC0415
 
-        say(str(compare_scores(first.fold_scores, other.fold_scores, (first.method, other.method))))
+        pairs = list(zip(first.fold_scores, other.fold_scores, strict=True))
+        pairs = [pair for pair in pairs if not any(map(math.isnan, pair))]
+        if len(pairs) > 1:  # one fold, or one where the metric is defined, says nothing about chance
+            ours, theirs = ([pair[place] for pair in pairs] for place in (0, 1))
+            names = (first.method, other.method)
+            say(str(compare_scores(ours, theirs, names, metric=first.metric)))
+
+
+def _write(output: Path, results: list[Evaluation]) -> None:
+    from twinwl.cli.output_files import write_table, written  # noqa: PLC0415
+
+    records = [record for result in results for record in result.to_records()]
+    if output.suffix.lower() == ".tex":
+        with written(output) as stream:
+            stream.write(_latex(results).encode())
+    else:
+        columns = {name: [record[name] for record in records] for name in records[0]}  # type: ignore[literal-required]
+        write_table(output, columns)
+    say(f"{len(records)} figures in {output}", error=True)
+
+
+def _latex(results: list[Evaluation]) -> str:
+    """Return one row per method and one column per metric, for the package booktabs."""
+    from twinwl.evaluation.metrics import METRICS  # noqa: PLC0415
+
+    metrics = list(dict.fromkeys(name for result in results for name in result.metrics))
+    lines = [["method", *(METRICS[name].title + r" (\%)" * METRICS[name].percent for name in metrics)]]
+    for result in results:
+        found = {name: result.summary("fair", name) for name in result.metrics}
+        cells = [
+            "--" if (summary := found.get(name)) is None else METRICS[name].text(summary.mean, summary.std)
+            for name in metrics
+        ]
+        lines.append([re.sub(r"([_%&#$])", r"\\\1", result.method), *cells])
+    head, *body = [" & ".join(line).replace("±", r"$\pm$").replace("²", "$^2$") + r" \\" for line in lines]
+    about = f"% {results[0].dataset}, fair protocol: mean and standard deviation over folds"
+    columns = "l" + "r" * len(metrics)
+    rows = [about, rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body]
+    return "\n".join([*rows, r"\bottomrule", r"\end{tabular}", ""])
 
 
 def _as_json(result: Evaluation) -> dict[str, object]:
     from twinwl.evaluation.protocols import PROTOCOLS  # noqa: PLC0415
 
-    readings = {}
-    for protocol in PROTOCOLS:
-        summary = result.summary(protocol, result.metric if protocol == "fair" else "accuracy")
-        readings[protocol] = summary and {
+    def reading(protocol: str, metric: str) -> dict[str, object] | None:
+        summary = result.summary(protocol, metric)
+        if summary is None:
+            return None
+        return {
             "metric": summary.metric,
-            "mean": summary.mean,
-            "std": summary.std,
-            "folds": summary.fold_scores,
+            "mean": _number(summary.mean),
+            "std": _number(summary.std),
+            "folds": [_number(score) for score in summary.fold_scores],
             "configs": summary.configs,
             "optimistic": summary.optimistic,
         }
+
+    metric_of = dict.fromkeys(PROTOCOLS, "accuracy") | {"fair": result.metric}
     return {
         "dataset": result.dataset,
         "method": result.method,
+        "task": result.task.name,
         "headline": result.protocol,
         "n_leaked": result.n_leaked,
-        "fair": {name: result.summary("fair", name).mean for name in result.metrics},  # type: ignore[union-attr]
-        "protocols": readings,
+        "fair": {name: _number(result.summary("fair", name).mean) for name in result.metrics},  # type: ignore[union-attr]
+        "metrics": {name: reading("fair", name) for name in result.metrics},
+        "protocols": {protocol: reading(protocol, metric) for protocol, metric in metric_of.items()},
     }
+
+
+def _number(score: float) -> float | None:
+    """Return a score as JSON has it: null where it is not defined."""
+    return None if math.isnan(score) else score

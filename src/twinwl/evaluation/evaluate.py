@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 from joblib import Parallel, delayed
 
-from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, is_a
+from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, is_a, one_of
 from twinwl.arguments import number as number_in
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.source import Reading, read_source
 from twinwl.errors import TwinWLError, held_warnings, import_extra, shown, warn_caller
 from twinwl.evaluation.claims import Claims, SharedWork
-from twinwl.evaluation.fold_run import Unit, run_fold
+from twinwl.evaluation.fold_run import Asked, Unit, run_fold
 from twinwl.evaluation.folds import folds_of
 from twinwl.evaluation.leaks import copies_of
 from twinwl.evaluation.methods import Method, resolve
-from twinwl.evaluation.metrics import check_metrics
+from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, check_metrics, known_metrics, names_for
 from twinwl.evaluation.protocols import PROTOCOLS, Summary, check_protocol, summarise
 from twinwl.evaluation.store import ResultStore, key_of, row_key
+from twinwl.evaluation.tasks import TASKS, Task, suits, task_of
 from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from twinwl.evaluation.store import Row
 
 __all__ = ["Evaluation", "Record", "evaluate"]
+
+_CLASSES = Task("classification", "")
 
 
 class Record(TypedDict):
@@ -63,6 +66,8 @@ class Evaluation:
         What was evaluated, and how the headline is read.
     rows : list of dict
         The stored results.
+    task : Task
+        Classification or regression, and why.
     """
 
     dataset: str
@@ -70,6 +75,7 @@ class Evaluation:
     protocol: str
     metric: str
     rows: list[Row]
+    task: Task = _CLASSES
 
     def summary(self, protocol: str | None = None, metric: str | None = None) -> Summary | None:
         """Read the results under a protocol; None where it does not apply (a method without epochs)."""
@@ -83,7 +89,7 @@ class Evaluation:
 
     @property
     def mean(self) -> float:
-        """Mean over folds under the chosen protocol."""
+        """Mean over folds under the chosen protocol; over those where the metric is defined."""
         return self._headline.mean
 
     @property
@@ -106,13 +112,17 @@ class Evaluation:
 
     @property
     def metrics(self) -> list[str]:
-        """What every result holds a score of, the headline first."""
+        """What every result was measured by, the headline first; some may be undefined on some folds."""
         asked = self.rows[0]["metrics"] if self.rows else []
-        others = [name for name in asked if all(name in row["scores"] for row in self.rows)]
+        others = [name for name in asked if all(name in row["metrics"] for row in self.rows)]
         return list(dict.fromkeys([self.metric, *others]))
 
     def to_records(self) -> list[Record]:
-        """Return one record per protocol and metric that applies."""
+        """Return one record per protocol and metric that applies.
+
+        ``n_folds`` counts the folds that the mean is over: those where the metric is defined. It is NaN where
+        there are none.
+        """
         readings = [("fair", metric) for metric in self.metrics]
         readings += [(protocol, "accuracy") for protocol in PROTOCOLS[1:]]
         records: list[Record] = []
@@ -128,7 +138,7 @@ class Evaluation:
                         "metric": metric,
                         "mean": summary.mean,
                         "std": summary.std,
-                        "n_folds": len(summary.fold_scores),
+                        "n_folds": len(summary.defined),
                     }
                 )
         return records
@@ -147,15 +157,18 @@ class Evaluation:
         return evaluation_html(self)
 
     def __str__(self) -> str:
+        headline = names_for(self.task.name)[0]
         lines = [f"{self.method} on {self.dataset}"]
+        lines += [f"  {self.task}"] * bool(self.task.reason)
         lines += [f"  {'fair':<16} {self.summary('fair', metric)}" for metric in self.metrics]
-        for protocol in PROTOCOLS[1:]:
+        for protocol in PROTOCOLS[1:] if headline == "accuracy" else ():
             summary = self.summary(protocol, "accuracy")
             lines.append(f"  {protocol:<16} {'–' if summary is None else summary}")
         if self.n_leaked:
-            kept = [row["scores"].get("accuracy-without-duplicates") for row in self.rows]
+            kept = [row["scores"].get(headline + WITHOUT_COPIES) for row in self.rows]
             known = [score for score in kept if score is not None]
-            without = f"; accuracy without them {100 * float(np.mean(known)):.2f}" if known else ""
+            mean = METRICS[headline].text(float(np.mean(known))) if known else ""
+            without = f"; {headline} without them {mean}" if known else ""
             lines.append(f"  {self.n_leaked} test graphs have an isomorphic copy in training{without}")
         return "\n".join(lines)
 
@@ -170,7 +183,9 @@ def evaluate(
     repeats: int = 1,
     seed: int = 0,
     splits: str | Path | None = None,
-    metrics: Sequence[str] = ("accuracy",),
+    task: str = "auto",
+    metrics: Sequence[str] | None = None,
+    scoring: str | None = None,
     n_jobs: int = 1,
     store: str | Path | None = None,
     progress: bool | None = None,
@@ -196,9 +211,19 @@ def evaluate(
         Stratified folds, grouped where the data set has groups, with seeds ``seed, seed + 1, …``.
     splits
         Published splits in place of seeded folds: ``"gnn-comparison"``, their zip or one JSON file.
+    task
+        ``"classification"``, ``"regression"``, or ``"auto"``: what the method is for, and where it is for
+        both, what the targets look like (`twinwl.evaluation.tasks`). The result says which was taken.
     metrics
-        ``"accuracy"``, ``"balanced-accuracy"``, ``"roc-auc"``, ``"average-precision"``; the first is the
-        headline.
+        Of classes: ``"accuracy"``, ``"majority"`` (the accuracy of always answering the most common class),
+        ``"roc-auc"``, ``"average-precision"`` (PR-AUC), ``"balanced-accuracy"``, ``"mcc"``, ``"brier"``; of
+        numbers: ``"rmse"``, ``"mae"``, ``"r2"``, ``"spearman"``. The first is the headline. None measures all
+        that the method can give, accuracy or RMSE first. More than two classes are ranked one against the
+        rest, each class counting the same. A score that is not defined, as where all test graphs of a fold
+        are of one class, is NaN and left out of the mean, which says so.
+    scoring
+        The metric that the hold-out chooses among configurations by; None takes accuracy, or RMSE. It is
+        handed to methods with a parameter ``scoring``, for choices that they make themselves.
     n_jobs
         Processes; joblib decides how, so another backend can be put in with ``joblib.parallel_backend``.
     store
@@ -222,7 +247,9 @@ def evaluate(
     ('fair', 3)
     """
     check_protocol(protocol)
-    metrics = check_metrics(metrics)
+    metrics = None if metrics is None else known_metrics(metrics)
+    scoring = None if scoring is None else known_metrics([scoring], "scoring")[0]
+    task = checked("task", task, one_of("auto", *TASKS))
     n_folds = checked("n_folds", n_folds, integer(2, MAX_ITEMS))
     repeats = checked("repeats", repeats, integer(1, 10_000))
     seed = checked("seed", seed, integer(0, 2**32 - repeats))  # that of the last repeat is a seed too
@@ -232,28 +259,47 @@ def evaluate(
     progress = checked("progress", progress, FLAG, None)
     time_budget = checked("time_budget", time_budget, number_in(0), None)
     data = _loaded(dataset)
-    chosen = resolve(method)
+    method = resolve(method)
+    found = _task(method, data, task)
+    chosen = method.for_task(found)
+    usual = names_for(found.name)
+    measured = usual if metrics is None else check_metrics(metrics, found.name)
+    scored = usual[0] if scoring is None else check_metrics([scoring], found.name, "scoring")[0]
     configs = chosen.configs(grid)
-    work = {row_key(unit.key): unit for unit in _work(chosen, configs, data, n_folds, repeats, seed, splits)}
+    if scoring is not None and "scoring" in chosen.build({}, seed).get_params():
+        configs = [{"scoring": scored, **config} for config in configs]
+    asked = Asked(found.name, measured, scored, len(configs) > 1, metrics is None)
+    units = _work(chosen, configs, data, found.name, n_folds, repeats, seed, splits)
+    work = {row_key(unit.key): unit for unit in units}
     end = math.inf if time_budget is None else time.monotonic() + time_budget
     warned: list[str] = []
     with _store(store) as results, Claims(results.path) as claims:
-        shared = SharedWork(list(work), results, claims, lambda row: _covers(row, metrics), end)
+        shared = SharedWork(list(work), results, claims, lambda row: _covers(row, asked), end)
         copies = np.empty(0, np.int64)
         if shared.missing:
             results.check_writable()
             copies = copies_of(data.graphs)  # only now: finding copies can take longer than reading a store
-        title, choose = f"{chosen.name} on {data.name}", len(configs) > 1
-        with ProgressBar(title, len(work), done=len(work) - len(shared.missing), show=progress) as bar:
+        with ProgressBar(
+            f"{chosen.name} on {data.name}", len(work), done=len(work) - len(shared.missing), show=progress
+        ) as bar:
             for keys in shared.rounds():
-                units = (work[key] for key in keys)
-                for row, messages in _run(units, data, copies, metrics, choose=choose, n_jobs=n_jobs):
+                for row, messages in _run((work[key] for key in keys), data, copies, asked, n_jobs):
                     shared.finish(row)
                     warned += messages[:1]
                     bar.reach(len(work) - len(shared.missing))
     if warned:
         warn_caller(f"{chosen.name} on {data.name}: {len(warned)} fits warned, the first so: {warned[0]}")
-    return Evaluation(data.name, chosen.name, protocol, metrics[0], shared.rows)
+    return Evaluation(data.name, chosen.name, protocol, measured[0], shared.rows, found)
+
+
+def _task(method: Method, data: Dataset, asked: str) -> Task:
+    """Decide the task: what is asked for, else what the method is for, else what the targets look like."""
+    if asked != "auto" or len(method.tasks) > 1:
+        return task_of(data.targets, asked, data.target)
+    (only,) = method.tasks
+    looks = task_of(data.targets, "auto", data.target)
+    fits = looks.name != only and suits(data.targets, only)
+    return Task(only, f"that is what {method.name} does") if fits else looks
 
 
 def _loaded(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:
@@ -273,49 +319,48 @@ def _work(
     method: Method,
     configs: list[Config],
     data: Dataset,
+    task: str,
     n_folds: int,
     repeats: int,
     seed: int,
     splits: str | Path | None,
 ) -> Iterator[Unit]:
+    stratified = task == "classification"
     seeds = range(seed, seed + (repeats if splits is None else 1))
     folds = {
         (each, number): fold
         for each in seeds
-        for number, fold in enumerate(folds_of(data, n_folds=n_folds, seed=each, splits=splits))
+        for number, fold in enumerate(
+            folds_of(data, n_folds=n_folds, seed=each, splits=splits, stratified=stratified)
+        )
     }
     kind = f"{n_folds} folds" if splits is None else Path(splits).name
+    kind += "" if stratified else ", regression"  # the same method may serve both tasks on the same data
     for (each, number), fold in folds.items():
         for config in configs:
             key = key_of(data, method.name, method.version, config, kind, seed=each, fold=number)
             yield Unit(key, method, fold)
 
 
-def _covers(row: Row, metrics: Sequence[str]) -> bool:
-    """Whether a stored result already holds all that is asked for."""
-    return "curves" in row and set(metrics) <= set(row.get("metrics", ()))
+def _covers(row: Row, asked: Asked) -> bool:
+    """Whether a stored result already holds all that is asked for; what is optional need not be there."""
+    wanted = names_for(asked.task)[:1] if asked.optional else asked.metrics
+    chosen_alike = not asked.choose or row.get("scoring", "accuracy") == asked.scoring
+    return "curves" in row and chosen_alike and set(wanted) <= set(row.get("metrics", ()))
 
 
 def _run(
-    units: Iterable[Unit],
-    data: Dataset,
-    copies: Int64,
-    metrics: Sequence[str],
-    *,
-    choose: bool,
-    n_jobs: int,
+    units: Iterable[Unit], data: Dataset, copies: Int64, asked: Asked, n_jobs: int
 ) -> Iterator[tuple[Row, list[str]]]:
     """Run the units and yield each result, with what was warned of, as soon as it is there."""
     pool = Parallel(n_jobs=n_jobs, return_as="generator" if n_jobs == 1 else "generator_unordered")
-    yield from pool(delayed(_run_one)(unit, data, copies, metrics, choose=choose) for unit in units)
+    yield from pool(delayed(_run_one)(unit, data, copies, asked) for unit in units)
 
 
-def _run_one(
-    unit: Unit, data: Dataset, copies: Int64, metrics: Sequence[str], *, choose: bool
-) -> tuple[Row, list[str]]:
+def _run_one(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> tuple[Row, list[str]]:
     """Run one unit; other processes cannot warn the caller, so what they say is handed back."""
     with held_warnings() as messages:
-        row = run_fold(unit, data, copies, metrics, choose=choose)
+        row = run_fold(unit, data, copies, asked)
     return row, messages
 
 

@@ -8,16 +8,13 @@ import sys
 import time
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from twinwl.errors import TwinWLError
 from twinwl.evaluation.leaks import leaked_test_graphs
-from twinwl.evaluation.metrics import scores_of
+from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, answers_of, measure, names_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sklearn.base import BaseEstimator
 
     from twinwl.arrays import Int64
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
     from twinwl.evaluation.methods import Method
     from twinwl.evaluation.store import Row
 
-__all__ = ["Unit", "run_fold", "versions"]
+__all__ = ["Asked", "Unit", "run_fold", "versions"]
 
 _PACKAGES = ("twinwl", "numpy", "scipy", "numba", "scikit-learn", "torch")
 
@@ -50,16 +47,45 @@ class Unit:
     def build(self) -> BaseEstimator:
         """Return a fresh estimator for this unit, without a bar of its own: the evaluation shows one."""
         estimator = self.method.build(self.key["config"], self.key["seed"])
-        bars = [name for name in estimator.get_params() if name.rpartition("__")[2] == "progress"]
+        bars = [
+            name
+            for name, value in estimator.get_params().items()
+            if name.rpartition("__")[2] == "verbose" and value is None  # None: where there is a terminal
+        ]
         return estimator.set_params(**dict.fromkeys(bars, False))
 
 
-def run_fold(unit: Unit, data: Dataset, copies: Int64, metrics: Sequence[str], *, choose: bool) -> Row:
+class Asked(NamedTuple):
+    """What is to be found out on each fold.
+
+    Attributes
+    ----------
+    task : str
+        ``"classification"`` or ``"regression"``.
+    metrics : list of str
+        What to measure on the test graphs.
+    scoring : str
+        What several configurations are compared by, on the hold-out.
+    choose : bool
+        Whether there are several.
+    optional : bool
+        Whether metrics that the method cannot give (probabilities that it lacks) are left out; else they
+        are an error.
+    """
+
+    task: str
+    metrics: list[str]
+    scoring: str
+    choose: bool
+    optional: bool
+
+
+def run_fold(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> Row:
     """Fit and score; return the whole result.
 
     A method with epochs learns from ``fold.train``; the hold-out picks the epoch, and the test curve is
     recorded beside it but decides nothing. A method without epochs learns from the whole training part,
-    hold-out included; only where several configurations compete (``choose``) is it first fitted without
+    hold-out included; only where several configurations compete (``asked.choose``) is it first fitted without
     the hold-out, to be judged on it. ``copies`` is what `twinwl.evaluation.leaks.copies_of` returns.
     """
     began = time.perf_counter()
@@ -77,25 +103,32 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, metrics: Sequence[str], *
             monitor_data=(test, y[fold.test]),
         )
         history = estimator.history_
-        validation_score = history.best_validation_accuracy
-        curves = {
-            "validation": history.validation_accuracy,
-            "validation_loss": history.validation_loss,
-            "test": history.monitor_accuracy,
-        }
+        curves = {"validation_loss": history.validation_loss}
+        if asked.task == "classification":
+            accuracy = {"validation": history.validation_accuracy, "test": history.monitor_accuracy}
+            curves = {**accuracy, **curves}
+        if asked.scoring == "accuracy":
+            validation_score = history.best_validation_accuracy
+        elif asked.choose:
+            validation_score = _judged(estimator, unit, data, asked)
         epochs, best_epoch = history.n_epochs, history.best_epoch
     else:
-        if choose:
-            validation_score = _judged(unit, data)
+        if asked.choose:
+            without = unit.build()
+            _fit(without, data, fold.train)
+            validation_score = _judged(without, unit, data, asked)
         _fit(estimator, data, fold.training_part)
-    scores, right = scores_of(estimator, test, y[fold.test], metrics)
+    metrics = [name for name in asked.metrics if not asked.optional or _can_give(estimator, name)]
+    answers = answers_of(estimator, test, y[fold.test], metrics)
+    scores = measure(answers, metrics)
     leaked = leaked_test_graphs(copies, fold)
     if leaked.any() and not leaked.all():
-        scores["accuracy-without-duplicates"] = float(right[~leaked].mean())
+        headline = names_for(asked.task)[0]
+        scores[headline + WITHOUT_COPIES] = measure(answers.part(~leaked), [headline])[headline]
     return {
         **unit.key,
         "scores": scores,
-        "metrics": list(metrics),
+        "metrics": metrics,
         "validation_score": validation_score,
         "curves": curves,
         "epochs": epochs,
@@ -105,6 +138,8 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, metrics: Sequence[str], *
         "seconds": round(time.perf_counter() - began, 3),
         "peak_memory": _peak_memory(),
         "versions": versions(),
+        "task": asked.task,
+        "scoring": asked.scoring,
     }
 
 
@@ -123,12 +158,21 @@ def _has_epochs(estimator: BaseEstimator) -> bool:
     return {"validation_data", "monitor_data"} <= inspect.signature(estimator.fit).parameters.keys()
 
 
-def _judged(unit: Unit, data: Dataset) -> float:
-    """Return the accuracy on the hold-out of a fit that has not seen it."""
-    estimator = unit.build()
-    _fit(estimator, data, unit.fold.train)
-    predicted = estimator.predict(data.graphs[unit.fold.validation])
-    return float(np.mean(np.asarray(predicted) == data.targets[unit.fold.validation]))
+def _can_give(estimator: BaseEstimator, metric: str) -> bool:
+    return hasattr(estimator, "predict_proba") or not METRICS[metric].needs_probabilities
+
+
+def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, asked: Asked) -> float:
+    """Return the score on the hold-out of an estimator that has not learnt from it."""
+    held = unit.fold.validation
+    answers = answers_of(estimator, data.graphs[held], data.targets[held], [asked.scoring])
+    score = measure(answers, [asked.scoring]).get(asked.scoring)
+    if score is None:
+        raise TwinWLError(
+            f"scoring: {asked.scoring} is undefined on the {len(held)} graphs held out in fold "
+            f"{unit.key['fold']}, which lack a class; choose another scoring or split"
+        )
+    return score
 
 
 def _fit(estimator: BaseEstimator, data: Dataset, part: Int64) -> None:

@@ -53,7 +53,12 @@ class Fold:
 
 
 def folds_of(
-    data: Dataset, *, n_folds: int = 10, seed: int = 0, splits: str | Path | None = None
+    data: Dataset,
+    *,
+    n_folds: int = 10,
+    seed: int = 0,
+    splits: str | Path | None = None,
+    stratified: bool = True,
 ) -> list[Fold]:
     """Return the folds of a data set: stratified, grouped where it has groups, or as published.
 
@@ -61,7 +66,7 @@ def folds_of(
     ----------
     data
         The data set.
-    n_folds, seed
+    n_folds, seed, stratified
         As in `make_folds`.
     splits
         Published splits to take instead: ``"gnn-comparison"``, or the path of their zip or of one JSON file.
@@ -75,11 +80,16 @@ def folds_of(
         from twinwl.evaluation.published_splits import published_folds  # noqa: PLC0415  (seldom asked for)
 
         return published_folds(data, splits)
-    return make_folds(data.targets, data.groups, n_folds=n_folds, seed=seed)
+    return make_folds(data.targets, data.groups, n_folds=n_folds, seed=seed, stratified=stratified)
 
 
 def make_folds(
-    y: NDArray[np.generic], groups: Int64 | None = None, *, n_folds: int = 10, seed: int = 0
+    y: NDArray[np.generic],
+    groups: Int64 | None = None,
+    *,
+    n_folds: int = 10,
+    seed: int = 0,
+    stratified: bool = True,
 ) -> list[Fold]:
     """Cut graphs into folds that have the classes in equal shares and keep groups together.
 
@@ -93,6 +103,8 @@ def make_folds(
         Each graph is in the test part of exactly one of them.
     seed
         Decides the folds and the hold-outs.
+    stratified
+        False where the targets are numbers: then graphs are drawn as if all were of one class.
 
     Returns
     -------
@@ -106,9 +118,9 @@ def make_folds(
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold  # noqa: PLC0415
 
     y = np.asarray(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = np.unique(y if stratified else np.zeros(len(y)), return_inverse=True)
     dense = None if groups is None else _dense(groups, len(y))
-    _check(classes, codes, dense, n_folds)
+    _check(classes, codes, dense, n_folds, stratified=stratified)
     kind = StratifiedKFold if dense is None else StratifiedGroupKFold
     splitter = kind(n_splits=n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
@@ -136,17 +148,20 @@ def _dense(groups: Int64, n_graphs: int) -> Int64:
     return np.unique(groups, return_inverse=True)[1].astype(np.int64)
 
 
-def _check(classes: NDArray[np.generic], codes: Int64, groups: Int64 | None, n_folds: int) -> None:
+def _check(
+    classes: NDArray[np.generic], codes: Int64, groups: Int64 | None, n_folds: int, *, stratified: bool
+) -> None:
     checked("n_folds", n_folds, integer(2))
-    if len(classes) < 2:  # noqa: PLR2004
+    if stratified and len(classes) < 2:  # noqa: PLR2004
         raise TwinWLError(f"there is one class only, {classes.tolist()}; nothing can be learnt from it")
     for code, value in enumerate(classes.tolist()):
         members = codes == code
         n_units = int(members.sum()) if groups is None else len(np.unique(groups[members]))
         if n_units < n_folds:
             what = ("graph" if groups is None else "group") + "s" * (n_units != 1)
-            fewer = f"ask for {n_units} folds or fewer, or " if n_units > 1 else ""
-            raise TwinWLError(
-                f"class {value!r} has {n_units} {what}, too few for {n_folds} folds; "
-                f"{fewer}leave that class out"
+            fewer = f"ask for {n_units} folds or fewer" if n_units > 1 else ""
+            whose, remedy = (
+                (f"class {value!r} has", "leave that class out") if stratified else ("there are", "")
             )
+            remedies = ", or ".join(filter(None, [fewer, remedy])) or "give more of them"
+            raise TwinWLError(f"{whose} {n_units} {what}, too few for {n_folds} folds; {remedies}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -13,6 +13,7 @@ import numpy as np
 from twinwl.arguments import NAME, Constraint, checked, instance, is_a, items, one_of
 from twinwl.errors import MissingExtraError, TwinWLError, import_name, nearest, shown
 from twinwl.evaluation.grids import Grid, grids_of
+from twinwl.evaluation.tasks import TASKS, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,14 +29,14 @@ _GRID_NAMES = tuple(grids_of(""))
 
 @dataclass(frozen=True)
 class Method:
-    """A way to classify graphs, as the store knows it.
+    """A way to predict classes or numbers of graphs, as the store knows it.
 
     Attributes
     ----------
     name : str
         What results are filed under.
     home : str
-        ``"module:Class"`` of the estimator.
+        ``"module:Class"`` of the classifier; empty where there is none.
     fixed : dict
         Parameters that make the method what it is.
     grids : dict
@@ -45,6 +46,8 @@ class Method:
         Raised whenever results may change; results of another version are not reused.
     estimator : object, optional
         An estimator in hand, in place of ``home``.
+    regressor : str
+        ``"module:Class"`` of the regressor; empty where there is none.
     """
 
     name: str
@@ -53,6 +56,36 @@ class Method:
     grids: Mapping[str, Grid] = field(default_factory=dict)
     version: int = 1
     estimator: BaseEstimator | None = None
+    regressor: str = ""
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """What it can be evaluated for; both where an estimator in hand does not say.
+
+        >>> METHODS["stwin-svc"].tasks
+        ('classification',)
+        """
+        if self.estimator is None:
+            homes = zip(TASKS, (self.home, self.regressor), strict=True)
+            return tuple(task for task, home in homes if home)
+        from sklearn.base import is_classifier, is_regressor  # noqa: PLC0415
+
+        kinds = zip(TASKS, (is_classifier, is_regressor), strict=True)
+        return tuple(task for task, is_kind in kinds if _is(is_kind, self.estimator)) or TASKS
+
+    def for_task(self, task: Task) -> Method:
+        """Return the method with the estimator that serves a task, or say which methods do.
+
+        >>> METHODS["stwin-svc"].for_task(Task("classification", "")).home
+        'twinwl.stwin.svc:STwinSVC'
+        """
+        if task.name in self.tasks:
+            served = self.estimator is not None or task.name == TASKS[0]
+            return self if served else replace(self, home=self.regressor)
+        others = [other.name for other in METHODS.values() if task.name in other.tasks]
+        known = f"use one of {', '.join(others)}" if others else "give an estimator that does"
+        asked = "" if task.reason == "as asked for" else f" ({task.reason}; task says otherwise)"
+        raise TwinWLError(f"{self.name} is for {self.tasks[0]}, and this is {task.name}{asked}; {known}")
 
     def configs(self, grid: str | Grid | None = None) -> list[Config]:
         """Return the configurations of a grid, in order; without one there is a single, empty one."""
@@ -101,14 +134,17 @@ def register(
     fixed: Config | None = None,
     grids: Mapping[str, Grid] | None = None,
     version: int = 1,
+    regressor: str = "",
 ) -> Method:
     """Add a method by name: one line in the table below, or in a user's own code.
+
+    ``home`` is its classifier and ``regressor`` its regressor; one of them may be empty.
 
     >>> _ = register("mine", "sklearn.dummy:DummyClassifier")
     >>> METHODS.pop("mine").home
     'sklearn.dummy:DummyClassifier'
     """
-    METHODS[name] = Method(name, home, fixed or {}, grids or {}, version)
+    METHODS[name] = Method(name, home, fixed or {}, grids or {}, version, regressor=regressor)
     return METHODS[name]
 
 
@@ -217,6 +253,13 @@ def _new(kind: Callable[[], BaseEstimator], home: str) -> BaseEstimator:
         raise TwinWLError(
             f"{home!r} cannot be made without arguments ({error}); give an estimator in hand, from Python"
         ) from error
+
+
+def _is(kind: Callable[[object], bool], estimator: object) -> bool:
+    try:
+        return bool(kind(estimator))
+    except Exception:  # noqa: BLE001  (a foreign object may raise anything when asked)
+        return False
 
 
 def _can(estimator: object, method: str) -> bool:

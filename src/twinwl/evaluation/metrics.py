@@ -1,7 +1,10 @@
-"""Scores by name: what a fold is judged by."""
+"""The metrics that people publish, of classes and of numbers: one table, which every command reads."""
 
 from __future__ import annotations
 
+import math
+import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,85 +13,264 @@ from twinwl.arguments import checked, is_a, items, one_of
 from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["METRICS", "check_metrics", "scores_of"]
+__all__ = ["METRICS", "WITHOUT_COPIES", "Answers", "Metric", "answers_of", "check_metrics", "figures"]
+__all__ += ["known_metrics", "measure", "names_for"]
+
+WITHOUT_COPIES = "-without-duplicates"  # behind a metric's name: on test graphs without a copy in training
+_TWO = 2
 
 
-def _of_labels(name: str) -> Callable[..., float]:
-    def score(y: NDArray[np.generic], predicted: NDArray[np.generic], *_more: object) -> float:
-        from sklearn import metrics  # noqa: PLC0415  (the names of metrics must not pay for it)
+@dataclass(frozen=True)
+class Answers:
+    """What a model said about graphs, beside the truth.
 
-        return float(getattr(metrics, name)(y, predicted))
+    Attributes
+    ----------
+    y : array, shape (n,)
+        The true targets.
+    predicted : array, shape (n,)
+    probability : array, shape (n, n_classes), or None
+        Of each class, where the model gives them.
+    classes : array, shape (n_classes,), or None
+        What its columns stand for; None where the targets are numbers.
+    """
 
-    return score
+    y: NDArray[np.generic]
+    predicted: NDArray[np.generic]
+    probability: Float64 | None = None
+    classes: NDArray[np.generic] | None = None
+
+    def part(self, rows: NDArray[np.generic]) -> Answers:
+        """Return the answers about some of the graphs."""
+        probability = None if self.probability is None else self.probability[rows]
+        return Answers(self.y[rows], self.predicted[rows], probability, self.classes)
+
+    def by_class(self) -> tuple[NDArray[np.bool_], Float64]:
+        """Return for each graph and class whether it is the true one, and its probability.
+
+        A class that training never saw has the probability 0.
+        """
+        assert self.probability is not None  # noqa: S101  (`measure` asks no more of answers than they hold)
+        assert self.classes is not None  # noqa: S101
+        new = np.setdiff1d(self.y, self.classes)
+        classes = np.concatenate([self.classes, new])
+        unseen = np.zeros((len(self.y), len(new)))
+        return self.y[:, None] == classes, np.hstack([self.probability, unseen])
 
 
-def _roc_auc(
-    y: NDArray[np.generic], _predicted: object, probability: Float64, classes: NDArray[np.generic]
-) -> float:
-    from sklearn.metrics import roc_auc_score  # noqa: PLC0415
+@dataclass(frozen=True)
+class Metric:
+    """A metric, as the table of them knows it.
 
-    if len(classes) == 2:  # noqa: PLR2004
-        return float(roc_auc_score(y == classes[1], probability[:, 1]))
-    return float(roc_auc_score(y, probability, multi_class="ovr", labels=classes))
+    Attributes
+    ----------
+    name, title : str
+        What it is asked for by, and what tables call it.
+    task : str
+        ``"classification"`` or ``"regression"``.
+    score : function
+        From `Answers` to a number; NaN where it is not defined.
+    needs_probabilities : bool
+    greater_is_better : bool
+    percent : bool
+        Whether it is a share, which is shown in per cent.
+    """
+
+    name: str
+    title: str
+    task: str
+    score: Callable[[Answers], float]
+    needs_probabilities: bool = False
+    greater_is_better: bool = True
+    percent: bool = False
+
+    @property
+    def sign(self) -> int:
+        """What turns its scores into ones of which the greatest is best."""
+        return 1 if self.greater_is_better else -1
+
+    def text(self, score: float, spread: float | None = None) -> str:
+        """Write a score as tables do, with its standard deviation where there is one.
+
+        >>> METRICS["accuracy"].text(0.7825, 0.01), METRICS["rmse"].text(0.58), METRICS["mcc"].text(math.nan)
+        ('78.25 ± 1.00', '0.580', 'undefined')
+        """
+        if math.isnan(score):
+            return "undefined"
+        scale, digits = (100, 2) if self.percent else (1, 3)
+        figure = f"{scale * score:.{digits}f}"
+        return figure if spread is None else f"{figure} ± {scale * spread:.{digits}f}"
 
 
-def _average_precision(
-    y: NDArray[np.generic], _predicted: object, probability: Float64, classes: NDArray[np.generic]
-) -> float:
-    from sklearn.metrics import average_precision_score  # noqa: PLC0415
+def _function(name: str) -> Callable[..., float]:
+    from sklearn import metrics  # noqa: PLC0415  (the names of metrics must not pay for it)
 
-    if len(classes) == 2:  # noqa: PLR2004
-        return float(average_precision_score(y == classes[1], probability[:, 1]))
-    return float(average_precision_score(y[:, None] == classes, probability))
+    return getattr(metrics, name)
 
 
-METRICS: dict[str, Callable[..., float]] = {
-    "accuracy": _of_labels("accuracy_score"),
-    "balanced-accuracy": _of_labels("balanced_accuracy_score"),
-    "roc-auc": _roc_auc,
-    "average-precision": _average_precision,
+def _of_labels(name: str, n_classes: int = _TWO) -> Callable[[Answers], float]:
+    def of_enough_classes(answers: Answers) -> float:
+        if len(np.unique(answers.y)) < n_classes:
+            return math.nan
+        return float(_function(name)(answers.y, answers.predicted))
+
+    return of_enough_classes
+
+
+def _of_ranks(name: str) -> Callable[[Answers], float]:
+    """Rank by the probability of the second class, or one class against the rest, each counting the same."""
+
+    def of_all_classes(answers: Answers) -> float:
+        score = _function(name)
+        is_class, probability = answers.by_class()
+        if not is_class.any(axis=0).all():
+            return math.nan  # a class without a graph cannot be ranked
+        if is_class.shape[1] == _TWO:
+            return float(score(is_class[:, 1], probability[:, 1]))
+        columns = zip(is_class.T, probability.T, strict=True)
+        return float(np.mean([score(truth, share) for truth, share in columns]))
+
+    return of_all_classes
+
+
+def _brier(answers: Answers) -> float:
+    """Return half the squared distance between the probabilities and the truth, so that 1 is the worst."""
+    is_class, probability = answers.by_class()
+    return float(np.square(probability - is_class).sum(axis=1).mean() / 2)
+
+
+def _majority(answers: Answers) -> float:
+    """Return the accuracy of one and the same answer for all graphs, the best there is."""
+    return float(np.unique(answers.y, return_counts=True)[1].max() / len(answers.y))
+
+
+def _of_numbers(name: str, n_values: int = 1) -> Callable[[Answers], float]:
+    def of_enough_values(answers: Answers) -> float:
+        y, predicted = answers.y.astype(np.float64), answers.predicted.astype(np.float64)
+        return math.nan if len(np.unique(y)) < n_values else float(_function(name)(y, predicted))
+
+    return of_enough_values
+
+
+def _spearman(answers: Answers) -> float:
+    """Return the correlation of ranks; NaN where all targets, or all predictions, are equal."""
+    from scipy.stats import spearmanr  # noqa: PLC0415
+
+    return float(spearmanr(answers.y, answers.predicted)[0]) if len(answers.y) > 1 else math.nan
+
+
+_C, _R = "classification", "regression"
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in [
+        Metric("accuracy", "accuracy", _C, _of_labels("accuracy_score", 1), percent=True),
+        Metric("majority", "majority class", _C, _majority, percent=True),
+        Metric("roc-auc", "ROC-AUC", _C, _of_ranks("roc_auc_score"), needs_probabilities=True),
+        Metric(
+            "average-precision", "PR-AUC", _C, _of_ranks("average_precision_score"), needs_probabilities=True
+        ),
+        Metric(
+            "balanced-accuracy", "balanced accuracy", _C, _of_labels("balanced_accuracy_score"), percent=True
+        ),
+        Metric("mcc", "MCC", _C, _of_labels("matthews_corrcoef")),
+        Metric("brier", "Brier", _C, _brier, needs_probabilities=True, greater_is_better=False),
+        Metric("rmse", "RMSE", _R, _of_numbers("root_mean_squared_error"), greater_is_better=False),
+        Metric("mae", "MAE", _R, _of_numbers("mean_absolute_error"), greater_is_better=False),
+        Metric("r2", "R²", _R, _of_numbers("r2_score", 2)),
+        Metric("spearman", "Spearman", _R, _spearman),
+    ]
 }
-_NEED_PROBABILITY = {"roc-auc", "average-precision"}
+_OTHER_NAMES = {"pr-auc": "average-precision"}
 
 
-def check_metrics(names: Sequence[str]) -> list[str]:
-    """Return the metrics, accuracy among them, or refuse an unknown one with the nearest known.
+def names_for(task: str) -> list[str]:
+    """Return the metrics of a task; the first is the headline where none is asked for.
+
+    >>> names_for("regression")
+    ['rmse', 'mae', 'r2', 'spearman']
+    """
+    return [name for name, metric in METRICS.items() if metric.task == task]
+
+
+def known_metrics(names: Sequence[str], argument: str = "metrics") -> list[str]:
+    """Return the names of metrics as the table has them, or refuse an unknown one with the nearest known.
+
+    >>> known_metrics(["pr-auc"])
+    ['average-precision']
+    """
+    listed = [names] if is_a(names, str) else items(argument, names, "a list of names")
+    plain = [_OTHER_NAMES.get(name, name) if is_a(name, str) else name for name in listed]
+    return [checked(argument, name, one_of(*METRICS)) for name in plain]
+
+
+def check_metrics(names: Sequence[str], task: str = "classification", argument: str = "metrics") -> list[str]:
+    """Return the metrics, the task's headline among them, or refuse one that is unknown or of another task.
 
     >>> check_metrics(["roc-auc"])
     ['roc-auc', 'accuracy']
     """
-    listed = [names] if is_a(names, str) else items("metrics", names, "a list of names")
-    given = [checked("metrics", name, one_of(*METRICS)) for name in listed]
-    return list(dict.fromkeys([*given, "accuracy"]))  # the first is the headline
+    given = known_metrics(names, argument)
+    for name in given:
+        if METRICS[name].task != task:
+            raise TwinWLError(
+                f"{argument}: {name} is for {METRICS[name].task}, and this is {task}; choose from "
+                f"{', '.join(names_for(task))}"
+            )
+    return list(dict.fromkeys([*given, names_for(task)[0]]))  # the first is the headline
 
 
-def scores_of(
+def answers_of(
     estimator: object, graphs: GraphBatch, y: NDArray[np.generic], names: Sequence[str]
-) -> tuple[dict[str, float], NDArray[np.bool_]]:
-    """Return each score of a fitted estimator, and for each graph whether it was right.
+) -> Answers:
+    """Ask a fitted estimator for all that the metrics need.
 
-    A ranking score that is not defined, because a fold lacks a class, is left out.
+    Raises
+    ------
+    TwinWLError
+        If one of them needs probabilities and the estimator gives none.
     """
     predicted = np.asarray(estimator.predict(graphs))  # type: ignore[attr-defined]
+    ranked = [name for name in names if METRICS[name].needs_probabilities]
     probability = None
-    if _NEED_PROBABILITY & set(names):
+    if ranked:
         if not hasattr(estimator, "predict_proba"):
-            asked = ", ".join(sorted(_NEED_PROBABILITY & set(names)))
             raise TwinWLError(
-                f"{asked}: {type(estimator).__name__} has no predict_proba; ask for other metrics"
+                f"{', '.join(ranked)}: {type(estimator).__name__} has no predict_proba; ask for other metrics"
             )
-        probability = estimator.predict_proba(graphs)
-    classes = getattr(estimator, "classes_", np.unique(y))
-    scores = {}
+        probability = np.asarray(estimator.predict_proba(graphs), dtype=np.float64)
+    return Answers(y, predicted, probability, getattr(estimator, "classes_", np.unique(y)))
+
+
+def measure(answers: Answers, names: Sequence[str]) -> dict[str, float]:
+    """Return each score that is defined; one that is not, for want of a class or of different values, lacks.
+
+    >>> measure(Answers(np.array([1, 1]), np.array([1, 0])), ["accuracy", "mcc"])
+    {'accuracy': 0.5}
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what is not defined, which is said here by leaving it out
+        scores = {name: METRICS[name].score(answers) for name in names}
+    return {name: score for name, score in scores.items() if math.isfinite(score)}
+
+
+def figures(scores: Mapping[str, float], names: Sequence[str]) -> str:
+    """Write scores on one line; one that is missing is called undefined.
+
+    >>> figures({"accuracy": 0.782, "majority": 0.965}, ["accuracy", "majority", "roc-auc"])
+    'accuracy 78.2 %, majority class 96.5 %, ROC-AUC undefined'
+    """
+    texts = []
     for name in names:
-        if name in _NEED_PROBABILITY and len(np.unique(y)) < len(classes):
-            continue
-        scores[name] = METRICS[name](y, predicted, probability, classes)
-    return scores, predicted == y
+        metric, score = METRICS[name], scores.get(name)
+        figure = (
+            "undefined" if score is None else f"{100 * score:.1f} %" if metric.percent else f"{score:.3f}"
+        )
+        texts.append(f"{metric.title} {figure}")
+    return ", ".join(texts)

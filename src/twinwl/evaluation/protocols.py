@@ -8,6 +8,7 @@ of that kind, and they are marked as optimistic. After early stopping a curve's 
 from __future__ import annotations
 
 import json
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ import numpy as np
 
 from twinwl.arguments import NAME, checked, one_of
 from twinwl.errors import TwinWLError
+from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +40,8 @@ class Summary:
     protocol : str
     metric : str
     fold_scores : tuple of float
-        One score per fold, ordered by seed, then fold.
+        One score per fold, ordered by seed, then fold; NaN where the metric is not defined, as a ROC-AUC
+        where all test graphs are of one class.
     configs : tuple of dict
         The configuration each of these scores comes from.
     """
@@ -50,13 +53,18 @@ class Summary:
 
     @property
     def mean(self) -> float:
-        """Mean over folds."""
-        return float(np.mean(self.fold_scores))
+        """Mean over the folds where the metric is defined; NaN where it is in none."""
+        return float(np.mean(self.defined)) if self.defined else math.nan
 
     @property
     def std(self) -> float:
-        """Standard deviation over folds."""
-        return float(np.std(self.fold_scores))
+        """Standard deviation over these folds."""
+        return float(np.std(self.defined)) if self.defined else math.nan
+
+    @property
+    def defined(self) -> list[float]:
+        """The scores of the folds where the metric is defined."""
+        return [score for score in self.fold_scores if not math.isnan(score)]
 
     @property
     def optimistic(self) -> bool:
@@ -64,8 +72,15 @@ class Summary:
         return self.protocol in OPTIMISTIC
 
     def __str__(self) -> str:
-        mark = ", optimistic" if self.optimistic else ""
-        return f"{100 * self.mean:.2f} ± {100 * self.std:.2f} ({self.metric}, {self.protocol}{mark})"
+        marks = [self.metric, self.protocol] + ["optimistic"] * self.optimistic
+        n_folds, n_defined = len(self.fold_scores), len(self.defined)
+        if n_defined < n_folds:
+            marks.append(f"undefined in {n_folds - n_defined} of {n_folds} folds")
+        if n_folds == 1:
+            marks.append("one fold")
+        metric = METRICS[self.metric.removesuffix(WITHOUT_COPIES)]
+        figure = metric.text(self.mean, None if n_folds == 1 else self.std)
+        return f"{figure} ({', '.join(marks)})"
 
 
 def check_protocol(protocol: str) -> None:
@@ -97,7 +112,7 @@ def summarise(rows: Sequence[Row], protocol: str, metric: str = "accuracy") -> S
     by_fold = _by_fold(rows)
     if protocol == "fair":
         return _fair(by_fold, metric)
-    if metric != "accuracy" or any(not row["curves"] for row in rows):
+    if metric != "accuracy" or any("test" not in row["curves"] for row in rows):
         return None
     return _by_test(by_fold, protocol)
 
@@ -124,9 +139,9 @@ def _fair(by_fold: dict[tuple[int, int], list[Row]], metric: str) -> Summary:
     scores, configs = [], []
     for group in by_fold.values():
         best = group[0] if len(group) == 1 else max(group, key=_on_hold_out)
-        if metric not in best["scores"]:
+        if metric not in {*best["scores"], *best.get("metrics", ())}:
             raise TwinWLError(f"the results hold no {metric!r}; evaluate with it among the metrics")
-        scores.append(best["scores"][metric])
+        scores.append(best["scores"].get(metric, math.nan))  # asked for and not there: not defined
         configs.append(best["config"])
     return Summary("fair", metric, tuple(scores), tuple(configs))
 
@@ -137,7 +152,7 @@ def _on_hold_out(row: Row) -> float:
         raise TwinWLError(
             "several configurations, but no hold-out score to choose by; evaluate them together"
         )
-    return score
+    return METRICS[row.get("scoring", "accuracy")].sign * score
 
 
 def _by_test(by_fold: dict[tuple[int, int], list[Row]], protocol: str) -> Summary:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from twinwl.errors import TwinWLError
+from twinwl.evaluation.metrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +39,8 @@ class PairedComparison:
     effect_size : float
         Mean difference in units of its standard deviation over folds.
     n_folds : int
+    metric : str
+        What was scored; it says which sign is better.
     """
 
     names: tuple[str, str]
@@ -46,6 +49,7 @@ class PairedComparison:
     wilcoxon_p_value: float
     effect_size: float
     n_folds: int
+    metric: str = "accuracy"
 
     @property
     def significant(self) -> bool:
@@ -54,16 +58,17 @@ class PairedComparison:
 
     def __str__(self) -> str:
         first, second = self.names
-        points = abs(100 * self.difference)
+        metric = METRICS[self.metric]
+        ahead = f"{metric.text(abs(self.difference))} {'points' if metric.percent else f'({metric.title})'}"
         t_test, wilcoxon = p_value_text(self.t_p_value), p_value_text(self.wilcoxon_p_value)
         figures = f"corrected t-test {t_test}, Wilcoxon {wilcoxon}, "
         figures += f"effect size {self.effect_size:+.2f}, {self.n_folds} folds"
         if self.difference == 0:
             return f"{first} and {second} score the same on average ({figures})."
-        better, worse = (first, second) if self.difference > 0 else (second, first)
+        better, worse = (first, second) if metric.sign * self.difference > 0 else (second, first)
         if self.significant:
-            return f"{better} beats {worse} by {points:.2f} points, more than chance explains ({figures})."
-        return f"{better} is {points:.2f} points ahead of {worse}, which may well be chance ({figures})."
+            return f"{better} beats {worse} by {ahead}, more than chance explains ({figures})."
+        return f"{better} is {ahead} ahead of {worse}, which may well be chance ({figures})."
 
 
 def compare_scores(
@@ -72,6 +77,7 @@ def compare_scores(
     names: tuple[str, str] = ("the first", "the second"),
     *,
     test_share: float | None = None,
+    metric: str = "accuracy",
 ) -> PairedComparison:
     """Compare two methods by their scores on the same folds.
 
@@ -84,6 +90,8 @@ def compare_scores(
     test_share
         Size of a test part in units of its training part; 1/9 for ten folds, and the default takes the
         number of scores as the number of folds.
+    metric
+        What the scores are of.
 
     Examples
     --------
@@ -103,11 +111,11 @@ def compare_scores(
     if np.ptp(difference) == 0:  # the same difference everywhere: no spread to test against
         certain = 1.0 if mean == 0 else 0.0
         effect = float(np.copysign(np.inf, mean)) if mean else 0.0
-        return PairedComparison(names, mean, certain, _wilcoxon(difference), effect, n)
+        return PairedComparison(names, mean, certain, _wilcoxon(difference), effect, n, metric)
     share = 1 / (n - 1) if test_share is None else test_share
     statistic = mean / (spread * np.sqrt(1 / n + share))
     p_value = float(2 * stats.t.sf(abs(statistic), df=n - 1))
-    return PairedComparison(names, mean, p_value, _wilcoxon(difference), mean / spread, n)
+    return PairedComparison(names, mean, p_value, _wilcoxon(difference), mean / spread, n, metric)
 
 
 def p_value_text(p_value: float) -> str:

@@ -43,7 +43,11 @@ _FOLD_FIELDS = {"validation_score", "curves", "epochs", "best_epoch", "n_test", 
 
 
 class Row(TypedDict, total=False):
-    """One finished fold of one configuration; the first fields, up to ``fold``, say what was run."""
+    """One finished fold of one configuration; the first fields, up to ``fold``, say what was run.
+
+    A metric that is listed in ``metrics`` and not in ``scores`` is not defined on that fold. Where ``task``
+    is missing it is classification, and where ``scoring`` is, the hold-out was scored by accuracy.
+    """
 
     format: int
     dataset: str
@@ -65,6 +69,8 @@ class Row(TypedDict, total=False):
     seconds: float
     peak_memory: int
     versions: dict[str, str]
+    task: str
+    scoring: str
 
 
 def key_of(

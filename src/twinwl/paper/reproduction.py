@@ -168,6 +168,7 @@ def _run(cell: Cell, settings: Settings, store: Path, data: Dataset, left: float
             grid=settings.grid,
             n_folds=settings.n_folds,
             repeats=settings.repeats,
+            metrics=["accuracy"],
             n_jobs=settings.n_jobs,
             store=store,
             time_budget=left,

@@ -59,13 +59,15 @@ def explanation_html(explanation: Explanation) -> str:
 
 def evaluation_html(evaluation: Evaluation) -> str:
     """Return one row per protocol and metric; optimistic readings are marked."""
+    from twinwl.evaluation.metrics import METRICS  # noqa: PLC0415  (loaded already by whoever has an evaluation)
+
     rows = "".join(
         f"<tr><td>{escape(row['protocol'])}{' (optimistic)' if row['optimistic'] else ''}</td>"
-        f"<td>{escape(row['metric'])}</td><td>{100 * row['mean']:.2f} ± {100 * row['std']:.2f}</td>"
+        f"<td>{escape(row['metric'])}</td><td>{METRICS[row['metric']].text(row['mean'], row['std'])}</td>"
         f"<td>{row['n_folds']}</td></tr>"
         for row in evaluation.to_records()
     )
-    head = "<tr><th>protocol</th><th>metric</th><th>mean ± std, %</th><th>folds</th></tr>"
+    head = "<tr><th>protocol</th><th>metric</th><th>mean ± std</th><th>folds</th></tr>"
     title = f"{escape(evaluation.method)} on {escape(evaluation.dataset)}"
     return f"<table><caption>{title}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
 

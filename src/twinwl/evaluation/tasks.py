@@ -1,0 +1,91 @@
+"""What there is to predict, a class or a number: what the caller says, else what the targets look like."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from twinwl.arguments import checked, one_of
+from twinwl.errors import TwinWLError, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["TASKS", "Task", "suits", "task_of"]
+
+TASKS = ("classification", "regression")
+_MANY = 20  # different whole numbers, from which on they may be counts rather than classes
+_GRAPHS_PER_CLASS = 10  # on average; classes with fewer are hardly classes
+
+
+class Task(NamedTuple):
+    """What there is to predict, and why that was concluded."""
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}"
+
+
+def task_of(y: NDArray[np.generic], asked: str = "auto", target: str | None = None) -> Task:
+    """Decide between classification and regression.
+
+    Parameters
+    ----------
+    y : array, shape (n_graphs,)
+        The targets.
+    asked
+        ``"classification"`` and ``"regression"`` settle it; ``"auto"`` goes by the targets. Text, truth
+        values and two different numbers are classes; numbers that are not all whole are measurements, and so
+        are whole ones of many values with few graphs each.
+    target
+        What the targets are called, for messages.
+
+    Raises
+    ------
+    TwinWLError
+        If the targets cannot serve the task that was asked for.
+
+    >>> task_of(np.array([0.5, 1.25, 3.0])).name, task_of(np.array(["no", "yes"])).name
+    ('regression', 'classification')
+    """
+    asked = checked("task", asked, one_of("auto", *TASKS))
+    called = "the target" if target is None else f"the target {target!r}"
+    if asked != "auto":
+        misfits = y[~_fits(y, asked)]
+        if len(misfits):
+            text = "which is no number" if asked == "regression" else "a measurement and no class"
+            other = TASKS[asked == TASKS[0]]
+            raise TwinWLError(
+                f"task: got {asked!r}, but {called} holds {shown(misfits.tolist()[0])}, {text}; choose "
+                f"another target, or {other!r}"
+            )
+        return Task(asked, "as asked for")
+    distinct = np.unique(y)
+    count = f"{called} has {len(distinct):,} different values"
+    if not _fits(y, "regression").all():
+        return Task(TASKS[0], f"{count}, which are names")
+    if len(distinct) <= 2:  # noqa: PLR2004
+        return Task(TASKS[0], f"{called} has {len(distinct)} value{'s' * (len(distinct) != 1)}")
+    if not _fits(y, "classification").all():
+        return Task(TASKS[1], f"{count}, not all of them whole numbers")
+    if len(distinct) > _MANY and len(y) < _GRAPHS_PER_CLASS * len(distinct):
+        return Task(TASKS[1], f"{count} for {len(y):,} graphs")
+    return Task(TASKS[0], f"{count}, all of them whole numbers")
+
+
+def suits(y: NDArray[np.generic], task: str) -> bool:
+    """Say whether targets can serve a task at all: classes are whole, and measurements are numbers.
+
+    >>> suits(np.array([0.5, 1.0]), "classification"), suits(np.array([0, 1]), "regression")
+    (False, True)
+    """
+    return bool(_fits(y, task).all())
+
+
+def _fits(y: NDArray[np.generic], task: str) -> NDArray[np.bool_]:
+    if task == "regression":
+        return np.full(len(y), y.dtype.kind in "iuf")
+    return y == np.floor(y) if y.dtype.kind == "f" else np.full(len(y), fill_value=True)
