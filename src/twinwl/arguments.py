@@ -1,7 +1,7 @@
 """One way to check what a caller passes, and one form of message: "name: got X, expected Y".
 
 A constraint says what an argument may be. `checked` tries the constraints of one argument in turn; estimators
-declare a table of them (`twinwl.estimators.parameters`).
+declare a table of them (`twinwl.estimators.base`).
 """
 
 from __future__ import annotations

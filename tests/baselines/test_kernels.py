@@ -9,7 +9,7 @@ from twinwl.baselines.deep_graph_kernel import DeepGraphKernelSVC
 from twinwl.baselines.shortest_path_kernel import ShortestPathSVC
 from twinwl.baselines.wl_kernels import WLOptimalAssignmentSVC, WLSubtreeSVC
 from twinwl.datasets.generators.twins import twins
-from twinwl.estimators.fitting import NotFittedTwinError
+from twinwl.estimators.base import NotFittedTwinError
 from twinwl.refinement.colours import refine
 
 KERNELS = [ShortestPathSVC, WLSubtreeSVC, WLOptimalAssignmentSVC, DeepGraphKernelSVC]

@@ -1,4 +1,7 @@
+import os
 import pickle
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +15,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from tests.stwin.test_vectorizer import molecules
 from twinwl import GraphBatch, STwinSVC, TwinKernel, TwinWLError, TwinWLWarning
 from twinwl.datasets.formats.tu import read_tu
-from twinwl.estimators import penalty_choice
+from twinwl.estimators import svm
 from twinwl.estimators.targets import Targets
 from twinwl.stwin.similarity import BASES
 
@@ -47,7 +50,7 @@ def test_it_is_the_kernel_and_the_machine_that_it_chose(base, n_classes):
 def test_the_inner_choice_is_that_of_cross_validation():
     batch, y = noisy()
     model = STwinSVC(n_iter=(0, 1, 3), C=(0.1, 1, 1000), random_state=3).fit(batch, y)
-    folds = penalty_choice.inner_folds(Targets.of(y, len(y), None, None, None), 5, 3)
+    folds = svm.inner_folds(Targets.of(y, len(y), None, None, None), 5, 3)
     for (n_iter, C), score in model.inner_scores_.items():
         similarities = TwinKernel(n_iter, base="minmax").fit_transform(batch)
         right = 0
@@ -63,7 +66,7 @@ def test_the_inner_choice_is_that_of_cross_validation():
 def test_groups_stay_on_one_side_of_every_inner_fold():
     y = np.arange(40) % 2
     groups = np.arange(40) // 4
-    folds = penalty_choice.inner_folds(Targets.of(y, len(y), None, None, groups), 5, 0)
+    folds = svm.inner_folds(Targets.of(y, len(y), None, None, groups), 5, 0)
     assert sorted(np.concatenate([held for _, held in folds])) == list(range(40))
     assert all(not set(groups[learnt]) & set(groups[held]) for learnt, held in folds)
 
@@ -131,10 +134,8 @@ def test_a_larger_penalty_is_not_tried_where_no_weight_reaches_its_bound():
     similarities = TwinKernel(2, base="minmax").fit_transform(batch)
     targets = Targets.of(y, 40, None, None, None)
     fold = (np.arange(30), np.arange(30, 40))
-    all_at_once = penalty_choice._held_out_decisions(similarities, targets, fold, [1e3, 1e4, 1e5])
-    one_by_one = [
-        penalty_choice._held_out_decisions(similarities, targets, fold, [C])[0] for C in (1e3, 1e4, 1e5)
-    ]
+    all_at_once = svm._held_out_decisions(similarities, targets, fold, [1e3, 1e4, 1e5])
+    one_by_one = [svm._held_out_decisions(similarities, targets, fold, [C])[0] for C in (1e3, 1e4, 1e5)]
     np.testing.assert_array_equal(all_at_once[0], all_at_once[2])
     np.testing.assert_allclose(all_at_once, one_by_one, atol=1e-6)
 
@@ -229,3 +230,23 @@ def test_use_before_fit_and_without_graphs():
         unfitted.fit([], [])
     with pytest.raises(TwinWLError, match="no graph to predict"):
         STwinSVC(1, 1).fit(batch, y).predict([])
+
+
+# ---------------------------------------------------------------------- the walk in ARCHITECTURE.md
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="kernels are modules of Python then")
+def test_fit_passes_twelve_modules():
+    batch, y = noisy(20)
+    model = STwinSVC(n_iter=2).fit(batch, y)  # compiles
+    passed = set()
+    sys.setprofile(lambda frame, *_: passed.add(frame.f_globals.get("__name__", "")))
+    try:
+        model.fit(batch, y)
+    finally:
+        sys.setprofile(None)
+    foundations = {"twinwl.arguments", "twinwl.errors", "twinwl.refinement.threads"}
+    walk = {name for name in passed if name.startswith("twinwl.")} - foundations
+    assert len(walk) == 12
+    described = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert all(f"`{name.removeprefix('twinwl.')}`" in described for name in walk)

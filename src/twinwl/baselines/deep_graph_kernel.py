@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from twinwl.arrays import Float64
-    from twinwl.estimators.parameters import Constraints
-    from twinwl.estimators.random_state import RandomState
+    from twinwl.estimators.base import Constraints, RandomState
     from twinwl.graphs.batch import GraphBatch
     from twinwl.stwin.features import Encoding
 

@@ -16,7 +16,7 @@ from twinwl.baselines.gnn_classifier import GNNClassifier
 if TYPE_CHECKING:
     from twinwl.baselines.batching.examples import GraphInput
     from twinwl.baselines.gnn_classifier import CommonOptions
-    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.base import Constraints
 
 __all__ = ["GCNRNIClassifier", "GCNRNINetwork"]
 

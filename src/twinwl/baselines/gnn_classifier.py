@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64
     from twinwl.baselines.parts import PartedExamples
-    from twinwl.estimators.parameters import Constraints
-    from twinwl.estimators.random_state import RandomState
+    from twinwl.estimators.base import Constraints, RandomState
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["CommonOptions", "GNNClassifier", "TrainingOptions"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from twinwl.baselines.batching.rooted_examples import RootedInput
     from twinwl.baselines.gnn_classifier import CommonOptions
     from twinwl.baselines.parts import PartedExamples
-    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.base import Constraints
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["IDGNNClassifier"]

@@ -6,15 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sklearn.base import ClassifierMixin
 
-from twinwl.arguments import CLASS_WEIGHT, FLAG, RANDOM_STATE, checked
+from twinwl.arguments import CLASS_WEIGHT, FLAG, RANDOM_STATE
 from twinwl.errors import TwinWLError
-from twinwl.estimators.calibration import Calibration
-from twinwl.estimators.fitting import check_fitted, graphs_of
-from twinwl.estimators.parameters import DeclaredParameters
-from twinwl.estimators.penalty_choice import INNER_FOLDS, PENALTIES, inner_folds, make_svc, score_penalties
-from twinwl.estimators.random_state import one_seed
-from twinwl.estimators.support_vectors import SupportVectors, predicted_codes
-from twinwl.estimators.targets import Targets
+from twinwl.estimators.base import GraphEstimator, graphs_of, one_seed
+from twinwl.estimators.svm import INNER_FOLDS, PENALTIES, choose_machine, inner_folds
+from twinwl.estimators.targets import Targets, predicted_codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64
-    from twinwl.estimators.parameters import Constraints
-    from twinwl.estimators.random_state import RandomState
+    from twinwl.estimators.base import Constraints, RandomState
+    from twinwl.estimators.svm import Calibration, SupportVectors
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
 
@@ -55,7 +51,7 @@ def labelled_graphs(X: GraphsLike, purpose: str, kernel: str) -> GraphBatch:
     return batch
 
 
-class KernelSVC(ClassifierMixin, DeclaredParameters):
+class KernelSVC(ClassifierMixin, GraphEstimator):
     """Base of the kernels that other libraries compute; a subclass brings the kernel matrices.
 
     A subclass implements ``_fit_kernel(batch, seed)``, the square matrix of the graphs that are learnt from,
@@ -93,6 +89,8 @@ class KernelSVC(ClassifierMixin, DeclaredParameters):
     class_weight: object
     random_state: RandomState
 
+    _fitted_attribute = "calibration_"
+
     classes_: NDArray[np.generic]
     C_: float
     inner_score_: float
@@ -123,23 +121,18 @@ class KernelSVC(ClassifierMixin, DeclaredParameters):
         """
         self._check_parameters()
         batch = labelled_graphs(X, "fit", self.kernel_name)
-        Cs = checked("C", self.C, PENALTIES)
         targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)
-        batch = targets.counted(batch)
         seed = one_seed(self.random_state)
         folds = inner_folds(targets, self.inner_folds, seed)
-        similarities = self._fit_kernel(batch, seed)
-        scored = score_penalties(similarities, targets, folds, Cs)
-        best = max(scored, key=lambda penalty: penalty.score)  # of equals the smallest C
-        self.classes_, self.C_, self.inner_score_ = targets.classes, best.C, best.score
-        fitted = make_svc(best.C, targets).fit(similarities, targets.codes, targets.weights)
-        self.support_vectors_ = SupportVectors.of(fitted)
-        self.calibration_ = Calibration.fitted(best.decisions, targets.codes, targets.weights)
+        kernels = [(0, self._fit_kernel(targets.counted(batch), seed))]
+        chosen = choose_machine(kernels, targets, self.C, folds)
+        self.classes_, self.C_, self.inner_score_ = targets.classes, chosen.C, chosen.score
+        self.support_vectors_, self.calibration_ = chosen.vectors, chosen.calibration
         return self
 
     def decision_function(self, X: GraphsLike) -> Float64:
         """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
-        check_fitted(self, "support_vectors_")
+        self._check_fitted()
         similarities = self._kernel(labelled_graphs(X, "predict", self.kernel_name))
         return self.support_vectors_.decisions(similarities[:, self.support_vectors_.rows])
 
@@ -152,8 +145,3 @@ class KernelSVC(ClassifierMixin, DeclaredParameters):
         """Return the probability of each class, shape (n_graphs, n_classes), after Platt."""
         decisions = self.decision_function(X)
         return self.calibration_.probabilities(decisions)
-
-    def __sklearn_tags__(self) -> object:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from twinwl.baselines.batching.rooted_examples import RootedInput
     from twinwl.baselines.gnn_classifier import TrainingOptions
     from twinwl.baselines.parts import PartedExamples
-    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.base import Constraints
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["NestedGINClassifier"]

@@ -15,7 +15,7 @@ from twinwl.baselines.network_parts import ReadoutHead
 if TYPE_CHECKING:
     from twinwl.baselines.batching.examples import GraphInput
     from twinwl.baselines.gnn_classifier import CommonOptions
-    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.base import Constraints
 
 __all__ = ["SAGPoolClassifier"]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from twinwl.arrays import Float64, Int64
-    from twinwl.estimators.random_state import RandomState
+    from twinwl.estimators.base import RandomState
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["ShortestPathSVC"]

@@ -15,7 +15,7 @@ from twinwl.baselines.gnn_classifier import GNNClassifier
 if TYPE_CHECKING:
     from twinwl.baselines.batching.examples import GraphInput
     from twinwl.baselines.gnn_classifier import CommonOptions
-    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.base import Constraints
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["SortPoolClassifier"]

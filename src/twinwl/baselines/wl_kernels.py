@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from twinwl.arrays import Float64
-    from twinwl.estimators.random_state import RandomState
+    from twinwl.estimators.base import RandomState
     from twinwl.graphs.coercion import GraphsLike
 
 __all__ = ["WLOptimalAssignmentSVC", "WLSubtreeSVC"]

@@ -51,8 +51,7 @@ def answers_of(
     threshold
         Of two classes, take the second from this probability on; None takes what the model takes.
     """
-    from twinwl.estimators.calibration import probabilities_of  # noqa: PLC0415
-    from twinwl.estimators.support_vectors import predicted_codes  # noqa: PLC0415
+    from twinwl.estimators.targets import predicted_codes, probabilities_of  # noqa: PLC0415
 
     if threshold is not None and len(model.classes_) != 2:  # noqa: PLR2004
         listing = ", ".join(map(str, model.classes_.tolist()))

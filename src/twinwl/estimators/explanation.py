@@ -9,6 +9,7 @@ import numpy as np
 
 from twinwl.errors import TwinWLError
 from twinwl.estimators.trees import RootedTree, shown
+from twinwl.graphs.coercion import as_batch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.coercion import GraphsLike
 
-__all__ = ["ColumnShare", "Explanation", "check_single"]
+__all__ = ["ColumnShare", "Explanation", "one_graph"]
 
 _NODES_LISTED = 10
 
@@ -112,7 +114,9 @@ class Explanation:
         draw_explanation(self, target, molecule)
 
 
-def check_single(graph: GraphBatch) -> None:
-    """Refuse what is not one graph."""
+def one_graph(X: GraphsLike) -> GraphBatch:
+    """Return the one graph to explain, a batch of one; refuse any other number."""
+    graph = as_batch(X)
     if len(graph) != 1:
         raise TwinWLError(f"these are {len(graph)} graphs; explain one at a time, graphs[i]")
+    return graph

@@ -1,4 +1,4 @@
-"""What the user says about each graph, checked: classes, weights, groups."""
+"""What the user says about each graph, checked: classes, weights, groups; and decisions as classes again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Targets", "codes_of"]
+__all__ = ["Targets", "codes_of", "predicted_codes", "probabilities_of"]
 
 _LIGHTEST, _HEAVIEST = 1e-12, 1e12  # so that sums and products of weights stay finite
 _WEIGHT = (number(_LIGHTEST, _HEAVIEST), number(0, 0))
@@ -119,6 +119,30 @@ def codes_of(y: object, classes: NDArray[np.generic], n_graphs: int) -> Int64:
             return -1
 
     return np.array([code_of(value) for value in targets.tolist()], np.int64)
+
+
+def predicted_codes(decisions: Float64 | NDArray[np.float32]) -> Int64:
+    """Return the class that wins by decision values, as a place among the classes.
+
+    >>> predicted_codes(np.array([-0.5, 0.2])).tolist()
+    [0, 1]
+    """
+    if decisions.ndim == 1:
+        return (decisions > 0).astype(np.int64)
+    return decisions.argmax(axis=1)
+
+
+def probabilities_of(logits: Float64) -> Float64:
+    """Return the probability of each class, shape (n, n_classes), from decision values that are logits.
+
+    >>> probabilities_of(np.array([0.0])).tolist()
+    [[0.5, 0.5]]
+    """
+    scores = logits.reshape(len(logits), -1)
+    if scores.shape[1] == 1:  # two classes share one value
+        scores = np.hstack([np.zeros_like(scores), scores])
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def _classes(targets: NDArray[np.generic]) -> tuple[NDArray[np.generic], Int64]:

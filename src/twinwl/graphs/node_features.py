@@ -1,4 +1,4 @@
-"""Continuous node features where labels are compared: refused, warned of, or turned into labels.
+"""Continuous node features where labels are compared: refused, or turned into labels.
 
 Colours, hashes and canonical forms are made of labels. Features that nobody asked to ignore must not get
 lost on the way to an answer.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from twinwl.arguments import FLAG, checked, foreign_array, items
-from twinwl.errors import GraphInputError, LabelError, shown, warn_caller
+from twinwl.errors import GraphInputError, LabelError, shown
 from twinwl.graphs.assembly import graph_of_node
 from twinwl.graphs.labels import Coded, encode_labels
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Bins", "labels_only", "labels_with_features", "warn_features"]
+__all__ = ["Bins", "labels_only", "labels_with_features"]
 
 Bins: TypeAlias = "Sequence[float] | Sequence[Sequence[float]] | NDArray[np.generic] | None"
 
@@ -56,27 +56,6 @@ def labels_only(batch: GraphBatch, *, ignore_features: bool, name: str = "") -> 
         )
         raise GraphInputError(f"{name}: {message}") if name else GraphInputError(message, graph)
     return batch.without_features()
-
-
-def warn_features(batch: GraphBatch, estimator: object, *, ignore_features: bool) -> None:
-    """Warn once, with the count, where an estimator that looks at labels is fitted on graphs with features.
-
-    Parameters
-    ----------
-    batch
-        The training graphs.
-    estimator
-        What is being fitted; the warning names its class.
-    ignore_features
-        Whether the user knows, and wants no warning.
-    """
-    if batch.has_node_features and batch.node_features is not None and not ignore_features:
-        n_nodes, n_features = batch.node_features.shape
-        warn_caller(
-            f"{type(estimator).__name__} does not use continuous node features, and these graphs have "
-            f"{n_features} at each of {n_nodes:,} nodes; make labels of them with GraphBatch.discretise(), "
-            "take NTwinClassifier, which uses them, or silence this with the parameter ignore_features"
-        )
 
 
 def labels_with_features(batch: GraphBatch, bins: Bins) -> Coded:

@@ -9,14 +9,10 @@ from sklearn.base import ClassifierMixin
 
 from twinwl.arguments import CLASS_WEIGHT, FLAG, MAX_ITEMS, RANDOM_STATE, integer, items, number
 from twinwl.errors import TwinWLError
-from twinwl.estimators.calibration import probabilities_of
-from twinwl.estimators.fitting import check_fitted, graphs_of
+from twinwl.estimators.base import GraphEstimator, graphs_of, seeds
 from twinwl.estimators.hold_out import hold_out
-from twinwl.estimators.parameters import DeclaredParameters
-from twinwl.estimators.random_state import seeds
 from twinwl.estimators.state import classes_from_state, classes_to_state
-from twinwl.estimators.support_vectors import predicted_codes
-from twinwl.estimators.targets import Targets, codes_of
+from twinwl.estimators.targets import Targets, codes_of, predicted_codes, probabilities_of
 from twinwl.learning.determinism import seeded
 from twinwl.learning.network_state import (
     history_from_state,
@@ -34,8 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64, Int64
-    from twinwl.estimators.parameters import Constraints
-    from twinwl.estimators.random_state import RandomState
+    from twinwl.estimators.base import Constraints, RandomState
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.learning.history import History
@@ -43,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["NeuralGraphClassifier"]
 
 
-class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
+class NeuralGraphClassifier(ClassifierMixin, GraphEstimator):
     """Base of the neural classifiers; a subclass says how graphs become examples and what the network is.
 
     A subclass implements ``_fit_examples(batch)``, which fits encoders and alphabets on the part that is
@@ -100,6 +95,8 @@ class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
     random_state: RandomState
     verbose: bool | int | None
 
+    _fitted_attribute = "history_"
+
     classes_: NDArray[np.generic]
     module_: torch.nn.Module
     history_: History
@@ -146,8 +143,7 @@ class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
         monitor_data : (graphs, classes), optional
             Only watched: ``history_.monitor_accuracy``. A class that ``y`` lacks counts as a mistake.
         """
-        self._check_parameters()
-        batch = graphs_of(X, "learn from")
+        batch = self._graphs_to_fit(X)
         targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)
         batch = targets.counted(batch)
         split_seed, module_seed, train_seed = seeds(self.random_state, 3)
@@ -224,15 +220,6 @@ class NeuralGraphClassifier(ClassifierMixin, DeclaredParameters):
         """Return the likeliest class of each graph."""
         codes = predicted_codes(self.decision_function(X))
         return self.classes_[codes]
-
-    def _check_fitted(self) -> None:
-        check_fitted(self, "module_")
-
-    def __sklearn_tags__(self) -> object:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.requires_fit = True
-        return tags
 
     # ------------------------------------------------------------------ model files
 

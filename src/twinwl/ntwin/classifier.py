@@ -8,7 +8,8 @@ import numpy as np
 
 from twinwl.arguments import DEPTH, FLAG, MAX_ITEMS, MEMORY, WIDTH, integer, number, one_of
 from twinwl.errors import TwinWLError, shown
-from twinwl.estimators.parameters import old_names
+from twinwl.estimators.base import old_names
+from twinwl.estimators.explanation import one_graph
 from twinwl.files.model_files import savable
 from twinwl.graphs.coercion import as_batch
 from twinwl.learning.classifier import NeuralGraphClassifier
@@ -25,9 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_matrix
 
+    from twinwl.estimators.base import Constraints, RandomState
     from twinwl.estimators.explanation import Explanation
-    from twinwl.estimators.parameters import Constraints
-    from twinwl.estimators.random_state import RandomState
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.ntwin.examples import LiteralExamples, QuotientExamples
@@ -192,10 +192,10 @@ class NTwinClassifier(NeuralGraphClassifier):
         (3,)
         """
         self._check_fitted()
-        batch = as_batch(X)
-        examples = self._examples(batch)
+        graph = one_graph(X)
+        examples = self._examples(graph)
         return explain_graph(
-            self.module_, batch, examples, self.inputs_.histograms, self.classes_, n_columns=n_columns
+            self.module_, graph, examples, self.inputs_.histograms, self.classes_, n_columns=n_columns
         )
 
     # ------------------------------------------------------------------ what the frame asks for

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from twinwl.arguments import MAX_ITEMS, checked, integer
-from twinwl.errors import TwinWLError
 from twinwl.estimators.explanation import ColumnShare, Explanation
 from twinwl.estimators.trees import tree_of_colour
 from twinwl.ntwin.encoder import TwinSlices
@@ -68,8 +67,6 @@ def explain_graph(
     n_columns
         How many colours of the histograms to list.
     """
-    if len(graph) != 1:
-        raise TwinWLError(f"these are {len(graph)} graphs; explain one at a time, graphs[i]")
     n_columns = checked("n_columns", n_columns, integer(0, MAX_ITEMS))
     network.eval()
     taken = examples.take(np.zeros(1, np.int64))

@@ -8,7 +8,6 @@ from scipy import sparse
 
 from twinwl.arguments import WIDTH, one_of
 from twinwl.files.model_files import savable
-from twinwl.graphs.node_features import warn_features
 from twinwl.learning.classifier import NeuralGraphClassifier
 from twinwl.learning.perceptron import SparsePerceptron
 from twinwl.learning.sparse import SparseExamples
@@ -22,9 +21,8 @@ from twinwl.stwin.vectorizer import STwinVectorizer, warn_strange_graphs
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from twinwl.estimators.base import Constraints, RandomState
     from twinwl.estimators.explanation import Explanation
-    from twinwl.estimators.parameters import Constraints
-    from twinwl.estimators.random_state import RandomState
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
 
@@ -163,7 +161,6 @@ class STwinClassifier(NeuralGraphClassifier):
     # ------------------------------------------------------------------ what the frame asks for
 
     def _fit_examples(self, batch: GraphBatch) -> SparseExamples:
-        warn_features(batch, self, ignore_features=self.ignore_features)
         self.vectorizer_ = STwinVectorizer(
             self.n_iter,
             self.features,

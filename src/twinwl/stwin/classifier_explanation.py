@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from twinwl.errors import TwinWLError
-from twinwl.graphs.coercion import as_batch
+from twinwl.estimators.explanation import one_graph
 from twinwl.learning.training import predict_logits
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.stwin.explanation import explanation_of, node_shares
@@ -29,9 +28,7 @@ __all__ = ["explain_decision"]
 
 def explain_decision(model: STwinClassifier, X: GraphsLike, n_columns: int) -> Explanation:
     """Explain the predicted class against its strongest rival."""
-    graph = as_batch(X)
-    if len(graph) != 1:
-        raise TwinWLError(f"these are {len(graph)} graphs; explain one at a time, graphs[i]")
+    graph = one_graph(X)
     encoding = stwin_features(graph, space=model.vectorizer_.space_)
     examples = model._examples_of(graph, encoding)  # noqa: SLF001  (the other half of the model)
     logits = predict_logits(model.module_, examples)[0].astype(np.float64)

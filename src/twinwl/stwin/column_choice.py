@@ -13,7 +13,7 @@ from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int32, Int64, Ints
-    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.base import Constraints
 
 __all__ = ["COLUMN_PARAMETERS", "choose_columns", "keep_columns"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.arguments import MAX_ITEMS, checked, integer
-from twinwl.estimators.explanation import ColumnShare, Explanation, check_single
-from twinwl.estimators.support_vectors import predicted_codes
+from twinwl.estimators.explanation import ColumnShare, Explanation, one_graph
+from twinwl.estimators.targets import predicted_codes
 from twinwl.estimators.trees import tree_of_colour
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.stwin.features import encode_in_full
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.coercion import GraphsLike
     from twinwl.stwin.features import Encoding, FeatureSpace
     from twinwl.stwin.similarity import Similarity
     from twinwl.stwin.svc import STwinSVC
@@ -52,7 +53,6 @@ def explanation_of(
     n_columns
         How many columns to list.
     """
-    check_single(graph)
     n_columns = checked("n_columns", n_columns, integer(0, MAX_ITEMS))
     row = encoding.matrix[0]
     by_weight = np.argsort(-np.abs(contributions[row.indices]), kind="stable")
@@ -131,10 +131,9 @@ _METHODS = {
 }
 
 
-def explain_svc(model: STwinSVC, graph: GraphBatch, n_columns: int) -> Explanation:
+def explain_svc(model: STwinSVC, X: GraphsLike, n_columns: int) -> Explanation:
     """Explain the class that a kernel machine predicts, against the other one or the strongest of several."""
-    check_single(graph)
-    similarity = model.similarity_
+    graph, similarity = one_graph(X), model.similarity_
     encoding, full = encode_in_full(graph, model.space_)
     own, sums = own_sums(full, model.base), similarity.sums(encoding.matrix)
     divisors = _divisors(similarity, own, sums)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from twinwl.arguments import FLAG, ROUNDS, checked, one_of
 from twinwl.errors import TwinWLError
-from twinwl.estimators.fitting import warn_unseen_labels
+from twinwl.estimators.base import warn_unseen_labels
 from twinwl.refinement.alphabet import Round, RoundTable
 from twinwl.refinement.colours import INITIALS, refine
 from twinwl.refinement.histograms import colour_histograms
@@ -19,7 +19,7 @@ from twinwl.stwin.column_choice import keep_columns
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int32, Int64, Ints
-    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.base import Constraints
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
 

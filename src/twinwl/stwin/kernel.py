@@ -8,10 +8,8 @@ import numpy as np
 from sklearn.base import TransformerMixin
 
 from twinwl.arguments import FLAG, MAX_ITEMS, checked, integer, one_of
-from twinwl.estimators.fitting import check_fitted, graphs_of
-from twinwl.estimators.parameters import DeclaredParameters
+from twinwl.estimators.base import GraphEstimator, graphs_of
 from twinwl.files.model_files import savable
-from twinwl.graphs.node_features import warn_features
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, encode_in_full, stwin_features
 from twinwl.stwin.similarity import BASES, Similarity, own_sums
 from twinwl.stwin.state import matrix_from_state, matrix_to_state, space_from_state, space_to_state
@@ -23,14 +21,14 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from twinwl.arrays import Float64
-    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.base import Constraints
     from twinwl.graphs.coercion import GraphsLike
 
 __all__ = ["TwinKernel"]
 
 
 @savable
-class TwinKernel(TransformerMixin, DeclaredParameters):
+class TwinKernel(TransformerMixin, GraphEstimator):
     """Kernel matrices between graphs, from their STwin features.
 
     Parameters
@@ -77,6 +75,8 @@ class TwinKernel(TransformerMixin, DeclaredParameters):
         "normalize": (FLAG,),
     }
 
+    _fitted_attribute = "similarity_"
+
     space_: FeatureSpace
     matrix_: sparse.csr_matrix
     similarity_: Similarity
@@ -101,9 +101,7 @@ class TwinKernel(TransformerMixin, DeclaredParameters):
 
     def fit(self, X: GraphsLike, y: object = None) -> TwinKernel:  # noqa: ARG002
         """Encode the training graphs; ``y`` is ignored."""
-        self._check_parameters()
-        batch = graphs_of(X, "fit")
-        warn_features(batch, self, ignore_features=self.ignore_features)
+        batch = self._graphs_to_fit(X)
         encoding = stwin_features(
             batch, self.n_iter, self.features, edge_labels=self.edge_labels, initial=self.initial
         )
@@ -163,24 +161,19 @@ class TwinKernel(TransformerMixin, DeclaredParameters):
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Name each column after its training graph: ``graph0``, ``graph1``, …."""
-        check_fitted(self, "space_")
+        self._check_fitted()
         return np.array([f"graph{i}" for i in range(self.matrix_.shape[0])], dtype=object)
 
     def _encode(self, X: GraphsLike | None) -> tuple[sparse.csr_matrix, Float64]:
         """Return the features that the training graphs know, and sums that count all of them."""
-        check_fitted(self, "space_")
+        self._check_fitted()
         if X is None:
             return self.matrix_, self.similarity_.own
         known, full = encode_in_full(graphs_of(X, "transform"), self.space_)
         return known.matrix, own_sums(full, self.base)
 
-    def __sklearn_tags__(self) -> object:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags
-
     def _to_state(self) -> dict[str, object]:
-        check_fitted(self, "space_")
+        self._check_fitted()
         return {**space_to_state(self.space_), **matrix_to_state(self.matrix_)}
 
     @classmethod

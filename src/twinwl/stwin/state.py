@@ -11,9 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from twinwl.errors import TwinWLError, nearest, shown
-from twinwl.estimators.calibration import Calibration
 from twinwl.estimators.state import classes_from_state, classes_to_state, labels_from_state
-from twinwl.estimators.support_vectors import SupportVectors
+from twinwl.estimators.svm import Calibration, SupportVectors
 from twinwl.refinement.alphabet import Alphabet, Round
 from twinwl.refinement.colours import INITIALS
 from twinwl.stwin.features import KINDS, STRIDE, FeatureSpace

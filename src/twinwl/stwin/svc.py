@@ -16,15 +16,10 @@ from twinwl.arguments import (
     one_of,
     one_or_more,
 )
-from twinwl.estimators.calibration import Calibration
-from twinwl.estimators.fitting import check_fitted, graphs_of
-from twinwl.estimators.parameters import DeclaredParameters, old_names
-from twinwl.estimators.penalty_choice import INNER_FOLDS, PENALTIES, inner_folds, make_svc, score_penalties
-from twinwl.estimators.random_state import one_seed
-from twinwl.estimators.support_vectors import SupportVectors, predicted_codes
-from twinwl.estimators.targets import Targets
+from twinwl.estimators.base import GraphEstimator, graphs_of, old_names, one_seed
+from twinwl.estimators.svm import INNER_FOLDS, PENALTIES, choose_machine, inner_folds
+from twinwl.estimators.targets import Targets, predicted_codes
 from twinwl.files.model_files import savable
-from twinwl.graphs.node_features import warn_features
 from twinwl.stwin.explanation import explain_svc
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, encode_in_full, stwin_features
 from twinwl.stwin.similarity import BASES, Similarity, own_sums, similarities_by_rounds
@@ -38,16 +33,16 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from twinwl.arrays import Float64
+    from twinwl.estimators.base import Constraints, RandomState
     from twinwl.estimators.explanation import Explanation
-    from twinwl.estimators.parameters import Constraints
-    from twinwl.estimators.random_state import RandomState
+    from twinwl.estimators.svm import Calibration, SupportVectors
     from twinwl.graphs.coercion import GraphsLike
 
 __all__ = ["STwinSVC"]
 
 
 @savable
-class STwinSVC(ClassifierMixin, DeclaredParameters):
+class STwinSVC(ClassifierMixin, GraphEstimator):
     """Classify graphs with a support vector machine on a twin kernel.
 
     The number of rounds and C are chosen by cross-validation inside the training graphs; the strong default
@@ -120,6 +115,8 @@ class STwinSVC(ClassifierMixin, DeclaredParameters):
         "random_state": RANDOM_STATE,
     }
 
+    _fitted_attribute = "similarity_"
+
     classes_: NDArray[np.generic]
     n_iter_: int
     C_: float
@@ -173,44 +170,36 @@ class STwinSVC(ClassifierMixin, DeclaredParameters):
         sample_weight
             How much each graph weighs.
         """
-        self._check_parameters()
-        batch = graphs_of(X, "fit")
-        warn_features(batch, self, ignore_features=self.ignore_features)
+        batch = self._graphs_to_fit(X)
         n_iters = checked("n_iter", self.n_iter, one_or_more(ROUNDS))
-        Cs = checked("C", self.C, PENALTIES)
         targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)
-        batch = targets.counted(batch)
         folds = inner_folds(targets, self.inner_folds, one_seed(self.random_state))
         encoding = stwin_features(
-            batch, max(n_iters), self.features, edge_labels=self.edge_labels, initial=self.initial
+            targets.counted(batch),
+            max(n_iters),
+            self.features,
+            edge_labels=self.edge_labels,
+            initial=self.initial,
         )
-        self.inner_scores_, self.inner_score_ = {}, -1.0
-        for n_iter, similarities in similarities_by_rounds(
-            encoding, n_iters, self.base, normalize=self.normalize
-        ):
-            for C, score, decisions in score_penalties(similarities, targets, folds, Cs, self.n_jobs):
-                self.inner_scores_[n_iter, C] = score
-                if score > self.inner_score_:  # of equals the fewest rounds, then the smallest C
-                    self.n_iter_, self.C_, self.inner_score_ = n_iter, C, score
-                    held_out, kernel_matrix = decisions, similarities
-        svc = make_svc(self.C_, targets).fit(kernel_matrix, targets.codes, targets.weights)
+        kernels = similarities_by_rounds(encoding, n_iters, self.base, normalize=self.normalize)
+        chosen = choose_machine(kernels, targets, self.C, folds, self.n_jobs)
         self.classes_ = targets.classes
-        self.support_vectors_ = SupportVectors.of(svc)
-        self.calibration_ = Calibration.fitted(held_out, targets.codes, targets.weights)
+        self.n_iter_, self.C_, self.inner_score_, self.inner_scores_ = chosen[:4]
+        self.support_vectors_, self.calibration_ = chosen.vectors, chosen.calibration
         self.space_ = encoding.space.first_rounds(self.n_iter_)
-        self.matrix_ = encoding.matrix[self.support_vectors_.rows][:, : self.space_.n_columns]
+        self.matrix_ = encoding.matrix[chosen.vectors.rows][:, : self.space_.n_columns]
         self.similarity_ = Similarity(self.matrix_, self.base, normalize=self.normalize)
         return self
 
     @property
     def n_support_(self) -> int:
         """Number of training graphs that the machine keeps."""
-        check_fitted(self, "space_")
+        self._check_fitted()
         return len(self.support_vectors_.rows)
 
     def decision_function(self, X: GraphsLike) -> Float64:
         """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
-        check_fitted(self, "space_")
+        self._check_fitted()
         known, full = encode_in_full(graphs_of(X, "predict"), self.space_)
         similarities = self.similarity_.of(known.matrix, own_sums(full, self.base))
         return self.support_vectors_.decisions(similarities)
@@ -244,16 +233,11 @@ class STwinSVC(ClassifierMixin, DeclaredParameters):
         n_columns
             How many of the weightiest columns to list.
         """
-        check_fitted(self, "space_")
-        return explain_svc(self, graphs_of(X, "explain"), n_columns)
-
-    def __sklearn_tags__(self) -> object:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags
+        self._check_fitted()
+        return explain_svc(self, X, n_columns)
 
     def _to_state(self) -> dict[str, object]:
-        check_fitted(self, "space_")
+        self._check_fitted()
         return svc_to_state(self)
 
     @classmethod

@@ -8,11 +8,9 @@ import numpy as np
 from sklearn.base import TransformerMixin
 
 from twinwl.arguments import checked, integer
-from twinwl.estimators.fitting import check_fitted, graphs_of, warn_unseen_labels
-from twinwl.estimators.parameters import DeclaredParameters
+from twinwl.estimators.base import GraphEstimator, graphs_of, warn_unseen_labels
 from twinwl.estimators.trees import RootedTree, tree_of_colour
 from twinwl.files.model_files import savable
-from twinwl.graphs.node_features import warn_features
 from twinwl.stwin.column_choice import COLUMN_PARAMETERS, choose_columns, keep_columns
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, stwin_features
 from twinwl.stwin.state import columns_from_state, space_from_state, space_to_state
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from twinwl.arrays import Float64, Int64
-    from twinwl.estimators.parameters import Constraints
+    from twinwl.estimators.base import Constraints
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.stwin.features import Encoding
@@ -31,7 +29,7 @@ __all__ = ["STwinVectorizer", "warn_strange_graphs"]
 
 
 @savable
-class STwinVectorizer(TransformerMixin, DeclaredParameters):
+class STwinVectorizer(TransformerMixin, GraphEstimator):
     """Turn graphs into sparse STwin features.
 
     Parameters
@@ -78,6 +76,8 @@ class STwinVectorizer(TransformerMixin, DeclaredParameters):
 
     _constraints: ClassVar[Constraints] = {**FEATURE_PARAMETERS, **COLUMN_PARAMETERS}
 
+    _fitted_attribute = "space_"
+
     space_: FeatureSpace
     columns_: Int64 | None
     n_features_out_: int
@@ -118,7 +118,7 @@ class STwinVectorizer(TransformerMixin, DeclaredParameters):
         -------
         csr_matrix of float64, shape (n_graphs, n_features_out_)
         """
-        check_fitted(self, "space_")
+        self._check_fitted()
         batch = graphs_of(X, "transform")
         encoding = stwin_features(batch, space=self.space_)
         warn_strange_graphs(batch, encoding)
@@ -137,7 +137,7 @@ class STwinVectorizer(TransformerMixin, DeclaredParameters):
         -------
         array of float64, shape (n_iter + 1,)
         """
-        check_fitted(self, "space_")
+        self._check_fitted()
         batch = graphs_of(X, "look at")
         return stwin_features(batch, space=self.space_).unseen_per_round / max(1, batch.n_nodes)
 
@@ -148,13 +148,13 @@ class STwinVectorizer(TransformerMixin, DeclaredParameters):
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Name each column by round and colour, ``h2:c17``; for ``"joint"`` by size too, ``h2:c17:s5``."""
-        check_fitted(self, "space_")
+        self._check_fitted()
         names = np.array(self.space_.names(), dtype=object)
         return names if self.columns_ is None else names[self.columns_]
 
     def explain_column(self, column: int) -> RootedTree:
         """Return the rooted tree that a column counts: what its nodes see within their round's steps."""
-        check_fitted(self, "space_")
+        self._check_fitted()
         h, colour, size = self.space_.locate(self._column_of_space(column))
         return tree_of_colour(self.space_.alphabet, h, colour, size)
 
@@ -163,9 +163,7 @@ class STwinVectorizer(TransformerMixin, DeclaredParameters):
         return int(column if self.columns_ is None else self.columns_[column])
 
     def _learn(self, X: GraphsLike) -> Encoding:
-        self._check_parameters()
-        batch = graphs_of(X, "fit")
-        warn_features(batch, self, ignore_features=self.ignore_features)
+        batch = self._graphs_to_fit(X)
         encoding = stwin_features(
             batch, self.n_iter, self.features, edge_labels=self.edge_labels, initial=self.initial
         )
@@ -174,14 +172,8 @@ class STwinVectorizer(TransformerMixin, DeclaredParameters):
         self.n_features_out_ = encoding.space.n_columns if self.columns_ is None else len(self.columns_)
         return encoding
 
-    def __sklearn_tags__(self) -> object:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.requires_fit = True
-        return tags
-
     def _to_state(self) -> dict[str, object]:
-        check_fitted(self, "space_")
+        self._check_fitted()
         kept = {} if self.columns_ is None else {"columns": self.columns_}
         return {**space_to_state(self.space_), **kept}
 

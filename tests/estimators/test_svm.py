@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from twinwl.estimators.support_vectors import SupportVectors, predicted_codes
+from twinwl.estimators.svm import SupportVectors
+from twinwl.estimators.targets import predicted_codes
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])

@@ -8,12 +8,11 @@ from sklearn.base import clone
 import twinwl as tw
 from twinwl.arguments import integer
 from twinwl.errors import MissingExtraError
-from twinwl.estimators.parameters import DeclaredParameters
-from twinwl.estimators.random_state import one_seed, seeds
+from twinwl.estimators.base import GraphEstimator, one_seed, seeds
 from twinwl.evaluation.methods import METHODS
 
 
-class Renamed(DeclaredParameters):
+class Renamed(GraphEstimator):
     _constraints = {"verbose": (integer(0),)}  # noqa: RUF012
     _renamed = {"progress": "verbose"}  # noqa: RUF012
 
@@ -35,7 +34,7 @@ def estimator_classes():
 
 def test_every_parameter_of_every_estimator_is_declared():
     for kind in estimator_classes():
-        assert issubclass(kind, DeclaredParameters)
+        assert issubclass(kind, GraphEstimator)
         parameters = kind().get_params(deep=False)
         assert parameters.keys() <= kind._constraints.keys(), kind
         kind()._check_parameters()  # the defaults are as declared

@@ -1,0 +1,196 @@
+"""The base of every estimator: declared parameters, what ``fit`` asks first, what ``random_state`` means."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+
+from twinwl.arguments import checked
+from twinwl.errors import TwinWLError, warn_caller
+from twinwl.graphs.coercion import as_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from twinwl.arguments import Constraint
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.coercion import GraphsLike
+
+__all__ = [
+    "Constraints",
+    "GraphEstimator",
+    "NotFittedTwinError",
+    "RandomState",
+    "graphs_of",
+    "old_names",
+    "one_seed",
+    "seeds",
+    "warn_unseen_labels",
+]
+
+Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
+RandomState: TypeAlias = "int | np.random.RandomState | np.random.Generator | None"
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+_SEEDS_BELOW = 2**31 - 1
+
+
+class NotFittedTwinError(TwinWLError, NotFittedError):
+    """An estimator was used before ``fit``; scikit-learn's own error for it as well."""
+
+
+class GraphEstimator(BaseEstimator):
+    """Base of every estimator here.
+
+    A subclass declares in ``_constraints`` what each parameter may be that its bases do not declare, in
+    ``_renamed`` the names that parameters had in the version before (these keep working, with a
+    FutureWarning), and in ``_fitted_attribute`` what ``fit`` sets last. As in scikit-learn, ``__init__`` and
+    ``set_params`` take everything; ``fit`` checks.
+    """
+
+    _constraints: ClassVar[Constraints] = {}
+    _renamed: ClassVar[Mapping[str, str]] = {}
+    _fitted_attribute: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        bases = cls.__mro__[::-1]
+        cls._constraints = {
+            name: c for base in bases for name, c in vars(base).get("_constraints", {}).items()
+        }
+        cls._renamed = {old: new for base in bases for old, new in vars(base).get("_renamed", {}).items()}
+        if "__init__" in vars(cls) and cls._renamed:
+            cls.__init__ = old_names(**cls._renamed)(cls.__init__)  # type: ignore[method-assign]
+
+    def set_params(self, **params: object) -> Self:
+        """Set parameters by name, as scikit-learn does."""
+        super().set_params(**_with_new_names(params, self._renamed, warn=True))
+        return self
+
+    @classmethod
+    def _with_params(cls, params: Mapping[str, object]) -> Self:
+        """Return an estimator with the parameters of a model file, which may have the names of before."""
+        self = cls(**_with_new_names(params, cls._renamed, warn=False))
+        self._check_parameters()
+        return self
+
+    def _check_parameters(self) -> None:
+        """Refuse the first parameter that is not as declared."""
+        for name, value in self.get_params(deep=False).items():
+            checked(name, value, *self._constraints[name])
+
+    def _check_fitted(self) -> None:
+        """Refuse to go on before ``fit``."""
+        if not hasattr(self, self._fitted_attribute):
+            raise NotFittedTwinError(f"this {type(self).__name__} is not fitted yet; call fit first")
+
+    def _graphs_to_fit(self, X: GraphsLike) -> GraphBatch:
+        """Check the parameters and return the graphs.
+
+        Warn of continuous features where ``ignore_features`` is False: a parameter that only estimators have
+        which look at labels alone.
+        """
+        self._check_parameters()
+        batch = graphs_of(X, "fit")
+        features = batch.node_features if batch.has_node_features else None
+        if features is not None and not getattr(self, "ignore_features", True):
+            warn_caller(
+                f"{type(self).__name__} does not use continuous node features, and these graphs have "
+                f"{features.shape[1]} at each of {len(features):,} nodes; make labels of them with "
+                "GraphBatch.discretise(), take NTwinClassifier, which uses them, or silence this with the "
+                "parameter ignore_features"
+            )
+        return batch
+
+    def __sklearn_tags__(self) -> object:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.requires_fit = True
+        return tags
+
+
+def graphs_of(X: GraphsLike, what: str) -> GraphBatch:
+    """Return the input as a batch, or refuse it where it holds no graph."""
+    batch = as_batch(X)
+    if len(batch) == 0:
+        raise TwinWLError(f"there is no graph to {what}; pass at least one")
+    return batch
+
+
+def warn_unseen_labels(strange: NDArray[np.bool_]) -> None:
+    """Warn once, with the count, where graphs carry only labels that training never saw.
+
+    Parameters
+    ----------
+    strange : array of bool, shape (n_graphs,)
+    """
+    if strange.any():
+        warn_caller(
+            f"{np.count_nonzero(strange)} of {len(strange)} graphs carry only labels that no training graph "
+            "has, so nothing is known about them; check that the labels mean the same"
+        )
+
+
+def one_seed(random_state: RandomState) -> int:
+    """Return an integer as it is; from a generator draw one.
+
+    ``random_state`` means the same in every estimator. An integer (the default is 0) gives the same result
+    every time. A NumPy RandomState or Generator is drawn from, so that a second call differs from the first.
+    None draws from NumPy's global generator, as in scikit-learn: a different result every time, unless
+    ``numpy.random.seed`` was called.
+
+    >>> one_seed(7)
+    7
+    """
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return seeds(random_state, 1)[0]
+
+
+def seeds(random_state: RandomState, count: int) -> list[int]:
+    """Return several seeds that do not depend on each other.
+
+    >>> seeds(0, 2), seeds(np.random.default_rng(0), 1)
+    ([209652396, 398764591], [1826701614])
+    """
+    if isinstance(random_state, np.random.Generator):
+        return [int(seed) for seed in random_state.integers(_SEEDS_BELOW, size=count)]
+    return [int(seed) for seed in check_random_state(random_state).randint(_SEEDS_BELOW, size=count)]
+
+
+def old_names(**renamed: str) -> Callable[[_Function], _Function]:
+    """Let a function take arguments by the names that they had in the version before, with a FutureWarning.
+
+    The signature stays that of the new names, which is where scikit-learn reads an estimator's parameters.
+
+    >>> @old_names(graph="X")
+    ... def explain(X):
+    ...     return X
+    >>> explain(X=1)
+    1
+    """
+
+    def decorate(function: _Function) -> _Function:
+        @functools.wraps(function)
+        def renaming(*args: object, **kwargs: object) -> object:
+            return function(*args, **_with_new_names(kwargs, renamed, warn=True))
+
+        return cast("_Function", renaming)
+
+    return decorate
+
+
+def _with_new_names(params: Mapping[str, Any], renamed: Mapping[str, str], *, warn: bool) -> dict[str, Any]:
+    for old in params.keys() & renamed.keys() if warn else ():
+        message = f"the argument {old!r} is now called {renamed[old]!r}; the old name goes in version 0.3"
+        warnings.warn(message, FutureWarning, stacklevel=3)
+    return {renamed.get(name, name): value for name, value in params.items()}

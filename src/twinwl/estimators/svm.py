@@ -1,0 +1,319 @@
+"""A support vector machine on kernel matrices: the choice of C, the support vectors, the Platt scaling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.svm import SVC
+
+from twinwl.arguments import MAX_ITEMS, checked, integer, number, one_or_more
+from twinwl.errors import TwinWLError, shown
+from twinwl.estimators.targets import predicted_codes, probabilities_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from twinwl.arrays import Float64, Int64
+    from twinwl.estimators.targets import Targets
+
+__all__ = [
+    "INNER_FOLDS",
+    "PENALTIES",
+    "Calibration",
+    "ChosenMachine",
+    "SupportVectors",
+    "choose_machine",
+    "inner_folds",
+]
+
+PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the machine does not come to an end
+INNER_FOLDS = integer(2, MAX_ITEMS)
+
+_CACHE_MEGABYTES = 500
+_MAX_STEPS = 10_000_000  # LIBSVM's own limit, which scikit-learn lifts
+_HARDLY_REGULARISED = 1e6  # the doubt about each target keeps the slope finite already
+
+
+class ChosenMachine(NamedTuple):
+    """The best of several machines, trained on all graphs.
+
+    Attributes
+    ----------
+    n_iter : int
+        The number of rounds whose kernel matrix was best.
+    C : float
+        The penalty that was best with it.
+    score : float
+        Accuracy on held-out graphs of the inner folds; optimistic, for it was the best one.
+    scores : dict from (n_iter, C) to float
+        That of all.
+    vectors : SupportVectors
+    calibration : Calibration
+    """
+
+    n_iter: int
+    C: float
+    score: float
+    scores: dict[tuple[int, float], float]
+    vectors: SupportVectors
+    calibration: Calibration
+
+
+def choose_machine(
+    kernels: Iterable[tuple[int, Float64]],
+    targets: Targets,
+    C: object,
+    folds: list[tuple[Int64, Int64]],
+    n_jobs: int | None = None,
+) -> ChosenMachine:
+    """Try every C on every kernel matrix by cross-validation, and train the best on all graphs.
+
+    Of equals the first kernel wins, then the smallest C.
+
+    Parameters
+    ----------
+    kernels
+        Numbers of rounds, rising, each with its square kernel matrix of the training graphs.
+    targets
+        What to learn.
+    C : float or sequence of float
+        The penalties.
+    folds
+        From `inner_folds`.
+    n_jobs
+        Threads.
+    """
+    Cs = checked("C", C, PENALTIES)
+    scores: dict[tuple[int, float], float] = {}
+    for n_iter, similarities in kernels:
+        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(_held_out_decisions)(similarities, targets, fold, Cs) for fold in folds
+        )
+        for place, penalty in enumerate(Cs):
+            decisions = _gathered([part[place] for part in parts], folds, len(targets.codes))
+            score = _share_right(targets, decisions)
+            if score > max(scores.values(), default=-np.inf):
+                best = n_iter, penalty, score
+                held_out, kernel_matrix = decisions, similarities
+            scores[n_iter, penalty] = score
+    machine = _machine(best[1], targets).fit(kernel_matrix, targets.codes, targets.weights)
+    calibration = Calibration.fitted(held_out, targets.codes, targets.weights)
+    return ChosenMachine(*best, scores, SupportVectors.of(machine), calibration)
+
+
+def inner_folds(targets: Targets, n_folds: int, seed: int) -> list[tuple[Int64, Int64]]:
+    """Cut the training graphs into folds, fewer where a class (or its groups) would not reach that many.
+
+    Parameters
+    ----------
+    targets
+        The classes; and the groups, of which each stays on one side of every fold.
+    n_folds
+        How many folds, at least 2.
+    seed
+        Decides the folds.
+
+    Raises
+    ------
+    TwinWLError
+        If a class has one graph only, or all its graphs in one group.
+    """
+    classes, codes, groups = targets.classes, targets.codes, targets.groups
+    members = np.bincount(codes) if groups is None else _groups_per_class(codes, groups)
+    rarest = int(members.argmin())
+    if members[rarest] < 2:  # noqa: PLR2004
+        what = "graph" if groups is None else "group"
+        name = shown(classes.tolist()[rarest])
+        raise TwinWLError(f"class {name} has only 1 {what}; the inner choice needs 2 of each class")
+    n_folds = min(n_folds, int(members[rarest]))
+    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
+    split = splitter(n_folds, shuffle=True, random_state=seed).split(codes, codes, groups)
+    folds = [(learnt, held) for learnt, held in split if len(held)]
+    for learnt, _ in folds:
+        if len(np.unique(codes[learnt])) < len(classes):
+            raise TwinWLError("the groups leave a fold without one of the classes; give more groups")
+    return folds
+
+
+@dataclass(frozen=True, eq=False)
+class SupportVectors:
+    """Which training graphs decide, and how.
+
+    Attributes
+    ----------
+    rows : array of int64, shape (n_support,)
+        The support vectors among the training graphs, grouped by class.
+    weights : array of float64, shape (n_pairs, n_support)
+        Their weights in the decision between each pair of classes, (0, 1), (0, 2), …, (1, 2), …; positive
+        speaks for the pair's second class where there are only two classes, else for the first, as
+        scikit-learn has it.
+    intercepts : array of float64, shape (n_pairs,)
+    n_classes : int
+    """
+
+    rows: Int64
+    weights: Float64
+    intercepts: Float64
+    n_classes: int
+
+    @classmethod
+    def of(cls, machine: SVC) -> SupportVectors:
+        """Take them out of a fitted scikit-learn machine."""
+        n_classes = len(machine.classes_)
+        rows = machine.support_.astype(np.int64)
+        if n_classes == 2:  # noqa: PLR2004
+            return cls(rows, np.array(machine.dual_coef_), np.array(machine.intercept_), n_classes)
+        bounds = np.concatenate([[0], np.cumsum(machine.n_support_)])
+        weights = np.zeros((n_classes * (n_classes - 1) // 2, len(rows)))
+        for pair, (i, j) in enumerate(combinations(range(n_classes), 2)):
+            # libsvm keeps, for each vector, its weights against the other classes, its own left out.
+            of_i, of_j = slice(bounds[i], bounds[i + 1]), slice(bounds[j], bounds[j + 1])
+            weights[pair, of_i] = machine.dual_coef_[j - 1, of_i]
+            weights[pair, of_j] = machine.dual_coef_[i, of_j]
+        return cls(rows, weights, np.array(machine.intercept_), n_classes)
+
+    def decisions(self, similarities: Float64) -> Float64:
+        """Return the decision values from similarities with the support vectors.
+
+        Parameters
+        ----------
+        similarities : array of float64, shape (n_graphs, n_support)
+
+        Returns
+        -------
+        array of float64, shape (n_graphs,) for two classes, else (n_graphs, n_classes)
+            For two classes the distance towards the second. For more the votes of all pairs, their summed
+            margins breaking ties, as scikit-learn's ``decision_function_shape="ovr"``.
+        """
+        margins = similarities @ self.weights.T + self.intercepts
+        if self.n_classes == 2:  # noqa: PLR2004
+            return margins[:, 0]
+        votes = np.zeros((len(margins), self.n_classes))
+        confidence = np.zeros_like(votes)
+        for pair, (i, j) in enumerate(combinations(range(self.n_classes), 2)):
+            confidence[:, i] += margins[:, pair]
+            confidence[:, j] -= margins[:, pair]
+            votes[:, i] += margins[:, pair] >= 0
+            votes[:, j] += margins[:, pair] < 0
+        return votes + confidence / (3 * (np.abs(confidence) + 1))
+
+    def between(self, wanted: int, other: int) -> tuple[Float64, float]:
+        """Return weights and intercept of one pair's decision, turned so that positive is ``wanted``."""
+        if self.n_classes == 2:  # noqa: PLR2004
+            sign = 1.0 if wanted == 1 else -1.0
+            return sign * self.weights[0], sign * float(self.intercepts[0])
+        pairs = list(combinations(range(self.n_classes), 2))
+        pair = pairs.index((min(wanted, other), max(wanted, other)))
+        sign = 1.0 if wanted < other else -1.0
+        return sign * self.weights[pair], sign * float(self.intercepts[pair])
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """A logistic regression on decision values.
+
+    Attributes
+    ----------
+    slopes : array of float64, shape (1, 1) for two classes, else (n_classes, n_classes)
+    offsets : array of float64, shape (1,) for two classes, else (n_classes,)
+    """
+
+    slopes: Float64
+    offsets: Float64
+
+    @classmethod
+    def fitted(cls, decisions: Float64, codes: Int64, weights: Float64 | None = None) -> Calibration:
+        """Fit to decisions about graphs that the machine had not seen.
+
+        Parameters
+        ----------
+        decisions : array of float64, shape (n,) or (n, n_classes)
+        codes : array of int64, shape (n,)
+        weights : array of float64, shape (n,), optional
+        """
+        regression = LogisticRegression(C=_HARDLY_REGULARISED, max_iter=1000)
+        n_classes = int(codes.max()) + 1
+        every_class = np.tile(np.arange(n_classes), len(codes))
+        rows = np.repeat(decisions.reshape(len(codes), -1), n_classes, axis=0)
+        doubt = _doubt(codes, n_classes) * (1.0 if weights is None else weights[:, None])
+        regression.fit(rows, every_class, doubt.ravel())
+        return cls(regression.coef_, regression.intercept_)
+
+    def probabilities(self, decisions: Float64) -> Float64:
+        """Return the probability of each class, shape (n, n_classes).
+
+        >>> Calibration(np.array([[2.0]]), np.array([0.0])).probabilities(np.array([0.0])).tolist()
+        [[0.5, 0.5]]
+        """
+        return probabilities_of(decisions.reshape(len(decisions), -1) @ self.slopes.T + self.offsets)
+
+
+def _machine(C: float, targets: Targets) -> SVC:
+    """Return an untrained support vector machine for precomputed similarities."""
+    by_class = targets.weight_of_class
+    return SVC(
+        C=C,
+        kernel="precomputed",
+        class_weight=None if by_class is None else dict(enumerate(by_class.tolist())),
+        cache_size=_CACHE_MEGABYTES,
+        max_iter=_MAX_STEPS,
+    )
+
+
+def _held_out_decisions(
+    similarities: Float64, targets: Targets, fold: tuple[Int64, Int64], Cs: list[float]
+) -> list[Float64]:
+    """Learn with each C (rising) on one side of a fold and decide about the other."""
+    learnt, held = fold
+    train, test = similarities[np.ix_(learnt, learnt)], similarities[np.ix_(held, learnt)]
+    decisions: list[Float64] = []
+    for C in Cs:
+        weights = None if targets.weights is None else targets.weights[learnt]
+        fitted = _machine(C, targets).fit(train, targets.codes[learnt], weights)
+        decisions.append(fitted.decision_function(test))
+        if not _bounded(fitted, C, targets, learnt):
+            # No weight reaches its bound, so a larger one changes nothing: this is the hard margin.
+            break
+    return decisions + [decisions[-1]] * (len(Cs) - len(decisions))
+
+
+def _bounded(fitted: SVC, C: float, targets: Targets, learnt: Int64) -> bool:
+    rows = learnt[fitted.support_]
+    bound = C * targets.importance()[rows]
+    return bool((np.abs(fitted.dual_coef_).max(axis=0) >= bound * (1 - 1e-9)).any())
+
+
+def _share_right(targets: Targets, decisions: Float64) -> float:
+    """Return the share of importance that the decisions get right."""
+    importance = targets.importance()
+    return float(importance[predicted_codes(decisions) == targets.codes].sum() / importance.sum())
+
+
+def _gathered(parts: list[Float64], folds: list[tuple[Int64, Int64]], n_graphs: int) -> Float64:
+    out = np.empty((n_graphs, *parts[0].shape[1:]))
+    for part, (_, held) in zip(parts, folds, strict=True):
+        out[held] = part
+    return out
+
+
+def _groups_per_class(codes: Int64, groups: Int64) -> Int64:
+    pairs = np.unique(np.stack([codes, groups]), axis=1)
+    return np.bincount(pairs[0])
+
+
+def _doubt(codes: Int64, n_classes: int) -> Float64:
+    """Return how much each graph counts as each class: nearly all as its own, a little as the others.
+
+    Platt's targets, (n + 1) / (n + 2) in a class of n: without them, classes that the decisions separate
+    would get probabilities of exactly 0 and 1.
+    """
+    own = (np.bincount(codes, minlength=n_classes) + 1) / (np.bincount(codes, minlength=n_classes) + 2)
+    doubt = np.repeat(((1 - own[codes]) / (n_classes - 1))[:, None], n_classes, axis=1)
+    doubt[np.arange(len(codes)), codes] = own[codes]
+    return doubt
