@@ -71,6 +71,21 @@ def test_known_classes_give_an_accuracy(svc, tmp_path):
     assert [int(row["alcohol"]) for row in found] == CLASSES
     right = sum(row["prediction"] == row["alcohol"] for row in found)
     assert f"accuracy {right / len(found):.1%} ({right} of {len(found)})" in result.stderr
+    assert "majority class 50.0 %, ROC-AUC " in result.stderr
+
+
+def test_targets_of_one_class_leave_figures_undefined(svc, tmp_path):
+    (tmp_path / "m.csv").write_text("smiles,alcohol\nCCO,1\nCCCO,1\n")
+    result = run("predict", svc, tmp_path / "m.csv", "--target", "alcohol")
+    assert result.exit_code == 0, result.output
+    assert "majority class 100.0 %, ROC-AUC undefined, PR-AUC undefined" in result.stderr
+
+
+def test_targets_that_the_model_never_saw_are_mistakes(svc, tmp_path):
+    (tmp_path / "m.csv").write_text("smiles,alcohol\nCCO,yes\nCCC,no\n")
+    result = run("predict", svc, tmp_path / "m.csv", "--target", "alcohol")
+    assert result.exit_code == 0, result.output
+    assert "accuracy 0.0% (0 of 2), majority class 50.0 %" in result.stderr
 
 
 def test_every_row_and_every_column_is_kept(svc, tmp_path):

@@ -24,7 +24,9 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
     assert result.stderr == ""
     found = load(model)
     accuracy = f"{100 * found.history_.best_validation_accuracy:.1f} %"
-    assert second.startswith(f"Accuracy on held-out graphs: {accuracy} (a tenth; best of ")
+    assert second.startswith("On held-out graphs (a tenth; best of ")
+    assert f": accuracy {accuracy}, majority class 50.0 %, ROC-AUC " in second
+    assert all(name in second for name in ("PR-AUC", "balanced accuracy", "MCC", "Brier"))
     assert (found.n_iter, found.hidden, found.random_state) == (2, 16, 0)
 
 
@@ -73,6 +75,17 @@ def test_a_folder_of_graphml_can_be_learnt_from(tmp_path):
     result = run("train", tmp_path / "data", "-o", tmp_path / "m.twinwl", "--method", "stwin-svc")
     assert result.exit_code == 0, result.output
     assert "classes: chain 10, ring 10" in result.stdout
+
+
+@pytest.mark.parametrize("method", ["stwin", "stwin-svc"])
+def test_a_rare_class_shows_beside_the_accuracy(tmp_path, method):
+    data = tmp_path / "m.csv"
+    rare = ["1", "1"] + ["0"] * (len(SMILES) - 2)
+    data.write_text("smiles,active\n" + "".join(f"{s},{c}\n" for s, c in zip(SMILES, rare, strict=True)))
+    result = run("train", data, "-o", tmp_path / "m.twinwl", "--method", method)
+    assert result.exit_code == 0, result.output
+    majority = {"stwin": "75.0 %", "stwin-svc": "94.4 %"}[method]  # 3 of the 4 held out; 34 of all 36
+    assert f"majority class {majority}, ROC-AUC " in result.stdout
 
 
 @pytest.mark.parametrize("method", ["stwin-svc", "stwin"])

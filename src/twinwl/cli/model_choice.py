@@ -93,17 +93,31 @@ def fit(model: Any, data: Dataset, method: str) -> str:  # noqa: ANN401
     if method == "stwin-svc":
         with ProgressBar("choosing rounds and C"):
             model.fit(data.graphs, data.y, groups=data.groups)
-        return (
-            f"Accuracy on held-out graphs: {_percent(model.inner_score_)} "
-            f"(cross-validated; best of {len(model.inner_scores_)} settings: "
-            f"{model.n_iter_} rounds, C = {model.C_:g})"
+        chosen = (
+            f"cross-validated; best of {len(model.inner_scores_)} settings: "
+            f"{model.n_iter_} rounds, C = {model.C_:g}"
         )
-    model.fit(data.graphs, data.y, groups=data.groups)  # it brings a progress bar of its own
-    history = model.history_
-    return (
-        f"Accuracy on held-out graphs: {_percent(history.best_validation_accuracy)} "
-        f"(a tenth; best of {history.n_epochs} epochs: {history.best_epoch + 1})"
-    )
+    else:
+        model.fit(data.graphs, data.y, groups=data.groups)  # it brings a progress bar of its own
+        history = model.history_
+        chosen = f"a tenth; best of {history.n_epochs} epochs: {history.best_epoch + 1}"
+    return f"On held-out graphs ({chosen}): {_held_out_figures(model, data)}"
+
+
+def _held_out_figures(model: Any, data: Dataset) -> str:  # noqa: ANN401
+    """Return all metrics on the training graphs that were held out to choose the epoch, or rounds and C."""
+    from twinwl.cli.model_files import answers_from, answers_of  # noqa: PLC0415
+    from twinwl.evaluation.metrics import Answers, figures, measure, names_for  # noqa: PLC0415
+
+    decisions = getattr(model, "held_out_decisions_", None)
+    if decisions is None:
+        y = data.targets[model.held_out_]
+        predicted, probability = answers_of(model, data.graphs[model.held_out_])
+    else:
+        y = data.targets
+        predicted, probability = answers_from(model, decisions)
+    names = names_for("classification")
+    return figures(measure(Answers(y, predicted, probability, model.classes_), names), names)
 
 
 def _hops(text: str) -> int | str:
@@ -112,7 +126,3 @@ def _hops(text: str) -> int | str:
     if text.isdecimal() and int(text) > 0:
         return int(text)
     raise TwinWLError(f"--hops is {text!r}; give 'growing' or a whole number from 1 on")
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = ["alphabet_of", "answers_of", "load_classifier", "unseen_shares"]
+__all__ = ["alphabet_of", "answers_from", "answers_of", "load_classifier", "unseen_shares"]
 
 
 def load_classifier(path: Path) -> Any:  # noqa: ANN401  (classifiers share no base that has predict)
@@ -51,12 +51,20 @@ def answers_of(
     threshold
         Of two classes, take the second from this probability on; None takes what the model takes.
     """
-    from twinwl.estimators.targets import predicted_codes, probabilities_of  # noqa: PLC0415
-
     if threshold is not None and len(model.classes_) != 2:  # noqa: PLR2004
         listing = ", ".join(map(str, model.classes_.tolist()))
         raise TwinWLError(f"--threshold needs a model of two classes; this one has {listing}; leave it out")
-    decisions = model.decision_function(graphs)
+    return answers_from(model, model.decision_function(graphs), threshold)
+
+
+def answers_from(
+    model: Any,  # noqa: ANN401
+    decisions: Float64,
+    threshold: float | None = None,
+) -> tuple[NDArray[np.generic], Float64]:
+    """Return the classes and probabilities that decision values of a model stand for."""
+    from twinwl.estimators.targets import predicted_codes, probabilities_of  # noqa: PLC0415
+
     calibration = getattr(model, "calibration_", None)  # support vector machines have one, networks need none
     probabilities = (
         probabilities_of(decisions.astype(float))

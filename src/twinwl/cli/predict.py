@@ -14,6 +14,9 @@ from twinwl.terminal import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from twinwl.arrays import Float64
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.opening import Reading
@@ -32,6 +35,10 @@ kernel, minmax, two rounds: 1 is the same, 0 has nothing in common).
 
 In .csv and .tsv files a text that a spreadsheet would run as a formula (= + - @ in front) has a single \
 quote in front of it. .parquet needs [cyan]pip install 'twinwl\\[parquet]'[/].
+
+Where DATA has the targets (name them with --target), standard error says how good the predictions are: \
+accuracy beside that of always answering the most common class, ROC-AUC, PR-AUC, balanced accuracy, MCC and \
+Brier.
 
 [bold]Examples[/]
 
@@ -125,16 +132,33 @@ def predict(
         left = f" for {len(table['index']):,} rows" if found.errors else ""
         say(f"{len(classes):,} predictions{left} in {output}", error=True)
     if truth is not None:
-        _tell_accuracy(answers["prediction"], truth)
+        _tell_figures(classifier.classes_, classes, shares, truth)
     if unseen is not None and found.graphs.n_nodes:
         _tell_unseen(float((unseen @ found.graphs.nodes_per_graph).mean() / found.graphs.n_nodes))
 
 
-def _tell_accuracy(predictions: Sequence[Any], truth: Sequence[Any]) -> None:
-    known = [(one, two) for one, two in zip(predictions, truth, strict=True) if two is not None]
-    right = sum(str(one) == str(two) for one, two in known)
-    share = f"{right / len(known):.1%}" if known else "unknown"
-    say(f"accuracy {share} ({right:,} of {len(known):,})", error=True)
+def _tell_figures(
+    classes: NDArray[np.generic], predictions: NDArray[np.generic], shares: Float64, truth: Sequence[Any]
+) -> None:
+    """Say how good the predictions are, over the rows whose target is known."""
+    import numpy as np  # noqa: PLC0415
+
+    from twinwl.evaluation.metrics import Answers, figures, measure, names_for  # noqa: PLC0415
+
+    known = np.array([value is not None for value in truth], bool)
+    if not known.any():
+        say("accuracy unknown (0 of 0)", error=True)
+        return
+    # As text: what one file holds as numbers may be names in another.
+    y, predicted, columns = (
+        np.array([str(value) for value in values if value is not None])
+        for values in (truth, predictions[known].tolist(), classes.tolist())
+    )
+    accuracy, *others = names_for("classification")
+    scores = measure(Answers(y, predicted, shares[known], columns), [accuracy, *others])
+    right = int((y == predicted).sum())
+    text = f"accuracy {scores[accuracy]:.1%} ({right:,} of {len(y):,})"
+    say(f"{text}, {figures(scores, others)}", error=True)
 
 
 def _tell_unseen(share: float) -> None:

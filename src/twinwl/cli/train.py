@@ -24,8 +24,9 @@ each class, or a labels.csv with the columns file and class).
 [bold]Methods[/]: [cyan]stwin[/] is a network on STwin features; [cyan]stwin-svc[/] a support vector machine \
 on their kernel, strong where data is scarce; [cyan]ntwin[/] a network inside every rooted subgraph.
 
-The accuracy shown is that of held-out graphs, which also chose the epoch (or C), so it is a little \
-optimistic; [cyan]twinwl evaluate[/] gives a figure to publish.
+The figures shown are those of held-out graphs, which also chose the epoch (or C), so they are a little \
+optimistic; [cyan]twinwl evaluate[/] gives figures to publish. An accuracy means little without that of the \
+majority class beside it: where one class is rare, look at ROC-AUC, PR-AUC and MCC.
 
 [bold]Examples[/]
 

@@ -55,6 +55,8 @@ class ChosenMachine(NamedTuple):
         That of all.
     vectors : SupportVectors
     calibration : Calibration
+    held_out_decisions : array of float64
+        Decision values of all graphs, each by a machine that did not learn from it.
     """
 
     n_iter: int
@@ -63,6 +65,7 @@ class ChosenMachine(NamedTuple):
     scores: dict[tuple[int, float], float]
     vectors: SupportVectors
     calibration: Calibration
+    held_out_decisions: Float64
 
 
 def choose_machine(
@@ -104,7 +107,7 @@ def choose_machine(
             scores[n_iter, penalty] = score
     machine = _machine(best[1], targets).fit(kernel_matrix, targets.codes, targets.weights)
     calibration = Calibration.fitted(held_out, targets.codes, targets.weights)
-    return ChosenMachine(*best, scores, SupportVectors.of(machine), calibration)
+    return ChosenMachine(*best, scores, SupportVectors.of(machine), calibration, held_out)
 
 
 def inner_folds(targets: Targets, n_folds: int, seed: int) -> list[tuple[Int64, Int64]]:

@@ -68,6 +68,8 @@ class NeuralGraphClassifier(ClassifierMixin, GraphEstimator):
         The trained network.
     history_ : History
         Curves of the training.
+    held_out_ : array of int64, or None
+        The training graphs that were held out to choose the epoch, by their place in ``X``; not saved.
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -100,6 +102,7 @@ class NeuralGraphClassifier(ClassifierMixin, GraphEstimator):
     classes_: NDArray[np.generic]
     module_: torch.nn.Module
     history_: History
+    held_out_: Int64 | None
 
     # ------------------------------------------------------------------ what a subclass brings
 
@@ -185,6 +188,7 @@ class NeuralGraphClassifier(ClassifierMixin, GraphEstimator):
                 progress=after_epoch,
             )
         self.module_, self.history_ = module, history
+        self.held_out_ = None if held is None else targets.rows[held]
         return self
 
     def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> Held | None:

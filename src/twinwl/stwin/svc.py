@@ -84,6 +84,9 @@ class STwinSVC(ClassifierMixin, GraphEstimator):
         Their accuracy on held-out graphs of the inner folds; optimistic, for it was the best one.
     inner_scores_ : dict
         The same for each (n_iter, C) that was tried.
+    held_out_decisions_ : array of float64
+        Decision values of all training graphs of positive weight, each by a machine of the chosen rounds and
+        C that did not learn from it; not saved.
     n_support_ : int
         Number of training graphs that the machine keeps.
 
@@ -127,6 +130,7 @@ class STwinSVC(ClassifierMixin, GraphEstimator):
     similarity_: Similarity
     support_vectors_: SupportVectors
     calibration_: Calibration
+    held_out_decisions_: Float64
 
     def __init__(
         self,
@@ -186,6 +190,7 @@ class STwinSVC(ClassifierMixin, GraphEstimator):
         self.classes_ = targets.classes
         self.n_iter_, self.C_, self.inner_score_, self.inner_scores_ = chosen[:4]
         self.support_vectors_, self.calibration_ = chosen.vectors, chosen.calibration
+        self.held_out_decisions_ = chosen.held_out_decisions
         self.space_ = encoding.space.first_rounds(self.n_iter_)
         self.matrix_ = encoding.matrix[chosen.vectors.rows][:, : self.space_.n_columns]
         self.similarity_ = Similarity(self.matrix_, self.base, normalize=self.normalize)
