@@ -102,19 +102,19 @@ def page() -> str:
     return TEXT.format(table=table)
 
 
-TEXT = """# How much each readout sees
+TEXT = """# Which graphs each readout tells apart
 
-Each row stands for all graphs of its kind, up to isomorphism, without labels. Among all pairs that 1-WL
-cannot tell apart, a column counts those that the Twin-WL test with that readout can, run to the end
-(`tw.compare(g, h, readout=…)`). Up to 5 nodes 1-WL confuses no pair.
+Each row covers all graphs of a family, up to isomorphism, without labels. Among all pairs that 1-WL cannot
+tell apart, a column counts those that the Twin-WL test with that readout, run to the end, does tell apart
+(`tw.compare(g, h, readout=…)`). With at most 5 nodes, 1-WL tells all pairs apart.
 
 {table}
 
 A readout never loses a pair that 1-WL or a readout to its left tells apart. `canonical` is exact.
 
-What the counts do not show: on strongly regular graphs with equal parameters, such as the 4×4 rook's graph
-and the Shrikhande graph, everything up to `rooted-wl` fails; `rooted-fwl2` and `canonical` tell these two
-apart. On the circular skip links of 41 nodes `size` cannot tell skips 6 and 16 apart.
+The counts do not show everything. On strongly regular graphs with equal parameters, such as the 4×4 rook's
+graph and the Shrikhande graph, everything up to `rooted-wl` fails; `rooted-fwl2` and `canonical` tell these
+two apart. On the circular skip links of 41 nodes `size` cannot tell skips 6 and 16 apart.
 
 This page is written by `python benchmarks/power.py`; the graphs were enumerated with nauty's `geng`.
 """
