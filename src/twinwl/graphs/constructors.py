@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rdkit import Chem
 
+    from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["Constructors"]
@@ -155,25 +156,47 @@ class Constructors:
         return from_graph6(strings)
 
     @classmethod
-    def from_smiles(cls, smiles: Iterable[str], on_error: Literal["fail", "skip"] = "fail") -> GraphBatch:
-        """Build a batch from SMILES strings: atoms labelled by element symbol, bonds by bond type.
+    def from_smiles(
+        cls,
+        smiles: Iterable[str],
+        on_error: Literal["fail", "skip"] = "fail",
+        *,
+        atoms: AtomLevel = "skeleton",
+        n_jobs: int | None = None,
+    ) -> GraphBatch:
+        """Build a batch from SMILES strings; atoms are nodes, bonds are edges.
 
-        Hydrogens are atoms only where RDKit makes them so. A string that does not parse raises an error;
-        with ``on_error="skip"`` such strings are left out, with one warning that counts them (to know which,
-        use `twinwl.graphs.from_smiles.parse_smiles` and `from_rdkit`).
+        Hydrogens are atoms only where RDKit makes them so.
+
+        Parameters
+        ----------
+        smiles
+            One string per molecule.
+        on_error
+            ``"fail"``: a string that does not parse raises an error. ``"skip"``: such strings are left out,
+            with one warning that counts them (to know which, use `twinwl.graphs.from_smiles.read_smiles`).
+        atoms
+            What labels say, and so what counts as the same molecule: ``"skeleton"`` element and bond type;
+            ``"constitution"`` also formal charge, hydrogens and radicals; ``"isotope"`` also isotopes;
+            ``"stereo"`` also tetrahedral and double-bond stereo, as CIP descriptors. ``"ecfp"``, apart from
+            these: the atom invariants of Morgan fingerprints, for features.
+        n_jobs
+            Processes; None is one. The result is the same.
 
         >>> from twinwl import GraphBatch
-        >>> ethanol = GraphBatch.from_smiles(["CCO"])
-        >>> ethanol.labels_of_nodes(), ethanol.edge_vocabulary
-        (['C', 'C', 'O'], ('single',))
+        >>> acetate = GraphBatch.from_smiles(["CC(=O)[O-]"])
+        >>> acetate.labels_of_nodes(), acetate.edge_vocabulary
+        (['C', 'C', 'O', 'O'], ('double', 'single'))
+        >>> GraphBatch.from_smiles(["CC(=O)[O-]"], atoms="constitution").labels_of_nodes()
+        ['CH3', 'C', 'O', 'O-']
         """
         from twinwl.graphs.from_smiles import from_smiles  # noqa: PLC0415
 
-        return from_smiles(smiles, on_error)
+        return from_smiles(smiles, on_error, atoms=atoms, n_jobs=n_jobs)
 
     @classmethod
-    def from_rdkit(cls, molecules: Iterable[Chem.Mol]) -> GraphBatch:
-        """Build a batch from RDKit molecules: atoms labelled by element symbol, bonds by bond type.
+    def from_rdkit(cls, molecules: Iterable[Chem.Mol], atoms: AtomLevel = "skeleton") -> GraphBatch:
+        """Build a batch from RDKit molecules; ``atoms`` says what labels say, as in `from_smiles`.
 
         >>> from rdkit import Chem
         >>> from twinwl import GraphBatch
@@ -182,7 +205,7 @@ class Constructors:
         """
         from twinwl.graphs.from_smiles import from_rdkit  # noqa: PLC0415
 
-        return from_rdkit(molecules)
+        return from_rdkit(molecules, atoms)
 
     @classmethod
     def from_igraph(

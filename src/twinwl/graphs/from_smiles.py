@@ -1,32 +1,39 @@
-"""SMILES strings and RDKit molecules into a GraphBatch: atoms labelled by element, bonds by bond type."""
+"""SMILES strings and RDKit molecules into a GraphBatch: atoms and bonds labelled as asked for."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
-from twinwl.arguments import checked, is_a, one_of
+from twinwl.arguments import JOBS, checked, is_a, one_of
 from twinwl.errors import GraphInputError, import_extra, shown, warn_caller
+from twinwl.graphs.atom_labels import ATOMS
+from twinwl.graphs.batch import concatenate
 from twinwl.graphs.building import listed
 from twinwl.graphs.molecules import batch_from_molecules
+from twinwl.graphs.stereo_marks import may_have_stereo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
     from rdkit import Chem
 
+    from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = [
     "MAX_LENGTH",
     "MAX_RINGS",
     "ParsedSmiles",
+    "ReadSmiles",
     "SmilesFailure",
     "from_rdkit",
     "from_smiles",
     "parse_smiles",
+    "read_smiles",
 ]
 
 OnError = Literal["fail", "skip"]
@@ -38,6 +45,8 @@ MAX_RINGS = 500
 
 _BRACKETS = re.compile(r"\[[^\]]*\]")  # digits in there are isotopes, charges and counts of hydrogen
 _RING_BOND = re.compile(r"%\d\d|%\(\d+\)|\d")
+_HYDROGEN = re.compile(r"[\[0-9]H")
+_CHUNK = 1024
 _SKIP = 'correct it, drop it, or pass on_error="skip"'
 
 
@@ -57,13 +66,65 @@ class ParsedSmiles(NamedTuple):
     failures: list[SmilesFailure]
 
 
-def from_smiles(smiles: Iterable[str], on_error: OnError = "fail") -> GraphBatch:
+class ReadSmiles(NamedTuple):
+    """Graphs of the strings that could be read, the input index of each, and what could not be read."""
+
+    graphs: GraphBatch
+    kept: list[int]
+    failures: list[SmilesFailure]
+
+
+def from_smiles(
+    smiles: Iterable[str],
+    on_error: OnError = "fail",
+    *,
+    atoms: AtomLevel = "skeleton",
+    n_jobs: int | None = None,
+) -> GraphBatch:
     """Build a batch from SMILES strings; see `GraphBatch.from_smiles`."""
-    failures: list[SmilesFailure] = []
-    # Molecules are taken apart as they come: all of them at once would fill the memory.
-    batch = batch_from_molecules(molecule for _, molecule in _parsed(smiles, on_error, failures))
+    graphs, _, failures = read_smiles(smiles, on_error, atoms=atoms, n_jobs=n_jobs)
     _warn_skipped(failures)
-    return batch
+    return graphs
+
+
+def read_smiles(
+    smiles: Iterable[str],
+    on_error: OnError = "fail",
+    *,
+    atoms: AtomLevel = "skeleton",
+    n_jobs: int | None = None,
+) -> ReadSmiles:
+    """Read SMILES strings into graphs, keeping track of which could be read; the parameters of `from_smiles`.
+
+    Molecules are taken apart some hundred at a time: all of them at once would fill the memory.
+
+    >>> graphs, kept, failures = read_smiles(["CCO", "C(", "N"], on_error="skip")
+    >>> len(graphs), kept, failures[0].position
+    (2, [0, 2], 1)
+    """
+    on_error = checked("on_error", on_error, one_of("fail", "skip"))
+    atoms = checked("atoms", atoms, ATOMS)
+    n_jobs = checked("n_jobs", n_jobs, JOBS, None)
+    import_extra("rdkit.Chem", "chem")  # a missing package is not to be told from inside a worker
+    strings = listed(smiles, "smiles")
+    starts = range(0, len(strings), _CHUNK)
+    chunks = ((strings[start : start + _CHUNK], atoms) for start in starts)
+    if n_jobs in {None, 1} or len(starts) < 2:  # noqa: PLR2004
+        parts: Iterable[ReadSmiles] = itertools.starmap(_read_chunk, chunks)
+    else:
+        from joblib import Parallel, delayed  # noqa: PLC0415
+
+        parts = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_read_chunk)(*one) for one in chunks)
+    batches: list[GraphBatch] = []
+    kept: list[int] = []
+    failures: list[SmilesFailure] = []
+    for start, part in zip(starts, parts, strict=True):
+        batches.append(part.graphs)
+        kept += [start + index for index in part.kept]
+        failures += [failure._replace(position=start + failure.position) for failure in part.failures]
+        if failures and on_error == "fail":
+            raise _unreadable(failures[0])
+    return ReadSmiles(concatenate(batches) if batches else batch_from_molecules([], atoms), kept, failures)
 
 
 def parse_smiles(smiles: Iterable[str], on_error: OnError = "fail", *, warn: bool = True) -> ParsedSmiles:
@@ -83,15 +144,27 @@ def parse_smiles(smiles: Iterable[str], on_error: OnError = "fail", *, warn: boo
     >>> kept, failures
     ([0, 1], [])
     """
-    failures: list[SmilesFailure] = []
-    pairs = list(_parsed(smiles, on_error, failures))
+    on_error = checked("on_error", on_error, one_of("fail", "skip"))
+    chem = import_extra("rdkit.Chem", "chem")
+    found = ParsedSmiles([], [], [])
+    with import_extra("rdkit.rdBase", "chem").BlockLogs():
+        for index, text in enumerate(listed(smiles, "smiles")):
+            molecule = None if _refused(text) else _molecule(chem, cast("str", text))
+            if molecule is None:
+                found.failures.append(SmilesFailure(index, text, _reason(chem, text)))
+                if on_error == "fail":
+                    raise _unreadable(found.failures[0])
+            else:
+                found.molecules.append(molecule)
+                found.kept.append(index)
     if warn:
-        _warn_skipped(failures)
-    return ParsedSmiles([molecule for _, molecule in pairs], [index for index, _ in pairs], failures)
+        _warn_skipped(found.failures)
+    return found
 
 
-def from_rdkit(molecules: Iterable[Chem.Mol]) -> GraphBatch:
+def from_rdkit(molecules: Iterable[Chem.Mol], atoms: AtomLevel = "skeleton") -> GraphBatch:
     """Build a batch from RDKit molecules; see `GraphBatch.from_rdkit`."""
+    atoms = checked("atoms", atoms, ATOMS)
     chem = import_extra("rdkit.Chem", "chem")
     if is_a(molecules, chem.Mol):
         raise GraphInputError("this is one molecule, not a list of them; wrap it in a list: [molecule]")
@@ -103,31 +176,55 @@ def from_rdkit(molecules: Iterable[Chem.Mol]) -> GraphBatch:
             )
         if not is_a(molecule, chem.Mol):
             raise GraphInputError(f"{type(molecule).__name__} is not an RDKit molecule; convert it", graph)
-    return batch_from_molecules(cast("list[Chem.Mol]", collected))
+    return batch_from_molecules(cast("list[Chem.Mol]", collected), atoms)
 
 
-def _parsed(
-    smiles: Iterable[str], on_error: OnError, failures: list[SmilesFailure]
-) -> Iterator[tuple[int, Chem.Mol]]:
-    """Yield the index and molecule of each string that parses; raise or note down the others."""
-    on_error = checked("on_error", on_error, one_of("fail", "skip"))
+def _read_chunk(strings: list[object], atoms: AtomLevel) -> ReadSmiles:
     chem = import_extra("rdkit.Chem", "chem")
-    base = import_extra("rdkit.rdBase", "chem")
-    strings = enumerate(listed(smiles, "smiles"))
-    while chunk := list(itertools.islice(strings, 1024)):
-        with base.BlockLogs():  # the error raised here says all that RDKit would have logged
-            molecules = [None if _refused(text) else _molecule(chem, text) for _, text in chunk]
-            for (index, text), molecule in zip(chunk, molecules, strict=True):
-                if molecule is None:
-                    failures.append(SmilesFailure(index, text, _reason(chem, text)))
-                    if on_error == "fail":
-                        raise GraphInputError(
-                            f"SMILES {shown(text)} cannot be read: {failures[-1].reason}; {_SKIP}",
-                            index,
-                        )
-        yield from (
-            (index, molecule) for (index, _), molecule in zip(chunk, molecules, strict=True) if molecule
-        )
+    parse = functools.partial(_molecule, chem) if atoms == "stereo" else _flat_parser(chem)
+    kept: list[int] = []
+    failures: list[SmilesFailure] = []
+
+    def molecules() -> Iterator[Chem.Mol]:
+        for index, text in enumerate(strings):
+            molecule = None if _refused(text) else parse(cast("str", text))
+            if molecule is None:
+                failures.append(SmilesFailure(index, text, _reason(chem, text)))
+            else:
+                kept.append(index)
+                yield molecule
+
+    flat = (not may_have_stereo(cast("str", strings[kept[-1]])) for _ in itertools.count())
+    with import_extra("rdkit.rdBase", "chem").BlockLogs():  # the reasons say all that RDKit would have logged
+        graphs = batch_from_molecules(molecules(), atoms, flat)
+    return ReadSmiles(graphs, kept, failures)
+
+
+def _flat_parser(chem: ModuleType) -> Callable[[str], Chem.Mol | None]:
+    """Return what parses SMILES without what no label needs, such as stereo, and so in less time."""
+    steps = int(chem.SANITIZE_ALL)
+    for step in ("SETCONJUGATION", "SETHYBRIDIZATION", "CLEANUPCHIRALITY"):
+        steps &= ~int(getattr(chem, f"SANITIZE_{step}"))
+    read, sanitize = chem.MolFromSmiles, chem.SanitizeMol
+
+    def parse(text: str) -> Chem.Mol | None:
+        # Hydrogens that are atoms are to be merged, extensions to be understood.
+        if "|" in text or ("[" in text and _HYDROGEN.search(text)):
+            return _molecule(chem, text)
+        try:
+            molecule: Chem.Mol | None = read(text, sanitize=False)
+            if molecule is None or sanitize(molecule, steps, catchErrors=True):
+                return None
+        except RuntimeError:
+            return None
+        return molecule
+
+    return parse
+
+
+def _unreadable(failure: SmilesFailure) -> GraphInputError:
+    message = f"SMILES {shown(failure.smiles)} cannot be read: {failure.reason}; {_SKIP}"
+    return GraphInputError(message, failure.position)
 
 
 def _refused(text: object) -> str:
@@ -152,14 +249,14 @@ def _reason(chem: ModuleType, text: object) -> str:
     refused = _refused(text)
     if refused:
         return refused
-    unchecked = _molecule(chem, text, sanitize=False)
+    unchecked = _molecule(chem, cast("str", text), sanitize=False)
     if unchecked is None:
         return "it is not valid SMILES"
     problems = chem.DetectChemistryProblems(unchecked)
     return problems[0].Message().strip() if problems else "RDKit cannot sanitise it"
 
 
-def _molecule(chem: ModuleType, text: object, **options: bool) -> Chem.Mol | None:
+def _molecule(chem: ModuleType, text: str, **options: bool) -> Chem.Mol | None:
     try:
         return chem.MolFromSmiles(text, **options)
     except RuntimeError:  # a condition that RDKit checks inside, and does not meet
