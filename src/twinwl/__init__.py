@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from twinwl.stwin.classifier import STwinClassifier
     from twinwl.stwin.kernel import TwinKernel
     from twinwl.stwin.svc import STwinSVC
+    from twinwl.stwin.svr import STwinSVR
     from twinwl.stwin.vectorizer import STwinVectorizer
 
     from_edges = GraphBatch.from_edges
@@ -47,6 +48,7 @@ _HOME_OF = {
     "NTwinEncoder": "twinwl.ntwin.encoder",
     "STwinClassifier": "twinwl.stwin.classifier",
     "STwinSVC": "twinwl.stwin.svc",
+    "STwinSVR": "twinwl.stwin.svr",
     "STwinVectorizer": "twinwl.stwin.vectorizer",
     "TwinKernel": "twinwl.stwin.kernel",
     "TwinWLError": "twinwl.errors",
@@ -73,6 +75,7 @@ __all__ = [
     "NTwinEncoder",
     "STwinClassifier",
     "STwinSVC",
+    "STwinSVR",
     "STwinVectorizer",
     "TwinKernel",
     "TwinWLError",

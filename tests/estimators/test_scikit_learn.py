@@ -17,6 +17,7 @@ QUICK = {
     "twinwl.stwin.vectorizer:STwinVectorizer": {"n_iter": 1},
     "twinwl.stwin.kernel:TwinKernel": {"n_iter": 1},
     "twinwl.stwin.svc:STwinSVC": {"n_iter": 1, "C": 1.0},
+    "twinwl.stwin.svr:STwinSVR": {"n_iter": 1, "C": 1.0},
     "twinwl.stwin.classifier:STwinClassifier": {"n_iter": 1, **SHORT},
     "twinwl.ntwin.classifier:NTwinClassifier": SMALL,
     "twinwl.baselines.wl_kernels:WLSubtreeSVC": {"n_iter": 1, "C": 1.0},
@@ -73,15 +74,17 @@ class TransformerOfRows(OfRows):
         return super().transform(self._graphs(X))
 
 
-class ClassifierOfRows(OfRows):
+class PredictorOfRows(OfRows):
     def fit(self, X, y, sample_weight=None):
         return super().fit(self._graphs(X, reset=True), y, sample_weight=sample_weight)
 
-    def decision_function(self, X):
-        return super().decision_function(self._graphs(X))
-
     def predict(self, X):
         return super().predict(self._graphs(X))
+
+
+class ClassifierOfRows(PredictorOfRows):
+    def decision_function(self, X):
+        return super().decision_function(self._graphs(X))
 
     def predict_proba(self, X):
         return super().predict_proba(self._graphs(X))
@@ -96,7 +99,13 @@ def estimators():
             kind = getattr(importlib.import_module(module), name)
         except MissingExtraError:
             continue
-        adapter = ClassifierOfRows if hasattr(kind, "predict") else TransformerOfRows
+        adapter = (
+            ClassifierOfRows
+            if hasattr(kind, "predict_proba")
+            else PredictorOfRows
+            if hasattr(kind, "predict")
+            else TransformerOfRows
+        )
         made = type(f"{name}OfRows", (adapter, kind), {"__module__": __name__})
         globals()[made.__name__] = made  # where pickle looks for it
         found.append(made(**parameters))
@@ -109,7 +118,7 @@ def not_even_of_scikit_learn(estimator):
     It asks for equality to seven digits of weights and repetitions, which neither LIBSVM's tolerance nor
     mini-batches in single precision give. How far weights are repetitions is tested below.
     """
-    weighted = isinstance(estimator, ClassifierOfRows)
+    weighted = isinstance(estimator, PredictorOfRows)
     return {"check_sample_weight_equivalence_on_dense_data": "equal, but not to rounding"} if weighted else {}
 
 

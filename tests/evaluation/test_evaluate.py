@@ -403,7 +403,7 @@ def test_the_method_decides_where_the_targets_could_be_both():
 @pytest.mark.parametrize(
     ("method", "y", "options", "message"),
     [
-        (lambda: "stwin-svc", "measured", {}, "stwin-svc is for classification, and this is regression"),
+        (lambda: "wl-kernel", "measured", {}, "wl-kernel is for classification, and this is regression"),
         (line, "names", {}, "is for regression, and this is classification .the target has 2 different"),
         (tree, "classes", {"task": "regression"}, "is for classification, and this is regression; "),
         (line, "names", {"task": "regression"}, "task: got 'regression', but the target holds 'a', which"),

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import twinwl as tw
-from tests.files.test_model_files import ESTIMATORS, GRAPHS, Y
+from tests.files.test_model_files import ESTIMATORS, GRAPHS, fitted
 from twinwl.files import model_files
 
 resource = pytest.importorskip("resource", reason="memory is limited by the operating system")
@@ -159,7 +159,7 @@ def outcomes(tmp_path_factory):
     tried = {}
     for number, (name, (estimator, _)) in enumerate(ESTIMATORS.items()):
         model = folder / f"{number}.twinwl"
-        tw.save(estimator.fit(GRAPHS, Y), model)
+        tw.save(fitted(estimator), model)
         (folder / str(number)).mkdir()
         tried[name] = mutations(model, folder / str(number))
     done = subprocess.run(

@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 from twinwl.arguments import CLASS_WEIGHT, FLAG, RANDOM_STATE
 from twinwl.errors import TwinWLError
 from twinwl.estimators.base import GraphEstimator, graphs_of, one_seed
-from twinwl.estimators.svm import INNER_FOLDS, PENALTIES, choose_machine, inner_folds
+from twinwl.estimators.svm import INNER_FOLDS, PENALTIES, Calibration, choose_machine, inner_folds, make_svc
 from twinwl.estimators.targets import Targets, predicted_codes
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64
     from twinwl.estimators.base import Constraints, RandomState
-    from twinwl.estimators.svm import Calibration, SupportVectors
+    from twinwl.estimators.svm import SupportVectors
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
 
@@ -125,9 +125,10 @@ class KernelSVC(ClassifierMixin, GraphEstimator):
         seed = one_seed(self.random_state)
         folds = inner_folds(targets, self.inner_folds, seed)
         kernels = [(0, self._fit_kernel(targets.counted(batch), seed))]
-        chosen = choose_machine(kernels, targets, self.C, folds)
+        chosen = choose_machine(kernels, targets, make_svc(targets), self.C, folds)
         self.classes_, self.C_, self.inner_score_ = targets.classes, chosen.C, chosen.score
-        self.support_vectors_, self.calibration_ = chosen.vectors, chosen.calibration
+        self.support_vectors_ = chosen.vectors
+        self.calibration_ = Calibration.fitted(chosen.held_out_decisions, targets.codes, targets.weights)
         return self
 
     def decision_function(self, X: GraphsLike) -> Float64:

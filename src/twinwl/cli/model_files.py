@@ -30,7 +30,7 @@ def load_classifier(path: Path) -> Any:  # noqa: ANN401  (classifiers share no b
     from twinwl.files.model_files import load  # noqa: PLC0415
 
     model = load(path)
-    if not hasattr(model, "predict"):
+    if not hasattr(model, "predict_proba"):
         raise TwinWLError(
             f"{path}: holds a {type(model).__name__}, which predicts no classes; give what twinwl train wrote"
         )

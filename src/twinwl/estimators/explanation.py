@@ -34,7 +34,7 @@ class ColumnShare:
     name : str
         As the vectorizer names it, ``h2:c17``.
     share : float
-        What it adds to the decision; positive speaks for the predicted class.
+        What it adds to the decision; positive speaks for the predicted class, or raises the number.
     value : float
         The graph's value in this column.
     tree : RootedTree
@@ -56,9 +56,9 @@ class Explanation:
     graph : GraphBatch
         The graph, a batch of one.
     prediction, against : class labels
-        The predicted class, and the class it was weighed against.
+        The predicted class, and the class it was weighed against. Of a regressor the number, and None.
     decision : float
-        How far the model leans towards the prediction; what the shares explain.
+        How far the model leans towards the prediction; of a regressor the number. What the shares explain.
     intercept : float
         The part of the decision that depends on no node.
     node_shares : array of float64, shape (n_nodes,)
@@ -79,12 +79,29 @@ class Explanation:
     columns: tuple[ColumnShare, ...]
     method: str
 
+    @property
+    def predicted(self) -> str:
+        """The prediction as text."""
+        return f"{self.prediction:.4g}" if self.against is None else str(self.prediction)
+
+    @property
+    def verdict(self) -> str:
+        """What is predicted, in words: ``"active rather than inactive"``, or a number."""
+        return self.predicted + ("" if self.against is None else f" rather than {self.against}")
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What positive and negative shares speak for, in words."""
+        if self.against is None:
+            return "a higher number", "a lower number"
+        return str(self.prediction), str(self.against)
+
     def __str__(self) -> str:
         labels = self.graph.labels_of_nodes()
         order = np.argsort(-np.abs(self.node_shares), kind="stable")[:_NODES_LISTED].tolist()
         decision = f"decision {self.decision:+.3f}, intercept {self.intercept:+.3f}"
         lines = [
-            f"{self.prediction} rather than {self.against}: {decision} ({self.method})",
+            f"{self.verdict}: {decision} ({self.method})",
             "nodes:",
             *(f"  {self.node_shares[node]:+.3f}  node {node} ({shown(labels[node])})" for node in order),
             "columns:",
@@ -100,7 +117,7 @@ class Explanation:
         return explanation_html(self)
 
     def draw(self, target: str | Path | Axes, molecule: object = None) -> None:
-        """Draw the graph with its nodes shaded: red speaks for the prediction, blue against.
+        """Draw the graph with its nodes shaded: red speaks for the prediction (or raises it), blue against.
 
         Parameters
         ----------

@@ -1,20 +1,21 @@
-"""A support vector machine on kernel matrices: the choice of C, the support vectors, the Platt scaling."""
+"""Support vector machines on kernel matrices: the choice of C, the support vectors, the Platt scaling."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 from twinwl.arguments import MAX_ITEMS, checked, integer, number, one_or_more
 from twinwl.errors import TwinWLError, shown
-from twinwl.estimators.targets import predicted_codes, probabilities_of
+from twinwl.estimators.targets import Measurements, probabilities_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +31,8 @@ __all__ = [
     "SupportVectors",
     "choose_machine",
     "inner_folds",
+    "make_svc",
+    "make_svr",
 ]
 
 PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the machine does not come to an end
@@ -50,11 +53,10 @@ class ChosenMachine(NamedTuple):
     C : float
         The penalty that was best with it.
     score : float
-        Accuracy on held-out graphs of the inner folds; optimistic, for it was the best one.
+        Accuracy (for numbers, R²) on held-out graphs of the inner folds; optimistic, for it was the best.
     scores : dict from (n_iter, C) to float
         That of all.
     vectors : SupportVectors
-    calibration : Calibration
     held_out_decisions : array of float64
         Decision values of all graphs, each by a machine that did not learn from it.
     """
@@ -64,13 +66,13 @@ class ChosenMachine(NamedTuple):
     score: float
     scores: dict[tuple[int, float], float]
     vectors: SupportVectors
-    calibration: Calibration
     held_out_decisions: Float64
 
 
 def choose_machine(
     kernels: Iterable[tuple[int, Float64]],
-    targets: Targets,
+    targets: Targets | Measurements,
+    machine: SVC | SVR,
     C: object,
     folds: list[tuple[Int64, Int64]],
     n_jobs: int | None = None,
@@ -85,6 +87,8 @@ def choose_machine(
         Numbers of rounds, rising, each with its square kernel matrix of the training graphs.
     targets
         What to learn.
+    machine
+        From `make_svc` or `make_svr`.
     C : float or sequence of float
         The penalties.
     folds
@@ -96,27 +100,38 @@ def choose_machine(
     scores: dict[tuple[int, float], float] = {}
     for n_iter, similarities in kernels:
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_held_out_decisions)(similarities, targets, fold, Cs) for fold in folds
+            delayed(_held_out_decisions)(similarities, targets, machine, fold, Cs) for fold in folds
         )
         for place, penalty in enumerate(Cs):
-            decisions = _gathered([part[place] for part in parts], folds, len(targets.codes))
-            score = _share_right(targets, decisions)
+            decisions = _gathered([part[place] for part in parts], folds, len(targets.rows))
+            score = targets.score(decisions)
             if score > max(scores.values(), default=-np.inf):
                 best = n_iter, penalty, score
                 held_out, kernel_matrix = decisions, similarities
             scores[n_iter, penalty] = score
-    machine = _machine(best[1], targets).fit(kernel_matrix, targets.codes, targets.weights)
-    calibration = Calibration.fitted(held_out, targets.codes, targets.weights)
-    return ChosenMachine(*best, scores, SupportVectors.of(machine), calibration, held_out)
+    fitted = _fitted(machine, best[1], kernel_matrix, targets.answers, targets.weights)
+    return ChosenMachine(*best, scores, SupportVectors.of(fitted), held_out)
 
 
-def inner_folds(targets: Targets, n_folds: int, seed: int) -> list[tuple[Int64, Int64]]:
+def make_svc(targets: Targets) -> SVC:
+    """Return an untrained machine that tells classes apart."""
+    by_class = targets.weight_of_class
+    weights = None if by_class is None else dict(enumerate(by_class.tolist()))
+    return SVC(kernel="precomputed", class_weight=weights, cache_size=_CACHE_MEGABYTES, max_iter=_MAX_STEPS)
+
+
+def make_svr(epsilon: float) -> SVR:
+    """Return an untrained machine that predicts numbers, errors up to ``epsilon`` costing nothing."""
+    return SVR(kernel="precomputed", epsilon=epsilon, cache_size=_CACHE_MEGABYTES, max_iter=_MAX_STEPS)
+
+
+def inner_folds(targets: Targets | Measurements, n_folds: int, seed: int) -> list[tuple[Int64, Int64]]:
     """Cut the training graphs into folds, fewer where a class (or its groups) would not reach that many.
 
     Parameters
     ----------
     targets
-        The classes; and the groups, of which each stays on one side of every fold.
+        Classes or numbers; and the groups, of which each stays on one side of every fold.
     n_folds
         How many folds, at least 2.
     seed
@@ -125,8 +140,19 @@ def inner_folds(targets: Targets, n_folds: int, seed: int) -> list[tuple[Int64, 
     Raises
     ------
     TwinWLError
-        If a class has one graph only, or all its graphs in one group.
+        If a class has one graph only, or all its graphs in one group; of numbers, if there is one in all.
     """
+    if isinstance(targets, Measurements):
+        units = np.arange(len(targets.rows)) if targets.groups is None else targets.groups
+        n_units = int(units.max()) + 1
+        if n_units < 2:  # noqa: PLR2004
+            what = "sample" if targets.groups is None else "group"
+            raise TwinWLError(f"there is only 1 {what}; the inner choice needs 2")
+        fold_of = (np.random.default_rng(seed).permutation(n_units) % n_folds)[units]
+        return [
+            (np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold))
+            for fold in range(min(n_folds, n_units))
+        ]
     classes, codes, groups = targets.classes, targets.codes, targets.groups
     members = np.bincount(codes) if groups is None else _groups_per_class(codes, groups)
     rarest = int(members.argmin())
@@ -158,6 +184,7 @@ class SupportVectors:
         scikit-learn has it.
     intercepts : array of float64, shape (n_pairs,)
     n_classes : int
+        1 for machines that predict numbers.
     """
 
     rows: Int64
@@ -166,11 +193,11 @@ class SupportVectors:
     n_classes: int
 
     @classmethod
-    def of(cls, machine: SVC) -> SupportVectors:
+    def of(cls, machine: SVC | SVR) -> SupportVectors:
         """Take them out of a fitted scikit-learn machine."""
-        n_classes = len(machine.classes_)
+        n_classes = len(machine.classes_) if isinstance(machine, SVC) else 1
         rows = machine.support_.astype(np.int64)
-        if n_classes == 2:  # noqa: PLR2004
+        if n_classes <= 2:  # noqa: PLR2004
             return cls(rows, np.array(machine.dual_coef_), np.array(machine.intercept_), n_classes)
         bounds = np.concatenate([[0], np.cumsum(machine.n_support_)])
         weights = np.zeros((n_classes * (n_classes - 1) // 2, len(rows)))
@@ -182,7 +209,7 @@ class SupportVectors:
         return cls(rows, weights, np.array(machine.intercept_), n_classes)
 
     def decisions(self, similarities: Float64) -> Float64:
-        """Return the decision values from similarities with the support vectors.
+        """Return the decision values, or the numbers, from similarities with the support vectors.
 
         Parameters
         ----------
@@ -190,12 +217,12 @@ class SupportVectors:
 
         Returns
         -------
-        array of float64, shape (n_graphs,) for two classes, else (n_graphs, n_classes)
+        array of float64, shape (n_graphs,) for two classes or numbers, else (n_graphs, n_classes)
             For two classes the distance towards the second. For more the votes of all pairs, their summed
             margins breaking ties, as scikit-learn's ``decision_function_shape="ovr"``.
         """
         margins = similarities @ self.weights.T + self.intercepts
-        if self.n_classes == 2:  # noqa: PLR2004
+        if self.n_classes <= 2:  # noqa: PLR2004
             return margins[:, 0]
         votes = np.zeros((len(margins), self.n_classes))
         confidence = np.zeros_like(votes)
@@ -205,6 +232,10 @@ class SupportVectors:
             votes[:, i] += margins[:, pair] >= 0
             votes[:, j] += margins[:, pair] < 0
         return votes + confidence / (3 * (np.abs(confidence) + 1))
+
+    def rescaled(self, scale: float, shift: float) -> SupportVectors:
+        """Return the machine whose numbers are those of this one times ``scale`` plus ``shift``."""
+        return replace(self, weights=scale * self.weights, intercepts=scale * self.intercepts + shift)
 
     def between(self, wanted: int, other: int) -> tuple[Float64, float]:
         """Return weights and intercept of one pair's decision, turned so that positive is ``wanted``."""
@@ -257,20 +288,12 @@ class Calibration:
         return probabilities_of(decisions.reshape(len(decisions), -1) @ self.slopes.T + self.offsets)
 
 
-def _machine(C: float, targets: Targets) -> SVC:
-    """Return an untrained support vector machine for precomputed similarities."""
-    by_class = targets.weight_of_class
-    return SVC(
-        C=C,
-        kernel="precomputed",
-        class_weight=None if by_class is None else dict(enumerate(by_class.tolist())),
-        cache_size=_CACHE_MEGABYTES,
-        max_iter=_MAX_STEPS,
-    )
-
-
 def _held_out_decisions(
-    similarities: Float64, targets: Targets, fold: tuple[Int64, Int64], Cs: list[float]
+    similarities: Float64,
+    targets: Targets | Measurements,
+    machine: SVC | SVR,
+    fold: tuple[Int64, Int64],
+    Cs: list[float],
 ) -> list[Float64]:
     """Learn with each C (rising) on one side of a fold and decide about the other."""
     learnt, held = fold
@@ -278,24 +301,25 @@ def _held_out_decisions(
     decisions: list[Float64] = []
     for C in Cs:
         weights = None if targets.weights is None else targets.weights[learnt]
-        fitted = _machine(C, targets).fit(train, targets.codes[learnt], weights)
-        decisions.append(fitted.decision_function(test))
+        fitted = _fitted(machine, C, train, targets.answers[learnt], weights)
+        decide = fitted.decision_function if isinstance(fitted, SVC) else fitted.predict
+        decisions.append(decide(test))
         if not _bounded(fitted, C, targets, learnt):
             # No weight reaches its bound, so a larger one changes nothing: this is the hard margin.
             break
     return decisions + [decisions[-1]] * (len(Cs) - len(decisions))
 
 
-def _bounded(fitted: SVC, C: float, targets: Targets, learnt: Int64) -> bool:
+def _fitted(
+    machine: SVC | SVR, C: float, similarities: Float64, answers: Float64 | Int64, weights: Float64 | None
+) -> SVC | SVR:
+    return clone(machine).set_params(C=C).fit(similarities, answers, weights)
+
+
+def _bounded(fitted: SVC | SVR, C: float, targets: Targets | Measurements, learnt: Int64) -> bool:
     rows = learnt[fitted.support_]
     bound = C * targets.importance()[rows]
     return bool((np.abs(fitted.dual_coef_).max(axis=0) >= bound * (1 - 1e-9)).any())
-
-
-def _share_right(targets: Targets, decisions: Float64) -> float:
-    """Return the share of importance that the decisions get right."""
-    importance = targets.importance()
-    return float(importance[predicted_codes(decisions) == targets.codes].sum() / importance.sum())
 
 
 def _gathered(parts: list[Float64], folds: list[tuple[Int64, Int64]], n_graphs: int) -> Float64:

@@ -1,15 +1,16 @@
-"""What the user says about each graph, checked: classes, weights, groups; and decisions as classes again."""
+"""What the user says about each graph, checked: classes or numbers, weights, groups."""
 
 from __future__ import annotations
 
 import contextlib
 import warnings
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from twinwl.arguments import attribute_of, checked, foreign_array, instance, is_a, items, number, one_of
+from twinwl.arguments import FLAG, attribute_of, checked, foreign_array, instance, is_a, items, number, one_of
 from twinwl.errors import TwinWLError, shown
 
 if TYPE_CHECKING:
@@ -18,37 +19,58 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Targets", "codes_of", "predicted_codes", "probabilities_of"]
+__all__ = ["Measurements", "Targets", "codes_of", "predicted_codes", "probabilities_of"]
 
 _LIGHTEST, _HEAVIEST = 1e-12, 1e12  # so that sums and products of weights stay finite
 _WEIGHT = (number(_LIGHTEST, _HEAVIEST), number(0, 0))
+_MEASUREMENT = number(-1e100, 1e100)  # so that squares stay finite
+_NO_SPREAD = 1e-12
 
 
-class Targets(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Given:
     """What the user says about each graph, checked and in numbers.
 
     Attributes
     ----------
     rows : array of int64
         The graphs that count, rising: those of weight 0 are left out, as if they were not there.
-    classes : array
-        The classes of these graphs, sorted.
-    codes : array of int64
-        The place of each graph's class among them.
     weights : array of float64, or None
         How much each graph weighs, where that was given.
-    weight_of_class : array of float64, or None
-        How much each class weighs, where that was given.
     groups : array of int64, or None
         A number for each graph's group, where groups were given.
     """
 
     rows: Int64
+    weights: Float64 | None
+    groups: Int64 | None
+
+    def counted(self, batch: GraphBatch) -> GraphBatch:
+        """Return the graphs that count."""
+        return batch if len(self.rows) == len(batch) else batch[self.rows]
+
+    def importance(self) -> Float64:
+        """Return how much each graph weighs in all."""
+        return np.ones(len(self.rows)) if self.weights is None else self.weights
+
+
+@dataclass(frozen=True, eq=False)
+class Targets(_Given):
+    """Classes to tell apart.
+
+    Attributes
+    ----------
+    classes : array
+        The classes of the graphs that count, sorted.
+    codes : array of int64
+        The place of each graph's class among them.
+    weight_of_class : array of float64, or None
+        How much each class weighs, where that was given.
+    """
+
     classes: NDArray[np.generic]
     codes: Int64
-    weights: Float64 | None
     weight_of_class: Float64 | None
-    groups: Int64 | None
 
     @classmethod
     def of(
@@ -81,25 +103,90 @@ class Targets(NamedTuple):
         >>> targets.classes, targets.codes, targets.weight_of_class
         (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1]), array([1.5 , 0.75]))
         """
-        column = _column(y, n_graphs, "targets")
-        weights = _sample_weights(sample_weight, n_graphs)
-        rows = np.arange(n_graphs) if weights is None else np.flatnonzero(weights)
-        if not len(rows):
-            raise TwinWLError("every training graph has a weight of zero; give some a positive weight")
-        weights = None if weights is None else weights[rows]
-        group_of_graph = None if groups is None else _distinct(_column(groups, n_graphs, "groups")[rows])[1]
-        classes, codes = _classes(column[rows])
-        by_class = _class_weights(class_weight, classes, codes, weights)
-        return cls(rows, classes, codes, weights, by_class, group_of_graph)
+        column, given = _given(y, n_graphs, sample_weight, groups)
+        classes, codes = _classes(column)
+        by_class = _class_weights(class_weight, classes, codes, given.weights)
+        return cls(given.rows, given.weights, given.groups, classes, codes, by_class)
 
-    def counted(self, batch: GraphBatch) -> GraphBatch:
-        """Return the graphs that count."""
-        return batch if len(self.rows) == len(batch) else batch[self.rows]
+    @property
+    def answers(self) -> Int64:
+        """What a machine learns."""
+        return self.codes
 
     def importance(self) -> Float64:
         """Return how much each graph weighs, its class included."""
-        own = np.ones(len(self.codes)) if self.weights is None else self.weights
+        own = super().importance()
         return own if self.weight_of_class is None else own * self.weight_of_class[self.codes]
+
+    def score(self, decisions: Float64) -> float:
+        """Return the share of importance that the decisions get right."""
+        importance = self.importance()
+        return float(importance[predicted_codes(decisions) == self.codes].sum() / importance.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements(_Given):
+    """Numbers to predict.
+
+    Attributes
+    ----------
+    answers : array of float64
+        What a machine learns: the targets of the graphs that count, minus ``mean``, over ``scale``. So no
+        parameter depends on the unit of measurement.
+    mean, scale : float
+        Weighted mean and standard deviation of the targets; the scale is 1 where all are equal.
+    """
+
+    answers: Float64
+    mean: float
+    scale: float
+
+    @classmethod
+    def of(cls, y: object, n_graphs: int, sample_weight: object, groups: object) -> Measurements:
+        """Check what a user gave; as for `Targets.of`.
+
+        >>> measured = Measurements.of([1.0, 2.0, 3.0], 3, None, None)
+        >>> measured.mean, measured.answers.round(2)
+        (2.0, array([-1.22,  0.  ,  1.22]))
+        """
+        column, given = _given(y, n_graphs, sample_weight, groups)
+        _refuse_missing(column)
+        rows = given.rows.tolist()
+        values = np.array(
+            [
+                checked(f"target {row}", value, _MEASUREMENT, FLAG)
+                for row, value in zip(rows, column.tolist(), strict=True)
+            ],
+            np.float64,
+        )
+        mean = float(np.average(values, weights=given.weights))
+        scale = float(np.sqrt(np.average((values - mean) ** 2, weights=given.weights)))
+        # Rounding of the mean alone is no spread.
+        scale = scale if scale > _NO_SPREAD * float(np.abs(values).max()) else 1.0
+        return cls(given.rows, given.weights, given.groups, (values - mean) / scale, mean, scale)
+
+    def score(self, decisions: Float64) -> float:
+        """Return R², the share of the variance that the decisions explain; at most 1.
+
+        >>> Measurements.of([1, 2, 3], 3, None, None).score(np.zeros(3))
+        0.0
+        """
+        missed = float(np.average((self.answers - decisions) ** 2, weights=self.weights))
+        spread = float(np.average(self.answers**2, weights=self.weights))  # their mean is 0
+        return 1 - missed / spread if spread > _NO_SPREAD else -missed
+
+
+def _given(
+    y: object, n_graphs: int, sample_weight: object, groups: object
+) -> tuple[NDArray[np.generic], _Given]:
+    """Return the targets that count, and all else that was said about their graphs."""
+    column = _column(y, n_graphs, "targets")
+    weights = _sample_weights(sample_weight, n_graphs)
+    rows = np.arange(n_graphs) if weights is None else np.flatnonzero(weights)
+    if not len(rows):
+        raise TwinWLError("every training graph has a weight of zero; give some a positive weight")
+    numbers = None if groups is None else _distinct(_column(groups, n_graphs, "groups")[rows])[1]
+    return column[rows], _Given(rows, None if weights is None else weights[rows], numbers)
 
 
 def codes_of(y: object, classes: NDArray[np.generic], n_graphs: int) -> Int64:
@@ -151,7 +238,7 @@ def _classes(targets: NDArray[np.generic]) -> tuple[NDArray[np.generic], Int64]:
     if targets.dtype.kind == "f" and (wrong := np.flatnonzero(targets != np.floor(targets))).size:
         raise TwinWLError(
             f"target {wrong[0]} is {targets[wrong[0]]}: these look like continuous measurements; "
-            "a classifier needs classes, so cut them into ranges first"
+            "a classifier needs classes; take a regressor, such as STwinSVR, or cut them into ranges"
         )
     classes, codes = _distinct(targets)
     if len(classes) < 2:  # noqa: PLR2004

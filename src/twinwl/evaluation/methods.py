@@ -62,8 +62,8 @@ class Method:
     def tasks(self) -> tuple[str, ...]:
         """What it can be evaluated for; both where an estimator in hand does not say.
 
-        >>> METHODS["stwin-svc"].tasks
-        ('classification',)
+        >>> METHODS["stwin-svc"].tasks, METHODS["gin"].tasks
+        (('classification', 'regression'), ('classification',))
         """
         if self.estimator is None:
             homes = zip(TASKS, (self.home, self.regressor), strict=True)
@@ -185,14 +185,14 @@ def method(
 
 _BASELINES = "twinwl.baselines"
 _STWIN = "twinwl.stwin.classifier:STwinClassifier"
-_SVC = "twinwl.stwin.svc:STwinSVC"
+_SVC, _SVR = "twinwl.stwin.svc:STwinSVC", "twinwl.stwin.svr:STwinSVR"
 _NTWIN = "twinwl.ntwin.classifier:NTwinClassifier"
 _ID_GNN = f"{_BASELINES}.id_gnn:IDGNNClassifier"
 register("stwin", _STWIN, grids=grids_of("stwin"))
 register("stwin-joint", _STWIN, fixed={"features": "joint"}, grids=grids_of("stwin-joint"))
 register("wl", _STWIN, fixed={"features": "count"}, grids=grids_of("wl"))
-register("stwin-svc", _SVC)
-register("wl-svc", _SVC, fixed={"features": "count"})
+register("stwin-svc", _SVC, regressor=_SVR)
+register("wl-svc", _SVC, fixed={"features": "count"}, regressor=_SVR)
 register("ntwin", _NTWIN, grids=grids_of("ntwin"))
 # A rooted subgraph of radius 0 is its root alone: what NTwin has left is its subtree encoder, which is 1-WL.
 register("wl-encoder", _NTWIN, fixed={"hops": 0}, grids=grids_of("wl-encoder"))

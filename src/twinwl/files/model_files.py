@@ -83,7 +83,7 @@ def save(estimator: Savable, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     estimator
-        A fitted STwinVectorizer, TwinKernel, STwinSVC, STwinClassifier or NTwinClassifier.
+        A fitted STwinVectorizer, TwinKernel, STwinSVC, STwinSVR, STwinClassifier or NTwinClassifier.
     path
         The file to write, by custom ``….twinwl``; an existing one is replaced.
 

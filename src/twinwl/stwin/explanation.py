@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from twinwl.arguments import MAX_ITEMS, checked, integer
 from twinwl.estimators.explanation import ColumnShare, Explanation, one_graph
-from twinwl.estimators.targets import predicted_codes
 from twinwl.estimators.trees import tree_of_colour
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.stwin.features import encode_in_full
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.stwin.features import Encoding, FeatureSpace
     from twinwl.stwin.similarity import Similarity
-    from twinwl.stwin.svc import STwinSVC
+    from twinwl.stwin.svc import TwinMachine
 
-__all__ = ["explain_svc", "explanation_of", "node_shares"]
+__all__ = ["Sides", "explain_machine", "explanation_of", "node_shares"]
 
 
 def explanation_of(
@@ -131,23 +130,34 @@ _METHODS = {
 }
 
 
-def explain_svc(model: STwinSVC, X: GraphsLike, n_columns: int) -> Explanation:
-    """Explain the class that a kernel machine predicts, against the other one or the strongest of several."""
+class Sides(NamedTuple):
+    """What a machine decides about one graph, and by what.
+
+    ``prediction`` is weighed against ``against``, None where it is a number; the decision is the sum of the
+    similarities with the support vectors, times ``weights``, and the intercept.
+    """
+
+    prediction: object
+    against: object
+    weights: Float64
+    intercept: float
+
+
+def explain_machine(model: TwinMachine, X: GraphsLike, n_columns: int) -> Explanation:
+    """Explain what a machine predicts: a class against the strongest other one, or a number."""
     graph, similarity = one_graph(X), model.similarity_
     encoding, full = encode_in_full(graph, model.space_)
     own, sums = own_sums(full, model.base), similarity.sums(encoding.matrix)
     divisors = _divisors(similarity, own, sums)
     decisions = model.support_vectors_.decisions(similarity.from_sums(sums, own))
-    wanted = int(predicted_codes(decisions)[0])
-    other = 1 - wanted if decisions.ndim == 1 else int(np.argsort(-decisions[0], kind="stable")[1])
-    weights, intercept = model.support_vectors_.between(wanted, other)
+    sides = model._sides(decisions)  # noqa: SLF001  (the other half of the model)
     return explanation_of(
         graph,
         encoding,
-        _contributions(encoding.matrix, similarity.matrix, weights / divisors, model.base),
-        prediction=model.classes_[wanted],
-        against=model.classes_[other],
-        intercept=intercept,
+        _contributions(encoding.matrix, similarity.matrix, sides.weights / divisors, model.base),
+        prediction=sides.prediction,
+        against=sides.against,
+        intercept=sides.intercept,
         method=_METHODS[model.base],
         n_columns=n_columns,
     )

@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from twinwl.errors import TwinWLError, nearest, shown
-from twinwl.estimators.state import classes_from_state, classes_to_state, labels_from_state
-from twinwl.estimators.svm import Calibration, SupportVectors
+from twinwl.estimators.state import labels_from_state
+from twinwl.estimators.svm import SupportVectors
 from twinwl.refinement.alphabet import Alphabet, Round
 from twinwl.refinement.colours import INITIALS
 from twinwl.stwin.features import KINDS, STRIDE, FeatureSpace
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from twinwl.arrays import Float64, Int64, Ints
-    from twinwl.stwin.svc import STwinSVC
+    from twinwl.stwin.svc import TwinMachine
 
 _INTEGERS = (np.int32, np.int64)
 
@@ -30,12 +30,13 @@ __all__ = [
     "alphabet_from_state",
     "alphabet_to_state",
     "columns_from_state",
+    "floats_from_state",
+    "machine_from_state",
+    "machine_to_state",
     "matrix_from_state",
     "matrix_to_state",
     "space_from_state",
     "space_to_state",
-    "svc_from_state",
-    "svc_to_state",
 ]
 
 
@@ -145,25 +146,30 @@ def matrix_from_state(state: Mapping[str, object], n_columns: int) -> sparse.csr
     return matrix
 
 
-def svc_to_state(model: STwinSVC) -> dict[str, object]:
-    """Return all that a fitted machine predicts with."""
+def floats_from_state(state: Mapping[str, object], key: str, shape: tuple[int, ...]) -> Float64:
+    """Read an array of numbers of a shape that is known."""
+    value = state.get(key)
+    if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != shape:
+        raise TwinWLError(f"{key!r} in the model should be numbers of shape {shape}; the file is damaged")
+    return value
+
+
+def machine_to_state(model: TwinMachine) -> dict[str, object]:
+    """Return all that a support vector machine decides with, and how it was chosen."""
     return {
         **space_to_state(model.space_),
         **matrix_to_state(model.matrix_),
-        **classes_to_state(model.classes_),
         "rows": model.support_vectors_.rows,
         "support_weights": model.support_vectors_.weights,
         "intercepts": model.support_vectors_.intercepts,
-        "slopes": model.calibration_.slopes,
-        "offsets": model.calibration_.offsets,
         "C": model.C_,
         "inner_score": model.inner_score_,
         "inner_scores": [[n_iter, C, score] for (n_iter, C), score in model.inner_scores_.items()],
     }
 
 
-def svc_from_state(model: STwinSVC, state: Mapping[str, object]) -> STwinSVC:
-    """Fill an unfitted machine.
+def machine_from_state(model: TwinMachine, state: Mapping[str, object], n_classes: int) -> None:
+    """Fill an unfitted machine; ``n_classes`` is 1 where it predicts numbers.
 
     Raises
     ------
@@ -174,21 +180,15 @@ def svc_from_state(model: STwinSVC, state: Mapping[str, object]) -> STwinSVC:
     model.n_iter_ = model.space_.alphabet.n_iter
     model.matrix_ = matrix_from_state(state, model.space_.n_columns)
     model.similarity_ = Similarity(model.matrix_, model.base, normalize=model.normalize)
-    model.classes_ = classes_from_state(state)
-    n_classes, n_support = len(model.classes_), model.matrix_.shape[0]
-    n_pairs = n_classes * (n_classes - 1) // 2
-    n_scores = 1 if n_pairs == 1 else n_classes
+    n_support, n_pairs = model.matrix_.shape[0], max(1, n_classes * (n_classes - 1) // 2)
     rows = state.get("rows")
     if not isinstance(rows, np.ndarray) or rows.dtype != np.int64 or rows.shape != (n_support,):
         raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
     model.support_vectors_ = SupportVectors(
         rows,
-        _floats(state, "support_weights", (n_pairs, n_support)),
-        _floats(state, "intercepts", (n_pairs,)),
+        floats_from_state(state, "support_weights", (n_pairs, n_support)),
+        floats_from_state(state, "intercepts", (n_pairs,)),
         n_classes,
-    )
-    model.calibration_ = Calibration(
-        _floats(state, "slopes", (n_scores, n_scores)), _floats(state, "offsets", (n_scores,))
     )
     try:
         model.C_ = float(state["C"])  # type: ignore[arg-type]
@@ -201,7 +201,6 @@ def svc_from_state(model: STwinSVC, state: Mapping[str, object]) -> STwinSVC:
         raise TwinWLError(
             f"the model does not say how it was chosen ({error}); the file is damaged"
         ) from error
-    return model
 
 
 def _check_round(part: Round, h: int) -> None:
@@ -240,10 +239,3 @@ def _one_of(state: Mapping[str, object], key: str, known: tuple[str, ...]) -> st
     if value not in known:
         raise TwinWLError(f"{key} in the model is {shown(value)}: {nearest(shown(value), known)}")
     return str(value)
-
-
-def _floats(state: Mapping[str, object], key: str, shape: tuple[int, ...]) -> Float64:
-    value = state.get(key)
-    if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != shape:
-        raise TwinWLError(f"{key!r} in the model should be numbers of shape {shape}; the file is damaged")
-    return value

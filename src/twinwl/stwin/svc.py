@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from sklearn.base import ClassifierMixin
 
 from twinwl.arguments import (
@@ -17,32 +18,153 @@ from twinwl.arguments import (
     one_or_more,
 )
 from twinwl.estimators.base import GraphEstimator, graphs_of, old_names, one_seed
-from twinwl.estimators.svm import INNER_FOLDS, PENALTIES, choose_machine, inner_folds
+from twinwl.estimators.state import classes_from_state, classes_to_state
+from twinwl.estimators.svm import (
+    INNER_FOLDS,
+    PENALTIES,
+    Calibration,
+    choose_machine,
+    inner_folds,
+    make_svc,
+)
 from twinwl.estimators.targets import Targets, predicted_codes
 from twinwl.files.model_files import savable
-from twinwl.stwin.explanation import explain_svc
+from twinwl.stwin.explanation import Sides, explain_machine
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, encode_in_full, stwin_features
 from twinwl.stwin.similarity import BASES, Similarity, own_sums, similarities_by_rounds
-from twinwl.stwin.state import svc_from_state, svc_to_state
+from twinwl.stwin.state import floats_from_state, machine_from_state, machine_to_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
     from scipy import sparse
+    from sklearn.svm import SVC, SVR
 
     from twinwl.arrays import Float64
     from twinwl.estimators.base import Constraints, RandomState
     from twinwl.estimators.explanation import Explanation
-    from twinwl.estimators.svm import Calibration, SupportVectors
+    from twinwl.estimators.svm import ChosenMachine, SupportVectors
+    from twinwl.estimators.targets import Measurements
+    from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
 
-__all__ = ["STwinSVC"]
+__all__ = ["STwinSVC", "TwinMachine"]
+
+
+class TwinMachine(GraphEstimator):
+    """Base of the support vector machines on a twin kernel: the choice of rounds and C, and what predicts.
+
+    A subclass has the parameters below, and says in ``_sides`` what its decision about a graph means.
+
+    Attributes
+    ----------
+    n_iter_, C_ : int and float
+        What was chosen.
+    inner_score_ : float
+        How well it did on the held-out graphs of the inner folds; optimistic, for it was the best.
+    inner_scores_ : dict from (n_iter, C) to float
+        The scores of all.
+    space_ : FeatureSpace
+    matrix_ : csr_matrix, shape (n_support, n_columns)
+        Features of the support vectors.
+    similarity_ : Similarity
+        The kernel, with the support vectors made ready.
+    support_vectors_ : SupportVectors
+    """
+
+    _constraints: ClassVar[Constraints] = {
+        **FEATURE_PARAMETERS,
+        "n_iter": (one_or_more(ROUNDS),),
+        "C": (PENALTIES,),
+        "base": (one_of(*BASES),),
+        "normalize": (FLAG,),
+        "inner_folds": (INNER_FOLDS,),
+        "n_jobs": (JOBS, None),
+        "random_state": RANDOM_STATE,
+    }
+    _fitted_attribute = "similarity_"
+
+    n_iter: int | Sequence[int]
+    C: float | Sequence[float]
+    features: str
+    base: str
+    normalize: bool
+    edge_labels: bool
+    initial: str
+    inner_folds: int
+    n_jobs: int | None
+    random_state: RandomState
+
+    n_iter_: int
+    C_: float
+    inner_score_: float
+    inner_scores_: dict[tuple[int, float], float]
+    space_: FeatureSpace
+    matrix_: sparse.csr_matrix
+    similarity_: Similarity
+    support_vectors_: SupportVectors
+
+    def _choose(
+        self, batch: GraphBatch, targets: Targets | Measurements, machine: SVC | SVR
+    ) -> ChosenMachine:
+        """Choose rounds and C, and learn from all graphs."""
+        n_iters = checked("n_iter", self.n_iter, one_or_more(ROUNDS))
+        folds = inner_folds(targets, self.inner_folds, one_seed(self.random_state))
+        encoding = stwin_features(
+            targets.counted(batch),
+            max(n_iters),
+            self.features,
+            edge_labels=self.edge_labels,
+            initial=self.initial,
+        )
+        kernels = similarities_by_rounds(encoding, n_iters, self.base, normalize=self.normalize)
+        chosen = choose_machine(kernels, targets, machine, self.C, folds, self.n_jobs)
+        self.n_iter_, self.C_, self.inner_score_, self.inner_scores_ = chosen[:4]
+        self.support_vectors_ = chosen.vectors
+        self.space_ = encoding.space.first_rounds(self.n_iter_)
+        self.matrix_ = encoding.matrix[chosen.vectors.rows][:, : self.space_.n_columns]
+        self.similarity_ = Similarity(self.matrix_, self.base, normalize=self.normalize)
+        return chosen
+
+    def _decisions(self, X: GraphsLike) -> Float64:
+        self._check_fitted()
+        known, full = encode_in_full(graphs_of(X, "predict"), self.space_)
+        similarities = self.similarity_.of(known.matrix, own_sums(full, self.base))
+        return self.support_vectors_.decisions(similarities)
+
+    def _sides(self, decisions: Float64) -> Sides:
+        """Return what the decision about one graph is, and the weights that make it."""
+        raise NotImplementedError
+
+    @property
+    def n_support_(self) -> int:
+        """Number of training graphs that the machine keeps."""
+        self._check_fitted()
+        return len(self.support_vectors_.rows)
+
+    @old_names(graph="X")
+    def explain(self, X: GraphsLike, n_columns: int = 10) -> Explanation:
+        """Tell which nodes and which columns of a single graph speak for what is predicted.
+
+        The shares are exact: together with the intercept they sum to the decision value (of a regressor, to
+        the number). For ``"linear"``
+        a column's share is its value times its weight. For the other bases it is the column's part of the
+        similarity with each support vector, times that vector's weight, the divisors held as they are.
+
+        Parameters
+        ----------
+        X
+            One graph: a batch of one, or a list with one graph.
+        n_columns
+            How many of the weightiest columns to list.
+        """
+        self._check_fitted()
+        return explain_machine(self, X, n_columns)
 
 
 @savable
-class STwinSVC(ClassifierMixin, GraphEstimator):
+class STwinSVC(ClassifierMixin, TwinMachine):
     """Classify graphs with a support vector machine on a twin kernel.
 
     The number of rounds and C are chosen by cross-validation inside the training graphs; the strong default
@@ -106,29 +228,10 @@ class STwinSVC(ClassifierMixin, GraphEstimator):
     array(['path', 'cycle'], dtype='<U5')
     """
 
-    _constraints: ClassVar[Constraints] = {
-        **FEATURE_PARAMETERS,
-        "n_iter": (one_or_more(ROUNDS),),
-        "C": (PENALTIES,),
-        "base": (one_of(*BASES),),
-        "normalize": (FLAG,),
-        "inner_folds": (INNER_FOLDS,),
-        "class_weight": CLASS_WEIGHT,
-        "n_jobs": (JOBS, None),
-        "random_state": RANDOM_STATE,
-    }
-
-    _fitted_attribute = "similarity_"
+    _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT}
+    _fitted_attribute = "calibration_"
 
     classes_: NDArray[np.generic]
-    n_iter_: int
-    C_: float
-    inner_score_: float
-    inner_scores_: dict[tuple[int, float], float]
-    space_: FeatureSpace
-    matrix_: sparse.csr_matrix
-    similarity_: Similarity
-    support_vectors_: SupportVectors
     calibration_: Calibration
     held_out_decisions_: Float64
 
@@ -175,39 +278,16 @@ class STwinSVC(ClassifierMixin, GraphEstimator):
             How much each graph weighs.
         """
         batch = self._graphs_to_fit(X)
-        n_iters = checked("n_iter", self.n_iter, one_or_more(ROUNDS))
         targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)
-        folds = inner_folds(targets, self.inner_folds, one_seed(self.random_state))
-        encoding = stwin_features(
-            targets.counted(batch),
-            max(n_iters),
-            self.features,
-            edge_labels=self.edge_labels,
-            initial=self.initial,
-        )
-        kernels = similarities_by_rounds(encoding, n_iters, self.base, normalize=self.normalize)
-        chosen = choose_machine(kernels, targets, self.C, folds, self.n_jobs)
+        chosen = self._choose(batch, targets, make_svc(targets))
         self.classes_ = targets.classes
-        self.n_iter_, self.C_, self.inner_score_, self.inner_scores_ = chosen[:4]
-        self.support_vectors_, self.calibration_ = chosen.vectors, chosen.calibration
         self.held_out_decisions_ = chosen.held_out_decisions
-        self.space_ = encoding.space.first_rounds(self.n_iter_)
-        self.matrix_ = encoding.matrix[chosen.vectors.rows][:, : self.space_.n_columns]
-        self.similarity_ = Similarity(self.matrix_, self.base, normalize=self.normalize)
+        self.calibration_ = Calibration.fitted(self.held_out_decisions_, targets.codes, targets.weights)
         return self
-
-    @property
-    def n_support_(self) -> int:
-        """Number of training graphs that the machine keeps."""
-        self._check_fitted()
-        return len(self.support_vectors_.rows)
 
     def decision_function(self, X: GraphsLike) -> Float64:
         """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
-        self._check_fitted()
-        known, full = encode_in_full(graphs_of(X, "predict"), self.space_)
-        similarities = self.similarity_.of(known.matrix, own_sums(full, self.base))
-        return self.support_vectors_.decisions(similarities)
+        return self._decisions(X)
 
     def predict(self, X: GraphsLike) -> NDArray[np.generic]:
         """Return the class of each graph."""
@@ -223,28 +303,29 @@ class STwinSVC(ClassifierMixin, GraphEstimator):
         decisions = self.decision_function(X)
         return self.calibration_.probabilities(decisions)
 
-    @old_names(graph="X")
-    def explain(self, X: GraphsLike, n_columns: int = 10) -> Explanation:
-        """Tell which nodes and which columns of a single graph speak for its predicted class.
-
-        The shares are exact: together with the intercept they sum to the decision value. For ``"linear"``
-        a column's share is its value times its weight. For the other bases it is the column's part of the
-        similarity with each support vector, times that vector's weight, the divisors held as they are.
-
-        Parameters
-        ----------
-        X
-            One graph: a batch of one, or a list with one graph.
-        n_columns
-            How many of the weightiest columns to list.
-        """
-        self._check_fitted()
-        return explain_svc(self, X, n_columns)
+    def _sides(self, decisions: Float64) -> Sides:
+        wanted = int(predicted_codes(decisions)[0])
+        other = 1 - wanted if decisions.ndim == 1 else int(np.argsort(-decisions[0], kind="stable")[1])
+        weights, intercept = self.support_vectors_.between(wanted, other)
+        return Sides(self.classes_[wanted], self.classes_[other], weights, intercept)
 
     def _to_state(self) -> dict[str, object]:
         self._check_fitted()
-        return svc_to_state(self)
+        return {
+            **machine_to_state(self),
+            **classes_to_state(self.classes_),
+            "slopes": self.calibration_.slopes,
+            "offsets": self.calibration_.offsets,
+        }
 
     @classmethod
     def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> STwinSVC:
-        return svc_from_state(cls._with_params(params), state)
+        self = cls._with_params(params)
+        self.classes_ = classes_from_state(state)
+        machine_from_state(self, state, n_classes=len(self.classes_))
+        n_scores = 1 if len(self.classes_) == 2 else len(self.classes_)  # noqa: PLR2004
+        self.calibration_ = Calibration(
+            floats_from_state(state, "slopes", (n_scores, n_scores)),
+            floats_from_state(state, "offsets", (n_scores,)),
+        )
+        return self

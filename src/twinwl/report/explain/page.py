@@ -76,8 +76,8 @@ def explain_page(
         arrows=named.graphs.directed,
         is_molecule=bool(named.smiles),
         explanation=explanation,
-        prediction=str(explanation.prediction),
-        against=str(explanation.against),
+        wanted=explanation.sides[0],
+        other=explanation.sides[1],
         probability=None if probability is None else percent(probability),
         parts=_parts(explanation),
         drawing=drawing,
@@ -122,8 +122,8 @@ def _parts(explanation: Explanation) -> list[dict[str, object]]:
     shares = explanation.node_shares
     steps = [
         ("Owed to no node", explanation.intercept),
-        (f"Nodes that speak for {explanation.prediction}", float(shares[shares > 0].sum())),
-        (f"Nodes that speak against it, for {explanation.against}", float(shares[shares < 0].sum())),
+        (f"Nodes that speak for {explanation.sides[0]}", float(shares[shares > 0].sum())),
+        (f"Nodes that speak against it, for {explanation.sides[1]}", float(shares[shares < 0].sum())),
     ]
     starts = [0.0]
     for _, step in steps:

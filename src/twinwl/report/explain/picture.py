@@ -233,10 +233,10 @@ def _write_around(
     drawing: Drawing,
     scale: float,
 ) -> None:
-    sure = "" if probability is None else f" ({percent(probability)})"
     short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
     middle = drawing.width / 2
-    head = f"Predicted {explanation.prediction}{sure} rather than {explanation.against}"
+    sure = "" if probability is None else f" ({percent(probability)})"
+    head = f"Predicted {explanation.predicted}{sure}{explanation.verdict.removeprefix(explanation.predicted)}"
     for text, y, size, colour, weight in (
         (head, -_HEAD + 34, 17, _INK, "bold"),
         (short, -_HEAD + 60, 11, _SOFT, "normal"),
@@ -271,13 +271,11 @@ def _add_legend(
         aspect="auto",
         zorder=1,
     )
-    for side, wanted, share in (
-        (-1, explanation.against, -largest),
-        (1, explanation.prediction, largest),
-    ):
+    wanted, other = explanation.sides
+    for side, name, share in ((-1, other, -largest), (1, wanted, largest)):
         place = middle + side * (half + 10)
         align = "right" if side < 0 else "left"
-        words = f"for {str(wanted)[:24]}".replace("$", r"\$")
+        words = f"for {name[:24]}".replace("$", r"\$")
         axes.text(place, y - 6, words, ha=align, va="center", fontsize=11 * scale, color=_INK)
         axes.text(place, y + 8, signed(share), ha=align, va="center", fontsize=9 * scale, color=_FAINT)
     axes.text(

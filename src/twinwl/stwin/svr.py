@@ -1,0 +1,144 @@
+"""STwinSVR: STwin features, a kernel and support vector regression in one estimator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from sklearn.base import RegressorMixin
+
+from twinwl.arguments import number
+from twinwl.estimators.svm import make_svr
+from twinwl.estimators.targets import Measurements
+from twinwl.files.model_files import savable
+from twinwl.stwin.explanation import Sides
+from twinwl.stwin.state import machine_from_state, machine_to_state
+from twinwl.stwin.svc import TwinMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from twinwl.arrays import Float64
+    from twinwl.estimators.base import Constraints, RandomState
+    from twinwl.graphs.coercion import GraphsLike
+
+__all__ = ["STwinSVR"]
+
+
+@savable
+class STwinSVR(RegressorMixin, TwinMachine):
+    """Predict a number for each graph with support vector regression on a twin kernel.
+
+    The number of rounds and C are chosen by cross-validation inside the training graphs. Targets are
+    standardised for the machine, so that no parameter depends on their unit.
+
+    Parameters
+    ----------
+    n_iter : int or sequence of int, default=(1, 2, 3, 4)
+        Numbers of rounds to choose from.
+    C : float or sequence of float, default=(0.3, 1, 3, 10, 30)
+        Penalties to choose from, each from 1e-6 to 1e6.
+    features : {"count", "size", "joint"}, default="size"
+        As for `STwinVectorizer`.
+    base : {"linear", "minmax", "intersection"}, default="minmax"
+        As for `TwinKernel`.
+    normalize : bool, default=True
+        As for `TwinKernel`.
+    edge_labels : bool, default=False
+    initial : {"label", "degree"}, default="label"
+    epsilon : float, default=0.01
+        Errors up to this many standard deviations of the targets cost nothing.
+    inner_folds : int, default=5
+        Folds of the inner choice; fewer where there are fewer graphs (or groups).
+    n_jobs : int or None, default=None
+        Threads of the inner choice.
+    random_state : int, RandomState, Generator or None, default=0
+        Decides the inner folds, the only random step; None gives other folds every time.
+    ignore_features : bool, default=False
+        Do not warn where graphs have continuous node features, which are not used.
+
+    Attributes
+    ----------
+    n_iter_, C_ : int and float
+        What was chosen.
+    inner_score_ : float
+        Its R² on held-out graphs of the inner folds; optimistic, for it was the best.
+    inner_scores_ : dict from (n_iter, C) to float
+        The R² of all.
+    support_vectors_ : SupportVectors
+
+    Examples
+    --------
+    >>> from twinwl import STwinSVR
+    >>> paths = [[(node, node + 1) for node in range(length)] for length in range(2, 12)]
+    >>> model = STwinSVR(n_iter=1, base="linear", normalize=False).fit(paths, range(2, 12))
+    >>> model.predict(paths[:2]).round(1)
+    array([2., 3.])
+    """
+
+    _constraints: ClassVar[Constraints] = {"epsilon": (number(0, 1e6),)}
+
+    def __init__(
+        self,
+        n_iter: int | Sequence[int] = (1, 2, 3, 4),
+        C: float | Sequence[float] = (0.3, 1, 3, 10, 30),
+        features: str = "size",
+        base: str = "minmax",
+        normalize: bool = True,
+        edge_labels: bool = False,
+        initial: str = "label",
+        epsilon: float = 0.01,
+        inner_folds: int = 5,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
+        ignore_features: bool = False,
+    ) -> None:
+        self.n_iter = n_iter
+        self.C = C
+        self.features = features
+        self.base = base
+        self.normalize = normalize
+        self.edge_labels = edge_labels
+        self.initial = initial
+        self.epsilon = epsilon
+        self.inner_folds = inner_folds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.ignore_features = ignore_features
+
+    def fit(self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None) -> STwinSVR:
+        """Choose rounds and C, then learn from all graphs.
+
+        Parameters
+        ----------
+        X
+            The graphs.
+        y
+            A number for each.
+        groups
+            Graphs of one group stay on one side of every inner fold.
+        sample_weight
+            How much each graph weighs.
+        """
+        batch = self._graphs_to_fit(X)
+        targets = Measurements.of(y, len(batch), sample_weight, groups)
+        chosen = self._choose(batch, targets, make_svr(self.epsilon))
+        self.support_vectors_ = chosen.vectors.rescaled(targets.scale, targets.mean)
+        return self
+
+    def predict(self, X: GraphsLike) -> Float64:
+        """Return a number for each graph, shape (n_graphs,)."""
+        return self._decisions(X)
+
+    def _sides(self, decisions: Float64) -> Sides:
+        vectors = self.support_vectors_
+        return Sides(float(decisions[0]), None, vectors.weights[0], float(vectors.intercepts[0]))
+
+    def _to_state(self) -> dict[str, object]:
+        self._check_fitted()
+        return machine_to_state(self)
+
+    @classmethod
+    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> STwinSVR:
+        self = cls._with_params(params)
+        machine_from_state(self, state, n_classes=1)
+        return self
