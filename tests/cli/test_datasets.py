@@ -57,7 +57,7 @@ def test_list_for_people():
     lines = {line.split()[0]: line for line in shown.splitlines() if line.strip()}
     assert "188" in lines["MUTAG"]
     assert "download" in lines["MUTAG"]
-    assert "in code" in lines["TWINS"]
+    assert "built in" in lines["TWINS"]
     assert "more of the TU collection: twinwl datasets --all" in shown
 
 
@@ -79,7 +79,7 @@ def test_card_and_statistics_of_a_real_set():
         pytest.skip("MUTAG.zip is not at hand")
     shown = run("MUTAG", "--data-dir", REAL)
     assert "188 in 2 classes (-1: 63, 1: 125)" in shown
-    assert "3,371, 10 to 28 (median 17.5, mean 17.93) a graph; 0 isolated" in shown
+    assert "3,371, 10 to 28 (median 17.5, mean 17.93) per graph; 0 isolated" in shown
     assert "7: 0: 2,395" in shown
     assert "MUTAG#" in shown
 

@@ -16,5 +16,5 @@ def test_durations_as_people_write_them(text, seconds):
 
 @pytest.mark.parametrize("text", ["", "soon", "2 days", "-1h", "h", "2h3"])
 def test_what_is_no_duration_is_refused(text):
-    with pytest.raises(TwinWLError, match="is no duration"):
+    with pytest.raises(TwinWLError, match="expected a duration"):
         seconds_of(text)

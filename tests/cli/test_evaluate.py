@@ -98,4 +98,4 @@ def test_an_interrupt_says_where_to_go_on(tmp_path, monkeypatch):
     monkeypatch.setattr("twinwl.evaluation.evaluate.run_fold", stop)
     done = run("TWINS:n_pairs=20", "--method", TREE, "--folds", "3", "--store", str(tmp_path / "r.jsonl"))
     assert done.exit_code == 130
-    assert "the same command goes on from there" in done.stderr
+    assert "run the same command to continue" in done.stderr

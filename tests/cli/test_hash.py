@@ -54,8 +54,8 @@ def test_standard_input():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("graph6:Bw", "--n-iter", "many"), "whole number of rounds"),
-        (("graph6:Bw", "--n-iter", "-1"), "whole number of rounds"),
+        (("graph6:Bw", "--n-iter", "many"), "expected an integer"),
+        (("graph6:Bw", "--n-iter", "-1"), "expected an integer"),
         (("graph6:Bw", "--readout", "egdes"), "did you mean 'edges'"),
         (("nowhere.smi",), "cannot read"),
     ],

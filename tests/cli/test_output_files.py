@@ -43,7 +43,7 @@ def test_a_missing_extra_is_named_before_any_work(tmp_path, monkeypatch):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_closed_folder_is_refused(tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(TwinWLError, match="not open for writing"):
+    with pytest.raises(TwinWLError, match="not writable"):
         check_output(tmp_path / "x.npz", (".npz",))
 
 

@@ -132,7 +132,7 @@ def test_a_threshold_needs_two_classes(tmp_path):
     assert run("train", data, "-o", model, "--method", "stwin-svc").exit_code == 0
     result = run("predict", model, data, "--threshold", "0.5")
     assert result.exit_code == 2
-    assert "--threshold needs a model of two classes; this one has 0, 1, 2" in result.stderr
+    assert "--threshold needs a model with two classes; this one has 0, 1, 2" in result.stderr
 
 
 def test_the_nearest_training_graph(svc, tmp_path):
@@ -163,14 +163,14 @@ def test_what_was_never_seen_is_told(svc):
     result = run("predict", svc, "smiles:[Fe][Fe]")
     assert result.exit_code == 0
     assert "unseen: 100.0%" in result.stderr
-    assert "do the labels mean the same there?" in result.stderr
+    assert "check that the labels mean the same in both" in result.stderr
 
 
 def test_what_is_no_classifier_is_refused(tmp_path):
     save(STwinVectorizer().fit(GraphBatch.from_smiles(SMILES)), tmp_path / "x.twinwl")
     result = run("predict", tmp_path / "x.twinwl", "smiles:CC")
     assert result.exit_code == 2
-    assert "holds a STwinVectorizer, which predicts no classes" in result.stderr
+    assert "contains a STwinVectorizer, expected a classifier" in result.stderr
 
 
 @pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04 rubbish"])

@@ -20,7 +20,7 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
     first, second, third = result.stdout.splitlines()
     assert first.startswith(f"m: {len(SMILES)} graphs, ")
     assert first.endswith("; alcohol: 0 18, 1 18")
-    assert third.startswith(f"The model is in {model} (")
+    assert third.startswith(f"Model written to {model} (")
     assert result.stderr == ""
     found = load(model)
     accuracy = f"{100 * found.history_.best_validation_accuracy:.1f} %"
@@ -104,10 +104,10 @@ def test_pairs_stay_together(tmp_path, method):
     ("options", "message"),
     [
         (["--method", "stwim"], "did you mean 'stwin'"),
-        (["--layers", "2"], "--layers means nothing to --method stwin; it is for ntwin"),
-        (["--method", "ntwin", "--n-iter", "2"], "it is for stwin and stwin-svc"),
-        (["--method", "stwin-svc", "--hidden", "2"], "it is for stwin and ntwin"),
-        (["--method", "ntwin", "--hops", "many"], "--hops is 'many'; give 'growing' or a whole number"),
+        (["--layers", "2"], "--layers cannot be used with --method stwin, only with ntwin"),
+        (["--method", "ntwin", "--n-iter", "2"], "only with stwin and stwin-svc"),
+        (["--method", "stwin-svc", "--hidden", "2"], "only with stwin and ntwin"),
+        (["--method", "ntwin", "--hops", "many"], "--hops: got 'many', expected 'growing' or an integer"),
         (["--method", "ntwin", "--root-mark", "rot"], "did you mean 'root'"),
         (["--features", "sise"], "did you mean 'size'"),
     ],

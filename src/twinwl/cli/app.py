@@ -41,13 +41,13 @@ _SUBCOMMANDS = [
     "explain",
 ]
 
-_EXIT_CODE = 2  # as for a wrong option: what was asked for cannot be done
-_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
-_NOBODY_READS = 141  # 128 + SIGPIPE
+_EXIT_CODE = 2  # the same as for a wrong option
+_INTERRUPTED = 130  # 128 + SIGINT, the convention of shells
+_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 
 class _ErrorsAsOneLine(TyperGroup):
-    """The one place where errors and warnings of the project become lines instead of tracebacks."""
+    """Print errors and warnings of the project as single lines instead of tracebacks."""
 
     def make_context(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401  (see below)
         with _errors_as_one_line(debug=False):
@@ -66,30 +66,30 @@ def _errors_as_one_line(*, debug: bool) -> Iterator[None]:
         _end_with("interrupted")
         raise typer.Exit(_INTERRUPTED) from error
     except BrokenPipeError as error:  # as in `twinwl hash … | head -1`: nothing is wrong
-        raise typer.Exit(_NOBODY_READS) from error
+        raise typer.Exit(_BROKEN_PIPE) from error
     except (TwinWLError, OSError, MemoryError) as error:
         if debug:
             raise
-        _end_with(in_options(_said_by(error)))
+        _end_with(in_options(_message_of(error)))
         raise typer.Exit(_EXIT_CODE) from error
     except Exception as error:
-        # An error of the parser quotes the argument that is wrong.
+        # The parser's errors quote the argument, which may contain control characters.
         if isinstance(getattr(error, "message", None), str):
             error.message = printable(error.message)  # type: ignore[attr-defined]
         raise
 
 
-def _said_by(error: TwinWLError | OSError | MemoryError) -> str:
-    """Return the message; what the operating system says may name a file of any length."""
+def _message_of(error: TwinWLError | OSError | MemoryError) -> str:
+    """Return the message; file names in errors of the operating system are shortened."""
     if isinstance(error, MemoryError):
-        return f"there is not enough memory ({error})" if str(error) else "there is not enough memory"
+        return f"not enough memory ({error})" if str(error) else "not enough memory"
     if isinstance(error, OSError) and not isinstance(error, TwinWLError) and error.filename is not None:
         return f"{shown(str(error.filename))}: {error.strerror}"
     return str(error)
 
 
 def _end_with(message: str) -> None:
-    with suppress(OSError):  # nobody hears it; the exit code still says it
+    with suppress(OSError):  # standard error may be closed; the exit code still reports the failure
         say(f"twinwl: {' '.join(message.split())}", error=True, colour="red")
 
 
@@ -115,7 +115,7 @@ def _root(
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit."),
     ] = False,
-    debug: Annotated[  # read where errors end up
+    debug: Annotated[  # read by _ErrorsAsOneLine
         bool, typer.Option("--debug", help="Show the traceback of an error.")
     ] = False,
 ) -> None:
@@ -127,22 +127,22 @@ for _name in _SUBCOMMANDS:
 
 
 def main() -> None:
-    """Run the command line, and end with the right exit code also where the output cannot be written."""
+    """Run the command line; the exit code is right even if the output cannot be written."""
     _prepare_streams()
     log_as_lines()
     try:
         app()
     finally:
         for stream in (sys.stdout, sys.stderr):
-            # Python would do it after everything else, and then a failure could only be a traceback.
+            # If Python flushed at exit, a failure would print a traceback.
             try:
                 stream.flush()
-            except (OSError, TwinWLError):  # reported when it was met: whatever is printed is flushed at once
+            except (OSError, TwinWLError):  # already reported: all output is flushed when it is printed
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class _StandardOutput(io.TextIOWrapper):
-    """Standard output that says so when it cannot be written to."""
+    """Standard output whose write errors name it."""
 
     def write(self, text: str) -> int:
         with self._named_in_errors():
@@ -163,16 +163,17 @@ class _StandardOutput(io.TextIOWrapper):
 
 
 def _prepare_streams() -> None:
-    """Make both streams ready for any text, and for being closed or full.
+    """Prepare both streams for any text, and for being closed or full.
 
-    One that the process was started without (``>&-``) is opened, so that no other file takes its place.
-    Standard output cannot be written to then: a command that prints something fails, the others do not.
+    A stream that was closed at the start (``>&-``) is opened on the null device, so that no other file gets
+    its descriptor. Standard output is then not writable: a command that prints something fails, others do
+    not.
     """
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     if sys.stdout is None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
-    # A terminal that lacks a character shows a question mark rather than stopping half-way.
+    # Characters that the encoding lacks are printed as question marks.
     if isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr.reconfigure(errors="replace")
     if isinstance(sys.stdout, io.TextIOWrapper):

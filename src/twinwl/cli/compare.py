@@ -1,4 +1,4 @@
-"""``twinwl compare``: whether two graphs are told apart, in which round, and by what."""
+"""``twinwl compare``: whether the Twin-WL test tells two graphs apart, in which round, and by what."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _DIFFERENT = 1  # exit code, as of diff and cmp
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
-A difference is a proof that the graphs are not isomorphic. \
-No difference is a proof of the opposite only with [bold]--readout canonical[/].
+A difference proves that the graphs are not isomorphic. \
+No difference proves that they are isomorphic only with [bold]--readout canonical[/].
 
 [bold]Graphs[/] are files (.g6 .s6 .d6 .smi .edges .csv .graphml .gml .json .zip), one graph of a file, \
-counted from 0 ([cyan]MUTAG.zip#17[/]), or written out ([cyan]smiles:CCO[/], [cyan]graph6:Bw[/]).
+counted from 0 ([cyan]MUTAG.zip#17[/]), or given directly ([cyan]smiles:CCO[/], [cyan]graph6:Bw[/]).
 
 [bold]Readouts[/], weakest first: size, edges, degrees, wl, rooted-wl, rooted-fwl2, canonical (exact).
 
@@ -33,11 +33,11 @@ counted from 0 ([cyan]MUTAG.zip#17[/]), or written out ([cyan]smiles:CCO[/], [cy
 
 [bold]Examples[/]
 
-[dim]two molecules that 1-WL confuses, and a page that shows why[/]
+[dim]two molecules that 1-WL cannot tell apart, and a page that shows why[/]
 
 $ twinwl compare smiles:C1CCC2CCCCC2C1 smiles:C1CCCC1C1CCCC1 --html page.html
 
-[dim]is it really the same graph? the exact readout knows[/]
+[dim]an exact test of isomorphism[/]
 
 $ twinwl compare a.graphml b.graphml --readout canonical
 
@@ -58,7 +58,9 @@ def compare(
     readout: Readouts = None,
     n_iter: Annotated[
         int | None,
-        typer.Option(min=0, help="Rounds at most. \\[default: until nothing changes]", show_default=False),
+        typer.Option(
+            min=0, help="Maximum number of rounds. \\[default: until nothing changes]", show_default=False
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     html: Annotated[
@@ -69,14 +71,14 @@ def compare(
     *,
     reading: Reading,
 ) -> None:
-    """Tell two graphs apart with the Twin-WL test, or say that it cannot."""
+    """Compare two graphs with the Twin-WL test."""
     from twinwl.cli.output_files import PAGES, check_output  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_one  # noqa: PLC0415
 
     check_output(html, PAGES)
     for source in (a, b):
         check_source(source, reading, "given")
-    from twinwl.isomorphism.comparison import compare as run  # noqa: PLC0415  (only what is right is worth it)
+    from twinwl.isomorphism.comparison import compare as run  # noqa: PLC0415  (slow; only after the checks)
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     first, second = (read_one(source, reading) for source in (a, b))

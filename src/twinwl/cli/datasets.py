@@ -1,4 +1,4 @@
-"""``twinwl datasets``: what is known, what is at hand, and what is in it."""
+"""``twinwl datasets``: the known data sets, which of them are available, and their content."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["datasets", "register"]
 
 EPILOG = """
-A set is at hand when its zip (or folder, or CSV) lies in the folder that [cyan]--data-dir[/] or \
-[cyan]TWINWL_DATA[/] names, or was downloaded before. Other sets of the TU collection are downloaded \
-on first use.
+A data set is available if its zip (or folder, or CSV) is in the folder given by [cyan]--data-dir[/] or \
+[cyan]TWINWL_DATA[/], or was downloaded before. Other sets of the TU collection are downloaded on first use.
 
 [bold]Examples[/]
 
@@ -47,19 +46,19 @@ def register(app: typer.Typer) -> None:
 
 def datasets(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="A data set to look into.", show_default=False)
+        str | None, typer.Argument(metavar="NAME", help="A data set to describe.", show_default=False)
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="List all names of the TU collection.")] = False,
-    draw: Annotated[int, typer.Option(min=0, max=12, help="How many graphs to draw.")] = 2,
+    draw: Annotated[int, typer.Option(min=0, max=12, help="Number of graphs to draw.")] = 2,
     png: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw them into a .png, .svg or .pdf instead.")
+        Path | None, typer.Option(metavar="FILE", help="Draw them into a .png, .svg or .pdf file instead.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     *,
     reading: Reading,
 ) -> None:
     """List the known data sets; with a name, show its card, its statistics and a few of its graphs."""
-    from twinwl.cli.output_files import PICTURES, check_output  # noqa: PLC0415  (the help page must not pay for these)
+    from twinwl.cli.output_files import PICTURES, check_output  # noqa: PLC0415  (keeps --help fast)
 
     if name is None:
         _list(reading.data_dir, everything=everything, json=json)
@@ -87,15 +86,15 @@ def _list(data_dir: str | Path | None, *, everything: bool, json: bool) -> None:
     table.add_column("name", no_wrap=True)
     table.add_column("graphs", justify="right", no_wrap=True)
     table.add_column("classes", justify="right", no_wrap=True)
-    table.add_column("at hand", no_wrap=True)
-    table.add_column("what it is", no_wrap=True, overflow="ellipsis", ratio=1)
+    table.add_column("available", no_wrap=True)
+    table.add_column("description", no_wrap=True, overflow="ellipsis", ratio=1)
     for entry in entries:
         card = entry.card
         figures = (_figure(card.n_graphs), _figure(card.n_classes))
         table.add_row(entry.name, *figures, _at_hand(entry), card.about)
     console = new_console()
     console.print(table)
-    console.print(f"looked in {', '.join(map(str, data_folders(data_dir)))}", soft_wrap=True)
+    console.print(f"searched folders: {', '.join(map(str, data_folders(data_dir)))}", soft_wrap=True)
     n_more = len(set(TU_NAMES) - {entry.name for entry in entries})
     if n_more:
         console.print(f"and {n_more} more of the TU collection: twinwl datasets --all", soft_wrap=True)
@@ -105,7 +104,7 @@ def _at_hand(entry: Entry) -> Text:
     from rich.text import Text  # noqa: PLC0415
 
     if entry.source == "made in code":
-        return Text("in code", "green")
+        return Text("built in", "green")
     if entry.where is not None:
         return Text("yes", "green")
     return Text("download" if entry.source == "TU collection" else "no", "dim")
@@ -143,9 +142,9 @@ def _print_card(console: Console, data: Dataset, figures: Statistics) -> None:
     if figures.n_groups is not None:
         table.add_row("groups", f"{figures.n_groups:,}, each kept in one fold")
     table.add_row(
-        "nodes", f"{_figure(card.n_nodes)}, {_spread(figures.nodes)} a graph; {card.n_isolated:,} isolated"
+        "nodes", f"{_figure(card.n_nodes)}, {_spread(figures.nodes)} per graph; {card.n_isolated:,} isolated"
     )
-    table.add_row("edges", f"{_figure(card.n_edges)}, {_spread(figures.edges)} a graph")
+    table.add_row("edges", f"{_figure(card.n_edges)}, {_spread(figures.edges)} per graph")
     table.add_row("degree", _spread(figures.degree))
     table.add_row("node labels", _labels(figures.node_labels))
     table.add_row("edge labels", _labels(figures.edge_labels))

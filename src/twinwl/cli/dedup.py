@@ -1,4 +1,4 @@
-"""``twinwl dedup``: which graphs of a file are the same."""
+"""``twinwl dedup``: groups of isomorphic graphs in a file."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["dedup", "register"]
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
-Graphs are the same if they are isomorphic, labels of nodes and edges included. \
-Tables of molecules, .sdf, graph6 and SMILES files are read as a stream, so they may be of any length.
+Graphs are the same if they are isomorphic, including the labels of nodes and edges. \
+Tables of molecules, .sdf, graph6 and SMILES files are read as a stream, so they can have any length.
 
 [bold]Examples[/]
 
 $ twinwl dedup molecules.csv
 
-[dim]one molecule of each kind[/]
+[dim]keep one molecule per group[/]
 
 $ twinwl dedup molecules.smi -o unique.smi
 
@@ -55,7 +55,8 @@ def dedup(
     exact: Annotated[
         bool,
         typer.Option(
-            help="Decide by canonical forms. Without, graphs of equal hash count as the same: faster."
+            help="Decide by canonical forms. With --no-exact, graphs with equal hashes count as the same, "
+            "which is faster."
         ),
     ] = True,
     output: Annotated[
@@ -65,19 +66,19 @@ def dedup(
             "-o",
             metavar="FILE",
             help="Write the group of each graph to a table (.csv, .tsv, .json, .jsonl or .parquet), or one "
-            "graph of each group to a .g6 or .smi, as the input has them.",
+            "graph of each group to a .g6 or .smi, as it is in the input.",
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-    skip_invalid: Annotated[  # noqa: ARG001  (what it asked for is the default now)
+    skip_invalid: Annotated[  # noqa: ARG001  (now the default; still accepted)
         bool, typer.Option("--skip-invalid", hidden=True)
     ] = False,
     ignore_features: IgnoreFeatures = False,
     *,
     reading: Reading,
 ) -> None:
-    """Find the graphs of a file that are the same, and how many distinct ones there are."""
-    from twinwl.cli.dedup_output import check_dedup_output, write_output  # noqa: PLC0415  (the help must not pay)
+    """Find groups of isomorphic graphs, and count the distinct ones."""
+    from twinwl.cli.dedup_output import check_dedup_output, write_output  # noqa: PLC0415  (keeps --help fast)
     from twinwl.datasets.source import check_source, iter_source  # noqa: PLC0415
 
     check_source(file, reading, "given")
@@ -107,7 +108,7 @@ def _noted(
     errors: list[RowError],
     progress: ProgressBar,
 ) -> Iterator[GraphBatch]:
-    """Pass graphs on, and keep of each block only its names and rows."""
+    """Yield the graphs of each block, and record its names, rows and errors."""
     for block in blocks:
         names += block.names
         rows += block.rows.tolist()

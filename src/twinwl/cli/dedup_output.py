@@ -22,23 +22,23 @@ __all__ = ["check_dedup_output", "write_output"]
 
 
 def check_dedup_output(output: Path, source: str, reading: Reading) -> None:
-    """Refuse a file that could not be written in the end, before any work is done.
+    """Check that the output file can be written, before any work is done.
 
     Raises
     ------
     TwinWLError
-        If the ending does not fit the input, or the file cannot be written.
+        If the ending does not match the input, or the file cannot be written.
     """
     place = place_in(source, reading)
     by_rows = place.kind in ROW_KINDS and place.where != STDIN and not place.literal and place.number is None
-    text = "graph6" if place.kind == "graph6" else "smiles"  # of a row, whatever file it stands in
+    text = "graph6" if place.kind == "graph6" else "smiles"  # the format of one row
     check_output(output, (*TABLE_ENDINGS, *(KINDS[text].endings if by_rows else ())))
 
 
 def write_output(
     output: Path, source: str, reading: Reading, found: Deduplication, names: list[str], rows: list[int]
 ) -> None:
-    """Write the groups, or the first graph of each group as it stands in the input."""
+    """Write the groups, or the first graph of each group as it is in the input."""
     if output.suffix.lower() in TABLE_ENDINGS:
         write_table(output, _table(found, names))
         return
@@ -57,7 +57,7 @@ def _table(found: Deduplication, names: list[str]) -> dict[str, list[object]]:
 
 
 def _chosen_lines(source: str, reading: Reading, chosen: set[int]) -> Iterator[bytes]:
-    """Yield some rows as lines: the source is read once more instead of having been kept."""
+    """Yield the chosen rows as lines; the source is read a second time, so that it need not fit in memory."""
     opened = rows_of(place_in(source, reading), reading, "given")
     for row in opened.rows:
         if row.row in chosen:

@@ -1,4 +1,4 @@
-"""``twinwl demo``: what a Twin-GNN sees and a 1-WL network cannot, trained and tested within a minute."""
+"""``twinwl demo``: 1-WL and the Twin-GNNs trained and tested within a minute, with a page of results."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ __all__ = ["demo", "register"]
 
 _METHODS = ("wl", "stwin", "ntwin")
 _FOLDS = 5
-_SECONDS = 45.0  # where TWINS alone took longer, the second data set is left out
+_SECONDS = 45.0  # if TWINS took longer, the second data set is skipped
 _STORY = (
-    "TWINS is made of pairs of molecule-like graphs with opposite classes that 1-WL cannot tell apart. Three "
-    "networks learn from them: one on 1-WL, and the two Twin-GNNs of the paper."
+    "TWINS consists of pairs of molecule-like graphs with opposite classes that 1-WL cannot tell apart. "
+    "Three networks are trained on them: one with 1-WL features, and the two Twin-GNNs of the paper."
 )
 
 
@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     example: Annotated[
-        bool, typer.Option("--example", help="Print the worked example of the paper only; takes a second.")
+        bool, typer.Option("--example", help="Only print the worked example of the paper; takes a second.")
     ] = False,
     report: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the page of results.")] = Path(
         "report.html"
@@ -49,16 +49,16 @@ def demo(
     ] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Train 1-WL, STwin and NTwin on graphs that 1-WL confuses, and write a page about it.
+    """Train 1-WL, STwin and NTwin on graphs that 1-WL cannot tell apart, and write an HTML page of results.
 
-    Needs no data. Where MUTAG is at hand, it is run too.
+    Needs no data. If MUTAG is available, it is run too.
     """
     if example:
         from twinwl.cli.worked_example import show_worked_example  # noqa: PLC0415
 
         show_worked_example()
         return
-    from rich.text import Text  # noqa: PLC0415  (the help page must not pay for these)
+    from rich.text import Text  # noqa: PLC0415  (keeps --help fast)
 
     from twinwl.cli.output_files import PAGES, check_output  # noqa: PLC0415
     from twinwl.errors import check_extra  # noqa: PLC0415
@@ -96,7 +96,7 @@ def demo(
 
 
 def _datasets(pairs: int, data_dir: Path | None) -> list[Dataset]:
-    """Return TWINS, and MUTAG where it is at hand: the demonstration downloads nothing."""
+    """Return TWINS, and MUTAG if it is available; nothing is downloaded."""
     from twinwl.datasets.catalogue.locations import find  # noqa: PLC0415
     from twinwl.datasets.source import load_dataset  # noqa: PLC0415
 
@@ -107,7 +107,7 @@ def _datasets(pairs: int, data_dir: Path | None) -> list[Dataset]:
 
 
 def _run(datasets: list[Dataset], store: Path, jobs: int, began: float, console: Console) -> Results:
-    """Run all methods on the same folds of one data set after the other; drop what there is no time for."""
+    """Run all methods on the same folds of each data set; skip the second one if the first took too long."""
     from twinwl.evaluation.evaluate import evaluate  # noqa: PLC0415
     from twinwl.paper.reproduction import stored_rows  # noqa: PLC0415
     from twinwl.report.results.cells import Results  # noqa: PLC0415

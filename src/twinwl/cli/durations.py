@@ -22,5 +22,5 @@ def seconds_of(text: str) -> float:
     if re.fullmatch(r"\d+(\.\d+)?", stripped):
         return float(stripped)
     if not stripped or _PARTS.sub("", stripped):
-        raise TwinWLError(f"{text!r} is no duration; write for example 2h, 1h30m or 90s")
+        raise TwinWLError(f"--time-budget: got {text!r}, expected a duration such as 2h, 1h30m or 90s")
     return sum(float(number) * _UNITS[unit] for number, unit in _PARTS.findall(stripped))

@@ -1,4 +1,4 @@
-"""``twinwl evaluate``: how good a method is on a data set, under a protocol that is named."""
+"""``twinwl evaluate``: cross-validated scores of methods on a data set, with the protocol named."""
 
 from __future__ import annotations
 
@@ -21,23 +21,25 @@ __all__ = ["evaluate", "register"]
 
 EPILOG = """
 [bold]Methods[/]: stwin, stwin-joint, stwin-svc, ntwin; without identities: wl (as stwin), wl-svc, \
-wl-encoder (as ntwin); and the other rows of the paper, from gcn to ppgn. Any scikit-learn estimator that \
-takes graphs is evaluated by its import path, [cyan]package.module:Class[/].
+wl-encoder (as ntwin); and the other methods of the paper, from gcn to ppgn. Name any other scikit-learn \
+estimator that takes graphs by its import path, [cyan]package.module:Class[/].
 
-[bold]Protocols[/]: [cyan]fair[/] lets a tenth of each training part choose configuration and epoch and \
-looks at each test fold once. [cyan]best-epoch[/] and [cyan]best-fold-epoch[/] choose by test accuracy: \
-optimistic, and marked so. All three come from the same run.
+[bold]Protocols[/]: [cyan]fair[/] chooses configuration and epoch on a tenth of each training part and uses \
+each test fold once. [cyan]best-epoch[/] and [cyan]best-fold-epoch[/] choose by test accuracy; they are \
+optimistic and marked as such. All three come from the same run.
 
-[bold]Metrics[/] of classes: accuracy, majority (the accuracy of always answering the most common class), \
-roc-auc, average-precision (PR-AUC), balanced-accuracy, mcc, brier; of numbers: rmse, mae, r2, spearman. All \
-that a method can give are shown; --metric puts others first. More than two classes are ranked one against \
-the rest. Where all test graphs of a fold are of one class, its ROC-AUC is undefined, and not in the mean.
+[bold]Metrics[/] for classes: accuracy, majority (the accuracy of always predicting the most common \
+class), roc-auc, average-precision (PR-AUC), balanced-accuracy, mcc, brier; for numbers: rmse, mae, r2, \
+spearman. All metrics that a method supports are shown; --metric selects some of them. With more than two \
+classes, ranking metrics are computed one class against the rest. If all test graphs of a fold have the \
+same class, its ROC-AUC is undefined and not included in the mean.
 
-[bold]The task[/] is classification or regression: what the method is for, else what the targets look like. \
-The result says which was taken, and why. --scoring is the metric that chooses among configurations.
+[bold]The task[/] is classification or regression. It follows from the method or, if the method supports \
+both, from the targets; the result reports which was chosen and why. --scoring is the metric that chooses \
+among configurations.
 
-[bold]The store[/] keeps every finished fold: a run that was stopped goes on where it stopped. Methods named \
-together are compared over the same folds.
+[bold]The store[/] keeps every finished fold: an interrupted run continues where it stopped. Methods given \
+together are compared on the same folds.
 
 [bold]Examples[/]
 
@@ -62,32 +64,38 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     ],
     method: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="What to evaluate; repeat it to compare. \\[default: stwin]"),
+        typer.Option(
+            metavar="NAME", help="Method to evaluate; repeat to compare several. \\[default: stwin]"
+        ),
     ] = None,
-    protocol: Annotated[str, typer.Option(metavar="NAME", help="Which reading is the headline.")] = "fair",
+    protocol: Annotated[str, typer.Option(metavar="NAME", help="Protocol of the main figure.")] = "fair",
     grid: Annotated[
         str | None, typer.Option(metavar="NAME", help="Search a grid: compact or paper. \\[default: none]")
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Number of folds.")] = 10,
-    repeats: Annotated[int, typer.Option(min=1, help="Times all folds are drawn anew.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Decides the folds and the training.")] = 0,
+    repeats: Annotated[int, typer.Option(min=1, help="Number of draws of the folds.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the folds and the training.")] = 0,
     splits: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Published splits in place of seeded folds.")
+        Path | None, typer.Option(metavar="FILE", help="Use published splits instead of seeded folds.")
     ] = None,
     task: Annotated[
-        str, typer.Option(metavar="auto|classification|regression", help="What the targets are.")
+        str, typer.Option(metavar="auto|classification|regression", help="Kind of targets.")
     ] = "auto",
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Show these, the first as headline; repeatable. \\[default: all]"),
+        typer.Option(
+            metavar="NAME", help="Metric to show, the main one first; may be repeated. \\[default: all]"
+        ),
     ] = None,
     scoring: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Metric of inner choices. \\[default: accuracy or rmse]"),
+        typer.Option(
+            metavar="NAME", help="Metric that chooses configurations. \\[default: accuracy or rmse]"
+        ),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     store: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep results here, and do not repeat what it holds.")
+        Path | None, typer.Option(metavar="FILE", help="File of finished folds; these are not run again.")
     ] = None,
     output: Annotated[
         Path | None,
@@ -95,16 +103,16 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
             "--output",
             "-o",
             metavar="FILE",
-            help="Write the figures as a table too: .csv, .tsv, .json, .jsonl, .parquet or .tex (LaTeX).",
+            help="Also write the figures to a table: .csv, .tsv, .json, .jsonl, .parquet or .tex (LaTeX).",
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     *,
     reading: Reading,
 ) -> None:
-    """Evaluate methods by cross-validation, honestly: every figure names its protocol."""
+    """Evaluate methods by cross-validation; every figure names its protocol."""
     from twinwl.arguments import checked, one_of  # noqa: PLC0415
-    from twinwl.cli.output_files import STORES, check_ending, check_output  # noqa: PLC0415  (the help page must not pay for these)
+    from twinwl.cli.output_files import STORES, check_ending, check_output  # noqa: PLC0415  (keeps --help fast)
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
     from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
 
@@ -149,7 +157,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
             for chosen in methods
         ]
     except KeyboardInterrupt:
-        kept = f"; finished folds are in {store}, the same command goes on from there" if store else ""
+        kept = f"; finished folds are in {store}; run the same command to continue" if store else ""
         say(f"interrupted{kept}", error=True)
         raise typer.Exit(130) from None
     if output is not None:
@@ -238,5 +246,5 @@ def _as_json(result: Evaluation) -> dict[str, object]:
 
 
 def _number(score: float) -> float | None:
-    """Return a score as JSON has it: null where it is not defined."""
+    """Return a score for JSON: None, written as null, if it is undefined."""
     return None if math.isnan(score) else score

@@ -1,4 +1,4 @@
-"""``twinwl explain``: why a trained model says what it says about a graph."""
+"""``twinwl explain``: why a trained model predicts a class for a graph."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["explain", "register"]
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
-Each node's share is what it adds to the decision; the shares and the intercept sum to the \
-decision. A column is a pattern that the model counts: a node and what it sees around it, as a tree.
+The share of a node is its contribution to the decision; the shares and the intercept sum to the \
+decision. A column is a pattern that the model counts: a node and its neighbourhood, as a tree.
 
-[bold]GRAPH[/] is a file, one graph of some data, counted from 0 ([cyan]MUTAG#17[/], \
-[cyan]molecules.csv#3[/]), or written out ([cyan]smiles:CCO[/]).
+[bold]GRAPH[/] is a file, one graph of a data set, counted from 0 ([cyan]MUTAG#17[/], \
+[cyan]molecules.csv#3[/]), or given directly ([cyan]smiles:CCO[/]).
 
 [bold]Examples[/]
 
@@ -46,17 +46,17 @@ def explain(
     model: ModelFile,
     graph: Annotated[str, typer.Argument(metavar="GRAPH", help="One graph.", show_default=False)],
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write a page to look at, in one file.")
+        Path | None, typer.Option(metavar="FILE", help="Also write an HTML page, in one file.")
     ] = None,
     png: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write a picture: .png, or .svg or .pdf.")
+        Path | None, typer.Option(metavar="FILE", help="Also write a picture: .png, .svg or .pdf.")
     ] = None,
-    top: Annotated[int, typer.Option(min=0, help="How many columns to show.")] = 10,
+    top: Annotated[int, typer.Option(min=0, help="Number of columns to show.")] = 10,
     *,
     reading: Reading,
 ) -> None:
-    """Show which nodes and patterns made a model decide as it does."""
-    from twinwl.cli.model_files import alphabet_of, load_classifier  # noqa: PLC0415  (not for the help)
+    """Show which nodes and patterns led to a prediction."""
+    from twinwl.cli.model_files import alphabet_of, load_classifier  # noqa: PLC0415  (keeps --help fast)
     from twinwl.cli.output_files import PAGES, PICTURES, check_output  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_one  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
@@ -88,7 +88,7 @@ def explain(
 
 
 def _without_folder(named: Dataset, spec: str) -> Dataset:
-    """Call a graph that is called by its path by its file alone; slashes of a SMILES are no folders."""
+    """Reduce a name that is a path to the file name; the slashes of a SMILES are not folders."""
     by_path = named.names[0] == spec and not named.smiles
     return replace(named, names=(Path(spec).name,)) if by_path else named
 

@@ -1,4 +1,4 @@
-"""What ``twinwl features`` writes: a sparse matrix with names and classes, as .npz and as .parquet."""
+"""The output of ``twinwl features``: a sparse matrix with names and classes, as .npz and as .parquet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PARQUET = ".parquet"
 
 
 def files_to_write(output: Path, *, parquet: bool) -> list[Path]:
-    """Return the files a command line asks for, once it is sure that they can be written.
+    """Return the files to write, after checking that they can be written.
 
     >>> [path.name for path in files_to_write(Path("X.npz"), parquet=False)]
     ['X.npz']
@@ -38,7 +38,7 @@ def files_to_write(output: Path, *, parquet: bool) -> list[Path]:
 def write_features(
     files: list[Path], matrix: sparse.csr_matrix, feature_names: NDArray[np.object_], data: Dataset
 ) -> None:
-    """Write the matrix to each file, in the format that its ending says."""
+    """Write the matrix to each file, in the format given by its ending."""
     for file in files:
         if file.suffix.lower() == _PARQUET:
             _write_parquet(file, matrix, feature_names, data)
@@ -49,7 +49,7 @@ def write_features(
 def _write_npz(
     file: Path, matrix: sparse.csr_matrix, feature_names: NDArray[np.object_], data: Dataset
 ) -> None:
-    """Write what `scipy.sparse.load_npz` reads, and more arrays beside it, which it passes over."""
+    """Write the arrays that `scipy.sparse.load_npz` reads, and further arrays, which it ignores."""
     arrays: dict[str, NDArray[np.generic]] = {
         "format": np.array(b"csr"),
         "shape": np.array(matrix.shape),
@@ -68,7 +68,7 @@ def _write_npz(
 def _write_parquet(
     file: Path, matrix: sparse.csr_matrix, feature_names: NDArray[np.object_], data: Dataset
 ) -> None:
-    """Write one row per graph: a column for each feature would be too many for any reader."""
+    """Write one row per graph; one column per feature would be too many for most readers."""
     arrow = import_extra("pyarrow", extra="parquet")
     tables = import_extra("pyarrow.parquet", extra="parquet")
     columns = {"graph": arrow.array(data.names, arrow.string())}

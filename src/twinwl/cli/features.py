@@ -1,4 +1,4 @@
-"""``twinwl features``: graphs as a sparse matrix, for whatever comes next."""
+"""``twinwl features``: graphs as a sparse matrix of features."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["features", "register"]
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
 [bold]DATA[/] is a known name (MUTAG), a TU zip or folder, a .csv with SMILES, a folder of GraphML, or a \
-file of graphs (.smi .g6 .json …). Classes are written beside the features where DATA has them.
+file of graphs (.smi .g6 .json …). If DATA has classes, they are written as y.
 
-[bold]The .npz[/] opens with [cyan]scipy.sparse.load_npz[/]; [cyan]numpy.load[/] also finds feature_names, \
-graph_names and y in it. Nothing in it is pickled.
+[bold]The .npz[/] can be read with [cyan]scipy.sparse.load_npz[/]; [cyan]numpy.load[/] also returns \
+feature_names, graph_names and y. It contains no pickled objects.
 
-[bold]The .parquet[/] has one row per graph: its name, y, and its entries that are not zero, as a list of \
-columns and a list of values. The feature names are in the schema's metadata, under twinwl.feature_names.
+[bold]The .parquet[/] has one row per graph: its name, y, and its nonzero entries, as a list of columns \
+and a list of values. The feature names are in the metadata of the schema, under twinwl.feature_names.
 
 [bold]Examples[/]
 
@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
 def features(
     data: Annotated[str, typer.Argument(metavar="DATA", help="The graphs.", show_default=False)],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Write this .npz (or .parquet).")
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The .npz (or .parquet) file to write.")
     ],
     parquet: Annotated[
         bool, typer.Option("--parquet", help="Also write a .parquet of the same name; needs pyarrow.")
@@ -60,14 +60,14 @@ def features(
     edge_labels: EdgeLabels = False,
     initial: Annotated[
         str,
-        typer.Option(metavar="label|degree", help="What round 0 looks at.", callback=among("initial")),
+        typer.Option(metavar="label|degree", help="Colours of round 0.", callback=among("initial")),
     ] = "label",
-    min_df: Annotated[int, typer.Option(min=1, help="Drop columns of fewer graphs than this.")] = 1,
+    min_df: Annotated[int, typer.Option(min=1, help="Drop columns that occur in fewer graphs.")] = 1,
     *,
     reading: Reading,
 ) -> None:
     """Turn graphs into a sparse matrix of STwin features."""
-    from twinwl.cli.feature_files import files_to_write, write_features  # noqa: PLC0415  (not for the help)
+    from twinwl.cli.feature_files import files_to_write, write_features  # noqa: PLC0415  (keeps --help fast)
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
@@ -81,7 +81,7 @@ def features(
         matrix = vectorizer.fit_transform(found.graphs)
         write_features(files, matrix, vectorizer.get_feature_names_out(), found)
     share = f"{matrix.nnz / max(1, matrix.shape[0] * matrix.shape[1]):.2%}"
-    say(f"{matrix.shape[0]:,} graphs × {matrix.shape[1]:,} columns, {share} of the entries not zero")
+    say(f"{matrix.shape[0]:,} graphs × {matrix.shape[1]:,} columns, {share} of the entries nonzero")
     if found.y is not None:
         say(f"y: {found.target or 'the classes of ' + found.name}")
     say(f"written: {', '.join(map(str, files))}")

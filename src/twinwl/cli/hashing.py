@@ -1,4 +1,4 @@
-"""``twinwl hash``: a name for each graph that its isomorphic copies share, on every machine, for ever."""
+"""``twinwl hash``: a stable hash of each graph, equal for isomorphic graphs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["hash_graphs", "register"]
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
 One line per graph: the hash and the graph's name. \
-Different hashes mean different graphs; isomorphic graphs have equal hashes. \
-Equal hashes mean the same graph as far as the colours of 1-WL and the sizes of rooted subgraphs can tell.
+Isomorphic graphs have equal hashes, so different hashes mean different graphs. Graphs with equal hashes are \
+not necessarily isomorphic: they have the same colours of 1-WL and sizes of rooted subgraphs.
 
 [bold]Examples[/]
 
@@ -47,18 +47,20 @@ def hash_graphs(
         str | None,
         typer.Option(
             metavar="N|stable",
-            help="Hash of version 1, of N rounds or all of them; the default is version 2.",
+            help="Hash of version 1, with N rounds or until stable. \\[default: hash of version 2]",
             show_default=False,
         ),
     ] = None,
     readout: Readouts = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object a graph and line.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per graph, one per line.")
+    ] = False,
     ignore_features: IgnoreFeatures = False,
     *,
     reading: Reading,
 ) -> None:
-    """Print a hash of each graph that isomorphic copies share, never weaker than 1-WL run to the end."""
-    from json import dumps  # noqa: PLC0415  (the help page must not pay for these)
+    """Print a stable hash of each graph, equal for isomorphic graphs and never weaker than 1-WL."""
+    from json import dumps  # noqa: PLC0415  (keeps --help fast)
 
     from twinwl.datasets.source import check_source, iter_source  # noqa: PLC0415
 
@@ -91,4 +93,4 @@ def _rounds(text: str | None) -> int | str | None:
         return text
     if text.isdecimal():
         return int(text)
-    raise TwinWLError(f"--n-iter is {text!r}; give a whole number of rounds, 0 or more, or 'stable'")
+    raise TwinWLError(f"--n-iter: got {text!r}, expected an integer from 0 on or 'stable'")

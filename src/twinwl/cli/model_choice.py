@@ -1,4 +1,4 @@
-"""``twinwl train``'s method and options as an estimator, its fit, and what is told about both."""
+"""The estimator that ``twinwl train`` fits, from its method and options, and the summary it prints."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ METHODS = {
 def new_model(
     method: str, options: Mapping[str, object], *, edge_labels: bool, balanced: bool, seed: int
 ) -> Any:  # noqa: ANN401  (estimators share no base that has fit)
-    """Return an estimator that is not fitted yet.
+    """Return an unfitted estimator.
 
     Parameters
     ----------
     method
         One of `METHODS`.
     options
-        By the estimator's names; those that are None are left to its defaults.
+        Parameters of the estimator by name; None means the estimator's default.
     edge_labels, balanced, seed
-        What every method takes.
+        Parameters that every method has.
 
     Raises
     ------
     TwinWLError
-        If there is no such method, or it has no such option.
+        If the method is unknown, or does not have the option.
 
     >>> new_model("stwin-svc", {"n_iter": 2}, edge_labels=False, balanced=False, seed=1)
     STwinSVC(n_iter=2, random_state=1)
@@ -60,7 +60,9 @@ def new_model(
         if name not in known:
             owners = [other for other, about in METHODS.items() if name in about.options]
             flag = "--" + name.replace("_", "-")
-            raise TwinWLError(f"{flag} means nothing to --method {method}; it is for {' and '.join(owners)}")
+            raise TwinWLError(
+                f"{flag} cannot be used with --method {method}, only with {' and '.join(owners)}"
+            )
     if "hops" in given:
         given["hops"] = _hops(str(given["hops"]))
     if edge_labels:
@@ -71,7 +73,7 @@ def new_model(
 
 
 def summary_of(data: Dataset) -> str:
-    """Say what there is to learn from.
+    """Describe the training data.
 
     >>> from twinwl.datasets.dataset import Dataset
     >>> summary_of(Dataset.from_graphs([[(0, 1)], [(0, 1), (1, 2)]], ["no", "yes"], name="tiny"))
@@ -98,7 +100,7 @@ def fit(model: Any, data: Dataset, method: str) -> str:  # noqa: ANN401
             f"{model.n_iter_} rounds, C = {model.C_:g}"
         )
     else:
-        model.fit(data.graphs, data.y, groups=data.groups)  # it brings a progress bar of its own
+        model.fit(data.graphs, data.y, groups=data.groups)  # it has its own progress bar
         history = model.history_
         chosen = f"a tenth; best of {history.n_epochs} epochs: {history.best_epoch + 1}"
     return f"On held-out graphs ({chosen}): {_held_out_figures(model, data)}"
@@ -125,4 +127,4 @@ def _hops(text: str) -> int | str:
         return text
     if text.isdecimal() and int(text) > 0:
         return int(text)
-    raise TwinWLError(f"--hops is {text!r}; give 'growing' or a whole number from 1 on")
+    raise TwinWLError(f"--hops: got {text!r}, expected 'growing' or an integer from 1 on")

@@ -1,4 +1,4 @@
-"""Models that a command is given: loaded, and asked for predictions and for what they have never seen."""
+"""Loading of models for a command, their predictions, and the share of unseen colours."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def load_classifier(path: Path) -> Any:  # noqa: ANN401  (classifiers share no b
     Raises
     ------
     TwinWLError
-        If it is no model file, or what is in it does not classify.
+        If it is not a model file, or the model is not a classifier.
     """
     from twinwl.files.model_files import load  # noqa: PLC0415
 
     model = load(path)
     if not hasattr(model, "predict_proba"):
         raise TwinWLError(
-            f"{path}: holds a {type(model).__name__}, which predicts no classes; give what twinwl train wrote"
+            f"{path}: contains a {type(model).__name__}, expected a classifier written by twinwl train"
         )
     return model
 
@@ -42,18 +42,18 @@ def answers_of(
     graphs: GraphBatch,
     threshold: float | None = None,
 ) -> tuple[NDArray[np.generic], Float64]:
-    """Return what ``predict`` and ``predict_proba`` would, from decision values that are computed once.
+    """Return the results of ``predict`` and ``predict_proba``, computing the decision values only once.
 
     Parameters
     ----------
     model
     graphs
     threshold
-        Of two classes, take the second from this probability on; None takes what the model takes.
+        Predict the second of two classes from this probability on; None predicts as the model does.
     """
     if threshold is not None and len(model.classes_) != 2:  # noqa: PLR2004
         listing = ", ".join(map(str, model.classes_.tolist()))
-        raise TwinWLError(f"--threshold needs a model of two classes; this one has {listing}; leave it out")
+        raise TwinWLError(f"--threshold needs a model with two classes; this one has {listing}")
     return answers_from(model, model.decision_function(graphs), threshold)
 
 
@@ -65,7 +65,7 @@ def answers_from(
     """Return the classes and probabilities that decision values of a model stand for."""
     from twinwl.estimators.targets import predicted_codes, probabilities_of  # noqa: PLC0415
 
-    calibration = getattr(model, "calibration_", None)  # support vector machines have one, networks need none
+    calibration = getattr(model, "calibration_", None)  # only support vector machines have one
     probabilities = (
         probabilities_of(decisions.astype(float))
         if calibration is None
@@ -78,10 +78,10 @@ def answers_from(
 
 
 def unseen_shares(model: object, graphs: GraphBatch) -> Float64 | None:
-    """Return the share of each graph's nodes whose colour no training graph has, shape (n_rounds, n_graphs).
+    """Return the share of each graph's nodes with unseen colours, shape (n_rounds, n_graphs).
 
-    None where the model has no alphabet: networks on continuous features see numbers, not colours. A graph
-    without nodes has no colour that is unseen.
+    A colour is unseen if it occurs in no training graph. The result is None if the model has no alphabet, as
+    networks on continuous features have none. For a graph without nodes the share is 0.
     """
     import numpy as np  # noqa: PLC0415
 
@@ -97,7 +97,7 @@ def unseen_shares(model: object, graphs: GraphBatch) -> Float64 | None:
 
 
 def alphabet_of(model: object) -> Alphabet | None:
-    """Find a model's alphabet where each kind of model keeps it; None where it has none.
+    """Return the alphabet of a model, or None if it has none.
 
     >>> from twinwl import GraphBatch, STwinVectorizer
     >>> vectorizer = STwinVectorizer(n_iter=1).fit(GraphBatch.from_edges([[(0, 1)]]))

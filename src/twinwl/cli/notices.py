@@ -1,4 +1,4 @@
-"""Warnings and log of the project as lines for people, in place of Python's own forms."""
+"""Warnings and log messages of the project as single lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PARAMETER = re.compile(r"""\b(node_label|edge_label|on_error|target|smiles_colu
 
 
 def in_options(message: str) -> str:
-    """Name options of the command line where a message of the library names parameters.
+    """Replace parameter names in a message of the library by the options of the command line.
 
     >>> in_options('pass ignore_features=True or edge_label="weight"')
     'pass --ignore-features or --edge-label weight'
@@ -33,15 +33,15 @@ def in_options(message: str) -> str:
 
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
-    """Print each `TwinWLWarning` once, as a line on standard error; other warnings stay as they are.
+    """Print each `TwinWLWarning` once, as a line on standard error; other warnings are not changed.
 
-    What differs in figures only counts as the same, unless it is about another file.
+    Warnings that differ only in their numbers count as the same, unless they are about different files.
 
     >>> from twinwl.errors import warn_caller
     >>> with warnings_as_lines():
     ...     warn_caller("left out 2 rows")
     """
-    from twinwl.errors import TwinWLWarning, gist  # noqa: PLC0415  (the help page must not pay for it)
+    from twinwl.errors import TwinWLWarning, gist  # noqa: PLC0415  (keeps --help fast)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", TwinWLWarning)
@@ -64,13 +64,13 @@ def warnings_as_lines() -> Iterator[None]:
 
 
 def log_as_lines() -> None:
-    """Print what the project logs, such as why the first run takes longer, where there is a terminal."""
+    """Print log messages, such as why the first run takes longer, if standard error is a terminal."""
     if sys.stderr.isatty():
         log = logging.getLogger("twinwl")
-        log.addHandler(_LinesForPeople())
+        log.addHandler(_LineHandler())
         log.setLevel(logging.INFO)
 
 
-class _LinesForPeople(logging.Handler):
+class _LineHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         say(f"twinwl: {record.getMessage()}", error=True, dim=True)

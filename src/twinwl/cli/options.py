@@ -23,7 +23,8 @@ __all__ = [
 
 P = ParamSpec("P")
 
-# What may be written for options whose own modules are too heavy to be asked before anything else is checked.
+# Values of options, repeated here so that they can be checked before the slow modules that define them are
+# loaded.
 CHOICES = {
     "features": ("size", "count", "joint"),
     "initial": ("label", "degree"),
@@ -33,10 +34,10 @@ CHOICES = {
 
 
 def among(option: str) -> Callable[[Any], Any]:
-    """Return what refuses values of an option that are none of its `CHOICES`."""
+    """Return a callback that refuses values of an option that are not in its `CHOICES`."""
 
-    def check(given: Any) -> Any:  # noqa: ANN401  (as typer has it)
-        from twinwl.arguments import checked, one_of  # noqa: PLC0415  (the help page must not pay for it)
+    def check(given: Any) -> Any:  # noqa: ANN401  (as in typer)
+        from twinwl.arguments import checked, one_of  # noqa: PLC0415  (keeps --help fast)
 
         flag = "--" + option.replace("_", "-")
         for value in given if isinstance(given, list) else [] if given is None else [given]:
@@ -47,19 +48,19 @@ def among(option: str) -> Callable[[Any], Any]:
 
 
 ModelFile: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="What twinwl train wrote.", show_default=False)
+    Path, typer.Argument(metavar="MODEL", help="A file written by twinwl train.", show_default=False)
 ]
-DataDir: TypeAlias = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where data sets are.")]
+DataDir: TypeAlias = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder of data sets.")]
 IgnoreFeatures: TypeAlias = Annotated[
     bool,
-    typer.Option("--ignore-features", help="Take graphs with continuous node features as if they had none."),
+    typer.Option("--ignore-features", help="Ignore continuous node features instead of refusing them."),
 ]
-EdgeLabels: TypeAlias = Annotated[bool, typer.Option("--edge-labels", help="Let edge labels take part.")]
+EdgeLabels: TypeAlias = Annotated[bool, typer.Option("--edge-labels", help="Use edge labels.")]
 Readouts: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="What to look at in a rooted subgraph; may be repeated. \\[default: size]",
+        help="Readout of rooted subgraphs; may be repeated. \\[default: size]",
         callback=among("readout"),
     ),
 ]
@@ -71,7 +72,7 @@ def _option(metavar: str, text: str) -> Any:  # noqa: ANN401  (as typer has it)
     return typer.Option(metavar=metavar, help=text, rich_help_panel=_PANEL)
 
 
-# The options of every command that reads data, with the same meaning in all of them.
+# Options of every command that reads data.
 _READING: dict[str, tuple[Any, Any]] = {
     "target": (
         Annotated[str | None, _option("COL", "Column of a table, or property in an .sdf, with the targets.")],
@@ -79,7 +80,7 @@ _READING: dict[str, tuple[Any, Any]] = {
     ),
     "smiles_column": (Annotated[str | None, _option("COL", "Column of a table with the SMILES.")], None),
     "on_error": (
-        Annotated[str, _option("skip|fail", "Leave out rows that cannot be read, with a count, or stop.")],
+        Annotated[str, _option("skip|fail", "Skip and count rows that cannot be read, or stop.")],
         "skip",
     ),
     "node_label": (
@@ -95,7 +96,7 @@ _READING: dict[str, tuple[Any, Any]] = {
     "kind": (
         Annotated[
             str | None,
-            _option("KIND", "What a file holds, where its ending does not say it: graph6, smiles, edges, …"),
+            _option("KIND", "Format of a file, if its ending does not tell: graph6, smiles, edges, …"),
         ],
         None,
     ),
@@ -104,11 +105,11 @@ _READING: dict[str, tuple[Any, Any]] = {
 
 
 def reads_data(command: Callable[P, None]) -> Callable[..., None]:
-    """Give a command the options of reading data, which reach it as one parameter, ``reading``."""
+    """Add the options for reading data to a command, which receives them as one parameter, ``reading``."""
 
     @functools.wraps(command)
     def wrapped(**given: Any) -> None:  # noqa: ANN401  (whatever options there are)
-        from twinwl.datasets.opening import Reading  # noqa: PLC0415  (the help page must not pay for it)
+        from twinwl.datasets.opening import Reading  # noqa: PLC0415  (keeps --help fast)
 
         reading = Reading(**{name: given.pop(name) for name in _READING})
         command(reading=reading, **given)  # type: ignore[call-arg, arg-type]

@@ -1,6 +1,6 @@
-"""Files that a command writes: refused early where they cannot be written, and never left half-written.
+"""Output files: checked before any work is done, and never left half-written.
 
-The ending of a name decides the format; one that claims a format which a command does not write is refused.
+The ending of the name decides the format; an ending whose format the command does not write is refused.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ _KNOWN = {*TABLE_ENDINGS, *PAGES, *PICTURES, *MODELS, *STORES, *_ARRAYS, *_OF_OT
 
 
 def check_output(path: Path | None, endings: tuple[str, ...], *, or_unknown: bool = False) -> None:
-    """Refuse a file that could not be written in the end, before any work is done.
+    """Check that a file can be written, before any work is done.
 
     Parameters
     ----------
     path
         The file; None is fine.
     endings
-        The formats that the command writes, by the ending of the name.
+        Endings of the formats that the command writes.
     or_unknown
-        Also take names whose ending claims no format, such as ``model`` or ``results.v2``.
+        Also accept names whose ending is no known format, such as ``model`` or ``results.v2``.
 
     >>> check_output(Path("predictions.csv"), TABLE_ENDINGS)
 
     Raises
     ------
     TwinWLError
-        If the folder does not exist or is closed to us, the ending is none of those given, or the package
+        If the folder does not exist or is not writable, the ending is not one of ``endings``, or the package
         that writes the format is not installed.
     """
     check_ending(path, endings, or_unknown=or_unknown)
@@ -68,11 +68,11 @@ def check_output(path: Path | None, endings: tuple[str, ...], *, or_unknown: boo
     if path.is_dir():
         raise TwinWLError(f"cannot write {str(path)!r}: that is a folder; name a file in it")
     if not os.access(folder, os.W_OK):
-        raise TwinWLError(f"cannot write {str(path)!r}: its folder is not open for writing")
+        raise TwinWLError(f"cannot write {str(path)!r}: its folder is not writable")
 
 
 def check_ending(path: Path | None, endings: tuple[str, ...], *, or_unknown: bool = False) -> None:
-    """Refuse a file only if its name claims a format that is not written, or not without an extra.
+    """Check only the ending of a name, and that the package for its format is installed.
 
     >>> check_ending(Path("new_folder/results.jsonl"), STORES)
     """
@@ -87,14 +87,14 @@ def check_ending(path: Path | None, endings: tuple[str, ...], *, or_unknown: boo
 
 
 def write_table(path: Path, columns: Mapping[str, Sequence[object]]) -> None:
-    """Write a table in the format that the ending of the name says."""
+    """Write a table in the format given by the ending of the name."""
     with written(path) as stream:
         stream.write(table_bytes(columns, path.suffix.lower()))
 
 
 @contextmanager
 def written(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that appears as a whole once the block ends, or not at all.
+    """Open a file that is created only when the block has ended without error.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp(), "out.csv")
@@ -109,7 +109,7 @@ def written(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def errors_of_writing(path: Path) -> Iterator[None]:
-    """Turn what the operating system says into an error of the project, naming the file."""
+    """Turn errors of the operating system into a `TwinWLError` that names the file."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""``twinwl predict``: what a trained model says about graphs, as a table."""
+"""``twinwl predict``: the predictions of a trained model as a table."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ __all__ = ["predict", "register"]
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
-One row per row of DATA, in its order, with all columns that DATA has. Ours come behind them: the \
-prediction; with --proba the probability of each class; unseen, the share of the graph's node colours that \
-no training graph has (the more, the less the prediction counts); and error, the reason why a row could not \
-be read, which then has no prediction.
+The table has one row per row of DATA, in the same order, with all columns of DATA. These columns are \
+added: the prediction; with --proba the probability of each class; unseen, the share of the graph's node \
+colours that occur in no training graph (the higher it is, the less reliable the prediction); and error, \
+the reason why a row could not be read. Such a row has no prediction.
 
-With --train the nearest training graph of each row is added: its name, its row, and how similar it is (twin \
-kernel, minmax, two rounds: 1 is the same, 0 has nothing in common).
+--train adds the nearest training graph of each row: its name, its row, and its similarity (twin kernel, \
+minmax, two rounds; from 0, nothing in common, to 1, the same).
 
-In .csv and .tsv files a text that a spreadsheet would run as a formula (= + - @ in front) has a single \
-quote in front of it. .parquet needs [cyan]pip install 'twinwl\\[parquet]'[/].
+In .csv and .tsv files, text that a spreadsheet would run as a formula (it begins with = + - @) is \
+preceded by a single quote. .parquet needs [cyan]pip install 'twinwl\\[parquet]'[/].
 
-Where DATA has the targets (name them with --target), standard error says how good the predictions are: \
-accuracy beside that of always answering the most common class, ROC-AUC, PR-AUC, balanced accuracy, MCC and \
-Brier.
+If DATA has targets (name the column with --target), metrics of the predictions are printed to standard \
+error: accuracy, the accuracy of always predicting the most common class, ROC-AUC, PR-AUC, balanced \
+accuracy, MCC and Brier.
 
 [bold]Examples[/]
 
@@ -71,7 +71,7 @@ def predict(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write the table here, not to the screen: .csv, .tsv, .json, .jsonl or .parquet.",
+            help="Write the table to a file: .csv, .tsv, .json, .jsonl or .parquet. \\[default: print CSV]",
         ),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
@@ -79,7 +79,7 @@ def predict(
         float | None,
         typer.Option(
             metavar="P",
-            help="Predict the second of two classes from this probability on, in place of the likelier one.",
+            help="Predict the second of two classes if its probability is at least P.",
         ),
     ] = None,
     train: Annotated[
@@ -93,7 +93,7 @@ def predict(
     reading: Reading,
 ) -> None:
     """Predict the class of each graph."""
-    from twinwl.arguments import checked, number  # noqa: PLC0415  (not for the help)
+    from twinwl.arguments import checked, number  # noqa: PLC0415  (keeps --help fast)
     from twinwl.cli.model_files import answers_of, load_classifier, unseen_shares  # noqa: PLC0415
     from twinwl.cli.output_files import check_output, write_table  # noqa: PLC0415
     from twinwl.cli.prediction_table import prediction_table  # noqa: PLC0415
@@ -108,7 +108,7 @@ def predict(
         check_source(train, replace(reading, target=None), "given")
     classifier = load_classifier(model)
     columns = read_columns(data, reading)
-    # A row that lacks its target is predicted all the same, so targets are taken from the columns.
+    # Rows without a target are predicted too, so targets are taken from the columns.
     found = read_source(data, replace(reading, target=None) if columns else reading, "none")
     with ProgressBar("predicting"):
         unseen = unseen_shares(classifier, found.graphs)
@@ -140,7 +140,7 @@ def predict(
 def _tell_figures(
     classes: NDArray[np.generic], predictions: NDArray[np.generic], shares: Float64, truth: Sequence[Any]
 ) -> None:
-    """Say how good the predictions are, over the rows whose target is known."""
+    """Print the metrics of the predictions over the rows with a known target."""
     import numpy as np  # noqa: PLC0415
 
     from twinwl.evaluation.metrics import Answers, figures, measure, names_for  # noqa: PLC0415
@@ -149,7 +149,7 @@ def _tell_figures(
     if not known.any():
         say("accuracy unknown (0 of 0)", error=True)
         return
-    # As text: what one file holds as numbers may be names in another.
+    # Compared as text: one file may have numbers where another has strings.
     y, predicted, columns = (
         np.array([str(value) for value in values if value is not None])
         for values in (truth, predictions[known].tolist(), classes.tolist())
@@ -162,7 +162,7 @@ def _tell_figures(
 
 
 def _tell_unseen(share: float) -> None:
-    hint = "; do the labels mean the same there?" if share == 1 else ""
+    hint = "; check that the labels mean the same in both" if share == 1 else ""
     say(f"unseen: {share:.1%} of the node colours occur in no training graph{hint}", error=True)
 
 

@@ -1,4 +1,4 @@
-"""The table that ``twinwl predict`` writes: every row of the source, its own columns first, then ours."""
+"""The table that ``twinwl predict`` writes: all rows and columns of the source, then the predictions."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["prediction_table"]
 def prediction_table(
     data: Dataset, source: Mapping[str, list[Any]], answers: Mapping[str, Sequence[Any]]
 ) -> dict[str, list[Any]]:
-    """Put answers beside the rows that they are about.
+    """Join the predictions to the rows of the source.
 
     Parameters
     ----------
     data
-        The graphs, and the rows that no graph was made of: they stay, with the reason as ``error``.
+        The graphs, and the rows that could not be read: these are kept, with the reason in ``error``.
     source
-        All columns of the table that the graphs come from, as `twinwl.datasets.source.read_columns` returns
-        them; where there are none, rows go by their names.
+        All columns of the table that the graphs come from, as returned by
+        `twinwl.datasets.source.read_columns`; if there are none, the table has the names of the graphs.
     answers
-        One value per graph, by column. A name that the source has already becomes ``twinwl_name``.
+        Columns with one value per graph. If the source has a column ``name`` too, it becomes ``twinwl_name``.
 
     >>> from twinwl import load_dataset
     >>> data = load_dataset("graph6:Bw")

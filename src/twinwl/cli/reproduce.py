@@ -1,4 +1,4 @@
-"""``twinwl reproduce``: the paper's tables, case study and figures, from the store and for the store."""
+"""``twinwl reproduce``: the paper's tables, case study and figures; results are kept in stores."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ EPILOG = """
 [bold]Parts[/]: [cyan]table1[/] (accuracy on five molecule sets), [cyan]table2[/] (EXP), [cyan]table3[/] \
 (runtime), [cyan]case-study[/], [cyan]figures[/], or [cyan]all[/].
 
-Whatever the store holds is not run again: what was stopped goes on where it stopped. In the end the page \
-and the Markdown file are written anew from all stores, with cells that were not run marked so. \
+Results in the store are not run again: an interrupted run continues where it stopped. At the end the page \
+and the Markdown file are written from all stores; cells that were not run are marked. \
 [cyan]--time-budget 0[/] runs nothing and only writes them.
 
 [bold]Examples[/]
@@ -47,10 +47,10 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
     datasets: Annotated[
         str | None, typer.Option(metavar="A,B", help="Only these data sets. \\[default: all]")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
-    repeats: Annotated[int, typer.Option(min=1, help="Times all folds are drawn anew.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    repeats: Annotated[int, typer.Option(min=1, help="Number of draws of the folds.")] = 1,
     time_budget: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Begin nothing after this time: 2h, 90m, 0.")
+        str | None, typer.Option(metavar="TIME", help="Start nothing after this time: 2h, 90m, 0.")
     ] = None,
     store: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File of results. \\[default: results/PART.jsonl]")
@@ -63,12 +63,12 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
     readme: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write the short table into this file.")
     ] = None,
-    figures: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where the paper's figures are drawn to.")
-    ] = Path("figures"),
+    figures: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the paper's figures.")] = Path(
+        "figures"
+    ),
 ) -> None:
-    """Run the paper again: what is missing, cheapest first, until it is done or the time is up."""
-    from twinwl.cli.durations import seconds_of  # noqa: PLC0415  (the help page must not pay for these)
+    """Reproduce the paper: run what is missing, cheapest first, until all is done or the time is up."""
+    from twinwl.cli.durations import seconds_of  # noqa: PLC0415  (keeps --help fast)
     from twinwl.cli.output_files import PAGES, STORES, check_ending, check_output  # noqa: PLC0415
     from twinwl.errors import TwinWLError, nearest  # noqa: PLC0415
     from twinwl.paper.tables import TABLES, cells_of  # noqa: PLC0415
@@ -100,7 +100,7 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
     try:
         run.everything(settings, figures)
     except KeyboardInterrupt:
-        say("interrupted; the same command goes on from what is finished", error=True)
+        say("interrupted; run the same command to continue", error=True)
         raise typer.Exit(130) from None
     finally:
         run.write_report(report, markdown, readme)
@@ -112,5 +112,5 @@ def _names(option: str, given: str | None) -> list[str] | None:
 
     names = None if given is None else [name.strip() for name in given.split(",") if name.strip()]
     if names == []:
-        raise TwinWLError(f"{option} is {given!r}, which names nothing; give names with commas in between")
+        raise TwinWLError(f"{option}: got {given!r}, expected names separated by commas")
     return names

@@ -1,4 +1,4 @@
-"""``twinwl train``: a classifier from a data set, in one file."""
+"""``twinwl train``: fit a classifier and save it to a file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ classes (.csv, .tsv, .parquet), an .sdf with a property of classes, or a folder 
 each class, or a labels.csv with the columns file and class).
 
 [bold]Methods[/]: [cyan]stwin[/] is a network on STwin features; [cyan]stwin-svc[/] a support vector machine \
-on their kernel, strong where data is scarce; [cyan]ntwin[/] a network inside every rooted subgraph.
+on their kernel, good for small data sets; [cyan]ntwin[/] a network on every rooted subgraph.
 
 The figures shown are those of held-out graphs, which also chose the epoch (or C), so they are a little \
 optimistic; [cyan]twinwl evaluate[/] gives figures to publish. An accuracy means little without that of the \
@@ -48,14 +48,14 @@ def train(  # noqa: PLR0917  (the options of a command)
         str, typer.Argument(metavar="DATA", help="Graphs with their classes.", show_default=False)
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Write the model here, say model.twinwl.")
+        Path, typer.Option("--output", "-o", metavar="FILE", help="File to write, for example model.twinwl.")
     ],
-    method: Annotated[
-        str, typer.Option(metavar="NAME", help="What to train: stwin, stwin-svc or ntwin.")
-    ] = "stwin",
+    method: Annotated[str, typer.Option(metavar="NAME", help="Method: stwin, stwin-svc or ntwin.")] = "stwin",
     n_iter: Annotated[
         int | None,
-        typer.Option(min=0, help="Rounds. \\[default: 3; stwin-svc chooses]", rich_help_panel="STwin"),
+        typer.Option(
+            min=0, help="Number of rounds. \\[default: 3; chosen by stwin-svc]", rich_help_panel="STwin"
+        ),
     ] = None,
     features: Annotated[
         str | None,
@@ -70,13 +70,13 @@ def train(  # noqa: PLR0917  (the options of a command)
         str | None,
         typer.Option(
             metavar="label|degree",
-            help="What round 0 looks at. \\[default: label]",
+            help="Colours of round 0. \\[default: label]",
             callback=among("initial"),
             rich_help_panel="STwin",
         ),
     ] = None,
     layers: Annotated[
-        int | None, typer.Option(min=1, help="Layers. \\[default: 3]", rich_help_panel="NTwin")
+        int | None, typer.Option(min=1, help="Number of layers. \\[default: 3]", rich_help_panel="NTwin")
     ] = None,
     hops: Annotated[
         str | None,
@@ -87,25 +87,25 @@ def train(  # noqa: PLR0917  (the options of a command)
         ),
     ] = None,
     hidden: Annotated[
-        int | None, typer.Option(min=1, help="Width. \\[default: 64]", rich_help_panel="NTwin")
+        int | None, typer.Option(min=1, help="Width of the layers. \\[default: 64]", rich_help_panel="NTwin")
     ] = None,
     root_mark: Annotated[
         str | None,
         typer.Option(
             metavar="none|root|distance",
-            help="What nodes know about their root. \\[default: none]",
+            help="Mark the root, or each node's distance to it. \\[default: none]",
             callback=among("root_mark"),
             rich_help_panel="NTwin",
         ),
     ] = None,
     edge_labels: EdgeLabels = False,
-    balanced: Annotated[bool, typer.Option("--balanced", help="Let every class weigh the same.")] = False,
+    balanced: Annotated[bool, typer.Option("--balanced", help="Give every class the same weight.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
     *,
     reading: Reading,
 ) -> None:
-    """Train a classifier of graphs, and write it to a file."""
-    from time import perf_counter  # noqa: PLC0415  (the help page must not pay for these)
+    """Train a graph classifier and write it to a file."""
+    from time import perf_counter  # noqa: PLC0415  (keeps --help fast)
 
     from twinwl.cli.model_choice import fit, new_model, summary_of  # noqa: PLC0415
     from twinwl.cli.output_files import MODELS, check_output, errors_of_writing  # noqa: PLC0415
@@ -133,4 +133,4 @@ def train(  # noqa: PLR0917  (the options of a command)
     with errors_of_writing(output):
         save(model, output)
     say(f"{figures}, in {seconds:.1f} s")
-    say(f"The model is in {output} ({output.stat().st_size / 1e3:,.0f} kB)")
+    say(f"Model written to {output} ({output.stat().st_size / 1e3:,.0f} kB)")

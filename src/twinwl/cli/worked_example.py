@@ -19,14 +19,14 @@ _DRAWINGS = {
     "G2": "1         5\n| \\     / |\n|  3 - 4  |\n| /     \\ |\n2         6",
 }
 _STORY = (
-    "Every node starts with a colour for its degree. Round by round, 1-WL gives it a new colour for its own "
-    "and its neighbours' colours, and counts the nodes of each colour. Twin-WL also passes identities: STwin "
-    "adds up, for each colour, how many nodes its nodes have reached."
+    "The first colour of a node is its degree. In each round, 1-WL gives every node a new colour for its own "
+    "and its neighbours' colours, and counts the nodes of each colour. Twin-WL also passes identities: for "
+    "each colour, STwin sums how many nodes its nodes have reached."
 )
 
 
 class _Vectors(NamedTuple):
-    """What each method makes of the two graphs: an array a round, its rows graphs, its columns colours."""
+    """The vectors of both methods: one array per round, with one row per graph and one column per colour."""
 
     wl: list[NDArray[np.int64]]
     stwin: list[NDArray[np.int64]]
@@ -34,8 +34,8 @@ class _Vectors(NamedTuple):
 
 
 def show_worked_example() -> None:
-    """Print the paper's worked example: two graphs that 1-WL confuses and Twin-WL tells apart."""
-    from rich.columns import Columns  # noqa: PLC0415  (the help page must not pay for these)
+    """Print the paper's worked example: two graphs that Twin-WL tells apart and 1-WL cannot."""
+    from rich.columns import Columns  # noqa: PLC0415  (keeps --help fast)
     from rich.panel import Panel  # noqa: PLC0415
 
     vectors = _refined(_ROUNDS)
@@ -49,7 +49,7 @@ def show_worked_example() -> None:
 
 
 def _refined(n_iter: int) -> _Vectors:
-    """Refine the worked example; count nodes and add up rooted sizes by colour."""
+    """Refine the worked example; count nodes and sum rooted sizes by colour."""
     import numpy as np  # noqa: PLC0415
 
     from twinwl.datasets.generators.worked_example import worked_example  # noqa: PLC0415
@@ -86,7 +86,7 @@ def _table(vectors: _Vectors) -> Table:
 
 
 def _row(of_graphs: NDArray[np.int64]) -> list[str]:
-    """Write both graphs' vectors, in colour where they differ."""
+    """Format the vectors of both graphs, in colour where they differ."""
     texts = [_written(vector.tolist()) for vector in of_graphs]
     return texts if len(set(texts)) == 1 else [f"[bold green]{text}[/]" for text in texts]
 
