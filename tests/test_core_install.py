@@ -50,6 +50,7 @@ WORKING = [
     "compare graph6:Bw graph6:Bg --html pair.html",
     "hash graph6:Bw",
     "dedup path.edges",
+    "audit TWINS:n_pairs=5 TWINS:n_pairs=20 --html audit.html",
     "datasets",
     "datasets TWINS",
     "evaluate TWINS:n_pairs=20 --method stwin-svc --method wl-svc --folds 2",

@@ -82,6 +82,8 @@ GOOD = {
     "method": Guess,
     "dataset": lambda: (GRAPHS, CLASSES),
     "source": lambda: "TWINS:n_pairs=2",
+    "train": lambda: "TWINS:n_pairs=2",
+    "rows_in_common(name)": lambda: "graphs",
     "estimator": lambda: fitted(tw.STwinVectorizer),
     "path": lambda: saved("model.twinwl"),
     "column": lambda: 0,
@@ -100,6 +102,7 @@ CHEAP = {
 
 # One of each class that a user is handed rather than makes.
 INSTANCES = {
+    "Audit": lambda: tw.audit(tw.Dataset.from_graphs(GRAPHS, CLASSES)),
     "Comparison": lambda: tw.compare(GRAPHS[0], GRAPHS[1]),
     "Dataset": lambda: tw.Dataset.from_graphs(GRAPHS, CLASSES),
     "Deduplication": lambda: tw.deduplicate(GRAPHS),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.source import load_dataset
     from twinwl.errors import TwinWLError, TwinWLWarning
+    from twinwl.evaluation.audit import Audit, audit
     from twinwl.evaluation.evaluate import Evaluation, evaluate
     from twinwl.files.model_files import load, save
     from twinwl.graphs.batch import GraphBatch, concatenate
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from_smiles = GraphBatch.from_smiles
 
 _HOME_OF = {
+    "Audit": "twinwl.evaluation.audit",
     "Comparison": "twinwl.isomorphism.verdict",
     "Dataset": "twinwl.datasets.dataset",
     "Deduplication": "twinwl.isomorphism.deduplication",
@@ -54,6 +56,7 @@ _HOME_OF = {
     "TwinWLError": "twinwl.errors",
     "TwinWLWarning": "twinwl.errors",
     "as_batch": "twinwl.graphs.coercion",
+    "audit": "twinwl.evaluation.audit",
     "compare": "twinwl.isomorphism.comparison",
     "concatenate": "twinwl.graphs.batch",
     "deduplicate": "twinwl.isomorphism.deduplication",
@@ -66,6 +69,7 @@ _HOME_OF = {
 }
 
 __all__ = [
+    "Audit",
     "Comparison",
     "Dataset",
     "Deduplication",
@@ -82,6 +86,7 @@ __all__ = [
     "TwinWLWarning",
     "__version__",
     "as_batch",
+    "audit",
     "compare",
     "concatenate",
     "deduplicate",

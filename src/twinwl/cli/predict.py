@@ -97,7 +97,12 @@ def predict(
     from twinwl.cli.model_files import answers_of, load_classifier, unseen_shares  # noqa: PLC0415
     from twinwl.cli.output_files import check_output, write_table  # noqa: PLC0415
     from twinwl.cli.prediction_table import prediction_table  # noqa: PLC0415
-    from twinwl.datasets.source import check_source, read_columns, read_source  # noqa: PLC0415
+    from twinwl.datasets.source import (  # noqa: PLC0415
+        check_source,
+        read_columns,
+        read_source,
+        read_with_targets,
+    )
     from twinwl.files.tables import TABLE_ENDINGS, table_bytes  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
@@ -108,8 +113,7 @@ def predict(
         check_source(train, replace(reading, target=None), "given")
     classifier = load_classifier(model)
     columns = read_columns(data, reading)
-    # Rows without a target are predicted too, so targets are taken from the columns.
-    found = read_source(data, replace(reading, target=None) if columns else reading, "none")
+    found, truth = read_with_targets(data, reading)
     with ProgressBar("predicting"):
         unseen = unseen_shares(classifier, found.graphs)
         classes, shares = answers_of(classifier, found.graphs, threshold)
@@ -121,7 +125,6 @@ def predict(
         answers |= _unseen_columns(unseen, by_round=by_round)
     if train is not None:
         answers |= _nearest(found, read_source(train, replace(reading, target=None), "none"))
-    truth = _truth(found, columns, reading.target)
     if truth is not None and not columns:
         answers["target"] = truth
     table = prediction_table(found, columns, answers)
@@ -171,17 +174,6 @@ def _unseen_columns(unseen: Float64, *, by_round: bool) -> dict[str, Sequence[An
     if by_round:
         columns |= {f"unseen_{h}": share.round(4).tolist() for h, share in enumerate(unseen)}
     return columns
-
-
-def _truth(data: Dataset, columns: dict[str, list[Any]], target: str | None) -> list[Any] | None:
-    """Return the target of each graph, None where it is missing."""
-    from twinwl.datasets.rows import as_targets, is_missing  # noqa: PLC0415
-
-    if target is None or not columns:
-        return None if data.y is None else data.y.tolist()
-    cells = [columns[target][row] for row in data.rows]
-    present = iter(as_targets([cell for cell in cells if not is_missing(cell)], target, data.name).tolist())
-    return [None if is_missing(cell) else next(present) for cell in cells]
 
 
 def _nearest(data: Dataset, training: Dataset) -> dict[str, Sequence[Any]]:

@@ -6,9 +6,10 @@ listed in `twinwl.datasets.kinds`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from twinwl.arguments import is_a
 from twinwl.datasets.catalogue.known import is_known, known_names
@@ -26,8 +27,8 @@ from twinwl.datasets.opening import (
     rows_in_memory,
     rows_of,
 )
-from twinwl.datasets.rows import BLOCK, read_rows, stream_rows, warn_left_out
-from twinwl.errors import GraphInputError, TwinWLError, shown
+from twinwl.datasets.rows import BLOCK, as_targets, is_missing, read_rows, stream_rows, warn_left_out
+from twinwl.errors import GraphInputError, TwinWLError, nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,6 +45,7 @@ __all__ = [
     "read_columns",
     "read_one",
     "read_source",
+    "read_with_targets",
 ]
 
 
@@ -210,6 +212,34 @@ def read_columns(source: object, reading: Reading) -> dict[str, list[object]]:
     if not (is_a(source, str) or is_a(source, Path)):
         return {}
     return columns_of(place_in(source, reading), reading)
+
+
+def read_with_targets(source: object, reading: Reading) -> tuple[Dataset, list[Any] | None]:
+    """Read all graphs, also those that lack a target, and the target of each: None where it is missing.
+
+    Parameters
+    ----------
+    source, reading
+        As in `read_source`. The targets of a table are read only where their column is named.
+
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"smiles": ["CC", "CCO"], "y": [1, None]})
+    >>> read_with_targets(frame, Reading(target="y"))
+    (Dataset('frame', 2 graphs, without targets), [1, None])
+    """
+    columns = {} if is_a(source, Dataset) else read_columns(source, reading)
+    if reading.target is None or not columns:
+        found = read_source(source, reading, "none")
+        return found, None if found.y is None else found.y.tolist()
+    if reading.target not in columns:
+        raise GraphInputError(
+            f"{shown(source)}: target: got {reading.target!r}; {nearest(reading.target, columns)}"
+        )
+    found = read_source(source, replace(reading, target=None), "none")
+    cells = [columns[reading.target][row] for row in found.rows]
+    known = [cell for cell in cells if not is_missing(cell)]
+    values = iter(as_targets(known, reading.target, found.name).tolist())
+    return found, [None if is_missing(cell) else next(values) for cell in cells]
 
 
 def check_source(source: str | Path, reading: Reading, targets: Targets = "obvious") -> None:

@@ -1,0 +1,158 @@
+"""``twinwl audit``: what data sets share, and which copies contradict each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twinwl.cli.options import reads_data
+from twinwl.terminal import new_console, say
+
+if TYPE_CHECKING:
+    from twinwl.datasets.opening import Reading
+    from twinwl.evaluation.audit import Audit
+    from twinwl.evaluation.audit_scores import PartScores
+
+__all__ = ["audit", "register"]
+
+# A line break within a paragraph would be kept, so each paragraph is one line.
+EPILOG = """
+Give the training data first. For every later data set the command counts the graphs that an earlier one has \
+too (exact: canonical forms decide) and those that are nearly the same (twin kernel, minmax, two rounds, \
+found through an inverted index). Copies of one graph with different targets are listed as contradictions, \
+within a set and between sets that both have the column --target.
+
+With --predictions, the table that [cyan]twinwl predict[/] wrote for the last data set, the scores are \
+computed on all of its graphs, without those an earlier set has too, and without those nearly the same.
+
+[bold]Examples[/]
+
+$ twinwl audit train.csv test.csv --target active --html audit.html
+
+$ twinwl audit train.csv test.csv --target active --predictions predictions.csv
+
+$ twinwl audit HIV.csv tox21.csv --near 0.8 -o overlap.csv
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommand to the command line."""
+    app.command(epilog=EPILOG)(reads_data(audit))
+
+
+def audit(
+    data: Annotated[
+        list[str], typer.Argument(metavar="TRAIN [TEST]…", help="Data sets, training data first.")
+    ],
+    near: Annotated[
+        float, typer.Option(metavar="S", help="Graphs of this similarity or more are nearly the same.")
+    ] = 0.9,
+    same: Annotated[
+        str | None,
+        typer.Option(metavar="LEVEL", help="At which level contradictions and similarities are counted."),
+    ] = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Predictions for the last data set, as twinwl predict writes them."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write one row per match: .csv, .tsv, .json, .jsonl or .parquet.",
+        ),
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page about it.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    *,
+    reading: Reading,
+) -> None:
+    """Find what data sets share: the same graphs, nearly the same ones, and contradicting targets."""
+    from twinwl.arguments import checked, number  # noqa: PLC0415  (not for the help)
+    from twinwl.cli.output_files import PAGES, check_output, write_table  # noqa: PLC0415
+    from twinwl.datasets.source import Reading, check_source, read_columns  # noqa: PLC0415
+    from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
+
+    checked("--near", near, number(0, 1, above=True))
+    check_output(output, TABLE_ENDINGS)
+    check_output(html, PAGES)
+    for source in data:
+        check_source(source, replace(reading, target=None), "given")
+    from twinwl.evaluation.audit import Match, audit_sets, read_audited  # noqa: PLC0415
+    from twinwl.evaluation.audit_scores import scores_without_overlap  # noqa: PLC0415
+
+    sets = [read_audited(source, reading) for source in data]
+    found = audit_sets(sets, near, same)
+    scores = []
+    if predictions is not None:
+        last = list(found.sizes)[-1]
+        tested = sets[-1]._replace(data=replace(sets[-1].data, name=last))
+        scores = scores_without_overlap(found, tested, read_columns(predictions, Reading(kind="table")))
+    if output is not None:
+        records = found.to_records()
+        write_table(output, {name: [record[name] for record in records] for name in Match._fields})
+    if html is not None:
+        from twinwl.report.results.audit_page import audit_page  # noqa: PLC0415
+        from twinwl.report.results.html_page import write_results  # noqa: PLC0415
+
+        write_results(audit_page(found, [one.data for one in sets], scores), html)
+    if json:
+        say(_as_json(found, scores))
+    else:
+        _tell(found, scores)
+        for path in filter(None, (output, html)):
+            say(f"Written to {path}")
+
+
+def _as_json(found: Audit, scores: list[PartScores]) -> str:
+    import json  # noqa: PLC0415
+
+    return json.dumps(
+        {
+            "sizes": found.sizes,
+            "levels": found.levels,
+            "level": found.level,
+            "near": found.near,
+            "overlaps": [overlap._asdict() for overlap in found.overlaps],
+            "matches": found.to_records(),
+            "contradictions": [
+                {"level": one.level, "members": [member._asdict() for member in one.members]}
+                for one in found.contradictions
+            ],
+            "scores": [part._asdict() for part in scores],
+        }
+    )
+
+
+def _tell(found: Audit, scores: list[PartScores]) -> None:
+    from rich.table import Table  # noqa: PLC0415
+
+    from twinwl.evaluation.metrics import figures  # noqa: PLC0415
+    from twinwl.report.wording import counted  # noqa: PLC0415
+
+    console = new_console()
+    if found.overlaps:
+        table = Table(title="Graphs in common", title_justify="left", caption_justify="left")
+        for column in ("graphs of", "also in", *found.levels, "only nearly"):
+            table.add_column(column, justify="left" if column in {"graphs of", "also in"} else "right")
+        for one in found.overlaps:
+            counts = [f"{one.same[level]:,}" for level in found.levels]
+            table.add_row(
+                f"{one.set} ({found.sizes[one.set]:,})",
+                f"{one.earlier} ({found.sizes[one.earlier]:,})",
+                *counts,
+                f"{one.near:,}",
+            )
+        console.print(table)
+        console.print(f"Nearly the same: similarity {found.near:g} or more, and the same at no level.")
+    groups = counted(len(found.contradictions), "group")
+    console.print(f"{groups} of copies ({found.level}) with different targets.")
+    for part in scores:
+        console.print(f"Scores, {part.part} ({part.n_graphs:,}): {figures(part.scores, list(part.scores))}")

@@ -1,0 +1,366 @@
+"""What data sets share: the same graphs, nearly the same graphs, and copies whose targets disagree."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from twinwl.arguments import checked, number, one_of
+from twinwl.datasets.dataset import Dataset
+from twinwl.datasets.source import Reading, read_columns, read_with_targets
+from twinwl.errors import TwinWLError
+from twinwl.evaluation.leaks import copies_of
+from twinwl.graphs.batch import concatenate
+from twinwl.progress import ProgressBar
+from twinwl.stwin.near_graphs import NearGraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from twinwl.arrays import Int64
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["Audit", "AuditedSet", "Contradiction", "Match", "Member", "Overlap", "audit", "audit_sets"]
+__all__ += ["read_audited"]
+
+GRAPH = "graph"  # the only level where graphs are not molecules
+
+
+class Member(NamedTuple):
+    """A graph of a set: its row there, what it is called, its target (None where there is none)."""
+
+    set: str
+    row: int
+    name: str
+    target: object
+
+
+class AuditedSet(NamedTuple):
+    """A set with one target per graph, None where it is missing, and the column that they come from."""
+
+    data: Dataset
+    targets: list[Any] | None
+    target: str | None
+
+
+class Match(NamedTuple):
+    """A graph of one set, and the graph of an earlier set that is most like it.
+
+    Attributes
+    ----------
+    set, row, name
+        The graph: its set, its row there, what it is called.
+    target
+        Its target, None where there is none.
+    same : str or None
+        The finest level at which both are the same graph; None where they are only nearly so.
+    similarity : float
+        1 where they are the same.
+    other_set, other_row, other_name, other_target
+        The graph of the earlier set.
+    """
+
+    set: str
+    row: int
+    name: str
+    target: object
+    same: str | None
+    similarity: float
+    other_set: str
+    other_row: int
+    other_name: str
+    other_target: object
+
+
+class Overlap(NamedTuple):
+    """How many graphs of one set an earlier set has too.
+
+    Attributes
+    ----------
+    set, earlier : str
+        Both sets.
+    same : dict of str to int
+        By level: graphs of the set with a copy in the earlier one.
+    near : int
+        Graphs of the set that have no copy at any level but a graph nearly the same.
+    """
+
+    set: str
+    earlier: str
+    same: dict[str, int]
+    near: int
+
+
+class Contradiction(NamedTuple):
+    """Copies of one graph with different targets.
+
+    Attributes
+    ----------
+    level : str
+        At which they are copies.
+    members : tuple of Member
+    """
+
+    level: str
+    members: tuple[Member, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What `audit` found.
+
+    Attributes
+    ----------
+    sizes : dict of str to int
+        Number of graphs of each set.
+    levels : tuple of str
+        From coarse to fine; one alone, ``"graph"``, where not all sets are molecules.
+    level : str
+        The one at which contradictions are counted.
+    near : float
+        From which similarity on graphs are nearly the same.
+    overlaps : list of Overlap
+        One per pair of sets.
+    matches : list of Match
+        One per graph that an earlier set has too, or nearly.
+    contradictions : list of Contradiction
+        Among copies within a set, and between sets whose targets have one name.
+    """
+
+    sizes: dict[str, int]
+    levels: tuple[str, ...]
+    level: str
+    near: float
+    overlaps: list[Overlap]
+    matches: list[Match]
+    contradictions: list[Contradiction]
+
+    def __repr__(self) -> str:
+        return (
+            f"Audit({', '.join(f'{name}: {size:,}' for name, size in self.sizes.items())}; "
+            f"{len(self.matches):,} graphs in common or nearly so, "
+            f"{len(self.contradictions):,} contradictions)"
+        )
+
+    def to_records(self) -> list[dict[str, object]]:
+        """Return one dictionary per match."""
+        return [match._asdict() for match in self.matches]
+
+    def to_frame(self) -> object:
+        """Return the matches as a pandas DataFrame."""
+        import pandas as pd  # noqa: PLC0415
+
+        return pd.DataFrame(self.to_records(), columns=list(Match._fields))
+
+    def rows_in_common(self, name: str, level: str | None = None) -> Int64:
+        """Return the rows of a set that an earlier set has too.
+
+        Parameters
+        ----------
+        name
+            The set.
+        level
+            At which they are the same; None counts those that are nearly the same as well.
+        """
+        checked("name", name, one_of(*self.sizes))
+        checked("level", level, one_of(*self.levels), None)
+        counted = None if level is None else set(self.levels[self.levels.index(level) :])
+        found = [
+            match.row
+            for match in self.matches
+            if match.set == name and (counted is None or match.same in counted)
+        ]
+        return np.unique(np.array(found, np.int64))
+
+
+def audit(
+    train: object,
+    *others: object,
+    near: float = 0.9,
+    level: str | None = None,
+    target: str | None = None,
+    smiles_column: str | None = None,
+) -> Audit:
+    """Find the graphs of data sets that earlier ones have too, or nearly, and copies whose targets disagree.
+
+    Parameters
+    ----------
+    train
+        What `twinwl.load_dataset` takes, or a data set. Alone it is searched for copies whose targets
+        disagree.
+    *others
+        More of them, each compared with all before it.
+    near
+        Graphs of this similarity or more (twin kernel, minmax, two rounds) count as nearly the same.
+    level
+        At which contradictions are counted; None takes ``"constitution"`` for molecules.
+    target
+        Column of the targets, in the tables that have it; without, targets of tables are not compared.
+    smiles_column
+        Column of the SMILES; None takes the one that is called so.
+
+    Examples
+    --------
+    >>> from twinwl import Dataset
+    >>> path, triangle, star = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (0, 2), (0, 3)]
+    >>> train = Dataset.from_graphs([path, triangle, path], [0, 1, 1], name="train")
+    >>> test = Dataset.from_graphs([star, triangle], [0, 1], name="test")
+    >>> found = audit(train, test)
+    >>> found
+    Audit(train: 3, test: 2; 1 graphs in common or nearly so, 1 contradictions)
+    >>> found.rows_in_common("test", "graph")
+    array([1])
+    """
+    near = float(checked("near", near, number(0, 1, above=True)))
+    reading = Reading(target=target, smiles_column=smiles_column)
+    return audit_sets([read_audited(source, reading) for source in (train, *others)], near, level)
+
+
+def audit_sets(given: Sequence[AuditedSet], near: float, level: str | None) -> Audit:
+    """Do the same with sets that were read, each with one target per graph (None where it is missing)."""
+    sets = _named_apart(given)
+    sides = _at_levels(sets)
+    levels = tuple(sides[0])
+    if level is None:
+        level = "constitution" if "constitution" in levels else levels[-1]
+    checked("level", level, one_of(*levels))
+    with ProgressBar("comparing", len(levels)) as bar:
+        copies = {}
+        for name in levels:
+            labels = copies_of(_joined([side[name] for side in sides], sets))
+            copies[name] = np.split(labels, np.cumsum([len(one.data) for one in sets])[:-1])
+            bar.advance()
+    overlaps: list[Overlap] = []
+    matches: list[Match] = []
+    for first, second in itertools.combinations(range(len(sets)), 2):
+        partner = {name: _partners(parts[first], parts[second]) for name, parts in copies.items()}
+        pair = _Pair(sets[first], sets[second], partner)
+        found = [*pair.same(), *pair.near(NearGraphs(sides[first][level]), sides[second][level], near)]
+        counts = {name: int(np.count_nonzero(partner[name] >= 0)) for name in levels}
+        n_near = sum(match.same is None for match in found)
+        overlaps.append(Overlap(sets[second].data.name, sets[first].data.name, counts, n_near))
+        matches += found
+    return Audit(
+        {one.data.name: len(one.data) for one in sets},
+        levels,
+        level,
+        near,
+        overlaps,
+        _best(matches, levels),
+        _contradictions(sets, copies[level], level),
+    )
+
+
+class _Pair(NamedTuple):
+    """Two sets and, by level from coarse to fine, each later graph's first copy among the earlier, or -1."""
+
+    earlier: AuditedSet
+    later: AuditedSet
+    partner: dict[str, Int64]
+
+    def same(self) -> list[Match]:
+        """Return the graphs that both sets have, each with the finest level at which they are the same."""
+        finest = {}
+        for level, partner in self.partner.items():
+            for graph in np.flatnonzero(partner >= 0).tolist():
+                finest[graph] = level, int(partner[graph])
+        return [self._match(graph, other, level, 1.0) for graph, (level, other) in sorted(finest.items())]
+
+    def near(self, searched: NearGraphs, graphs: GraphBatch, threshold: float) -> list[Match]:
+        """Return the graphs that are the same at no level but nearly so, each with the most similar one."""
+        pairs = searched.pairs(graphs, threshold)
+        apart = np.ones(len(self.later.data), np.bool_)
+        for partner in self.partner.values():
+            apart &= partner < 0
+        best: dict[int, tuple[float, int]] = {}
+        for graph, other, similarity in zip(*(part.tolist() for part in pairs), strict=True):
+            if apart[graph] and similarity > best.get(graph, (0.0, 0))[0]:
+                best[graph] = similarity, other
+        return [self._match(graph, other, None, value) for graph, (value, other) in best.items()]
+
+    def _match(self, graph: int, other: int, level: str | None, similarity: float) -> Match:
+        one, two = _member(self.later, graph), _member(self.earlier, other)
+        return Match(*one, level, similarity, *two)
+
+
+def _member(one: AuditedSet, graph: int) -> Member:
+    target = None if one.targets is None else one.targets[graph]
+    return Member(one.data.name, int(one.data.rows[graph]), one.data.names[graph], target)
+
+
+def read_audited(source: object, reading: Reading) -> AuditedSet:
+    """Read a set with its targets, where it has the column that they are in."""
+    if reading.target is not None and not isinstance(source, Dataset):
+        columns = read_columns(source, replace(reading, target=None))
+        if columns and reading.target not in columns:
+            reading = replace(reading, target=None)
+    return AuditedSet(*read_with_targets(source, reading), reading.target)
+
+
+def _named_apart(sets: Sequence[AuditedSet]) -> list[AuditedSet]:
+    """Give sets of one name names of their own, in their order."""
+    named: dict[str, AuditedSet] = {}
+    for one in sets:
+        numbered = (f"{one.data.name} ({place})" for place in itertools.count(2))
+        name = next(name for name in itertools.chain([one.data.name], numbered) if name not in named)
+        named[name] = one._replace(data=replace(one.data, name=name))
+    return list(named.values())
+
+
+def _at_levels(sets: Sequence[AuditedSet]) -> list[dict[str, GraphBatch]]:
+    """Return the graphs of each set at each level, coarse to fine."""
+    return [{GRAPH: one.data.graphs} for one in sets]
+
+
+def _joined(graphs: list[GraphBatch], sets: Sequence[AuditedSet]) -> GraphBatch:
+    try:
+        return concatenate(graphs)
+    except TwinWLError as error:
+        listing = ", ".join(f"{place}: {one.data.name}" for place, one in enumerate(sets))
+        raise TwinWLError(f"the sets ({listing}) cannot be compared: {error}") from error
+
+
+def _partners(earlier: Int64, later: Int64) -> Int64:
+    """Return the first graph of the earlier set that has the group of each later graph, -1 for none."""
+    groups, first = np.unique(earlier, return_index=True)
+    place = np.minimum(np.searchsorted(groups, later), max(0, len(groups) - 1))
+    if not len(groups):
+        return np.full(len(later), -1)
+    return np.where(groups[place] == later, first[place], -1)
+
+
+def _best(matches: Sequence[Match], levels: tuple[str, ...]) -> list[Match]:
+    """Keep one match for each graph: the finest, then the most similar, then the earliest set."""
+    best: dict[tuple[str, int], Match] = {}
+    for match in matches:
+        key = match.set, match.row
+        if key not in best or _strength(match, levels) > _strength(best[key], levels):
+            best[key] = match
+    return list(best.values())
+
+
+def _strength(match: Match, levels: tuple[str, ...]) -> tuple[int, float]:
+    return -1 if match.same is None else levels.index(match.same), match.similarity
+
+
+def _contradictions(sets: Sequence[AuditedSet], copies: Sequence[Int64], level: str) -> list[Contradiction]:
+    """Find copies with different targets: within a set, and between sets whose targets have one name."""
+    comparable: dict[str, list[int]] = {}
+    for place, one in enumerate(sets):
+        if one.targets is not None:
+            comparable.setdefault(one.target or f"set {place}", []).append(place)
+    found = []
+    for places in comparable.values():
+        members: dict[int, list[Member]] = {}
+        for place in places:
+            for graph, group in enumerate(copies[place].tolist()):
+                members.setdefault(group, []).append(_member(sets[place], graph))
+        found += [
+            Contradiction(level, tuple(copies_of_one))
+            for copies_of_one in members.values()
+            if len({member.target for member in copies_of_one} - {None}) > 1
+        ]
+    return found
