@@ -27,12 +27,12 @@ def pytest_make_collect_report(
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     """Skip a file that imports what is not installed."""
     report = yield
-    if report.outcome == "failed" and isinstance(collector, pytest.File):
+    if isinstance(collector, pytest.File) and report.outcome != "passed":
+        _forget(collector.path)
         package = _missing_package(report.call.excinfo.value, by_a_test=_TESTS in collector.path.parents)  # type: ignore[attr-defined]
-        if package is not None:
+        if report.outcome == "failed" and package is not None:
             report.outcome = "skipped"
             report.longrepr = (str(collector.path), 1, f"Skipped: needs {package}")
-            _forget(collector.path)
     return report
 
 

@@ -134,10 +134,7 @@ class Door(NamedTuple):
 @pytest.mark.parametrize("name", tw.__all__)
 def test_every_value_gives_a_result_or_an_error_of_the_project(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where a file may be written under any name
-    doors = doors_of(name)
-    for door in doors:
-        if door.parameters:
-            door.call(**door.good)  # what one value is replaced in must work
+    doors = [door for door in doors_of(name) if is_open(door)]
     failures = [
         f"{door.name}({parameter}=<{value}>): {outcome}"
         for door in doors
@@ -146,6 +143,16 @@ def test_every_value_gives_a_result_or_an_error_of_the_project(name, tmp_path, m
         if (outcome := outcome_of(door, parameter, HOSTILE[value]))
     ]
     assert not failures, f"{len(failures)} values\n" + "\n".join(failures[:200])
+
+
+def is_open(door):
+    """Check that what one value is replaced in works; tell whether it can, without the extra it may need."""
+    try:
+        if door.parameters:
+            door.call(**door.good)
+    except MissingExtraError:
+        return False
+    return True
 
 
 def outcome_of(door, parameter, make):

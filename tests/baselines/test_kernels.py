@@ -1,3 +1,5 @@
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -12,7 +14,14 @@ from twinwl.datasets.generators.twins import twins
 from twinwl.estimators.base import NotFittedTwinError
 from twinwl.refinement.colours import refine
 
-KERNELS = [ShortestPathSVC, WLSubtreeSVC, WLOptimalAssignmentSVC, DeepGraphKernelSVC]
+KERNELS = [
+    pytest.param(ShortestPathSVC, marks=pytest.mark.skipif(not find_spec("grakel"), reason="needs grakel")),
+    WLSubtreeSVC,
+    WLOptimalAssignmentSVC,
+    pytest.param(
+        DeepGraphKernelSVC, marks=pytest.mark.skipif(not find_spec("gensim"), reason="needs gensim")
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +57,7 @@ def test_wl_machines_decide_as_a_machine_on_grakels_matrix(kind, base, molecules
 
 
 def test_deep_similarities_are_phi_m_phi(molecules):
+    pytest.importorskip("gensim")
     graphs, _ = molecules
     model = DeepGraphKernelSVC(n_iter=1, vector_size=4, epochs=2)
     similarities = model._fit_kernel(graphs, 0)
@@ -112,6 +122,7 @@ def test_prediction_before_fit_and_bad_penalties_are_refused(kind, molecules):
 
 
 def test_labels_are_told_apart_by_kind():
+    pytest.importorskip("grakel")
     model = ShortestPathSVC()
     edges = [[(0, 1)]] * 2
     similarities = model._fit_kernel(GraphBatch.from_edges(edges, node_labels=[[1, 1], [True, True]]), 0)

@@ -21,6 +21,7 @@ def test_kernels_say_which_extra_they_miss(kind, package, monkeypatch):
 
 
 def test_a_network_says_which_extra_it_misses(monkeypatch):
+    pytest.importorskip("torch_geometric", reason="needs PyTorch Geometric, to take it away")
     for module in ("geometric", "gin"):
         importlib.import_module(f"twinwl.baselines.{module}")
         monkeypatch.delitem(sys.modules, f"twinwl.baselines.{module}")

@@ -42,7 +42,7 @@ WRONG = {
     "evaluate TWINS --splits missing.zip": "cannot read 'missing.zip'",
     "evaluate TWINS:nope=3": "no option 'nope'",
     "evaluate missing.csv": "cannot read 'missing.csv'",
-    "hash --bad": "No such option: --bad",
+    "hash --bad": "No such option",
     "hash graph6:Bw --readout nope": "--readout: got 'nope'",
     "hash m.csv missing.smi": "cannot read 'missing.smi'",
     "dedup missing.csv": "twinwl: cannot read 'missing.csv'",

@@ -1,4 +1,3 @@
-import importlib
 import inspect
 
 import numpy as np
@@ -7,7 +6,7 @@ from sklearn.base import clone
 
 import twinwl as tw
 from twinwl.arguments import integer
-from twinwl.errors import MissingExtraError
+from twinwl.errors import MissingExtraError, import_name
 from twinwl.estimators.base import GraphEstimator, one_seed, seeds
 from twinwl.evaluation.methods import METHODS
 
@@ -25,7 +24,7 @@ def estimator_classes():
     homes = [method.home.split(":") for method in METHODS.values()]
     for module, name in [*(("twinwl", name) for name in tw.__all__), *homes]:
         try:
-            kind = getattr(importlib.import_module(module), name)
+            kind = import_name(module, name)
         except MissingExtraError:
             continue
         if inspect.isclass(kind) and hasattr(kind, "get_params"):

@@ -17,6 +17,8 @@ import twinwl as tw
 from twinwl.files import model_files
 from twinwl.files.array_members import ModelFileError
 
+pytest.importorskip("torch", reason="needs PyTorch")
+
 CLASSES = np.array(["cycle", "path"])
 
 

@@ -33,16 +33,16 @@ CHOICES = {
 }
 
 
-def among(option: str) -> Callable[[Any], Any]:
+def among(option: str, *, repeatable: bool = False) -> Callable[[Any], Any]:
     """Return a callback that refuses values of an option that are not in its `CHOICES`."""
 
     def check(given: Any) -> Any:  # noqa: ANN401  (as in typer)
         from twinwl.arguments import checked, one_of  # noqa: PLC0415  (keeps --help fast)
 
-        flag = "--" + option.replace("_", "-")
-        for value in given if isinstance(given, list) else [] if given is None else [given]:
-            checked(flag, value, one_of(*CHOICES[option]))
-        return given
+        values = [] if given is None else given if repeatable else [given]
+        for value in values:
+            checked("--" + option.replace("_", "-"), value, one_of(*CHOICES[option]))
+        return values if repeatable else given  # typer 0.16 fails where None comes back for a list
 
     return check
 
@@ -61,7 +61,7 @@ Readouts: TypeAlias = Annotated[
     typer.Option(
         metavar="NAME",
         help="Readout of rooted subgraphs; may be repeated. \\[default: size]",
-        callback=among("readout"),
+        callback=among("readout", repeatable=True),
     ),
 ]
 
