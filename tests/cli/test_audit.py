@@ -48,7 +48,7 @@ def test_the_screen_the_table_and_the_page(tables, tmp_path):
     result = run("audit", *tables, "--target", "active", "--near", "0.5", "-o", out, "--html", page)
     assert result.exit_code == 0, result.output
     assert "test (4)" in result.stdout
-    assert "1 group of copies" in result.stdout
+    assert "1 group of copies (constitution)" in result.stdout
     rows = list(csv.DictReader(out.open()))
     assert [row["row"] for row in rows] == ["0", "2", "1"]
     text = page.read_text()

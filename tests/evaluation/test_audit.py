@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from twinwl import Dataset, GraphBatch, TwinKernel
+from twinwl import Dataset, GraphBatch, TwinKernel, load_dataset
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.audit import AuditedSet, audit, audit_sets
 
@@ -83,6 +83,24 @@ def test_labels_and_features_make_graphs_different():
     features = [GraphBatch.from_edges([PATH], node_features=[[[x], [0.0], [0.0]]]) for x in (1.0, 2.0)]
     found = audit(*map(Dataset.from_graphs, features), near=1.0)
     assert [match.same for match in found.matches] == [None]  # of the same shape, but no copy
+
+
+def test_molecules_are_compared_at_every_level():
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    train = ["CC(=O)O", "C[C@H](O)F", "CCO", "[13CH4]", "N"]
+    test = ["CC(=O)[O-]", "C[C@@H](O)F", "OCC", "C", "O"]
+    sets = [load_dataset(smiles, kind="smiles") for smiles in (train, test)]
+    found = audit(*sets, near=1.0)
+    assert found.levels == ("skeleton", "constitution", "isotope", "stereo")
+    assert found.level == "constitution"
+    assert found.overlaps[0].same == {"skeleton": 4, "constitution": 3, "isotope": 2, "stereo": 1}
+    assert [match.same for match in found.matches] == ["skeleton", "isotope", "stereo", "constitution"]
+    assert found.rows_in_common("list (2)", "isotope").tolist() == [1, 2]
+    read_finer = [
+        Dataset.from_graphs(GraphBatch.from_smiles(list(one.smiles), atoms="stereo"), smiles=one.smiles)
+        for one in sets
+    ]
+    assert audit(*read_finer, near=1.0).overlaps[0].same == found.overlaps[0].same
 
 
 def test_sets_of_different_kinds_are_refused_by_name():

@@ -22,8 +22,9 @@ __all__ = ["audit", "register"]
 EPILOG = """
 Give the training data first. For every later data set the command counts the graphs that an earlier one has \
 too (exact: canonical forms decide) and those that are nearly the same (twin kernel, minmax, two rounds, \
-found through an inverted index). Copies of one graph with different targets are listed as contradictions, \
-within a set and between sets that both have the column --target.
+found through an inverted index). Molecules are compared at each level: skeleton (elements and bonds), \
+constitution (and charge, hydrogens, radicals), isotope, stereo. Copies of one graph with different targets \
+are listed as contradictions, within a set and between sets that both have the column --target.
 
 With --predictions, the table that [cyan]twinwl predict[/] wrote for the last data set, the scores are \
 computed on all of its graphs, without those an earlier set has too, and without those nearly the same.
@@ -52,7 +53,11 @@ def audit(
     ] = 0.9,
     same: Annotated[
         str | None,
-        typer.Option(metavar="LEVEL", help="At which level contradictions and similarities are counted."),
+        typer.Option(
+            metavar="LEVEL",
+            help="Level at which copies with different targets are counted. "
+            "\\[default for molecules: constitution]",
+        ),
     ] = None,
     predictions: Annotated[
         Path | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,20 +14,21 @@ from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.source import Reading, read_columns, read_with_targets
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.leaks import copies_of
-from twinwl.graphs.batch import concatenate
+from twinwl.graphs.atom_labels import LADDER
+from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.progress import ProgressBar
 from twinwl.stwin.near_graphs import NearGraphs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from twinwl.arrays import Int64
-    from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["Audit", "AuditedSet", "Contradiction", "Match", "Member", "Overlap", "audit", "audit_sets"]
 __all__ += ["read_audited"]
 
 GRAPH = "graph"  # the only level where graphs are not molecules
+_ELEMENT = re.compile(r"[A-Z][a-z]?|\*")
 
 
 class Member(NamedTuple):
@@ -194,9 +196,12 @@ def audit(
     *others
         More of them, each compared with all before it.
     near
-        Graphs of this similarity or more (twin kernel, minmax, two rounds) count as nearly the same.
+        Graphs of this similarity or more (twin kernel, minmax, two rounds; molecules by elements and bonds)
+        count as nearly the same.
     level
-        At which contradictions are counted; None takes ``"constitution"`` for molecules.
+        At which contradictions are counted: for molecules a level of `twinwl.from_smiles` from
+        ``"skeleton"`` to ``"stereo"``; None takes ``"constitution"``. Graphs of other kinds have one level,
+        ``"graph"``.
     target
         Column of the targets, in the tables that have it; without, targets of tables are not compared.
     smiles_column
@@ -222,23 +227,19 @@ def audit(
 def audit_sets(given: Sequence[AuditedSet], near: float, level: str | None) -> Audit:
     """Do the same with sets that were read, each with one target per graph (None where it is missing)."""
     sets = _named_apart(given)
-    sides = _at_levels(sets)
-    levels = tuple(sides[0])
-    if level is None:
-        level = "constitution" if "constitution" in levels else levels[-1]
-    checked("level", level, one_of(*levels))
-    with ProgressBar("comparing", len(levels)) as bar:
-        copies = {}
-        for name in levels:
-            labels = copies_of(_joined([side[name] for side in sides], sets))
-            copies[name] = np.split(labels, np.cumsum([len(one.data) for one in sets])[:-1])
-            bar.advance()
+    graphs = [_plain(one.data) for one in sets]
+    levels = LADDER if all(one.data.smiles is not None for one in sets) else (GRAPH,)
+    level = checked(
+        "level", "constitution" if level is None and len(levels) > 1 else level or GRAPH, one_of(*levels)
+    )
+    cuts = np.cumsum([len(one.data) for one in sets])[:-1]
+    copies = {name: np.split(labels, cuts) for name, labels in _groups(sets, graphs, levels)}
     overlaps: list[Overlap] = []
     matches: list[Match] = []
     for first, second in itertools.combinations(range(len(sets)), 2):
         partner = {name: _partners(parts[first], parts[second]) for name, parts in copies.items()}
         pair = _Pair(sets[first], sets[second], partner)
-        found = [*pair.same(), *pair.near(NearGraphs(sides[first][level]), sides[second][level], near)]
+        found = [*pair.same(), *pair.near(NearGraphs(graphs[first]), graphs[second], near)]
         counts = {name: int(np.count_nonzero(partner[name] >= 0)) for name in levels}
         n_near = sum(match.same is None for match in found)
         overlaps.append(Overlap(sets[second].data.name, sets[first].data.name, counts, n_near))
@@ -310,9 +311,35 @@ def _named_apart(sets: Sequence[AuditedSet]) -> list[AuditedSet]:
     return list(named.values())
 
 
-def _at_levels(sets: Sequence[AuditedSet]) -> list[dict[str, GraphBatch]]:
-    """Return the graphs of each set at each level, coarse to fine."""
-    return [{GRAPH: one.data.graphs} for one in sets]
+def _plain(data: Dataset) -> GraphBatch:
+    """Return molecules with elements as labels, whatever level they were read at, and other graphs as is."""
+    if data.smiles is None or all(_ELEMENT.fullmatch(str(label)) for label in data.graphs.node_vocabulary):
+        return data.graphs
+    return GraphBatch.from_smiles(list(data.smiles))
+
+
+def _groups(
+    sets: Sequence[AuditedSet], graphs: list[GraphBatch], levels: tuple[str, ...]
+) -> Iterator[tuple[str, Int64]]:
+    """Yield, for each level, the group of each graph of all sets.
+
+    Molecules that differ at one level differ at all finer ones, so those that are alone are not read again.
+    """
+    with ProgressBar("comparing", len(levels)) as bar:
+        groups = copies_of(_joined(graphs, sets))
+        bar.advance()
+        yield levels[0], groups
+        for level in LADDER[1 : len(levels)]:
+            smiles = [text for one in sets for text in one.data.smiles or ()]
+            shared = np.flatnonzero((np.bincount(groups) > 1)[groups])
+            if len(shared):
+                finer = copies_of(GraphBatch.from_smiles([smiles[graph] for graph in shared], atoms=level))
+                parts = np.unique(np.stack([groups[shared], finer]), axis=1, return_inverse=True)[1]
+                groups = groups.copy()
+                groups[shared] = groups.max() + 1 + parts.ravel()
+                groups = np.unique(groups, return_inverse=True)[1].astype(np.int64)
+            bar.advance()
+            yield level, groups
 
 
 def _joined(graphs: list[GraphBatch], sets: Sequence[AuditedSet]) -> GraphBatch:
