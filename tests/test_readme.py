@@ -79,8 +79,9 @@ def test_readme_names_targets_and_extras_that_exist():
 
 
 def _write_what_the_readme_supposes(folder):
-    acids = ["C" * n + "C(=O)O" for n in range(1, 16)]
-    amines = ["C" * n + "CN(C)C" for n in range(1, 16)]
+    rings = ["C1" + "C" * n + "1" for n in range(2, 17)]  # scaffolds to split by
+    acids = [ring + "CC(=O)O" for ring in rings]
+    amines = [ring + "CCN(C)C" for ring in rings]
     rows = [f"{int(smiles in acids)},{smiles}" for smiles in [*acids, *amines]]
     (folder / "BBBP.csv").write_text("\n".join(["BBBP,smiles", *rows]) + "\n")
     (folder / "new.csv").write_text("smiles\nOC(=O)CCl\nCN(C)CCO\n")

@@ -43,6 +43,41 @@ def test_json_holds_every_reading():
     assert result["protocols"]["best-epoch"] is None
 
 
+def molecules(tmp_path, n_rows=40):
+    rings = [f"C1{'C' * (2 + row % 20)}1{'O' * (row % 2)}" for row in range(n_rows)]
+    rows = [f"{ring},{row % 2},{1980 + row},lab{row // 4}" for row, ring in enumerate(rings)]
+    path = tmp_path / "m.csv"
+    path.write_text("smiles,y,year,lab\n" + "\n".join(rows) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--split", "scaffold"], "scaffold: 20 scaffolds, the most common ones to learn from; train 32"),
+        (
+            ["--split", "scaffold-shuffled", "--repeats", "2"],
+            "scaffold-shuffled: 20 scaffolds, in random order",
+        ),
+        (["--split", "year"], "column 'year' of m, by time: tested on 2016 and later"),
+        (["--groups", "lab", "--folds", "2"], "2 stratified folds, groups kept together"),
+        (["--split", "parts.csv"], "parts.csv; train "),
+    ],
+)
+def test_splits_of_a_table(tmp_path, monkeypatch, options, said):
+    pytest.importorskip("rdkit")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "parts.csv").write_text("split\n" + "train\n" * 30 + "test\n" * 10)
+    methods = ["--method", TREE, "--method", "sklearn.dummy:DummyClassifier"]
+    done = run(str(molecules(tmp_path)), "--target", "y", *methods, *options, "--json")
+    assert done.exit_code == 0, done.output
+    first, second = json.loads(done.stdout)
+    assert said in first["split"]
+    assert first["split"] == second["split"]
+    shown = run(str(molecules(tmp_path)), "--target", "y", "--method", TREE, *options)
+    assert f"  {first['split']}\n" in shown.output
+
+
 def test_json_has_null_where_a_metric_is_undefined(monkeypatch):
     monkeypatch.setattr("twinwl.evaluation.fold_run.measure", lambda _answers, names: {names[0]: 0.5})
     done = run("TWINS:n_pairs=20", "--method", TREE, "--folds", "2", "--json")

@@ -130,6 +130,57 @@ def test_repeats_draw_new_folds():
     ]
 
 
+# ---------------------------------------------------------------------- splits
+
+
+def test_a_split_by_values_is_one_fold_and_repeats_train_anew():
+    data = replace(twins(40), groups=None)
+    parts = ["train"] * 60 + ["valid"] * 10 + ["test"] * 10
+    result = tw.evaluate(tree(), data, split=parts, repeats=2)
+    assert [(row["seed"], row["fold"], row["n_test"]) for row in result.rows] == [(0, 0, 10), (1, 0, 10)]
+    assert "split; train 60, validation 10, test 10" in str(result)
+    assert "(accuracy, fair)" in str(result)
+    assert "one fold" in str(tw.evaluate(tree(), data, split=parts))
+
+
+def test_splits_are_other_results_and_the_same_values_the_same(tmp_path):
+    data = replace(twins(40), groups=None)
+    for parts in (
+        ["train"] * 60 + ["test"] * 20,
+        ["test"] * 20 + ["train"] * 60,
+        None,
+        ["Train"] * 60 + ["TEST"] * 20,
+    ):
+        tw.evaluate(tree(), data, split=parts, n_folds=2, store=tmp_path / "r.jsonl")
+    assert len(ResultStore(tmp_path / "r.jsonl").rows()) == 4
+
+
+def test_groups_that_are_given_stay_together():
+    graphs, y = twins(40).graphs, twins(40).y
+    pairs = np.repeat(np.arange(40), 2)
+    assert tw.evaluate(tree("count"), (graphs, y), groups=pairs, n_folds=4).mean == 0.5
+    with pytest.raises(TwinWLError, match="graphs of one group are on both sides"):
+        tw.evaluate(tree(), (graphs, y), groups=pairs, split=["train", "test"] * 40)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"split": "yaer"}, "split: got 'yaer'.*the data have no columns"),
+        ({"split": ["train"]}, "split: got 1 values for 80 graphs"),
+        ({"groups": [1, 2]}, "groups: got 2 values for 80 graphs"),
+        ({"groups": "lab"}, "groups: got 'lab'"),
+        ({"split": "scaffold"}, "TWINS has no SMILES"),
+        ({"split": "nothing.json"}, "nothing.json"),
+        ({"split": 7}, "split: got 7, expected a name, a file, or one value per graph"),
+        ({"split": "stratified", "splits": "gnn-comparison"}, "give split alone"),
+    ],
+)
+def test_a_split_that_is_none_is_one_clear_error(options, message):
+    with pytest.raises(TwinWLError, match=message):
+        tw.evaluate(tree(), twins(), **options)
+
+
 # ---------------------------------------------------------------------- the store
 
 
@@ -405,7 +456,12 @@ def test_the_method_decides_where_the_targets_could_be_both():
     [
         (lambda: "wl-kernel", "measured", {}, "wl-kernel is for classification, and this is regression"),
         (line, "names", {}, "is for regression, and this is classification .the target has 2 different"),
-        (tree, "classes", {"task": "regression"}, "is for classification, and this is regression; "),
+        (
+            tree,
+            "classes",
+            {"task": "regression"},
+            "is for classification, and this is regression .as asked for",
+        ),
         (line, "names", {"task": "regression"}, "task: got 'regression', but the target holds 'a', which"),
         (
             tree,

@@ -7,7 +7,7 @@ pytest.importorskip("rdkit")
 
 from twinwl.errors import GraphInputError, TwinWLError
 from twinwl.evaluation.folds import make_folds
-from twinwl.evaluation.scaffold import scaffold_groups, scaffold_split
+from twinwl.evaluation.scaffold import scaffold_groups, scaffold_split, split_groups
 
 BENZENES = ["c1ccccc1", "Cc1ccccc1", "Oc1ccccc1", "NC(=O)c1ccccc1", "Clc1ccccc1Cl"]
 NAPHTHALENES = ["c1ccc2ccccc2c1", "Cc1ccc2ccccc2c1"]
@@ -61,3 +61,44 @@ def test_impossible_shares(validation, test):
 def test_one_scaffold_cannot_be_split():
     with pytest.raises(TwinWLError, match="1 scaffolds of 5 molecules are too few"):
         scaffold_split(BENZENES)
+
+
+def literal(groups):
+    """Return the three parts as MoleculeNet and OGB define them, with lists and dictionaries."""
+    members = {}
+    for molecule, scaffold in enumerate(groups):
+        members.setdefault(scaffold, []).append(molecule)
+    train, validation, test = [], [], []
+    for rows in sorted(members.values(), key=lambda rows: (len(rows), rows[0]), reverse=True):
+        if len(train) + len(rows) <= 0.8 * len(groups):
+            train += rows
+        elif len(train) + len(validation) + len(rows) <= 0.9 * len(groups):
+            validation += rows
+        else:
+            test += rows
+    return [sorted(part) for part in (train, validation, test)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_split_is_that_of_moleculenet_and_ogb(seed):
+    random = np.random.default_rng(seed)
+    groups = np.unique(random.geometric(0.1, size=random.integers(30, 300)), return_inverse=True)[1]
+    fold = split_groups(groups)
+    assert [part.tolist() for part in (fold.train, fold.validation, fold.test)] == literal(groups.tolist())
+
+
+def test_a_seed_shuffles_scaffolds_and_keeps_them_whole():
+    random = np.random.default_rng(0)
+    groups = np.unique(random.integers(0, 60, 300), return_inverse=True)[1]
+    groups[:100] = 0  # too common to be tested on
+    tests = set()
+    for seed in range(5):
+        fold = split_groups(groups, seed=seed)
+        parts = [set(groups[part].tolist()) for part in (fold.train, fold.validation, fold.test)]
+        assert sum(map(len, parts)) == len(set().union(*parts))
+        assert 0 in parts[0]
+        assert 20 <= len(fold.validation) <= 30
+        assert 20 <= len(fold.test) <= 30
+        assert np.array_equal(fold.test, split_groups(groups, seed=seed).test)
+        tests.add(tuple(fold.test.tolist()))
+    assert len(tests) == 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_format
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +29,15 @@ estimator that takes graphs by its import path, [cyan]package.module:Class[/].
 each test fold once. [cyan]best-epoch[/] and [cyan]best-fold-epoch[/] choose by test accuracy; they are \
 optimistic and marked as such. All three come from the same run.
 
+[bold]Splits[/]: [cyan]stratified[/] draws --folds folds from --seed. [cyan]scaffold[/] splits molecules \
+once by their ring systems and linkers (Bemis-Murcko): the most common scaffolds for training, a tenth of \
+the molecules for validation and a tenth for testing, as in MoleculeNet and OGB. \
+[cyan]scaffold-shuffled[/] takes the scaffolds in random order, with another seed for each of --repeats. A \
+[cyan]column[/] of DATA contains train, valid and test, or a year; the latest tenth is then the test part. \
+A [cyan]file[/] maps rows (from 0) to parts: .json, .csv, OGB's folder with train.csv.gz and so on, or \
+gnn_comparison_splits.zip. --groups keeps rows with the same value together. All methods use the same \
+folds.
+
 [bold]Metrics[/] for classes: accuracy, majority (the accuracy of always predicting the most common \
 class), roc-auc, average-precision (PR-AUC), balanced-accuracy, mcc, brier; for numbers: rmse, mae, r2, \
 spearman. All metrics that a method supports are shown; --metric selects some of them. With more than two \
@@ -49,7 +59,11 @@ $ twinwl evaluate MUTAG --method stwin --method wl --grid compact --store result
 
 $ twinwl evaluate BBBP.csv --target BBBP --method stwin-svc
 
-$ twinwl evaluate NCI1 --method stwin-svc --splits gnn_comparison_splits.zip --json
+$ twinwl evaluate BACE.csv --target Class --method stwin-svc --split scaffold --metric roc-auc
+
+$ twinwl evaluate assay.csv --target active --split year -o figures.tex
+
+$ twinwl evaluate NCI1 --method stwin-svc --split gnn_comparison_splits.zip --json
 """
 
 
@@ -75,8 +89,17 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     folds: Annotated[int, typer.Option(min=2, help="Number of folds.")] = 10,
     repeats: Annotated[int, typer.Option(min=1, help="Number of draws of the folds.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the folds and the training.")] = 0,
-    splits: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Use published splits instead of seeded folds.")
+    split: Annotated[
+        str,
+        typer.Option(
+            "--split",
+            "--splits",
+            metavar="stratified|scaffold|FILE|COL",
+            help="How to split into training and test parts; see below.",
+        ),
+    ] = "stratified",
+    groups: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column of groups that are kept in one part.")
     ] = None,
     task: Annotated[
         str, typer.Option(metavar="auto|classification|regression", help="Kind of targets.")
@@ -123,6 +146,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     from twinwl.evaluation.metrics import known_metrics  # noqa: PLC0415
     from twinwl.evaluation.protocols import check_protocol  # noqa: PLC0415
     from twinwl.evaluation.published_splits import find_splits  # noqa: PLC0415
+    from twinwl.evaluation.splits import WORDS, groups_of, is_column, read_column  # noqa: PLC0415
     from twinwl.evaluation.tasks import TASKS  # noqa: PLC0415
 
     check_protocol(protocol)
@@ -132,11 +156,15 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
     for chosen in methods:
         chosen.configs(grid)
-    if splits is not None:
-        find_splits(splits)
+    by_column = read_column(data, reading, split, "split") if is_column(split) else split
+    of_groups = None if groups is None else read_column(data, reading, groups, "groups")
+    if by_column is split and split not in WORDS[:3] and not Path(split).is_dir():
+        find_splits(split)
     from twinwl.evaluation.evaluate import evaluate as run  # noqa: PLC0415
 
     dataset = read_source(data, reading, "needed")
+    if of_groups is not None:
+        dataset = replace(dataset, groups=groups_of(of_groups, dataset))
     try:
         results = [
             run(
@@ -147,7 +175,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
                 n_folds=folds,
                 repeats=repeats,
                 seed=seed,
-                splits=splits,
+                split=by_column,
                 task=task,
                 metrics=metric or None,
                 scoring=scoring,
@@ -237,6 +265,7 @@ def _as_json(result: Evaluation) -> dict[str, object]:
         "dataset": result.dataset,
         "method": result.method,
         "task": result.task.name,
+        "split": result.split,
         "headline": result.protocol,
         "n_leaked": result.n_leaked,
         "fair": {name: _number(result.summary("fair", name).mean) for name in result.metrics},  # type: ignore[union-attr]

@@ -6,7 +6,7 @@ import contextlib
 import math
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -20,11 +20,11 @@ from twinwl.datasets.source import Reading, read_source
 from twinwl.errors import TwinWLError, held_warnings, import_extra, shown, warn_caller
 from twinwl.evaluation.claims import Claims, SharedWork
 from twinwl.evaluation.fold_run import Asked, Unit, run_fold
-from twinwl.evaluation.folds import folds_of
 from twinwl.evaluation.leaks import copies_of
 from twinwl.evaluation.methods import Method, resolve
 from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, check_metrics, known_metrics, names_for
 from twinwl.evaluation.protocols import PROTOCOLS, Summary, check_protocol, summarise
+from twinwl.evaluation.splits import groups_of, is_column, read_column, split_of
 from twinwl.evaluation.store import ResultStore, key_of, row_key
 from twinwl.evaluation.tasks import TASKS, Task, suits, task_of
 from twinwl.progress import ProgressBar
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int64
     from twinwl.evaluation.methods import Config, Grid
+    from twinwl.evaluation.splits import Split
     from twinwl.evaluation.store import Row
 
 __all__ = ["Evaluation", "Record", "evaluate"]
@@ -68,6 +69,8 @@ class Evaluation:
         The stored results.
     task : Task
         Classification or regression, and why.
+    split : str
+        How the graphs were split, in words.
     """
 
     dataset: str
@@ -76,6 +79,7 @@ class Evaluation:
     metric: str
     rows: list[Row]
     task: Task = _CLASSES
+    split: str = ""
 
     def summary(self, protocol: str | None = None, metric: str | None = None) -> Summary | None:
         """Read the results under a protocol; None where it does not apply (a method without epochs)."""
@@ -160,6 +164,7 @@ class Evaluation:
         headline = names_for(self.task.name)[0]
         lines = [f"{self.method} on {self.dataset}"]
         lines += [f"  {self.task}"] * bool(self.task.reason)
+        lines += [f"  {self.split}"] * bool(self.split)
         lines += [f"  {'fair':<16} {self.summary('fair', metric)}" for metric in self.metrics]
         for protocol in PROTOCOLS[1:] if headline == "accuracy" else ():
             summary = self.summary(protocol, "accuracy")
@@ -182,6 +187,8 @@ def evaluate(
     n_folds: int = 10,
     repeats: int = 1,
     seed: int = 0,
+    split: str | Path | Sequence[object] | None = None,
+    groups: str | Sequence[object] | None = None,
     splits: str | Path | None = None,
     task: str = "auto",
     metrics: Sequence[str] | None = None,
@@ -209,8 +216,19 @@ def evaluate(
         inner hold-out picks among them, fold by fold.
     n_folds, repeats, seed
         Stratified folds, grouped where the data set has groups, with seeds ``seed, seed + 1, …``.
+    split
+        What is learnt from and what is tested on. ``"stratified"`` (None): seeded folds. ``"scaffold"``:
+        one split of molecules by their Bemis-Murcko scaffolds, the most common ones to learn from, a tenth to
+        choose by and a tenth to test on, as MoleculeNet and OGB do; ``"scaffold-shuffled"`` draws scaffolds
+        by the seed. A file or folder of rows and parts (`twinwl.evaluation.split_files`), or published
+        splits: ``"gnn-comparison"``, their zip or one JSON file. A column of the table, or one value per
+        graph: train, validation (optional) and test, or years, of which the latest tenth is tested on. All
+        methods get the same folds.
+    groups
+        A column of the table, or one value per graph: graphs with the same value are on one side of every
+        split. None takes those of the data set.
     splits
-        Published splits in place of seeded folds: ``"gnn-comparison"``, their zip or one JSON file.
+        The former name of ``split``.
     task
         ``"classification"``, ``"regression"``, or ``"auto"``: what the method is for, and where it is for
         both, what the targets look like (`twinwl.evaluation.tasks`). The result says which was taken.
@@ -254,12 +272,19 @@ def evaluate(
     repeats = checked("repeats", repeats, integer(1, 10_000))
     seed = checked("seed", seed, integer(0, 2**32 - repeats))  # that of the last repeat is a seed too
     n_jobs = checked("n_jobs", n_jobs, JOBS)
-    splits = checked("splits", splits, PATH, None)
+    if splits is not None:
+        if split is not None:
+            raise TwinWLError(f"splits: got {shown(splits)} beside split; give split alone")
+        split = checked("splits", splits, PATH)
     store = checked("store", store, PATH, None)
     progress = checked("progress", progress, FLAG, None)
     time_budget = checked("time_budget", time_budget, number_in(0), None)
-    data = _loaded(dataset)
     method = resolve(method)
+    by_column = read_column(dataset, Reading(), split, "split") if is_column(split) else split
+    data = _loaded(dataset)
+    if groups is not None:
+        of_column = read_column(dataset, Reading(), groups, "groups") if is_a(groups, str) else groups
+        data = replace(data, groups=groups_of(of_column, data))
     found = _task(method, data, task)
     chosen = method.for_task(found)
     usual = names_for(found.name)
@@ -269,7 +294,8 @@ def evaluate(
     if scoring is not None and "scoring" in chosen.build({}, seed).get_params():
         configs = [{"scoring": scored, **config} for config in configs]
     asked = Asked(found.name, measured, scored, len(configs) > 1, metrics is None)
-    units = _work(chosen, configs, data, found.name, n_folds, repeats, seed, splits)
+    plan = split_of(data, by_column, n_folds, found.name)
+    units = _work(chosen, configs, data, plan, range(seed, seed + repeats), found.name)
     work = {row_key(unit.key): unit for unit in units}
     end = math.inf if time_budget is None else time.monotonic() + time_budget
     warned: list[str] = []
@@ -289,7 +315,7 @@ def evaluate(
                     bar.reach(len(work) - len(shared.missing))
     if warned:
         warn_caller(f"{chosen.name} on {data.name}: {len(warned)} fits warned, the first so: {warned[0]}")
-    return Evaluation(data.name, chosen.name, protocol, measured[0], shared.rows, found)
+    return Evaluation(data.name, chosen.name, protocol, measured[0], shared.rows, found, plan.text)
 
 
 def _task(method: Method, data: Dataset, asked: str) -> Task:
@@ -316,30 +342,14 @@ def _loaded(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:
 
 
 def _work(
-    method: Method,
-    configs: list[Config],
-    data: Dataset,
-    task: str,
-    n_folds: int,
-    repeats: int,
-    seed: int,
-    splits: str | Path | None,
+    method: Method, configs: list[Config], data: Dataset, split: Split, seeds: range, task: str
 ) -> Iterator[Unit]:
-    stratified = task == "classification"
-    seeds = range(seed, seed + (repeats if splits is None else 1))
-    folds = {
-        (each, number): fold
-        for each in seeds
-        for number, fold in enumerate(
-            folds_of(data, n_folds=n_folds, seed=each, splits=splits, stratified=stratified)
-        )
-    }
-    kind = f"{n_folds} folds" if splits is None else Path(splits).name
-    kind += "" if stratified else ", regression"  # the same method may serve both tasks on the same data
-    for (each, number), fold in folds.items():
-        for config in configs:
-            key = key_of(data, method.name, method.version, config, kind, seed=each, fold=number)
-            yield Unit(key, method, fold)
+    kind = split.kind if task == TASKS[0] else f"{split.kind}, {task}"  # some methods serve both
+    for seed in seeds:
+        for number, fold in enumerate(split.folds(seed)):
+            for config in configs:
+                key = key_of(data, method.name, method.version, config, kind, seed=seed, fold=number)
+                yield Unit(key, method, fold)
 
 
 def _covers(row: Row, asked: Asked) -> bool:

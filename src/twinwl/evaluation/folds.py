@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
     from twinwl.datasets.dataset import Dataset
 
-__all__ = ["Fold", "folds_of", "make_folds"]
+__all__ = ["Fold", "folds_of", "hold_out_tenth", "make_folds"]
 
 HELD_OUT = 0.1  # share of the training part that picks epoch and configuration
 
@@ -129,6 +129,20 @@ def make_folds(
     return [
         _held_out(training, test, codes, dense, seed, number) for number, (training, test) in enumerate(parts)
     ]
+
+
+def hold_out_tenth(
+    training: Int64,
+    test: Int64,
+    y: NDArray[np.generic],
+    groups: Int64 | None,
+    seed: int,
+    *,
+    stratified: bool = True,
+) -> Fold:
+    """Return a fold whose hold-out is a tenth of a training part."""
+    codes = np.unique(y if stratified else np.zeros(len(y)), return_inverse=True)[1].astype(np.int64)
+    return _held_out(training, test, codes, groups, seed, 0)
 
 
 def _held_out(

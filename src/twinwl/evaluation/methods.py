@@ -83,9 +83,10 @@ class Method:
             served = self.estimator is not None or task.name == TASKS[0]
             return self if served else replace(self, home=self.regressor)
         others = [other.name for other in METHODS.values() if task.name in other.tasks]
-        known = f"use one of {', '.join(others)}" if others else "give an estimator that does"
-        asked = "" if task.reason == "as asked for" else f" ({task.reason}; task says otherwise)"
-        raise TwinWLError(f"{self.name} is for {self.tasks[0]}, and this is {task.name}{asked}; {known}")
+        known = f"use {', '.join(others)}" if others else "give an estimator for that"
+        raise TwinWLError(
+            f"{self.name} is for {self.tasks[0]}, and this is {task.name} ({task.reason}); {known}"
+        )
 
     def configs(self, grid: str | Grid | None = None) -> list[Config]:
         """Return the configurations of a grid, in order; without one there is a single, empty one."""

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int64
 
-__all__ = ["scaffold_groups", "scaffold_split"]
+__all__ = ["scaffold_groups", "scaffold_split", "split_groups"]
+
+_ROUNDING = 1e-9  # 0.1 of 10 molecules is one
 
 
 def scaffold_groups(smiles: Sequence[str]) -> Int64:
@@ -23,7 +25,7 @@ def scaffold_groups(smiles: Sequence[str]) -> Int64:
     Parameters
     ----------
     smiles
-        One string a molecule; stereochemistry is left out of account, and all molecules without a ring have
+        One string per molecule; stereochemistry is left out of account, and all molecules without a ring have
         one and the same, empty scaffold.
 
     Returns
@@ -49,18 +51,24 @@ def scaffold_groups(smiles: Sequence[str]) -> Int64:
     return groups
 
 
-def scaffold_split(smiles: Sequence[str], validation: float = 0.1, test: float = 0.1) -> Fold:
+def scaffold_split(
+    smiles: Sequence[str], validation: float = 0.1, test: float = 0.1, seed: int | None = None
+) -> Fold:
     """Split molecules by scaffold: common scaffolds to learn from, rare ones to test on.
 
-    The usual split of molecular benchmarks, and a hard one. Nothing in it is random: scaffolds are taken from
-    the most common to the rarest, and fill training, then validation, then test.
+    The usual split of molecular benchmarks (MoleculeNet, OGB), and a hard one. Nothing in it is random:
+    scaffolds are taken from the most common to the rarest (of equals the one whose first molecule comes
+    last), and fill training, then validation, then test. With a seed they are taken in random order, and
+    fill validation and test first, so that a scaffold too common for either is learnt from.
 
     Parameters
     ----------
     smiles
-        One string a molecule.
+        One string per molecule.
     validation, test
         Shares of the molecules, to within the size of a scaffold.
+    seed
+        Decides the order of the scaffolds; None takes the most common first.
 
     Returns
     -------
@@ -68,27 +76,57 @@ def scaffold_split(smiles: Sequence[str], validation: float = 0.1, test: float =
 
     >>> fold = scaffold_split(["c1ccccc1C"] * 8 + ["C1CCCC1", "C1CCCCC1"])
     >>> fold.validation.tolist(), fold.test.tolist()
-    ([8], [9])
+    ([9], [8])
     """
+    return split_groups(scaffold_groups(smiles), validation, test, seed)
+
+
+def split_groups(groups: Int64, validation: float = 0.1, test: float = 0.1, seed: int | None = None) -> Fold:
+    """Split molecules by the scaffolds that `scaffold_groups` found, as `scaffold_split` does."""
     if not (0 <= validation < 1 and 0 < test < 1 and validation + test < 1):
         raise TwinWLError(
             f"validation is {validation} and test {test}; give shares that leave something to learn from"
         )
-    groups = scaffold_groups(smiles)
     n_molecules = len(groups)
-    sizes = np.bincount(groups)
-    parts: tuple[list[int], list[int], list[int]] = ([], [], [])  # scaffolds of each part
-    filled = [0, 0]
-    room = [round((1 - validation - test) * n_molecules), round(validation * n_molecules)]
-    for scaffold in np.argsort(-sizes, kind="stable").tolist():
-        size = int(sizes[scaffold])
-        part = next((part for part in (0, 1) if filled[part] + size <= room[part]), 2)
-        parts[part].append(scaffold)
-        if part < 2:  # noqa: PLR2004  (the test part takes what is left)
-            filled[part] += size
-    train, held, tested = (np.flatnonzero(np.isin(groups, part)) for part in parts)
-    if not len(train) or not len(tested):
+    first, sizes = np.unique(groups, return_index=True, return_counts=True)[1:]
+    parts = _common_first if seed is None else _shuffled
+    order = (
+        np.lexsort((first, sizes))[::-1]
+        if seed is None
+        else np.random.default_rng(seed).permutation(len(sizes))
+    )
+    part_of_scaffold = parts(order.tolist(), sizes.tolist(), validation * n_molecules, test * n_molecules)
+    part = part_of_scaffold[groups]
+    fold = Fold(*(np.flatnonzero(part == number) for number in range(3)))
+    if not len(fold.train) or not len(fold.test):
         raise TwinWLError(
             f"{len(sizes)} scaffolds of {n_molecules} molecules are too few to split by; use stratified folds"
         )
-    return Fold(train, held, tested)
+    return fold
+
+
+def _common_first(order: list[int], sizes: list[int], validation: float, test: float) -> Int64:
+    """Fill training, then validation, then test; the bounds are those of MoleculeNet and OGB."""
+    n_molecules = sum(sizes)
+    part_of_scaffold = np.full(len(sizes), 2, np.int64)
+    n_train = n_validation = 0
+    for scaffold in order:
+        size = sizes[scaffold]
+        if n_train + size <= n_molecules - validation - test + _ROUNDING:
+            part_of_scaffold[scaffold] = 0
+            n_train += size
+        elif n_train + n_validation + size <= n_molecules - test + _ROUNDING:
+            part_of_scaffold[scaffold] = 1
+            n_validation += size
+    return part_of_scaffold
+
+
+def _shuffled(order: list[int], sizes: list[int], validation: float, test: float) -> Int64:
+    """Fill validation, then test; what fits into neither is learnt from."""
+    part_of_scaffold = np.zeros(len(sizes), np.int64)
+    room = [0, validation + _ROUNDING, test + _ROUNDING]
+    for scaffold in order:
+        part = next((part for part in (1, 2) if sizes[scaffold] <= room[part]), 0)
+        part_of_scaffold[scaffold] = part
+        room[part] -= sizes[scaffold]
+    return part_of_scaffold
