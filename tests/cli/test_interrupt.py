@@ -17,7 +17,7 @@ import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 from scipy import sparse
-from twinwl import GraphBatch, STwinVectorizer
+from twinwl import GraphBatch, STwinVectorizer, graph_hashes
 from twinwl.cli.app import app, main
 from twinwl.files.atomic import atomic_write
 from twinwl.refinement import core_sizes
@@ -30,22 +30,26 @@ def tell(run):
     return told
 
 @app.command()
-def big() -> None:
+def big(work: str) -> None:
     ends = np.random.default_rng(0).integers(0, 100_000, (2, 600_000))
     half = sparse.csr_matrix((np.ones(600_000), ends), shape=(100_000, 100_000))
     graph = GraphBatch.from_scipy([((half + half.T) > 0).astype(float)])
     core_sizes.pass_far_block = tell(core_sizes.pass_far_block)
-    with atomic_write("features.npy") as stream:
-        np.save(stream, STwinVectorizer(9).fit_transform(graph).data)
+    with atomic_write("result.npy") as stream:
+        while True:  # so that it cannot be over before the signal comes, however slow the parent is
+            if work == "features":
+                np.save(stream, STwinVectorizer(9).fit_transform(graph).data)
+            else:
+                np.save(stream, graph_hashes(graph, n_iter=9))
 
 main()
 """
 
 
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_an_interrupt_ends_kernels_soon_and_leaves_no_file(tmp_path, n_threads):
+@pytest.mark.parametrize(("work", "n_threads"), [("features", 1), ("features", 3), ("hash", 3)])
+def test_an_interrupt_ends_kernels_soon_and_leaves_no_file(tmp_path, work, n_threads):
     process = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", COMMAND, "big"],
+        [sys.executable, "-W", "ignore", "-c", COMMAND, "big", work],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -55,7 +59,7 @@ def test_an_interrupt_ends_kernels_soon_and_leaves_no_file(tmp_path, n_threads):
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
     try:
-        _, errors = process.communicate(timeout=60)  # it takes a second; this only tells it from never
+        _, errors = process.communicate(timeout=300)  # it takes a second; this only tells it from never
     finally:
         process.kill()
     assert errors.splitlines()[-1] == "twinwl: interrupted"
