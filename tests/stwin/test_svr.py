@@ -158,7 +158,7 @@ def test_one_group_is_too_few():
 def test_classes_are_not_what_it_predicts(tmp_path):
     graphs, y = measured(6)
     tw.save(tw.STwinSVR(1, 1).fit(graphs, y), tmp_path / "model.twinwl")
-    with pytest.raises(tw.TwinWLError, match="holds a STwinSVR, which predicts no classes"):
+    with pytest.raises(tw.TwinWLError, match="contains a STwinSVR, expected a classifier"):
         load_classifier(tmp_path / "model.twinwl")
     with pytest.raises(tw.TwinWLError, match="take a regressor, such as STwinSVR"):
         tw.STwinSVC().fit(graphs, y)
