@@ -74,6 +74,14 @@ def test_splits_of_a_table(tmp_path, monkeypatch, options, said):
     first, second = json.loads(done.stdout)
     assert said in first["split"]
     assert first["split"] == second["split"]
+    if len(first["protocols"]["fair"]["folds"]) == 1:
+        assert (
+            run(
+                str(molecules(tmp_path)), "--method", TREE, "--target", "y", *options, "-o", "f.tex"
+            ).exit_code
+            == 0
+        )
+        assert "pm" not in (tmp_path / "f.tex").read_text()  # one fold has no deviation
     shown = run(str(molecules(tmp_path)), "--target", "y", "--method", TREE, *options)
     assert f"  {first['split']}\n" in shown.output
 

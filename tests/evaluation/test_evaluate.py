@@ -472,6 +472,12 @@ def test_the_method_decides_where_the_targets_could_be_both():
         (tree, "classes", {"task": "ranking"}, "task: got 'ranking'"),
         (tree, "classes", {"metrics": ["rmse"]}, "metrics: rmse is for regression, and this is classif"),
         (line, "measured", {"scoring": "roc-auc"}, "scoring: roc-auc is for classification, and this"),
+        (
+            tree,
+            "classes",
+            {"scoring": "mcc"},
+            "scoring: got 'mcc', but .* nothing is chosen by it; give a grid",
+        ),
         (tree, "classes", {"scoring": "acuracy"}, "scoring: got 'acuracy'.*did you mean 'accuracy'"),
     ],
 )

@@ -146,6 +146,12 @@ def test_a_column_that_is_not_there_names_what_is(tmp_path):
         read_column(table(tmp_path), Reading(), "lap", "groups")
 
 
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    (tmp_path / "m.csv").write_text("smiles,y,part,part\nCC,1,train,test\nCO,0,test,train\n")
+    with pytest.raises(TwinWLError, match="split: got 'part', and 2 columns are called so; rename one"):
+        read_column(tmp_path / "m.csv", Reading(), "part", "split")
+
+
 def test_groups_without_a_value_are_refused():
     with pytest.raises(
         TwinWLError, match=r"column 'lab' of mine: 2 of 40 graphs have no value \(rows 1, 2\)"

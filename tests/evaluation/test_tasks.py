@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from twinwl import TwinWLError
 from twinwl.evaluation.tasks import task_of
 
 
@@ -23,3 +24,11 @@ def test_targets_tell_the_task(y, task, reason):
     assert found.name == task
     assert reason in found.reason
     assert "'dose'" in str(found)
+
+
+@pytest.mark.parametrize("task", ["auto", "classification", "regression"])
+def test_equal_targets_are_nothing_to_learn(task):
+    with pytest.raises(
+        TwinWLError, match="the target 'dose' is 1 for all 40 graphs, so there is nothing to learn"
+    ):
+        task_of(np.ones(40, int), task, "dose")

@@ -232,10 +232,7 @@ def _latex(results: list[Evaluation]) -> str:
     lines = [["method", *(METRICS[name].title + r" (\%)" * METRICS[name].percent for name in metrics)]]
     for result in results:
         found = {name: result.summary("fair", name) for name in result.metrics}
-        cells = [
-            "--" if (summary := found.get(name)) is None else METRICS[name].text(summary.mean, summary.std)
-            for name in metrics
-        ]
+        cells = ["--" if (summary := found.get(name)) is None else summary.figure for name in metrics]
         lines.append([re.sub(r"([_%&#$])", r"\\\1", result.method), *cells])
     head, *body = [" & ".join(line).replace("±", r"$\pm$").replace("²", "$^2$") + r" \\" for line in lines]
     about = f"% {results[0].dataset}, fair protocol: mean and standard deviation over folds"

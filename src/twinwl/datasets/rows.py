@@ -18,7 +18,7 @@ from twinwl.graphs.from_smiles import from_rdkit, parse_smiles
 from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -90,7 +90,7 @@ def read_rows(rows: Rows, name: str, on_error: str = "skip") -> Dataset:
     except TwinWLError as error:
         raise GraphInputError(f"{rows.source}: {error}") from error
     target = rows.target
-    y = None if target is None else as_targets([row.target for row in kept], target, rows.source)
+    y = None if target is None else as_targets([row.target for row in kept], target, rows.source, kept)
     return _dataset(_Block(graphs, kept, errors), rows, name, y)
 
 
@@ -219,12 +219,17 @@ def _first(errors: Iterable[RowError]) -> str:
     return f"the first is{_place(error).replace(',', '')}: {error.reason}"
 
 
-def _place(error: RowError) -> str:
+def _place(error: RowError | Row) -> str:
     return f", row {error.row}" if error.line is None else f", line {error.line}"
 
 
-def as_targets(values: list[object], target: str, source: str) -> NDArray[np.generic]:
-    """Return integers where all values are whole numbers, floats where all are numbers, else strings."""
+def as_targets(
+    values: list[object], target: str, source: str, rows: Sequence[Row] = ()
+) -> NDArray[np.generic]:
+    """Return integers where all values are whole numbers, floats where all are numbers, else strings.
+
+    ``rows`` are those that the values stand in, for messages.
+    """
     wrong = next((value for value in values if not isinstance(value, _SCALARS)), None)
     if wrong is not None:
         raise GraphInputError(f"{source}: target {target!r} holds {shown(wrong)}; give numbers, or names")
@@ -232,8 +237,12 @@ def as_targets(values: list[object], target: str, source: str) -> NDArray[np.gen
         found = [_number(value) for value in values]
     except ValueError:
         return np.array([str(value).strip() for value in values])
-    if not all(map(math.isfinite, found)):
-        raise GraphInputError(f"{source}: target {target!r} holds an infinite number; give finite ones")
+    infinite = next((place for place, number in enumerate(found) if not math.isfinite(number)), None)
+    if infinite is not None:
+        where = _place(rows[infinite]) if rows else ""
+        raise GraphInputError(
+            f"{source}{where}: target {target!r} holds an infinite number; give finite ones"
+        )
     if all(number.is_integer() and abs(number) <= _EXACT for number in found):
         return np.array(found).astype(np.int64)
     texts = [str(value).strip() for value in values]

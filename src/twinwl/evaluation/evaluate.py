@@ -290,9 +290,7 @@ def evaluate(
     usual = names_for(found.name)
     measured = usual if metrics is None else check_metrics(metrics, found.name)
     scored = usual[0] if scoring is None else check_metrics([scoring], found.name, "scoring")[0]
-    configs = chosen.configs(grid)
-    if scoring is not None and "scoring" in chosen.build({}, seed).get_params():
-        configs = [{"scoring": scored, **config} for config in configs]
+    configs = _configs(chosen, grid, None if scoring is None else scored)
     asked = Asked(found.name, measured, scored, len(configs) > 1, metrics is None)
     plan = split_of(data, by_column, n_folds, found.name)
     units = _work(chosen, configs, data, plan, range(seed, seed + repeats), found.name)
@@ -339,6 +337,21 @@ def _loaded(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:
             f"dataset: got {shown(dataset)}, expected a Dataset, a name, a path or a tuple (graphs, y)"
         )
     return read_source(dataset, Reading(), "needed")
+
+
+def _configs(method: Method, grid: str | Grid | None, scoring: str | None) -> list[Config]:
+    """Return the configurations of a grid, each with the scoring where the method takes one."""
+    configs = method.configs(grid)
+    if scoring is None:
+        return configs
+    if "scoring" in method.build({}, 0).get_params():
+        return [{"scoring": scoring, **config} for config in configs]
+    if len(configs) == 1:
+        raise TwinWLError(
+            f"scoring: got {scoring!r}, but {method.name} has one configuration and no parameter scoring, so "
+            "nothing is chosen by it; give a grid, or leave scoring out"
+        )
+    return configs
 
 
 def _work(

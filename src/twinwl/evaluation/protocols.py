@@ -71,6 +71,12 @@ class Summary:
         """Whether the protocol peeked at the test folds."""
         return self.protocol in OPTIMISTIC
 
+    @property
+    def figure(self) -> str:
+        """Mean and standard deviation as tables show them; one fold has no deviation."""
+        metric = METRICS[self.metric.removesuffix(WITHOUT_COPIES)]
+        return metric.text(self.mean, None if len(self.fold_scores) == 1 else self.std)
+
     def __str__(self) -> str:
         marks = [self.metric, self.protocol] + ["optimistic"] * self.optimistic
         n_folds, n_defined = len(self.fold_scores), len(self.defined)
@@ -78,9 +84,7 @@ class Summary:
             marks.append(f"undefined in {n_folds - n_defined} of {n_folds} folds")
         if n_folds == 1:
             marks.append("one fold")
-        metric = METRICS[self.metric.removesuffix(WITHOUT_COPIES)]
-        figure = metric.text(self.mean, None if n_folds == 1 else self.std)
-        return f"{figure} ({', '.join(marks)})"
+        return f"{self.figure} ({', '.join(marks)})"
 
 
 def check_protocol(protocol: str) -> None:

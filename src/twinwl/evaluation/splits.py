@@ -81,7 +81,7 @@ def read_column(source: object, reading: Reading, name: str, argument: str) -> C
     Raises
     ------
     TwinWLError
-        If the source has no such column; the nearest is named.
+        If the source has no such column (the nearest is named), or two of them.
     """
     columns = read_columns(source, reading)
     if name not in columns:
@@ -91,6 +91,8 @@ def read_column(source: object, reading: Reading, name: str, argument: str) -> C
             f"{argument}: got {name!r}; {nearest(name, [*words, *columns])}"
             + (f" ({missing})" if argument == "split" else "")
         )
+    if f"{name}.1" in columns:  # what a second column of that name is called
+        raise TwinWLError(f"{argument}: got {name!r}, and 2 columns are called so; rename one")
     return Column(name, columns[name])
 
 

@@ -46,13 +46,19 @@ def task_of(y: NDArray[np.generic], asked: str = "auto", target: str | None = No
     Raises
     ------
     TwinWLError
-        If the targets cannot serve the task that was asked for.
+        If the targets cannot serve the task that was asked for, or are all the same.
 
     >>> task_of(np.array([0.5, 1.25, 3.0])).name, task_of(np.array(["no", "yes"])).name
     ('regression', 'classification')
     """
     asked = checked("task", asked, one_of("auto", *TASKS))
     called = "the target" if target is None else f"the target {target!r}"
+    distinct = np.unique(y)
+    if len(distinct) == 1:
+        raise TwinWLError(
+            f"{called} is {shown(distinct.tolist()[0])} for all {len(y):,} graphs, so there is nothing to "
+            "learn; choose another one"
+        )
     if asked != "auto":
         misfits = y[~_fits(y, asked)]
         if len(misfits):
@@ -63,12 +69,11 @@ def task_of(y: NDArray[np.generic], asked: str = "auto", target: str | None = No
                 f"another target, or {other!r}"
             )
         return Task(asked, "as asked for")
-    distinct = np.unique(y)
     count = f"{called} has {len(distinct):,} different values"
     if not _fits(y, "regression").all():
         return Task(TASKS[0], f"{count}, which are names")
     if len(distinct) <= 2:  # noqa: PLR2004
-        return Task(TASKS[0], f"{called} has {len(distinct)} value{'s' * (len(distinct) != 1)}")
+        return Task(TASKS[0], f"{called} has {len(distinct)} values")
     if not _fits(y, "classification").all():
         return Task(TASKS[1], f"{count}, not all of them whole numbers")
     if len(distinct) > _MANY and len(y) < _GRAPHS_PER_CLASS * len(distinct):

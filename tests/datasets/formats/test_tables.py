@@ -89,7 +89,7 @@ def test_kinds_of_targets(parsed, values, expected):
 
 
 def test_infinite_target_is_refused(parsed):
-    with pytest.raises(TwinWLError, match="target 'y' holds an infinite number"):
+    with pytest.raises(TwinWLError, match="line 3: target 'y' holds an infinite number"):
         parsed("smiles,y\nCC,1\nCC,1e999\n")
 
 
