@@ -10,6 +10,7 @@ from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
 from twinwl.datasets.formats.tu import read_tu
 from twinwl.refinement import core_sizes, identities, searches, threads
+from twinwl.refinement.graph_arrays import union_of
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.refinement.searches import representatives, search
 
@@ -137,15 +138,15 @@ def test_searches_that_cost_more_than_expected_are_given_up(monkeypatch):
 def test_nodes_of_equal_neighbours_are_found_by_comparing_them(monkeypatch):
     graph = GraphBatch.from_networkx([nx.complete_bipartite_graph(2, 3)])
     expected = [0, 0, 2, 2, 2]
-    assert representatives(0, graph.indptr, graph.indices, directed=False).tolist() == expected
+    assert representatives(union_of(graph)).tolist() == expected
     monkeypatch.setattr(searches, "_keys_of_lists", lambda ptr, _: np.zeros(len(ptr) - 1, np.uint64))
-    assert representatives(0, graph.indptr, graph.indices, directed=False).tolist() == expected
+    assert representatives(union_of(graph)).tolist() == expected
 
 
 def test_nodes_of_equal_neighbours_differ_by_the_arcs_they_receive():
     both_ways_to_one = [(0, 2), (1, 2), (2, 0)]
     graph = GraphBatch.from_edges([both_ways_to_one], directed=True)
-    assert representatives(0, graph.indptr, graph.indices, directed=True).tolist() == [0, 1, 2]
+    assert representatives(union_of(graph)).tolist() == [0, 1, 2]
 
 
 def test_more_rounds_than_the_diameter_repeat_the_component_sizes():

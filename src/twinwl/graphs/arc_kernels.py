@@ -2,41 +2,69 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from twinwl.compilation.kernel import kernel
 
-__all__ = ["bucket", "merge"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from twinwl.arrays import Int32, Int64
+
+__all__ = ["Arcs", "Entries", "bucket", "merge"]
+
+
+class Arcs(NamedTuple):
+    """Arcs in any order; ``codes`` of their labels may be empty."""
+
+    sources: Int64
+    targets: Int64
+    codes: Int32
+    directed: bool
+
+
+class Entries(NamedTuple):
+    """Arcs by the node they are entered at.
+
+    A number is ``2 * neighbour + reversed``: the bit remembers from which end an edge was named, so that
+    naming it from both ends is no repetition but naming it twice from one end is.
+    """
+
+    numbers: NDArray[np.uint32]
+    codes: Int32
 
 
 @kernel
-def bucket(sources, targets, given, directed, cursor, place_of_node, moved, moved_codes, entries, codes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def bucket(arcs: Arcs, cursor: Int64, place_of_node: Int64, moved: Entries, entries: Entries) -> None:
     """Enter each arc at its source and, where undirected, its reverse at its target, in order of neighbours.
 
-    An entry is ``2 * neighbour + reversed``: the bit remembers from which end an edge was named, so that
-    naming it from both ends is no repetition but naming it twice from one end is. Entries go into buckets by
-    neighbour first and by node then. Both times they keep their order, so a node's are sorted in the end.
+    Entries go into buckets by neighbour first and by node then. Both times they keep their order, so a node's
+    are sorted in the end.
     """
+    sources, targets, given, directed = arcs
     for end in range(1 if directed else 2):
         for arc in range(len(sources)):
             here, there = (targets[arc], sources[arc]) if end else (sources[arc], targets[arc])
             place = cursor[there]
-            moved[place] = 2 * here + end
+            moved.numbers[place] = 2 * here + end
             if len(given):
-                moved_codes[place] = given[arc]
+                moved.codes[place] = given[arc]
             cursor[there] = place + 1
     begin = 0
     for there in range(len(cursor) - 1):
         # Filling the buckets has moved each one's begin to its end.
         for place in range(begin, cursor[there]):
-            here, end = moved[place] >> 1, moved[place] & 1
-            entries[place_of_node[here]] = 2 * there + end
+            here, end = moved.numbers[place] >> 1, moved.numbers[place] & 1
+            entries.numbers[place_of_node[here]] = 2 * there + end
             if len(given):
-                codes[place_of_node[here]] = moved_codes[place]
+                entries.codes[place_of_node[here]] = moved.codes[place]
             place_of_node[here] += 1
         begin = cursor[there]
 
 
 @kernel
-def merge(indptr, entries, codes, indices, found):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def merge(indptr: Int64, entries: NDArray[np.uint32], codes: Int32, indices: Int32, found: Int64) -> int:
     """Keep one entry per neighbour; `indptr` and `codes` are rewritten in place.
 
     Written to ``found``: the number of repetitions, the ends of an edge with two labels, and those of one

@@ -65,7 +65,12 @@ def assemble(
     GraphInputError
         If one edge is named twice with different labels, or there are too many nodes.
     """
-    from twinwl.graphs.arc_kernels import bucket, merge  # noqa: PLC0415  (numba: for those who build graphs)
+    from twinwl.graphs.arc_kernels import (  # noqa: PLC0415  (numba: for those who build graphs)
+        Arcs,
+        Entries,
+        bucket,
+        merge,
+    )
 
     n_nodes = int(graph_ptr[-1])
     if n_nodes > MAX_NODES:
@@ -82,8 +87,9 @@ def assemble(
     indptr, cursor = (np.concatenate([[0], np.cumsum(number)]) for number in (leaving, entering))
     entries, moved = np.empty((2, indptr[-1]), np.uint32)
     codes, moved_codes = np.empty((2, indptr[-1] if len(given) else 0), np.int32)
-    arcs = np.ascontiguousarray(sources, np.int64), np.ascontiguousarray(targets, np.int64), given, directed
-    bucket(*arcs, cursor, indptr.copy(), moved, moved_codes, entries, codes)
+    ends = np.ascontiguousarray(sources, np.int64), np.ascontiguousarray(targets, np.int64)
+    arcs = Arcs(*ends, given, directed)
+    bucket(arcs, cursor, indptr.copy(), Entries(moved, moved_codes), Entries(entries, codes))
     indices = np.empty(len(entries), np.int32)
     found = np.array([0, -1, -1, -1, -1])
     n_neighbours = merge(indptr, entries, codes, indices, found)

@@ -11,8 +11,9 @@ from twinwl.isomorphism.keys import absorbed, row_keys
 from twinwl.refinement.threads import STEPS_PER_PIECE, run_ranges
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Int32, Int64, UInt64
+    from twinwl.arrays import Int64, UInt64
     from twinwl.isomorphism.rooted import RootedBlock
+    from twinwl.refinement.content_keys import KeyedMessages
 
 __all__ = ["n_distinct", "rooted_wl", "wl"]
 
@@ -34,26 +35,13 @@ def _stable_keys(block: RootedBlock, *, marked: bool) -> UInt64:
     keys = block.label_keys
     if marked:
         keys[block.root] = row_keys(keys[block.root])
-    messages = block.messages
+    words = np.ascontiguousarray(keys.T)
     out = np.empty((len(block), 2), np.uint64)
-    key_a, key_b = keys[:, 0].copy(), keys[:, 1].copy()
     state = np.zeros(2, np.int64)
+    graphs = block.graphs.graph_ptr, block.messages
 
     def refine(first: int, last: int) -> int:
-        return _refine(
-            first,
-            last,
-            block.graphs.graph_ptr,
-            messages.indptr,
-            messages.indices,
-            messages.codes,
-            block.code_keys,
-            key_a,
-            key_b,
-            state,
-            STEPS_PER_PIECE,
-            out,
-        )
+        return int(_refine(first, last, *graphs, words, state, STEPS_PER_PIECE, out))
 
     run_ranges(refine, [(0, len(block))])
     return out
@@ -64,12 +52,8 @@ def _refine(
     first_subgraph: int,
     last_subgraph: int,
     subgraph_ptr: Int64,
-    indptr: Int64,
-    indices: Int32,
-    codes: Int32,
-    code_keys: UInt64,
-    key_a: UInt64,
-    key_b: UInt64,
+    messages: KeyedMessages,
+    words: UInt64,
     state: Int64,
     most_steps: int,
     out: UInt64,
@@ -80,9 +64,12 @@ def _refine(
     batches. *Stable on its own* would be a trap: a hexagon and K3,3 are stable at once with one colour each.
     One round more tells what the stable colours hear, and two graphs that agree on that agree for ever.
 
-    Returns the first subgraph that is not done with after about ``most_steps``; ``state`` keeps its number of
-    colours and of rounds.
+    ``words``, of shape (2, n_nodes), are the keys of the nodes, which change from round to round. Returns the
+    first subgraph that is not done with after about ``most_steps``; ``state`` keeps its number of colours and
+    of rounds.
     """
+    indptr, indices, codes, code_keys = messages
+    key_a, key_b = words[0], words[1]
     next_a, next_b = np.empty_like(key_a), np.empty_like(key_b)
     n_colours, stable_round = state[0], state[1]
     steps = 0

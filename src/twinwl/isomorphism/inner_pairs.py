@@ -15,6 +15,7 @@ from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_rang
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.isomorphism.rooted import RootedBlock
+    from twinwl.refinement.content_keys import KeyedMessages
 
 __all__ = ["rooted_fwl2"]
 
@@ -25,19 +26,18 @@ def rooted_fwl2(block: RootedBlock) -> UInt64:
     A pair (u, v) hears, for each node w, the colours of (u, w) and (w, v) together. That costs O(n³) time a
     round and O(n²) memory for a subgraph of n nodes.
     """
-    messages = block.messages
     subgraph_ptr = block.graphs.graph_ptr
-    graph = messages.indptr, messages.indices, messages.codes, block.code_keys, block.label_keys
+    messages, label_keys = block.messages, block.label_keys
     out = np.empty((len(block), 2), np.uint64)
 
     def refine(index: int, last: int) -> int:
         n = int(subgraph_ptr[index + 1] - subgraph_ptr[index])
         if n**3 > STEPS_PER_PIECE:
             first, end = subgraph_ptr[index], subgraph_ptr[index + 1]
-            pairs = _initial_pairs(first, end, block.root[index], *graph)
-            out[index] = _refined_large(*pairs)
+            out[index] = _refined_large(*_initial_pairs(first, end, block.root[index], messages, label_keys))
             return index + 1
-        return int(_refine_pairs(index, last, subgraph_ptr, block.root, *graph, STEPS_PER_PIECE, out))
+        graphs = subgraph_ptr, block.root, messages, label_keys
+        return int(_refine_pairs(index, last, *graphs, STEPS_PER_PIECE, out))
 
     run_ranges(refine, [(0, len(block))])
     return out
@@ -51,7 +51,7 @@ def _refined_large(a: UInt64, b: UInt64) -> tuple[np.uint64, np.uint64]:
     while True:
         sides = _sides(a, b)
         new_a, new_b = np.empty_like(a), np.empty_like(b)
-        run_ranges(lambda low, high: _hear(low, high, a, b, *sides, new_a, new_b), rows)  # noqa: B023  (called here)
+        run_ranges(lambda low, high: _hear(low, high, a, b, sides, new_a, new_b), rows)  # noqa: B023  (called here)
         a, b = new_a, new_b
         n_following = n_distinct(a.ravel(), 0, a.size)
         if n_following == n_colours:
@@ -66,10 +66,7 @@ def _refine_pairs(
     last_subgraph: int,
     subgraph_ptr: Int64,
     roots: Int32,
-    indptr: Int64,
-    indices: Int32,
-    codes: Int32,
-    code_keys: UInt64,
+    messages: KeyedMessages,
     label_keys: UInt64,
     most_steps: int,
     out: UInt64,
@@ -80,13 +77,13 @@ def _refine_pairs(
         first, last = subgraph_ptr[index], subgraph_ptr[index + 1]
         if steps > most_steps or (last - first) ** 3 > most_steps:
             return index
-        a, b = _initial_pairs(first, last, roots[index], indptr, indices, codes, code_keys, label_keys)
+        a, b = _initial_pairs(first, last, roots[index], messages, label_keys)
         n_colours = n_distinct(a.ravel(), 0, a.size)
         stable_round = 0
         while True:
             sides = _sides(a, b)
             new_a, new_b = np.empty_like(a), np.empty_like(b)
-            _hear(0, last - first, a, b, *sides, new_a, new_b)
+            _hear(0, last - first, a, b, sides, new_a, new_b)
             a, b = new_a, new_b
             steps += (last - first) ** 3
             n_following = n_distinct(a.ravel(), 0, a.size)
@@ -106,16 +103,10 @@ def _key(a: UInt64, b: UInt64, stable_round: int) -> tuple[np.uint64, np.uint64]
 
 @kernel
 def _initial_pairs(
-    first: int,
-    last: int,
-    root: int,
-    indptr: Int64,
-    indices: Int32,
-    codes: Int32,
-    code_keys: UInt64,
-    label_keys: UInt64,
+    first: int, last: int, root: int, messages: KeyedMessages, label_keys: UInt64
 ) -> tuple[UInt64, UInt64]:
     """Colour (u, v) by both labels, which of them is the root, whether they are one, and what joins them."""
+    indptr, indices, codes, code_keys = messages
     n = last - first
     a = np.zeros((n, n), np.uint64)
     b = np.zeros((n, n), np.uint64)
@@ -154,14 +145,12 @@ def _hear(
     high: int,
     a: UInt64,
     b: UInt64,
-    left_a: UInt64,
-    left_b: UInt64,
-    right_a: UInt64,
-    right_b: UInt64,
+    sides: tuple[UInt64, UInt64, UInt64, UInt64],
     new_a: UInt64,
     new_b: UInt64,
 ) -> None:
     """Write what pairs (u, v) become in the next round, for u in ``low..high``."""
+    left_a, left_b, right_a, right_b = sides
     for u in range(low, high):
         for v in range(len(a)):
             total_a, total_b = np.uint64(0), np.uint64(0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.refinement.colours import messages_of
-from twinwl.refinement.content_keys import label_keys
+from twinwl.refinement.content_keys import KeyedMessages, label_keys
 from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
-    from twinwl.refinement.round_kernels import Messages
 
 __all__ = ["Neighbourhoods", "RootedBlock", "RootedSubgraph"]
 
@@ -166,19 +165,15 @@ class RootedBlock:
         return self.cut.as_batch(self.source.batch)
 
     @cached_property
-    def messages(self) -> Messages:
-        """Who hears from whom inside the subgraphs, coded as `Neighbourhoods.code_keys` counts."""
-        return messages_of(self.graphs, self.graphs.edge_labels, max(1, len(self.graphs.edge_vocabulary)))
+    def messages(self) -> KeyedMessages:
+        """Who hears from whom inside the subgraphs."""
+        messages = messages_of(self.graphs, self.graphs.edge_labels, max(1, len(self.graphs.edge_vocabulary)))
+        return KeyedMessages(messages.indptr, messages.indices, messages.codes, self.source.code_keys)
 
     @property
     def label_keys(self) -> UInt64:
         """Keys of the node labels, shape (n_union_nodes, 2)."""
         return self.source.label_keys[self.graphs.node_labels]
-
-    @property
-    def code_keys(self) -> UInt64:
-        """Keys of the kinds of messages."""
-        return self.source.code_keys
 
     def subgraphs(self) -> Iterator[RootedSubgraph]:
         """Yield the subgraphs one by one, as a user's function wants them."""

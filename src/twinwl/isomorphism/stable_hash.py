@@ -14,6 +14,7 @@ from twinwl.isomorphism.counting import size
 from twinwl.isomorphism.keys import absorbed, absorbed_rows
 from twinwl.isomorphism.readouts import ReadoutError, RoundReader
 from twinwl.refinement.content_keys import fold_keys
+from twinwl.refinement.graph_arrays import union_of
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.refinement.searches import search
 from twinwl.refinement.stable_keys import stable_signatures
@@ -75,21 +76,11 @@ def _growths(batch: GraphBatch, readouts: tuple[Readout, ...], wanted: Bool, n_i
 def _searched_sizes(batch: GraphBatch, roots: Int64, n_iter: int) -> Int32:
     """Do as `rooted_sizes` does for few nodes alone: large random graphs have few that are alike."""
     sizes = np.ones((n_iter + 1, batch.n_nodes), np.int32)
+    union = union_of(batch)
     nothing_below = np.empty((0, n_iter + 1), np.int32)
     done = 0
     while done < len(roots):
-        done, _ = search(
-            roots,
-            done,
-            len(roots),
-            0,
-            batch.indptr,
-            batch.indices,
-            nothing_below,
-            n_iter,
-            STEPS_PER_PIECE,
-            sizes,
-        )
+        done, _ = search(roots, done, len(roots), union, nothing_below, STEPS_PER_PIECE, sizes)
     return sizes
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -98,17 +98,25 @@ class SparseAwareAdam:
             rows.flush()
 
 
+class _Moments(NamedTuple):
+    """The values of a wide weight, their moments, and up to which step each row has come."""
+
+    values: NDArray[np.float32]
+    mean: NDArray[np.float32]
+    square: NDArray[np.float32]
+    step_of_row: Int64
+
+
 class _Rows:
-    """The moments of one wide weight, and up to which step each of its rows has come."""
+    """One wide weight, whose rows are moved when they are needed."""
 
     def __init__(self, layer: SparseLinear, learning_rate: float, weight_decay: float) -> None:
         self._weight = layer.weight
-        self._values = layer.weight.detach().numpy()
-        self._mean = np.zeros_like(self._values)
-        self._square = np.zeros_like(self._values)
-        self._step_of_row = np.zeros(len(self._values), np.int64)
-        self._all_rows = np.arange(len(self._values))
-        self._seen = np.zeros(len(self._values), np.bool_)
+        values = layer.weight.detach().numpy()
+        steps = np.zeros(len(values), np.int64)
+        self._moments = _Moments(values, np.zeros_like(values), np.zeros_like(values), steps)
+        self._all_rows = np.arange(len(values))
+        self._seen = np.zeros(len(values), np.bool_)
         self._keep = 1 - learning_rate * weight_decay
         self._learning_rate = learning_rate
         self._steps = self._flushed_at = 0
@@ -137,10 +145,7 @@ class _Rows:
         _move_rows(
             grad._indices()[0].numpy(),  # noqa: SLF001
             grad._values().numpy(),  # noqa: SLF001
-            self._values,
-            self._mean,
-            self._square,
-            self._step_of_row,
+            self._moments,
             self._steps,
             np.float32(self._sizes[self._steps]),
             np.float32(_EPSILON * np.sqrt(1 - _BETA2**self._steps)),
@@ -151,17 +156,7 @@ class _Rows:
         if self._steps == self._flushed_at:
             return
         moves, keeps = _moves_put_off(self._flushed_at, self._steps, self._sizes, self._keep)
-        _bring_up(
-            rows,
-            self._values,
-            self._mean,
-            self._square,
-            self._step_of_row,
-            self._flushed_at,
-            self._steps,
-            moves,
-            keeps,
-        )
+        _bring_up(rows, self._moments, self._flushed_at, self._steps, moves, keeps)
 
 
 def _sizes_of_steps(n_steps: int, learning_rate: float) -> Float64:
@@ -188,18 +183,9 @@ def _moves_put_off(first: int, now: int, sizes: Float64, keep: float) -> tuple[F
 
 # NumPy's division, which never raises, is what lets the loops over units be vectorised.
 @kernel(fastmath={"contract"}, error_model="numpy")
-def _bring_up(
-    rows: Int64,
-    values: NDArray[np.float32],
-    mean: NDArray[np.float32],
-    square: NDArray[np.float32],
-    step_of_row: Int64,
-    first: int,
-    now: int,
-    moves: Float64,
-    keeps: Float64,
-) -> None:
+def _bring_up(rows: Int64, moments: _Moments, first: int, now: int, moves: Float64, keeps: Float64) -> None:
     """Make up for the steps that rows have missed; a row may be named twice."""
+    values, mean, square, step_of_row = moments
     tiny = np.float32(1e-36)  # a row without any gradient so far has moments of zero, and stays
     for row in rows:
         # A row's step is that of the last flush or later; before the first move it is that flush.
@@ -234,16 +220,14 @@ def _distinct(rows: Int64, seen: NDArray[np.bool_]) -> bool:
 def _move_rows(
     rows: Int64,
     grads: NDArray[np.float32],
-    values: NDArray[np.float32],
-    mean: NDArray[np.float32],
-    square: NDArray[np.float32],
-    step_of_row: Int64,
+    moments: _Moments,
     now: int,
     size: np.float32,
     epsilon: np.float32,
     keep: np.float32,
 ) -> None:
     """Adam's step for the rows given, each named once and up to date."""
+    values, mean, square, step_of_row = moments
     beta1, beta2 = np.float32(_BETA1), np.float32(_BETA2)
     rest1, rest2 = np.float32(1 - _BETA1), np.float32(1 - _BETA2)
     for place in range(len(rows)):

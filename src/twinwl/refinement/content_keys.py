@@ -9,27 +9,42 @@ about 2⁻¹²⁸ a pair: improbable, not impossible. **Any change here breaks e
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from twinwl.compilation.kernel import kernel
 from twinwl.graphs.labels import label_token
+from twinwl.refinement.colours import messages_of
 from twinwl.refinement.mixing import blended
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from twinwl.arrays import Int32, Int64, Ints, UInt64
+    from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = ["content_keys", "fold_keys", "label_keys", "message_keys", "next_round_keys"]
+__all__ = ["KeyedMessages", "content_keys", "fold_keys", "keyed_messages", "label_keys", "next_round_keys"]
 
 # Digits of the golden ratio, e and pi: one salt for each place a key is used in.
 HEARD = np.uint64(0x9E3779B97F4A7C15)
 OWN = np.uint64(0xB7E151628AED2A6A)
 WHOLE = np.uint64(0x243F6A8885A308D3)
+
+
+class KeyedMessages(NamedTuple):
+    """Who hears from whom, and a key for each kind of message.
+
+    ``codes`` tells the kind of each message, and is empty where all are alike; ``code_keys`` has one row per
+    kind.
+    """
+
+    indptr: Int64
+    indices: Int32
+    codes: Int32
+    code_keys: UInt64
 
 
 def content_keys(alphabet: Alphabet) -> list[UInt64]:
@@ -44,7 +59,7 @@ def content_keys(alphabet: Alphabet) -> list[UInt64]:
     True
     """
     keys = [label_keys(alphabet.labels, b"twl1 " + alphabet.initial.encode())]
-    codes = message_keys(alphabet.edge_labels, directed=alphabet.directed)
+    codes = _message_keys(alphabet.edge_labels, directed=alphabet.directed)
     for part in alphabet.rounds:
         out = np.empty((part.n_colours, 2), np.uint64)
         _keys_of_signatures(part.sig_ptr, part.sig_items, part.stride, codes, keys[-1], out)
@@ -60,7 +75,15 @@ def label_keys(labels: Iterable[Label], purpose: bytes) -> UInt64:
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64).reshape(-1, 2)
 
 
-def message_keys(edge_labels: tuple[Label, ...] | None, *, directed: bool) -> UInt64:
+def keyed_messages(batch: GraphBatch) -> KeyedMessages:
+    """Return the messages of a batch; edge labels take part where there are any."""
+    messages = messages_of(batch, batch.edge_labels, len(batch.edge_vocabulary))
+    # A batch without edges has an empty vocabulary, and hears nothing.
+    code_keys = _message_keys(batch.edge_vocabulary or None, directed=batch.directed)
+    return KeyedMessages(messages.indptr, messages.indices, messages.codes, code_keys)
+
+
+def _message_keys(edge_labels: tuple[Label, ...] | None, *, directed: bool) -> UInt64:
     """Return a key for each kind of message: the edge label and, where directed, the direction."""
     labels: tuple[Label, ...] = (None,) if edge_labels is None else edge_labels
     kinds: list[Label] = list(labels)
@@ -87,36 +110,24 @@ def _keys_of_signatures(
 
 
 @kernel
-def next_round_keys(
-    first: int,
-    last: int,
-    indptr: Int64,
-    indices: Int32,
-    message_codes: Int32,
-    codes: UInt64,
-    keys: UInt64,
-    out: UInt64,
-) -> None:
+def next_round_keys(first: int, last: int, messages: KeyedMessages, keys: UInt64, out: UInt64) -> None:
     """Write the keys of the next round for nodes ``first..last``, who hear only from one another.
 
     The same arithmetic as for signatures, with nodes in the place of colours.
 
     Parameters
     ----------
-    indptr, indices, message_codes
-        Messages; ``message_codes`` is empty where all are alike.
-    codes : array of uint64, shape (n_codes, 2)
-        Keys of the kinds of messages.
     keys, out : arrays of uint64, shape (n_nodes, 2)
         Keys of this round and, out, of the next.
     """
-    alike = len(message_codes) == 0
+    indptr, indices, codes, code_keys = messages
+    alike = len(codes) == 0
     # Where all messages are alike a node says the same to all who hear it, so it is worked out once.
     said = np.empty((last - first if alike else 0, 2), np.uint64)
     if alike:
         for node in range(first, last):
             said[node - first, 0], said[node - first, 1] = blended(
-                keys[node, 0] ^ codes[0, 0], keys[node, 1] + codes[0, 1], HEARD
+                keys[node, 0] ^ code_keys[0, 0], keys[node, 1] + code_keys[0, 1], HEARD
             )
     for node in range(first, last):
         start, stop = indptr[node], indptr[node + 1]
@@ -127,8 +138,10 @@ def next_round_keys(
                 a += said[heard - first, 0]
                 b += said[heard - first, 1]
             else:
-                code = message_codes[place]
-                x, y = blended(keys[heard, 0] ^ codes[code, 0], keys[heard, 1] + codes[code, 1], HEARD)
+                code = codes[place]
+                x, y = blended(
+                    keys[heard, 0] ^ code_keys[code, 0], keys[heard, 1] + code_keys[code, 1], HEARD
+                )
                 a += x
                 b += y
         out[node, 0], out[node, 1] = blended(a, b, WHOLE + np.uint64(stop - start + 1))

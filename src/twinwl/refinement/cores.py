@@ -8,34 +8,59 @@ what was counted twice.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from twinwl.compilation.kernel import kernel
+from twinwl.refinement.graph_arrays import Graph, graph_between
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Int32, Int64
+    from twinwl.arrays import Int32
+    from twinwl.refinement.graph_arrays import Graphs
 
-__all__ = ["core_of", "spread"]
+__all__ = ["Core", "is_core", "peeled", "spread", "whole"]
 
 # In graphs of up to so many nodes, or with less than one leaf in so many, leaves cost more to take off than
 # to take along.
 _FEW_NODES, _FEW_LEAVES = 256, 16
 
 
+class Core(NamedTuple):
+    """A core, and what hangs on it.
+
+    ``anchors`` and ``depths``, of shape (n_hanging,), tell where in the core other nodes hang and how deep.
+    Those that hang deeper than any round goes are left out.
+    """
+
+    graph: Graph
+    anchors: Int32
+    depths: Int32
+
+
 @kernel
-def core_of(
-    low: int,
-    high: int,
-    indptr: Int64,
-    indices: Int32,
-    directed: bool,
-    n_iter: int,
-    column: int,
-    out: Int32,
-) -> tuple[Int32, Int32, Int32, int, Int64, Int32, Int32, Int32]:
-    """Cut the core out of a graph. A directed graph is all core; so is one with few nodes or few leaves.
+def is_core(low: int, high: int, graphs: Graphs) -> bool:
+    """Tell whether nodes ``low..high`` count as a core as they are: directed, or few, or with few leaves."""
+    if graphs.directed or high - low <= _FEW_NODES:
+        return True
+    n_leaves = 0
+    for node in range(low, high):
+        n_leaves += int(graphs.indptr[node + 1] - graphs.indptr[node] == 1)
+    return n_leaves * _FEW_LEAVES < high - low
+
+
+@kernel
+def whole(low: int, high: int, graphs: Graphs) -> Core:
+    """Return the graph of nodes ``low..high`` as a core that nothing hangs on."""
+    nothing = np.empty(0, np.int32)
+    return Core(graph_between(low, high, graphs), nothing, nothing)
+
+
+@kernel
+def peeled(
+    low: int, high: int, graphs: Graphs, n_iter: int, column: int, out: Int32
+) -> tuple[Core, Int32, Int32, Int32]:
+    """Cut the core out of an undirected graph.
 
     Parameters
     ----------
@@ -48,29 +73,17 @@ def core_of(
 
     Returns
     -------
+    core : Core
+    nodes : array of int32, shape (n_core,)
+        The nodes of the core.
     order : array of int32, shape (n_peeled,)
         Nodes outside the core, each after all that hangs below it.
     parent : array of int32, shape (n,)
         What each of them hangs on.
-    nodes : array of int32, shape (n_core,)
-        The nodes of the core.
-    base, core_ptr, core_indices
-        Their neighbours in the core, written as ``base`` plus their place in it: so a core that is the whole
-        graph needs no copy.
-    anchors, depths : arrays of int32, shape (n_hanging,)
-        Where in the core other nodes hang and how deep, those within ``n_iter`` steps.
     """
     n = high - low
-    for h in range(n_iter + 1):
-        for node in range(n):
-            out[h, column + node] = 1
-    nothing = np.empty(0, np.int32)
-    if directed or n <= _FEW_NODES or _n_leaves(low, high, indptr) * _FEW_LEAVES < n:
-        nodes = np.empty(n, np.int32)
-        for node in range(n):
-            nodes[node] = node
-        return nothing, nothing, nodes, low, indptr[low : high + 1], indices, nothing, nothing
-    order, parent, left = _peel(low, high, indptr, indices, n_iter, column, out)
+    indptr, indices = graphs.indptr, graphs.indices
+    order, parent, left = _peel(low, high, graphs, n_iter, column, out)
     place = np.full(n, -1, np.int32)
     nodes = np.empty(n, np.int32)
     n_core, n_arcs = 0, 0
@@ -90,7 +103,8 @@ def core_of(
             end += int(place[indices[arc] - low] >= 0)
         core_ptr[core_node + 1] = end
     anchors, depths = _hanging(order if n_core > 0 else order[:0], parent, place, n_iter)
-    return order, parent, nodes[:n_core], 0, core_ptr, core_indices, anchors, depths
+    core = Core(Graph(0, core_ptr, core_indices, graphs.directed), anchors, depths)
+    return core, nodes[:n_core], order, parent
 
 
 @kernel
@@ -102,14 +116,6 @@ def spread(order: Int32, parent: Int32, n_iter: int, column: int, out: Int32) ->
             out[h, node] += out[h - 1, above] - out[h - 2, node]
         if n_iter > 0:
             out[1, node] += 1
-
-
-@kernel
-def _n_leaves(low: int, high: int, indptr: Int64) -> int:
-    n_leaves = 0
-    for node in range(low, high):
-        n_leaves += int(indptr[node + 1] - indptr[node] == 1)
-    return n_leaves
 
 
 @kernel
@@ -131,7 +137,7 @@ def _hanging(order: Int32, parent: Int32, place: Int32, n_iter: int) -> tuple[In
 
 @kernel
 def _peel(
-    low: int, high: int, indptr: Int64, indices: Int32, n_iter: int, column: int, out: Int32
+    low: int, high: int, graphs: Graphs, n_iter: int, column: int, out: Int32
 ) -> tuple[Int32, Int32, Int32]:
     """Take the leaves off an undirected graph, counting on the way up what hangs below each node.
 
@@ -139,6 +145,10 @@ def _peel(
     nodes have in the core, 0 outside of it.
     """
     n = high - low
+    indptr, indices = graphs.indptr, graphs.indices
+    for h in range(n_iter + 1):
+        for node in range(column, column + n):
+            out[h, node] = 1
     left = np.empty(n, np.int32)
     # The exclusive or of the neighbours that are left: once there is one, it is that one.
     parent = np.empty(n, np.int32)

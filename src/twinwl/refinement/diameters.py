@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.compilation.kernel import kernel
+from twinwl.refinement.graph_arrays import graph_between, graphs_of
 from twinwl.refinement.identities import LARGE
 from twinwl.refinement.searches import representatives
 from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
@@ -14,6 +15,7 @@ from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_rang
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64
     from twinwl.graphs.batch import GraphBatch
+    from twinwl.refinement.graph_arrays import Graphs
 
 __all__ = ["diameters"]
 
@@ -37,25 +39,15 @@ def diameters(batch: GraphBatch, n_threads: int | None = None) -> Int64:
     # How far the farthest node may be, and is at least.
     most = np.full(batch.n_nodes, _UNKNOWN, np.int32)
     least = np.zeros(batch.n_nodes, np.int32)
+    graphs = graphs_of(batch)
     if batch.directed:
         for graph in np.flatnonzero(batch.nodes_per_graph >= LARGE).tolist():
             low, high = int(batch.graph_ptr[graph]), int(batch.graph_ptr[graph + 1])
-            twins = representatives(low, batch.indptr[low : high + 1], batch.indices, directed=True)
+            twins = representatives(graph_between(low, high, graphs))
             most[low:high][twins != np.arange(high - low)] = 0  # their first one is searched from
 
     def search(first: int, last: int) -> int:
-        return _search_graphs(
-            first,
-            last,
-            batch.graph_ptr,
-            batch.indptr,
-            batch.indices,
-            batch.directed,
-            most,
-            least,
-            largest,
-            STEPS_PER_PIECE,
-        )
+        return int(_search_graphs(first, last, graphs, most, least, largest, STEPS_PER_PIECE))
 
     work = batch.graph_ptr + batch.indptr[batch.graph_ptr]
     run_ranges(search, balanced_ranges(work, n_threads), n_threads)
@@ -64,18 +56,10 @@ def diameters(batch: GraphBatch, n_threads: int | None = None) -> Int64:
 
 @kernel
 def _search_graphs(
-    first: int,
-    last: int,
-    graph_ptr: Int64,
-    indptr: Int64,
-    indices: Int32,
-    directed: bool,
-    most: Int32,
-    least: Int32,
-    largest: Int64,
-    most_steps: int,
+    first: int, last: int, graphs: Graphs, most: Int32, least: Int32, largest: Int64, most_steps: int
 ) -> int:
     """Search graphs ``first..last``; return the first that is not done with after about ``most_steps``."""
+    graph_ptr = graphs.graph_ptr
     widest = 0
     for graph in range(first, last):
         widest = max(widest, graph_ptr[graph + 1] - graph_ptr[graph])
@@ -90,12 +74,12 @@ def _search_graphs(
             while root >= 0:
                 if steps > most_steps:
                     return graph
-                n_members, walked = _distances(low, root, indptr, indices, members, distances)
+                n_members, walked = _distances(low, root, graphs, members, distances)
                 farthest = distances[members[n_members - 1]]
                 largest[graph] = max(largest[graph], farthest)
                 most[root] = least[root] = farthest
                 steps += walked + 2 * n_members
-                if directed:
+                if graphs.directed:
                     for place in range(n_members):
                         distances[members[place]] = -1
                     break
@@ -105,13 +89,12 @@ def _search_graphs(
 
 
 @kernel
-def _distances(
-    low: int, root: int, indptr: Int64, indices: Int32, members: Int32, distances: Int32
-) -> tuple[int, int]:
+def _distances(low: int, root: int, graphs: Graphs, members: Int32, distances: Int32) -> tuple[int, int]:
     """Search from a root; return the number of nodes it reaches, in order of distance, and of arcs walked.
 
     ``distances`` must be -1 everywhere; places are counted from ``low``.
     """
+    indptr, indices = graphs.indptr, graphs.indices
     members[0] = root - low
     distances[root - low] = 0
     n_members, cursor, walked = 1, 0, 0

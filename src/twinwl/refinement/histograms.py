@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from twinwl.compilation.kernel import kernel
-from twinwl.refinement.identities import LARGE, rooted_sizes, sizes_of_graphs
+from twinwl.refinement.identities import LARGE, sizes_of_graphs, sizes_of_large_graph
 from twinwl.refinement.threads import available_threads, balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
@@ -30,6 +30,23 @@ _LANES = 32  # a multiple of these nodes leaves the vectorised loop no remainder
 _DIGIT_BITS = 8
 _LAST_COLOUR = np.iinfo(np.int32).max
 _ROWS_AT_MOST = np.iinfo(np.int32).max
+
+
+class _Nodes(NamedTuple):
+    """Colours by round and node, and what each node counts; columns of ``sizes`` begin with node ``low``."""
+
+    colours: Int32
+    low: int
+    sizes: Int32
+
+
+class _Rows(NamedTuple):
+    """Where rows of the matrix are written; round h owns the columns from ``offsets[h]`` on."""
+
+    offsets: Int64
+    data: Float64
+    columns: Ints
+    lengths: Int64
 
 
 def colour_histograms(
@@ -77,8 +94,8 @@ def colour_histograms(
             begin = begin_of[first]  # noqa: B023  (called within this turn of the loop)
             done = 0
             for start, stop, low, sizes in weights(first, last):
-                rows = data[begin + done :], indices[begin + done :], indptr
-                done += _rows(start, stop, batch.graph_ptr, colours, low, sizes, offsets, *rows)
+                rows = _Rows(offsets, data[begin + done :], indices[begin + done :], indptr)
+                done += _write_rows(start, stop, batch.graph_ptr, _Nodes(colours, low, sizes), rows)
             written[first] = done  # noqa: B023
 
         run_ranges(write, ranges, n_threads)
@@ -99,19 +116,20 @@ def _weights(
 ) -> Callable[[int, int], Iterator[tuple[int, int, int, Int32]]]:
     """Return a function that yields graphs from … to …, their first node, and what each node counts."""
     graph_ptr = batch.graph_ptr
-    if by_size and batch.nodes_per_graph.max(initial=0) >= LARGE:
-        sizes = rooted_sizes(batch, n_rounds - 1, n_threads)  # a large graph takes all threads for itself
-        return lambda first, last: iter([(first, last, 0, sizes)])
+    large = np.flatnonzero(batch.nodes_per_graph >= LARGE).tolist() if by_size else []
+    sizes_of_large = {graph: sizes_of_large_graph(batch, graph, n_rounds - 1, n_threads) for graph in large}
 
     def blocks(first: int, last: int) -> Iterator[tuple[int, int, int, Int32]]:
         marks = np.arange(graph_ptr[first], graph_ptr[last], _NODES_A_BLOCK)[1:]
-        bounds = [first, *np.searchsorted(graph_ptr, marks).tolist(), last]
-        n_nodes = int(np.diff(graph_ptr[bounds]).max())
-        room = np.ones(n_rounds * n_nodes, np.int32)
+        ends = [end for graph in large for end in (graph, graph + 1) if first < end < last]
+        bounds = sorted({first, *np.searchsorted(graph_ptr, marks).tolist(), *ends, last})
+        room = np.ones(n_rounds * int(np.diff(graph_ptr[bounds]).max()), np.int32)
         for start, stop in pairwise(bounds):
             low, high = int(graph_ptr[start]), int(graph_ptr[stop])
             sizes = room[: n_rounds * (high - low)].reshape(n_rounds, high - low)
-            if by_size:
+            if start in sizes_of_large:
+                sizes = sizes_of_large[start]
+            elif by_size:
                 sizes_of_graphs(batch, start, stop, n_rounds - 1, low, sizes)
             yield start, stop, low, sizes
 
@@ -130,63 +148,37 @@ def _turns(graph_ptr: Int64, n_rounds: int, n_threads: int | None) -> list[list[
 
 
 @kernel
-def _rows(
-    first: int,
-    last: int,
-    graph_ptr: Int64,
-    colours: Int32,
-    low: int,
-    sizes: Int32,
-    offsets: Int64,
-    data: Float64,
-    columns: Ints,
-    row_lengths: Int64,
-) -> int:
-    """Write the rows of graphs ``first..last`` one after the other, and the length of each; return their sum.
-
-    Columns of ``sizes`` begin with node ``low``.
-    """
+def _write_rows(first: int, last: int, graph_ptr: Int64, nodes: _Nodes, rows: _Rows) -> int:
+    """Write the rows of graphs ``first..last``, one behind the other, and their lengths; return the sum."""
+    colours, low, sizes = nodes
+    offsets, data, columns, lengths = rows
     end = 0
-    ranked = np.empty(_RANK_UP_TO, np.int32)
-    sums = np.empty(_RANK_UP_TO, np.int32)
-    colour_at = np.empty(_RANK_UP_TO, np.int32)
+    room = np.empty((3, _RANK_UP_TO), np.int32)
     for graph in range(first, last):
         begin, stop = graph_ptr[graph], graph_ptr[graph + 1]
         row_begin = end
         if stop - begin <= _RANK_UP_TO:
-            end = _sum_ranked(
-                begin, stop, low, colours, sizes, offsets, ranked, sums, colour_at, end, data, columns
-            )
+            end = _sum_ranked(begin, stop, nodes, room, end, rows)
         else:
             for h in range(len(colours)):
                 weights = sizes[h, begin - low : stop - low]
                 end = _sum_sorted(
                     colours[h, begin:stop], weights, offsets[h], offsets[h + 1], end, data, columns
                 )
-        row_lengths[graph + 1] = end - row_begin
+        lengths[graph + 1] = end - row_begin
     return end
 
 
 @kernel
-def _sum_ranked(
-    begin: int,
-    stop: int,
-    low: int,
-    colours: Int32,
-    sizes: Int32,
-    offsets: Int64,
-    ranked: Int32,
-    sums: Int32,
-    colour_at: Int32,
-    end: int,
-    data: Float64,
-    columns: Ints,
-) -> int:
+def _sum_ranked(begin: int, stop: int, nodes: _Nodes, room: Int32, end: int, rows: _Rows) -> int:
     """Write the row of the graph of nodes ``begin..stop``: a node's place is the number of smaller colours.
 
     Nodes of one colour meet at one place, and places are in order. Counting takes n² steps, but without a
     branch and many in one instruction: for the few nodes of a usual graph faster than hashing or sorting.
     """
+    colours, low, sizes = nodes
+    offsets, data, columns, _ = rows
+    ranked, sums, colour_at = room[0], room[1], room[2]
     n = stop - begin
     n_padded = (n + _LANES - 1) // _LANES * _LANES
     for place in range(n, n_padded):

@@ -14,15 +14,17 @@ import numpy as np
 from twinwl.arguments import checked, integer
 from twinwl.compilation.kernel import kernel
 from twinwl.refinement.core_sizes import sizes_of_core, sizes_of_large_core
-from twinwl.refinement.cores import core_of, spread
+from twinwl.refinement.cores import is_core, peeled, spread, whole
+from twinwl.refinement.graph_arrays import graphs_of
 from twinwl.refinement.target_blocks import popcount
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Int32, Int64
+    from twinwl.arrays import Int32
     from twinwl.graphs.batch import GraphBatch
+    from twinwl.refinement.graph_arrays import Graphs
 
-__all__ = ["LARGE", "rooted_sizes", "sizes_of_graphs"]
+__all__ = ["LARGE", "rooted_sizes", "sizes_of_graphs", "sizes_of_large_graph"]
 
 LARGE = 1 << 12
 """A graph of this many nodes is cut into pieces and spread over threads by itself."""
@@ -49,6 +51,8 @@ def rooted_sizes(batch: GraphBatch, n_iter: int, n_threads: int | None = None) -
            [3, 3, 3]], dtype=int32)
     """
     n_iter = checked("n_iter", n_iter, integer(0))
+    if len(batch) == 1 and batch.n_nodes >= LARGE:
+        return sizes_of_large_graph(batch, 0, n_iter, n_threads)
     out = np.empty((n_iter + 1, batch.n_nodes), np.int32)
     arcs_before_graph = batch.indptr[batch.graph_ptr]
     work = (arcs_before_graph + batch.graph_ptr) * max(1, n_iter)
@@ -58,58 +62,53 @@ def rooted_sizes(batch: GraphBatch, n_iter: int, n_threads: int | None = None) -
 
     run_ranges(fill, balanced_ranges(work, n_threads), n_threads)
     for graph in np.flatnonzero(batch.nodes_per_graph >= LARGE).tolist():
-        _sizes_of_large_graph(batch, graph, n_iter, out, n_threads)
+        sizes = sizes_of_large_graph(batch, graph, n_iter, n_threads)
+        out[:, batch.graph_ptr[graph] : batch.graph_ptr[graph + 1]] = sizes
     return out
 
 
 def sizes_of_graphs(batch: GraphBatch, first: int, last: int, n_iter: int, low: int, out: Int32) -> None:
     """Fill ``out`` for graphs ``first..last``, large ones left out; its columns begin with node ``low``."""
     n_nodes = batch.nodes_per_graph[first:last]
-    graphs = first, last, batch.graph_ptr, batch.indptr, batch.indices
+    graphs = graphs_of(batch)
     # Kernels are compiled when they are first called, so each kind of graphs has its own.
     if n_nodes.min(initial=LARGE) <= _WORD_BITS:
-        _sizes_of_sparse_graphs(*graphs, n_iter, low, out)
+        _sizes_of_sparse_graphs(first, last, graphs, n_iter, low, out)
         nodes = batch.indptr[batch.graph_ptr[first] : batch.graph_ptr[last] + 1]
         if np.diff(nodes).max(initial=0) > _USUAL_DEGREE:
-            _sizes_of_small_graphs(*graphs, n_iter, low, out)
+            _sizes_of_small_graphs(first, last, graphs, n_iter, low, out)
     if ((n_nodes > _WORD_BITS) & (n_nodes < LARGE)).any():
-        _sizes_of_middling_graphs(*graphs, batch.directed, n_iter, LARGE, low, out)
+        _sizes_of_middling_graphs(first, last, graphs, n_iter, LARGE, low, out)
 
 
-def _sizes_of_large_graph(
-    batch: GraphBatch, graph: int, n_iter: int, out: Int32, n_threads: int | None
-) -> None:
+def sizes_of_large_graph(batch: GraphBatch, graph: int, n_iter: int, n_threads: int | None) -> Int32:
+    """Return the rooted sizes of one graph, in pieces and on threads; shape (n_iter + 1, n)."""
     low, high = int(batch.graph_ptr[graph]), int(batch.graph_ptr[graph + 1])
+    out = np.empty((n_iter + 1, high - low), np.int32)
     degrees = np.diff(batch.indptr[low : high + 1])
     if n_iter < _FIRST_UNKNOWN or not degrees.any():
-        out[:, low:high] = 1
-        out[1:, low:high] += degrees.astype(np.int32)
-        return
-    order, parent, nodes, base, core_ptr, core_indices, anchors, depths = core_of(
-        low, high, batch.indptr, batch.indices, batch.directed, n_iter, low, out
-    )
+        out[:] = 1
+        out[1:] += degrees.astype(np.int32)
+        return out
+    graphs = graphs_of(batch)
+    if is_core(low, high, graphs):
+        nothing = np.empty((0, n_iter + 1), np.int32)
+        return sizes_of_large_core(whole(low, high, graphs), nothing, n_iter, n_threads)
+    core, nodes, order, parent = peeled(low, high, graphs, n_iter, 0, out)
     if len(nodes):
-        core = base, core_ptr, core_indices, anchors, depths, degrees[nodes], batch.directed
-        below = np.ascontiguousarray(out[:, low + nodes if len(anchors) else slice(0)].T)
-        out[:, low + nodes] = sizes_of_large_core(*core, below, n_iter, n_threads)
-    spread(order, parent, n_iter, low, out)
+        below = np.ascontiguousarray(out[:, nodes if len(core.anchors) else slice(0)].T)
+        out[:, nodes] = sizes_of_large_core(core, below, n_iter, n_threads)
+    spread(order, parent, n_iter, 0, out)
+    return out
 
 
 @kernel
-def _sizes_of_sparse_graphs(
-    first: int,
-    last: int,
-    graph_ptr: Int64,
-    indptr: Int64,
-    indices: Int32,
-    n_iter: int,
-    low: int,
-    out: Int32,
-) -> None:
+def _sizes_of_sparse_graphs(first: int, last: int, graphs: Graphs, n_iter: int, low: int, out: Int32) -> None:
     """Fill the columns of graphs whose identity sets fit a word and whose nodes have the usual degrees.
 
     With four neighbours of each node, itself where it has fewer, there is no branch and no loop over arcs.
     """
+    graph_ptr, indptr, indices = graphs.graph_ptr, graphs.indptr, graphs.indices
     here, there = np.empty(_WORD_BITS, np.uint64), np.empty(_WORD_BITS, np.uint64)
     near = np.empty(_WORD_BITS * _USUAL_DEGREE, np.int64)
     last_arc = len(indices) - 1
@@ -140,17 +139,9 @@ def _sizes_of_sparse_graphs(
 
 
 @kernel
-def _sizes_of_small_graphs(
-    first: int,
-    last: int,
-    graph_ptr: Int64,
-    indptr: Int64,
-    indices: Int32,
-    n_iter: int,
-    low: int,
-    out: Int32,
-) -> None:
+def _sizes_of_small_graphs(first: int, last: int, graphs: Graphs, n_iter: int, low: int, out: Int32) -> None:
     """Fill the columns of graphs whose identity sets fit a word and that have a node of a larger degree."""
+    graph_ptr, indptr, indices = graphs.graph_ptr, graphs.indptr, graphs.indices
     here, there = np.empty(_WORD_BITS, np.uint64), np.empty(_WORD_BITS, np.uint64)
     for graph in range(first, last):
         begin, n = graph_ptr[graph], graph_ptr[graph + 1] - graph_ptr[graph]
@@ -180,18 +171,10 @@ def _sizes_of_small_graphs(
 
 @kernel
 def _sizes_of_middling_graphs(
-    first: int,
-    last: int,
-    graph_ptr: Int64,
-    indptr: Int64,
-    indices: Int32,
-    directed: bool,
-    n_iter: int,
-    large: int,
-    low: int,
-    out: Int32,
+    first: int, last: int, graphs: Graphs, n_iter: int, large: int, low: int, out: Int32
 ) -> None:
     """Fill the columns of graphs that are neither small nor large."""
+    graph_ptr, indptr = graphs.graph_ptr, graphs.indptr
     for graph in range(first, last):
         begin, stop = graph_ptr[graph], graph_ptr[graph + 1]
         if not _WORD_BITS < stop - begin < large:
@@ -203,15 +186,14 @@ def _sizes_of_middling_graphs(
                 for h in range(1, n_iter + 1):
                     out[h, column + node] = indptr[begin + node + 1] - indptr[begin + node] + 1
             continue
-        order, parent, nodes, base, core_ptr, core_indices, anchors, depths = core_of(
-            begin, stop, indptr, indices, directed, n_iter, column, out
-        )
-        if len(nodes) > 0:
-            degrees = np.empty(len(nodes), np.int64)
+        if is_core(begin, stop, graphs):
+            sizes_of_core(whole(begin, stop, graphs), n_iter, column, out)
+            continue
+        core, nodes, order, parent = peeled(begin, stop, graphs, n_iter, column, out)
+        sizes = np.empty((n_iter + 1, len(nodes)), np.int32)
+        sizes_of_core(core, n_iter, 0, sizes)
+        for h in range(n_iter, 0, -1):
             for place in range(len(nodes)):
-                degrees[place] = indptr[begin + nodes[place] + 1] - indptr[begin + nodes[place]]
-            sizes = sizes_of_core(base, core_ptr, core_indices, anchors, depths, degrees, directed, n_iter)
-            for h in range(n_iter + 1):
-                for place in range(len(nodes)):
-                    out[h, column + nodes[place]] = sizes[h, place]
+                there = column + nodes[place]
+                out[h, there] = sizes[h, place] + out[1, there] - 1
         spread(order, parent, n_iter, column, out)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.refinement.colours import messages_of
-from twinwl.refinement.content_keys import label_keys, message_keys, next_round_keys
+from twinwl.refinement.content_keys import keyed_messages, label_keys, next_round_keys
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
@@ -32,9 +31,7 @@ def node_keys(batch: GraphBatch, n_threads: int | None = None) -> Iterator[UInt6
     >>> [len(np.unique(keys, axis=0)) for keys, _ in zip(rounds, range(3))]
     [1, 2, 2]
     """
-    # A batch without edges has an empty vocabulary, and hears nothing.
-    codes = message_keys(batch.edge_vocabulary or None, directed=batch.directed)
-    messages = messages_of(batch, batch.edge_labels, len(batch.edge_vocabulary))
+    messages = keyed_messages(batch)
     graph_ptr = batch.graph_ptr
     ranges = balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads)
     keys = label_keys(batch.node_vocabulary, b"twl1 label").take(batch.node_labels, axis=0)
@@ -43,16 +40,8 @@ def node_keys(batch: GraphBatch, n_threads: int | None = None) -> Iterator[UInt6
         following = np.empty_like(keys)
 
         def hear(low: int, high: int) -> None:
-            next_round_keys(
-                graph_ptr[low],
-                graph_ptr[high],
-                messages.indptr,
-                messages.indices,
-                messages.codes,
-                codes,
-                keys,  # noqa: B023  (called within this turn of the loop)
-                following,  # noqa: B023
-            )
+            # Called within this turn of the loop.
+            next_round_keys(graph_ptr[low], graph_ptr[high], messages, keys, following)  # noqa: B023
 
         run_ranges(hear, ranges, n_threads)
         keys = following

@@ -10,10 +10,12 @@ from twinwl.compilation.kernel import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.assembly import MAX_NODES
 from twinwl.graphs.batch import GraphBatch
+from twinwl.refinement.graph_arrays import union_of
 from twinwl.refinement.threads import STEPS_PER_PIECE, run_ranges
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64
+    from twinwl.refinement.graph_arrays import Graph
 
 __all__ = ["RootedSubgraphs", "rooted_subgraphs"]
 
@@ -78,7 +80,7 @@ class RootedSubgraphs(NamedTuple):
         >>> wide.within(1).node.tolist() == rooted_subgraphs(batch, 1).node.tolist()
         True
         """
-        return RootedSubgraphs(*_within(*self, hops))
+        return _within(self, hops)
 
 
 def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -> RootedSubgraphs:
@@ -104,12 +106,12 @@ def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -
     if hops < 0:
         raise TwinWLError(f"hops is {hops}; a rooted subgraph needs 0 hops or more")
     chosen = np.arange(batch.n_nodes, dtype=np.int64) if roots is None else np.asarray(roots, np.int64)
-    graph = batch.indptr, batch.indices, chosen, hops
+    graph = union_of(batch)
     subgraph_ptr = np.zeros(len(chosen) + 1, np.int64)
     arc_ptr = np.zeros(len(chosen) + 1, np.int64)
 
     def count(first: int, last: int) -> int:
-        done = _count(first, last, *graph, STEPS_PER_PIECE, subgraph_ptr, arc_ptr)
+        done = _count(first, last, graph, chosen, hops, STEPS_PER_PIECE, subgraph_ptr, arc_ptr)
         if subgraph_ptr[done] > MAX_NODES:
             raise TwinWLError(
                 f"the rooted subgraphs of {len(chosen)} nodes hold more than {MAX_NODES} nodes together; "
@@ -128,18 +130,21 @@ def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -
         indices=np.empty(n_arcs, np.int32),
         arc=np.empty(n_arcs, np.int64),
     )
-    run_ranges(lambda first, last: _cut(first, last, *graph, STEPS_PER_PIECE, *cut), [(0, len(chosen))])
+
+    def fill(first: int, last: int) -> int:
+        return int(_cut(first, last, graph, chosen, hops, STEPS_PER_PIECE, cut))
+
+    run_ranges(fill, [(0, len(chosen))])
     return cut
 
 
 @kernel
-def _ball(
-    indptr: Int64, indices: Int32, root: int, hops: int, members: Int32, distance_of_node: Int32
-) -> int:
+def _ball(graph: Graph, root: int, hops: int, members: Int32, distance_of_node: Int32) -> int:
     """Write the nodes within ``hops`` steps to ``members``, in order of distance; return their number.
 
     ``distance_of_node`` must be -1 everywhere and is left filled for the members.
     """
+    indptr, indices = graph.indptr, graph.indices
     members[0] = root
     distance_of_node[root] = 0
     n_members = 1
@@ -163,8 +168,7 @@ def _ball(
 def _count(
     first: int,
     last: int,
-    indptr: Int64,
-    indices: Int32,
+    graph: Graph,
     roots: Int64,
     hops: int,
     most_steps: int,
@@ -172,12 +176,13 @@ def _count(
     arc_ptr: Int64,
 ) -> int:
     """Write running totals of nodes and arcs inside the subgraphs of some roots; return where it stopped."""
+    indptr, indices = graph.indptr, graph.indices
     n_nodes = len(indptr) - 1
     members = np.empty(n_nodes, np.int32)
     distance_of_node = np.full(n_nodes, -1, np.int32)
     steps = 0
     while first < last and steps <= most_steps:
-        n_members = _ball(indptr, indices, roots[first], hops, members, distance_of_node)
+        n_members = _ball(graph, roots[first], hops, members, distance_of_node)
         n_arcs = 0
         for place in range(n_members):
             node = members[place]
@@ -196,23 +201,12 @@ def _count(
 
 
 @kernel
-def _cut(  # noqa: PLR0917  (kernels take arrays, and keywords cost them time)
-    first: int,
-    last: int,
-    indptr: Int64,
-    indices: Int32,
-    roots: Int64,
-    hops: int,
-    most_steps: int,
-    subgraph_ptr: Int64,
-    root: Int32,
-    node_of_place: Int32,
-    distance: Int32,
-    cut_indptr: Int64,
-    cut_indices: Int32,
-    cut_arc: Int64,
+def _cut(
+    first: int, last: int, graph: Graph, roots: Int64, hops: int, most_steps: int, cut: RootedSubgraphs
 ) -> int:
     """Write the subgraphs of some roots; return where it stopped."""
+    indptr, indices = graph.indptr, graph.indices
+    subgraph_ptr, root, node_of_place, distance, cut_indptr, cut_indices, cut_arc = cut
     n_nodes = len(indptr) - 1
     members = np.empty(n_nodes, np.int32)
     distance_of_node = np.full(n_nodes, -1, np.int32)
@@ -220,7 +214,7 @@ def _cut(  # noqa: PLR0917  (kernels take arrays, and keywords cost them time)
     written = cut_indptr[subgraph_ptr[first]]
     last_arc = written + most_steps
     while first < last and written <= last_arc:
-        n_members = _ball(indptr, indices, roots[first], hops, members, distance_of_node)
+        n_members = _ball(graph, roots[first], hops, members, distance_of_node)
         start = subgraph_ptr[first]
         members[:n_members].sort()
         for place in range(n_members):
@@ -245,7 +239,8 @@ def _cut(  # noqa: PLR0917  (kernels take arrays, and keywords cost them time)
 
 
 @kernel
-def _within(subgraph_ptr, root, node, distance, indptr, indices, arc, hops):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _within(cut: RootedSubgraphs, hops: int) -> RootedSubgraphs:
+    subgraph_ptr, root, node, distance, indptr, indices, arc = cut
     place = np.empty(len(node), np.int32)
     n_nodes = 0
     n_arcs = 0
@@ -279,4 +274,4 @@ def _within(subgraph_ptr, root, node, distance, indptr, indices, arc, hops):  # 
                     written += 1
             new_indptr[kept] = written
         new_ptr[index + 1] = kept
-    return new_ptr, new_root, new_node, new_distance, new_indptr, new_indices, new_arc
+    return RootedSubgraphs(new_ptr, new_root, new_node, new_distance, new_indptr, new_indices, new_arc)

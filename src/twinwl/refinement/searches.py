@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Int32, Int64, UInt64
+    from twinwl.refinement.graph_arrays import Graph
 
 __all__ = ["representatives", "search"]
 
@@ -29,26 +30,17 @@ _TURNED = np.uint64(0x9E3779B97F4A7C15)  # tells arcs in from arcs out
 
 @kernel
 def search(
-    roots: Int64,
-    first: int,
-    last: int,
-    base: int,
-    core_ptr: Int64,
-    core_indices: Int32,
-    below: Int32,
-    n_iter: int,
-    most_steps: int,
-    sizes: Int32,
+    roots: Int64, first: int, last: int, graph: Graph, below: Int32, most_steps: int, sizes: Int32
 ) -> tuple[int, int]:
     """Search from the roots ``first..last``, stopping early after about ``most_steps`` arcs.
 
     Parameters
     ----------
     roots : array of int64
-        Nodes of the core.
-    below : array of int32, shape (n_core, n_iter + 1)
+        Nodes of the graph.
+    below : array of int32, shape (n, n_iter + 1)
         How many nodes hang at most h below each; shape (0, n_iter + 1) where nothing hangs anywhere.
-    sizes : array of int32, shape (n_iter + 1, n_core)
+    sizes : array of int32, shape (n_iter + 1, n)
         The columns of the roots are filled.
 
     Returns
@@ -56,11 +48,11 @@ def search(
     first, steps
         The first root that was not searched from, and the number of arcs walked.
     """
-    n_core = len(core_ptr) - 1
+    n, n_iter = len(graph.indptr) - 1, len(sizes) - 1
     # One byte per node, so that as much as possible stays in the cache; started over when stamps run out.
-    seen = np.zeros(n_core, np.uint8)
+    seen = np.zeros(n, np.uint8)
     stamp = np.uint8(0)
-    queue = np.empty(n_core + 1, np.int32)  # written one place ahead
+    queue = np.empty(n + 1, np.int32)  # written one place ahead
     ahead = np.empty((3, _AHEAD), np.int64)
     size = np.empty(n_iter + 1, np.int32)
     steps = 0
@@ -76,7 +68,7 @@ def search(
         for h in range(n_iter + 1):
             size[h] = below[root, h] if len(below) else 1
         for level in range(1, n_iter + 1):
-            tail, walked = _next_level(begin, end, base, core_ptr, core_indices, stamp, seen, queue, ahead)
+            tail, walked = _next_level(begin, end, graph, stamp, seen, queue, ahead)
             steps += walked
             if tail == end:
                 break
@@ -97,9 +89,7 @@ def search(
 def _next_level(
     begin: int,
     end: int,
-    base: int,
-    core_ptr: Int64,
-    core_indices: Int32,
+    graph: Graph,
     stamp: np.uint8,
     seen: NDArray[np.uint8],
     queue: Int32,
@@ -107,19 +97,20 @@ def _next_level(
 ) -> tuple[int, int]:
     """Append the new neighbours of nodes ``begin..end`` of the queue; return its end and the arcs walked."""
     start, stop, touched = ahead[0], ahead[1], ahead[2]
-    last_arc = len(core_indices) - 1
+    base, indptr, indices = graph.base, graph.indptr, graph.indices
+    last_arc = len(indices) - 1
     tail = end
     steps = 0
     while begin < end and tail < len(seen):
         n_ahead = min(_AHEAD, end - begin)
         for place in range(n_ahead):
             node = queue[begin + place]
-            start[place], stop[place] = core_ptr[node], core_ptr[node + 1]
+            start[place], stop[place] = indptr[node], indptr[node + 1]
         for place in range(n_ahead):
-            touched[place] = core_indices[min(start[place], last_arc)]
+            touched[place] = indices[min(start[place], last_arc)]
         for place in range(n_ahead):
             for arc in range(start[place], stop[place]):
-                other = core_indices[arc] - base
+                other = indices[arc] - base
                 queue[tail] = other
                 tail += int(seen[other] != stamp)
                 seen[other] = stamp
@@ -128,22 +119,22 @@ def _next_level(
     return tail, steps
 
 
-def representatives(base: int, core_ptr: Int64, core_indices: Int32, *, directed: bool) -> Int64:
+def representatives(graph: Graph) -> Int64:
     """Return for each node the first node with the same neighbours, itself where there is none before.
 
     Two such nodes can change places and the graph stays what it is, so their sizes are the same. In directed
     graphs that takes the same arcs in as well as out.
     """
-    core_indices = core_indices[core_ptr[0] : core_ptr[-1]] - np.int32(base)
-    core_ptr = core_ptr - core_ptr[0]
-    heard_ptr, heard = core_ptr, core_indices
-    if directed:
-        shape = (len(core_ptr) - 1, len(core_ptr) - 1)
-        ones = np.ones(len(core_indices), np.int8)
-        turned = sparse.csr_matrix((ones, core_indices, core_ptr), shape=shape).tocsc()
+    indptr = graph.indptr - graph.indptr[0]
+    indices = graph.indices[graph.indptr[0] : graph.indptr[-1]] - np.int32(graph.base)
+    heard_ptr, heard = indptr, indices
+    if graph.directed:
+        shape = (len(indptr) - 1, len(indptr) - 1)
+        ones = np.ones(len(indices), np.int8)
+        turned = sparse.csr_matrix((ones, indices, indptr), shape=shape).tocsc()
         heard_ptr, heard = turned.indptr.astype(np.int64), turned.indices.astype(np.int32)
-    keys = _keys_of_lists(core_ptr, core_indices) + _TURNED * _keys_of_lists(heard_ptr, heard)
-    return _first_alike(np.argsort(keys, kind="stable"), keys, core_ptr, core_indices, heard_ptr, heard)
+    keys = _keys_of_lists(indptr, indices) + _TURNED * _keys_of_lists(heard_ptr, heard)
+    return _first_alike(np.argsort(keys, kind="stable"), keys, indptr, indices, heard_ptr, heard)
 
 
 @kernel

@@ -8,19 +8,19 @@ it. So a node changes its key only when its class is halved, and only those who 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from twinwl.compilation.kernel import kernel
-from twinwl.refinement.colours import messages_of
-from twinwl.refinement.content_keys import HEARD, OWN, WHOLE, label_keys, message_keys
+from twinwl.refinement.content_keys import HEARD, OWN, WHOLE, keyed_messages, label_keys
 from twinwl.refinement.mixing import blended
 from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.graphs.batch import GraphBatch
+    from twinwl.refinement.content_keys import KeyedMessages
 
 __all__ = ["stable_signatures"]
 
@@ -38,6 +38,15 @@ _COUNT, _NEXT = 7, 8
 _QUEUE, _OTHER_QUEUE, _TOUCHED, _MOVED, _N_MARKS = 9, 10, 11, 12, 13
 
 
+class _Room(NamedTuple):
+    """What a thread works in: its slots of a hash table, and the round and queue of a graph it broke off."""
+
+    words: UInt64
+    marks: Int32
+    slots: Int32
+    state: Int64
+
+
 def stable_signatures(batch: GraphBatch, n_threads: int | None = None) -> tuple[UInt64, Int32]:
     """Return the key of each node's last signature, shape (n_nodes, 2), and the size of its class.
 
@@ -52,47 +61,40 @@ def stable_signatures(batch: GraphBatch, n_threads: int | None = None) -> tuple[
     >>> class_size.tolist(), bool((signatures[0] == signatures[2]).all())
     ([2, 1, 2], True)
     """
-    # A batch without edges has an empty vocabulary, and hears nothing.
-    code_keys = message_keys(batch.edge_vocabulary or None, directed=batch.directed)
-    messages = messages_of(batch, batch.edge_labels, len(batch.edge_vocabulary))
+    messages = keyed_messages(batch)
     graph_ptr = batch.graph_ptr
     words = np.zeros((batch.n_nodes, _N_WORDS), np.uint64)
     labels = label_keys(batch.node_vocabulary, b"twl1 label")
     words[:, _KEY : _KEY + 2] = labels.take(batch.node_labels, axis=0)
     marks = np.empty((batch.n_nodes, _N_MARKS), np.int32)
-    room_of_range: dict[int, tuple[Int32, Int64]] = {}
+    room_of_range: dict[int, _Room] = {}
 
     def settle(first: int, last: int) -> int:
         if last not in room_of_range:
             most = int(batch.nodes_per_graph[first:last].max(initial=0))
             slots = np.zeros(1 << max(4, (2 * most).bit_length()), np.int32)
-            room_of_range[last] = slots, np.zeros(2, np.int64)
-        who = messages.indptr, messages.indices, messages.codes, code_keys, batch.directed
-        # A step may miss the cache several times.
-        room = words, marks, *room_of_range[last]
-        return int(_settle_graphs(first, last, graph_ptr, *who, *room, STEPS_PER_PIECE >> 2))
+            room_of_range[last] = _Room(words, marks, slots, np.zeros(2, np.int64))
+        most_steps = STEPS_PER_PIECE >> 2  # a step may miss the cache several times
+        room = room_of_range[last]
+        return int(_settle_graphs(first, last, graph_ptr, messages, batch.directed, room, most_steps))
 
     run_ranges(settle, balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads), n_threads)
     return words[:, _SIGNATURE:].copy(), marks[:, _COUNT].copy()
 
 
 @kernel
-def _settle_graphs(  # noqa: PLR0917
+def _settle_graphs(
     first: int,
     last: int,
     graph_ptr: Int64,
-    indptr: Int64,
-    indices: Int32,
-    codes: Int32,
-    code_keys: UInt64,
+    messages: KeyedMessages,
     directed: bool,
-    words: UInt64,
-    marks: Int32,
-    slots: Int32,
-    state: Int64,
+    room: _Room,
     most_steps: int,
 ) -> int:
     """Settle graphs ``first..last``; return the first that is not yet settled after about ``most_steps``."""
+    indptr = messages.indptr
+    words, marks, slots, state = room
     steps = 0
     n_round, n_queued = state[0], state[1]
     for graph in range(first, last):
@@ -121,19 +123,7 @@ def _settle_graphs(  # noqa: PLR0917
                 for position in range(start, end):
                     changed = np.int64(marks[position, _NODE])
                     if position < middle or marks[changed, _GROUP] != keeps:
-                        n_queued = _tell(
-                            n_round,
-                            low,
-                            n_queued,
-                            changed,
-                            indptr,
-                            indices,
-                            codes,
-                            code_keys,
-                            directed,
-                            words,
-                            marks,
-                        )
+                        n_queued = _tell(n_round, low, n_queued, changed, messages, directed, words, marks)
                         steps += indptr[changed + 1] - indptr[changed]
             n_round += 1
         n_round = 0
@@ -242,15 +232,13 @@ def _tell(
     low: int,
     n_queued: int,
     node: int,
-    indptr: Int64,
-    indices: Int32,
-    codes: Int32,
-    code_keys: UInt64,
+    messages: KeyedMessages,
     directed: bool,
     words: UInt64,
     marks: Int32,
 ) -> int:
     """Make a node's signature its key, and queue it and those who hear it; return the queue's length."""
+    indptr, indices, codes, code_keys = messages
     old_a, old_b = words[node, _KEY], words[node, _KEY + 1]
     new_a, new_b = words[node, _SIGNATURE], words[node, _SIGNATURE + 1]
     words[node, _KEY], words[node, _KEY + 1] = new_a, new_b

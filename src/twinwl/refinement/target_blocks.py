@@ -6,16 +6,18 @@ a block run before the next block begins, so memory is two rows per node however
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from twinwl.compilation.kernel import kernel
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Bool, Int32, Int64, UInt64
+    from twinwl.arrays import Bool, Int32, UInt64
+    from twinwl.refinement.cores import Core
+    from twinwl.refinement.graph_arrays import Graph
 
-__all__ = ["TARGETS_PER_BLOCK", "WORDS", "pass_block", "pass_far_block", "popcount"]
+__all__ = ["TARGETS_PER_BLOCK", "WORDS", "Room", "pass_block", "pass_far_block", "popcount"]
 
 WORDS = 8
 TARGETS_PER_BLOCK = WORDS * 64
@@ -25,86 +27,73 @@ _FEW_WORDS = 4  # of a row where there are few targets
 _1, _2, _3, _4, _5, _6, _7 = (np.uint64(word) for word in range(1, WORDS))
 
 
+class Room(NamedTuple):
+    """What a thread needs to pass blocks of a large core.
+
+    Two arrays of rows, which rows have changed in the round before and in this one, and the gains of each
+    round and node.
+    """
+
+    here: UInt64
+    there: UInt64
+    changed: Bool
+    changing: Bool
+    gains: Int32
+
+
 @kernel
 def pass_block(
-    first: int,
-    base: int,
-    core_ptr: Int64,
-    core_indices: Int32,
-    anchors: Int32,
-    depths: Int32,
-    directed: bool,
-    n_iter: int,
-    here: UInt64,
-    there: UInt64,
-    gains: Int32,
+    first: int, core: Core, n_iter: int, here: UInt64, there: UInt64, column: int, gains: Int32
 ) -> None:
     """Count which of the targets ``first..first + 512`` each node of the core reaches, and in which round.
 
     Parameters
     ----------
-    base, core_ptr, core_indices, anchors, depths
-        A core and what hangs on it, as `twinwl.refinement.cores.core_of` returns them. Targets are the nodes
-        of the core and then what hangs on it.
+    core
+        Targets are its nodes and then what hangs on it.
     here, there : arrays of uint64, shape (n_core * WORDS,)
         Room to work in.
-    gains : array of int32, shape (n_iter + 1, n_core)
+    column, gains : array of int32, shape (n_iter + 1, at least column + n_core)
         Rows 2, 3, … are increased by the number of targets that are reached in that round and not before.
     """
-    n_core = len(core_ptr) - 1
-    n_targets = n_core + len(anchors)
+    n_core = len(core.graph.indptr) - 1
+    n_targets = n_core + len(core.anchors)
     last = min(first + TARGETS_PER_BLOCK, n_targets)
     width = WORDS if n_targets > _FEW_WORDS * _WORD_BITS else _FEW_WORDS
     deepest = 0
     for target in range(max(first, n_core), last):
-        deepest = max(deepest, depths[target - n_core])
-    _first_rows(width, first, last, base, core_ptr, core_indices, anchors, depths, directed, here)
-    for h in range(1 if directed else 2, n_iter + 1):
+        deepest = max(deepest, core.depths[target - n_core])
+    _first_rows(width, first, last, core, here)
+    for h in range(1 if core.graph.directed else 2, n_iter + 1):
         if width == WORDS:
-            grew = _next_eight(base, core_ptr, core_indices, here, there, gains[h])
+            grew = _next_eight(core.graph, here, there, column, gains[h])
         else:
-            grew = _next_four(base, core_ptr, core_indices, here, there, gains[h])
+            grew = _next_four(core.graph, here, there, column, gains[h])
         if h <= deepest:
-            _hang(width, first, last, n_core, anchors, depths, h, there, gains[h])
+            _hang(width, first, last, core, h, there, column, gains[h])
         elif grew == 0:
             break
         here, there = there, here
 
 
-def pass_far_block(  # noqa: PLR0917  (kernels take arrays, and keywords cost them time)
-    first: int,
-    base: int,
-    core_ptr: Int64,
-    core_indices: Int32,
-    anchors: Int32,
-    depths: Int32,
-    directed: bool,
-    n_iter: int,
-    here: UInt64,
-    there: UInt64,
-    changed: Bool,
-    changing: Bool,
-    gains: Int32,
-) -> None:
+def pass_far_block(first: int, core: Core, n_iter: int, room: Room) -> None:
     """Do the same for a large graph, where rows come from a far cache: only those that changed are fetched.
 
     It is no kernel itself, so that an interrupt is noticed between two rounds.
 
-    Parameters
-    ----------
-    changed, changing : arrays of bool, shape (n_core,)
-        Room to work in. The rest is as for `pass_block`.
     """
-    n_core = len(core_ptr) - 1
-    last = min(first + TARGETS_PER_BLOCK, n_core + len(anchors))
-    deepest = int(depths[max(0, first - n_core) : max(0, last - n_core)].max(initial=0))
-    _first_rows(WORDS, first, last, base, core_ptr, core_indices, anchors, depths, directed, here)
+    here, there, changed, changing, gains = room
+    n_core = len(changed)
+    last = min(first + TARGETS_PER_BLOCK, n_core + len(core.anchors))
+    hanging = slice(max(0, first - n_core), max(0, last - n_core))
+    deepest = int(core.depths[hanging].max(initial=0))
+    _first_rows(WORDS, first, last, core, here)
     _non_empty(here, changed)
-    for h in range(1 if directed else 2, n_iter + 1):
-        grew = _next_far(base, core_ptr, core_indices, here, changed, there, changing, gains[h])
+    for h in range(1 if core.graph.directed else 2, n_iter + 1):
+        grew = _next_far(core.graph, here, changed, there, changing, gains[h])
         if h <= deepest:
-            _hang(WORDS, first, last, n_core, anchors, depths, h, there, gains[h])
-            changing[anchors[max(0, first - n_core) : max(0, last - n_core)]] = True
+            _hang(WORDS, first, last, core, h, there, 0, gains[h])
+            changing[core.anchors[hanging]] = True
         elif not grew:
             break
         here, there = there, here
@@ -112,19 +101,10 @@ def pass_far_block(  # noqa: PLR0917  (kernels take arrays, and keywords cost th
 
 
 @kernel
-def _first_rows(
-    width: int,
-    first: int,
-    last: int,
-    base: int,
-    core_ptr: Int64,
-    core_indices: Int32,
-    anchors: Int32,
-    depths: Int32,
-    directed: bool,
-    rows: UInt64,
-) -> None:
+def _first_rows(width: int, first: int, last: int, core: Core, rows: UInt64) -> None:
     """Write the rows of round 1 or, where arcs lead away from who hears of a target, of round 0."""
+    base, core_ptr, core_indices, directed = core.graph
+    anchors, depths = core.anchors, core.depths
     n_core = len(core_ptr) - 1
     rows[: n_core * width] = 0
     for target in range(first, last):
@@ -137,35 +117,27 @@ def _first_rows(
         rows[target * width + word] |= bit
         if not directed:
             for arc in range(core_ptr[target], core_ptr[target + 1]):
-                rows[(core_indices[arc] - base) * width + word] |= bit
+                rows[np.uint64(core_indices[arc] - base) * np.uint64(width) + np.uint64(word)] |= bit
 
 
 @kernel
 def _hang(
-    width: int,
-    first: int,
-    last: int,
-    n_core: int,
-    anchors: Int32,
-    depths: Int32,
-    depth: int,
-    rows: UInt64,
-    gain: Int32,
+    width: int, first: int, last: int, core: Core, depth: int, rows: UInt64, column: int, gain: Int32
 ) -> None:
     """Let the targets that hang so deep be heard of where they hang."""
+    anchors, depths, n_core = core.anchors, core.depths, len(core.graph.indptr) - 1
     for target in range(max(first, n_core), last):
         if depths[target - n_core] == depth:
             word = (target - first) // _WORD_BITS
             bit = np.uint64(1) << np.uint64((target - first) % _WORD_BITS)
             rows[anchors[target - n_core] * width + word] |= bit
-            gain[anchors[target - n_core]] += 1
+            gain[column + anchors[target - n_core]] += 1
 
 
 @kernel
-def _next_four(
-    base: int, core_ptr: Int64, core_indices: Int32, here: UInt64, there: UInt64, gain: Int32
-) -> int:
+def _next_four(graph: Graph, here: UInt64, there: UInt64, column: int, gain: Int32) -> int:
     """Write the rows of the next round, four words each, and add what each gained; return the sum of that."""
+    base, core_ptr, core_indices = graph.base, graph.indptr, graph.indices
     total = 0
     for node in range(len(core_ptr) - 1):
         row = np.uint64(node) * np.uint64(_FEW_WORDS)
@@ -179,16 +151,15 @@ def _next_four(
         new = popcount(a ^ here[row]) + popcount(b ^ here[row + _1])
         new += popcount(c ^ here[row + _2]) + popcount(d ^ here[row + _3])
         there[row], there[row + _1], there[row + _2], there[row + _3] = a, b, c, d
-        gain[node] += new
+        gain[column + node] += new
         total += new
     return total
 
 
 @kernel
-def _next_eight(
-    base: int, core_ptr: Int64, core_indices: Int32, here: UInt64, there: UInt64, gain: Int32
-) -> int:
+def _next_eight(graph: Graph, here: UInt64, there: UInt64, column: int, gain: Int32) -> int:
     """Do the same with rows of eight words. Eight names stay in registers, where an array would not."""
+    base, core_ptr, core_indices = graph.base, graph.indptr, graph.indices
     total = 0
     for node in range(len(core_ptr) - 1):
         row = np.uint64(node) * np.uint64(WORDS)
@@ -210,23 +181,15 @@ def _next_eight(
         new += popcount(g ^ here[row + _6]) + popcount(h ^ here[row + _7])
         there[row], there[row + _1], there[row + _2], there[row + _3] = a, b, c, d
         there[row + _4], there[row + _5], there[row + _6], there[row + _7] = e, f, g, h
-        gain[node] += new
+        gain[column + node] += new
         total += new
     return total
 
 
 @kernel
-def _next_far(
-    base: int,
-    core_ptr: Int64,
-    core_indices: Int32,
-    here: UInt64,
-    changed: Bool,
-    there: UInt64,
-    changing: Bool,
-    gain: Int32,
-) -> bool:
+def _next_far(graph: Graph, here: UInt64, changed: Bool, there: UInt64, changing: Bool, gain: Int32) -> bool:
     """Do the same, fetching only rows that changed in the round before; ``changing`` tells which do now."""
+    base, core_ptr, core_indices = graph.base, graph.indptr, graph.indices
     grew = False
     for node in range(len(core_ptr) - 1):
         row = np.uint64(node) * np.uint64(WORDS)
