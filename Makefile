@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 EXTRAS := neural,baselines,chem,dev
+CORE := .venv-core
+LOWEST := .venv-lowest
+TEST_TOOLS := pytest pytest-xdist hypothesis
 BENCH ?= $(addprefix benchmarks/,refinement.py isomorphism.py stwin.py mlp.py ntwin.py speed_page.py)
 # `make test TESTS=tests/graphs` runs a part. One process is quickest while most of a first run is compiling
 # kernels, which every further process would do again: measured 17 s against 25 s with two on two cores.
@@ -18,15 +21,24 @@ export TWINWL_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help install run test lint bench
+# Without extras: all tests but those of layers that no extra comes near.
+TESTS_OF_CORE := $(filter-out $(addprefix tests/,compilation isomorphism refinement),\
+  $(patsubst %/,%,$(wildcard tests/*/)) $(wildcard tests/test_*.py)) src
+# With the lowest versions: what reaches into other packages. The rest is about twinwl's own arithmetic.
+TESTS_OF_LOWEST := $(addprefix tests/,graphs datasets estimators files stwin cli report test_core_install.py \
+  baselines/test_kernels.py baselines/test_gnn_rows.py ntwin/test_classifier.py evaluation/test_evaluate.py)
+
+.PHONY: help install run test test-core test-lowest lint bench
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make run      1-WL and the Twin-GNNs on built-in data, and a page about it (report.html)"
-	@echo "make test     run the tests (TESTS=path for a part)"
-	@echo "make lint     style, types and layers"
-	@echo "make bench    the measurements in benchmarks/ (BENCH=file for one)"
-	@echo "make install  the environment in $(VENV) only (PYTHON=python3.12 to choose one)"
+	@echo "make run          1-WL and the Twin-GNNs on built-in data, and a page about it (report.html)"
+	@echo "make test         run the tests (TESTS=path for a part)"
+	@echo "make test-core    the tests where no extra is installed, in $(CORE)"
+	@echo "make test-lowest  the tests with the lowest versions that are allowed, in $(LOWEST)"
+	@echo "make lint         style, types and layers"
+	@echo "make bench        the measurements in benchmarks/ (BENCH=file for one)"
+	@echo "make install      the environment in $(VENV) only (PYTHON=python3.12 to choose one)"
 
 install: $(INSTALLED)
 
@@ -35,6 +47,14 @@ run: $(INSTALLED)
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(TESTS)
+
+test-core: $(CORE)/.installed
+	$(CORE)/bin/python -m pytest -q -r fE -p no:cacheprovider -n 2 --dist loadfile \
+	  $(or $(TESTS),$(TESTS_OF_CORE))
+
+test-lowest: $(LOWEST)/.installed
+	$(LOWEST)/bin/python -m pytest -q -r fE -p no:cacheprovider -W ignore::DeprecationWarning -n 2 --dist loadfile \
+	  $(or $(TESTS),$(TESTS_OF_LOWEST))
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -54,4 +74,19 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@echo "installing into $(VENV) (once)"
 	@$(PIP) install -qq -c constraints.txt torch==2.13.0
 	@$(PIP) install -qq -c constraints.txt -e '.[$(EXTRAS)]'
+	@touch $@
+
+# Made anew whenever what they are made from changes, so that nothing is left over in them.
+$(CORE)/.installed: pyproject.toml constraints.txt
+	@echo "installing into $(CORE) (once)"
+	@$(PYTHON) -m venv --clear $(CORE)
+	@$(CORE)/bin/python -m pip --disable-pip-version-check install -qq -c constraints.txt -e . $(TEST_TOOLS)
+	@touch $@
+
+$(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
+	@echo "installing into $(LOWEST) (once)"
+	@$(PYTHON) -m venv --clear $(LOWEST)
+	@$(LOWEST)/bin/python -m pip --disable-pip-version-check install -qq -c constraints-lowest.txt torch
+	@$(LOWEST)/bin/python -m pip --disable-pip-version-check install -qq -c constraints-lowest.txt \
+	  -e '.[neural,baselines,chem,parquet]' pandas $(TEST_TOOLS)
 	@touch $@

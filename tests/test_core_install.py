@@ -1,6 +1,6 @@
 """A core install, without torch, PyG, RDKit, GraKeL, gensim and pyarrow, does all but what needs those.
 
-Where extras are installed, they are hidden from a fresh interpreter; `.ci/core-only` really leaves them out.
+Where extras are installed, they are hidden from a fresh interpreter; `make test-core` really leaves them out.
 """
 
 from __future__ import annotations
