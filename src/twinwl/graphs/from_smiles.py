@@ -252,7 +252,10 @@ def _reason(chem: ModuleType, text: object) -> str:
     unchecked = _molecule(chem, cast("str", text), sanitize=False)
     if unchecked is None:
         return "it is not valid SMILES"
-    problems = chem.DetectChemistryProblems(unchecked)
+    try:
+        problems = chem.DetectChemistryProblems(unchecked)
+    except RuntimeError:  # RDKit of 2023 asks for rings that it has not looked for
+        problems = ()
     return problems[0].Message().strip() if problems else "RDKit cannot sanitise it"
 
 
