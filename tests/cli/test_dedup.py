@@ -44,6 +44,8 @@ def test_json(molecules):
         "graphs": 4,
         "distinct": 2,
         "exact": True,
+        "same": "constitution",
+        "groups_that_differ": {"isotope": 0, "stereo": 0},
         "features_ignored": False,
         "skipped_lines": [],
         "errors": [],
@@ -51,6 +53,42 @@ def test_json(molecules):
         "representatives": [0, 2],
         "labels": [0, 0, 1, 0],
     }
+
+
+LEVELS = ["CC(=O)O", "CC(=O)[O-]", "C[13CH3]", "CC", "C[C@H](O)F", "C[C@@H](O)F", "CC(O)F"]
+
+
+@pytest.mark.parametrize(
+    ("same", "distinct", "differing"),
+    [
+        ("skeleton", 3, {"constitution": 1, "isotope": 1, "stereo": 1}),
+        ("constitution", 4, {"isotope": 1, "stereo": 1}),
+        ("isotope", 5, {"stereo": 1}),
+        ("stereo", 7, {}),
+    ],
+)
+def test_the_level_decides_what_is_the_same_and_what_else_differs_is_said(
+    tmp_path, same, distinct, differing
+):
+    path = tmp_path / "levels.smi"
+    path.write_text("\n".join(LEVELS))
+    found = json.loads(run(path, "--same", same, "--json").stdout)
+    assert (found["same"], found["distinct"], found["groups_that_differ"]) == (same, distinct, differing)
+    text = run(path, "--same", same).stdout
+    assert f"(--same {same})" in text
+    assert ("differ in stereo" in text) == ("stereo" in differing)
+
+
+def test_levels_mean_nothing_to_graphs_that_are_no_molecules(tmp_path):
+    path = tmp_path / "graphs.g6"
+    path.write_text("Bw\nBw\n")
+    assert json.loads(run(path, "--json").stdout)["same"] is None
+    result = run(path, "--same", "stereo")
+    assert result.exit_code == 2
+    assert "holds no molecules, so 'stereo' atoms mean nothing there" in result.stderr
+    result = run(tmp_path / "levels.smi", "--same", "ecfp")
+    assert result.exit_code == 2
+    assert "--same: got 'ecfp', expected 'skeleton', 'constitution', 'isotope' or 'stereo'" in result.stderr
 
 
 def test_csv_output(molecules, tmp_path):

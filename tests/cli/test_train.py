@@ -159,3 +159,24 @@ def test_a_folder_that_is_missing_is_said_before_training(tmp_path):
     assert result.exit_code == 2
     assert "its folder does not exist" in result.stderr
     assert result.stdout == ""
+
+
+def test_a_model_remembers_what_its_atoms_were(tmp_path):
+    acids, salts = "C" * 3 + "C(=O)O", "C" * 3 + "C(=O)[O-]"
+    rows = [f"{'C' * n}{text},{kind}" for n in range(1, 16) for kind, text in enumerate((acids, salts))]
+    path, model = tmp_path / "m.csv", tmp_path / "m.twinwl"
+    path.write_text("smiles,salt\n" + "\n".join(rows) + "\n")
+    result = run("train", path, "-o", model, "--method", "stwin-svc", "--atoms", "constitution")
+    assert result.exit_code == 0, result.output
+    assert load(model).atoms_ == "constitution"
+    found = run("predict", model, "smiles:CCCC(=O)[O-]", "--proba")
+    assert found.exit_code == 0, found.output
+    assert "CCCC(=O)[O-],1," in found.stdout
+    explained = run("explain", model, "smiles:CCCC(=O)[O-]")
+    assert "O-" in explained.stdout.split()
+    again = tmp_path / "again.twinwl"
+    tw.save(tw.load(model), again)
+    assert again.read_bytes() == model.read_bytes()
+    plain = tmp_path / "plain.twinwl"
+    assert run("train", path, "-o", plain, "--method", "stwin-svc").exit_code == 0
+    assert not hasattr(load(plain), "atoms_")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from twinwl.datasets.dataset import Dataset, RowError
     from twinwl.datasets.opening import Reading
+    from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.deduplication import Deduplication
     from twinwl.progress import ProgressBar
@@ -24,11 +25,17 @@ __all__ = ["dedup", "register"]
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
 Graphs are the same if they are isomorphic, including the labels of nodes and edges. \
+[bold]--same[/] sets what the labels of molecules contain: acetate and acetic acid are the same only at the \
+level skeleton, L- and D-alanine at every level except stereo (see docs/molecules.md). \
 Tables of molecules, .sdf, graph6 and SMILES files are read as a stream, so they can have any length.
 
 [bold]Examples[/]
 
 $ twinwl dedup molecules.csv
+
+[dim]distinguish stereoisomers[/]
+
+$ twinwl dedup molecules.csv --same stereo
 
 [dim]keep one molecule per group[/]
 
@@ -41,11 +48,18 @@ $ twinwl dedup MUTAG.zip -o groups.csv
 
 _GROUPS_SHOWN = 5
 _NAMES_SHOWN = 4
+_DIFFER = {"constitution": "charge, hydrogens or radicals", "isotope": "isotopes", "stereo": "stereo"}
+_AGREE = {
+    "skeleton": "elements and bond types",
+    "constitution": "elements, bond types, charges, hydrogens and radicals",
+    "isotope": "all but stereo",
+    "stereo": "all, stereo included",
+}
 
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(reads_data(dedup))
+    app.command(epilog=EPILOG)(reads_data(dedup, "same"))
 
 
 def dedup(
@@ -85,20 +99,26 @@ def dedup(
     if output is not None:
         check_dedup_output(output, file, reading)
     from twinwl.isomorphism.deduplication import deduplicate  # noqa: PLC0415
+    from twinwl.isomorphism.finer_levels import differing_groups  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     names: list[str] = []
     rows: list[int] = []
     errors: list[RowError] = []
+    smiles: list[str] = []
     with ProgressBar("graphs compared") as progress:
-        blocks = _noted(iter_source(file, reading), names, rows, errors, progress)
+        blocks = _noted(iter_source(file, reading), names, rows, errors, smiles, progress)
         found = deduplicate(blocks, exact=exact, ignore_features=ignore_features)
+        level = reading.level if names and len(smiles) == len(names) else None
+        differing = {} if level is None else differing_groups(found, smiles, level)
     if output is not None:
         write_output(output, file, reading, found, names, rows)
     if json:
-        say(_as_json(found, rows, errors))
+        say(_as_json(found, rows, errors, level, differing))
     else:
-        _tell(found, names, output)
+        _tell(found, names, level, differing)
+        if output is not None:
+            say(f"\nWritten to {output}")
 
 
 def _noted(
@@ -106,19 +126,27 @@ def _noted(
     names: list[str],
     rows: list[int],
     errors: list[RowError],
+    smiles: list[str],
     progress: ProgressBar,
 ) -> Iterator[GraphBatch]:
-    """Yield the graphs of each block, and record its names, rows and errors."""
+    """Yield the graphs of each block, and record its names, rows, errors and SMILES."""
     for block in blocks:
         names += block.names
         rows += block.rows.tolist()
         errors += block.errors
+        smiles += block.smiles or ()
         if len(block.graphs):
             yield block.graphs
         progress.advance(len(block.graphs))
 
 
-def _as_json(found: Deduplication, rows: list[int], errors: list[RowError]) -> str:
+def _as_json(
+    found: Deduplication,
+    rows: list[int],
+    errors: list[RowError],
+    level: AtomLevel | None,
+    differing: dict[AtomLevel, int],
+) -> str:
     import json  # noqa: PLC0415
 
     return json.dumps(
@@ -126,6 +154,8 @@ def _as_json(found: Deduplication, rows: list[int], errors: list[RowError]) -> s
             "graphs": len(found.labels),
             "distinct": len(found),
             "exact": found.exact,
+            "same": level,
+            "groups_that_differ": differing,
             "features_ignored": found.features_ignored,
             "rows": rows,
             "skipped_lines": [error.line for error in errors if error.line is not None],
@@ -136,7 +166,9 @@ def _as_json(found: Deduplication, rows: list[int], errors: list[RowError]) -> s
     )
 
 
-def _tell(found: Deduplication, names: list[str], output: Path | None) -> None:
+def _tell(
+    found: Deduplication, names: list[str], level: AtomLevel | None, differing: dict[AtomLevel, int]
+) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     from twinwl.report.wording import counted  # noqa: PLC0415
@@ -152,18 +184,20 @@ def _tell(found: Deduplication, names: list[str], output: Path | None) -> None:
             f", {counted(spare, 'duplicate')}{share}" if spare else ", no duplicates",
         )
     )
+    if level is not None:
+        console.print(f"Molecules are the same if they agree in {_AGREE[level]} (--same {level}).")
+    groups = [group for group in found.groups if len(group) > 1]
+    for finer, count in differing.items():
+        if count:
+            console.print(f"{counted(count, 'group')} of {len(groups):,} differ in {_DIFFER[finer]}.")
     if not found.exact:
         console.print("By hash only: graphs that the Twin-WL test cannot tell apart count as the same.")
     if found.features_ignored:
         console.print("Node features were ignored: graphs that count as the same may differ in them.")
-    largest = sorted((group for group in found.groups if len(group) > 1), key=len, reverse=True)[
-        :_GROUPS_SHOWN
-    ]
+    largest = sorted(groups, key=len, reverse=True)[:_GROUPS_SHOWN]
     if largest:
         console.print("\nLargest groups", style="bold")
     for group in largest:
         shown = ", ".join(one_line(names[graph]) for graph in group[:_NAMES_SHOWN].tolist())
         more = ", …" if len(group) > _NAMES_SHOWN else ""
         console.print(Text.assemble((f"{len(group):>8,}  ", "bold"), shown + more))
-    if output is not None:
-        console.print(Text.assemble("\nWritten to ", (str(output), "cyan")))

@@ -69,7 +69,7 @@ $ twinwl evaluate NCI1 --method stwin-svc --split gnn_comparison_splits.zip --js
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(reads_data(evaluate))
+    app.command(epilog=EPILOG)(reads_data(evaluate, "atoms"))
 
 
 def evaluate(  # noqa: PLR0917  (the options of a command)

@@ -65,6 +65,7 @@ def explain(
     check_output(png, PICTURES)
     check_source(graph, reading, "given")
     classifier = load_classifier(model)
+    reading = replace(reading, usual_atoms=getattr(classifier, "atoms_", "skeleton"))
     named = _without_folder(read_one(graph, reading), graph)
     with ProgressBar("explaining"):
         found: Explanation = classifier.explain(named.graphs, top)

@@ -36,7 +36,7 @@ $ twinwl features molecules.csv -o X.npz --features joint --edge-labels --min-df
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(reads_data(features))
+    app.command(epilog=EPILOG)(reads_data(features, "atoms"))
 
 
 def features(

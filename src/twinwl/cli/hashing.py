@@ -19,7 +19,8 @@ __all__ = ["hash_graphs", "register"]
 EPILOG = """
 One line per graph: the hash and the graph's name. \
 Isomorphic graphs have equal hashes, so different hashes mean different graphs. Graphs with equal hashes are \
-not necessarily isomorphic: they have the same colours of 1-WL and sizes of rooted subgraphs.
+not necessarily isomorphic: they have the same colours of 1-WL and sizes of rooted subgraphs. \
+[bold]--same[/] sets what the labels of molecules contain (see docs/molecules.md).
 
 [bold]Examples[/]
 
@@ -35,7 +36,7 @@ $ geng -c 7 | twinwl hash - | sort | uniq -cw37
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command("hash", epilog=EPILOG)(reads_data(hash_graphs))
+    app.command("hash", epilog=EPILOG)(reads_data(hash_graphs, "same"))
 
 
 def hash_graphs(

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["in_options", "log_as_lines", "warnings_as_lines"]
 
-_PARAMETER = re.compile(r"""\b(node_label|edge_label|on_error|target|smiles_column|kind)=(["'])([^"']*)\2""")
+_PARAMETER = re.compile(
+    r"""\b(node_label|edge_label|on_error|target|smiles_column|kind|atoms)=(["'])([^"']*)\2"""
+)
 
 
 def in_options(message: str) -> str:

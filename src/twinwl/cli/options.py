@@ -26,10 +26,12 @@ P = ParamSpec("P")
 # Values of options, repeated here so that they can be checked before the slow modules that define them are
 # loaded.
 CHOICES = {
+    "atoms": ("skeleton", "constitution", "isotope", "stereo", "ecfp"),
     "features": ("size", "count", "joint"),
     "initial": ("label", "degree"),
     "readout": ("size", "edges", "degrees", "wl", "rooted-wl", "rooted-fwl2", "canonical"),
     "root_mark": ("none", "root", "distance"),
+    "same": ("skeleton", "constitution", "isotope", "stereo"),
 }
 
 
@@ -104,14 +106,62 @@ _READING: dict[str, tuple[Any, Any]] = {
 }
 
 
-def reads_data(command: Callable[P, None]) -> Callable[..., None]:
-    """Add the options for reading data to a command, which receives them as one parameter, ``reading``."""
+_LADDER = (
+    "skeleton (element, bond type), constitution (also charge, hydrogens, radicals), isotope, stereo; "
+    "each includes the ones before"
+)
+# The level of molecule labels, as an option with the name that fits the command, and its default.
+_LEVELS: dict[str, tuple[Any, str]] = {
+    "atoms": (
+        Annotated[
+            str | None,
+            typer.Option(
+                metavar="LEVEL",
+                help=f"What the atom labels of molecules contain: {_LADDER}; or ecfp (as in Morgan "
+                "fingerprints: degree, hydrogens, charge, mass, ring). \\[default: skeleton]",
+                callback=among("atoms"),
+                rich_help_panel=_PANEL,
+            ),
+        ],
+        "skeleton",
+    ),
+    "same": (
+        Annotated[
+            str | None,
+            typer.Option(
+                metavar="LEVEL",
+                help=f"Which differences between molecules count: {_LADDER}. \\[default: constitution]",
+                callback=among("same"),
+                rich_help_panel=_PANEL,
+            ),
+        ],
+        "constitution",
+    ),
+}
+
+
+def reads_data(command: Callable[P, None], level: str | None = None) -> Callable[..., None]:
+    """Add the options for reading data to a command, which receives them as one parameter, ``reading``.
+
+    Parameters
+    ----------
+    command
+        It has a parameter ``reading``.
+    level
+        Name of its option for the level of molecule labels: ``"atoms"``, ``"same"``, or None for no option.
+    """
+    options = dict(_READING)
+    if level is not None:
+        options[level] = (_LEVELS[level][0], None)
 
     @functools.wraps(command)
     def wrapped(**given: Any) -> None:  # noqa: ANN401  (whatever options there are)
         from twinwl.datasets.opening import Reading  # noqa: PLC0415  (keeps --help fast)
 
-        reading = Reading(**{name: given.pop(name) for name in _READING})
+        asked = {name: given.pop(name) for name in options}
+        if level is not None:
+            asked |= {"atoms": asked.pop(level), "usual_atoms": _LEVELS[level][1]}
+        reading = Reading(**asked)
         command(reading=reading, **given)  # type: ignore[call-arg, arg-type]
 
     hints = get_type_hints(command, localns={"Reading": object}, include_extras=True)
@@ -122,7 +172,7 @@ def reads_data(command: Callable[P, None]) -> Callable[..., None]:
     ]
     more = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        for name, (annotation, default) in _READING.items()
+        for name, (annotation, default) in options.items()
     ]
     wrapped.__signature__ = inspect.Signature([*own, *more])  # type: ignore[attr-defined]
     wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *more]}

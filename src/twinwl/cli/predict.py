@@ -112,6 +112,7 @@ def predict(
     if train is not None:
         check_source(train, replace(reading, target=None), "given")
     classifier = load_classifier(model)
+    reading = replace(reading, usual_atoms=getattr(classifier, "atoms_", "skeleton"))
     columns = read_columns(data, reading)
     found, truth = read_with_targets(data, reading)
     with ProgressBar("predicting"):

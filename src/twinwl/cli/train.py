@@ -40,7 +40,7 @@ $ twinwl train NCI1 -o nci1.twinwl --method ntwin --layers 3 --hops 3
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(reads_data(train))
+    app.command(epilog=EPILOG)(reads_data(train, "atoms"))
 
 
 def train(  # noqa: PLR0917  (the options of a command)
@@ -131,6 +131,10 @@ def train(  # noqa: PLR0917  (the options of a command)
     from twinwl.files.model_files import save  # noqa: PLC0415
 
     with errors_of_writing(output):
-        save(model, output)
+        save(
+            model,
+            output,
+            atoms=None if found.smiles is None or reading.level == "skeleton" else reading.level,
+        )
     say(f"{figures}, in {seconds:.1f} s")
     say(f"Model written to {output} ({output.stat().st_size / 1e3:,.0f} kB)")

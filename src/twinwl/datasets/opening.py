@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -40,25 +40,29 @@ from twinwl.datasets.kinds import FOLDER_KINDS, KINDS, NAME, ROW_KINDS, Place, k
 from twinwl.datasets.parse_cache import parsed
 from twinwl.datasets.rows import Row, Rows, read_rows
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, shown
+from twinwl.graphs.atom_labels import ATOMS
 from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["Reading", "check_options", "check_place", "columns_of", "is_frame", "read_place"]
 __all__ += ["refuse_options", "rows_in_memory", "rows_of"]
 
 _LABELS = ("node_label", "edge_label")
+_OF_MOLECULES = ("target", "smiles_column", "atoms")
 _OPTIONS = {  # which options mean something to which kind
-    "table": ("target", "smiles_column"),
-    "sdf": ("target",),
+    "table": _OF_MOLECULES,
+    "sdf": ("target", "atoms"),
+    "smiles": ("atoms",),
     "edges": ("edge_label",),
     "graphml": _LABELS,
     "gml": _LABELS,
     "json": _LABELS,
-    "folder": _LABELS,
+    "folder": (*_LABELS, "atoms"),
 }
 _LONGEST_NAME = 200
 _FRAMES = {"pandas", "polars"}
@@ -76,6 +80,9 @@ class Reading:
     edge_label: str | None = None
     data_dir: str | Path | None = None
     progress: bool | None = None
+    atoms: str | None = None
+    """What labels of molecules say; None is what is usual."""
+    usual_atoms: AtomLevel = "skeleton"
 
     def __post_init__(self) -> None:
         for option in ("target", "smiles_column", "node_label", "edge_label"):
@@ -84,6 +91,12 @@ class Reading:
         checked("on_error", self.on_error, one_of("skip", "fail"))
         checked("data_dir", self.data_dir, PATH, None)
         checked("progress", self.progress, FLAG, None)
+        checked("atoms", self.atoms, ATOMS, None)
+
+    @property
+    def level(self) -> AtomLevel:
+        """What labels of molecules say."""
+        return cast("AtomLevel", self.atoms or self.usual_atoms)
 
 
 def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:
@@ -97,8 +110,8 @@ def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:
         target = reading.target
         if target is None and targets not in {"given", "none"}:
             target = obvious_target(properties_of(path), place.where, targets)
-        return Rows(place.where, "smiles", sdf_rows(path, target), target)
-    return Rows(place.where, place.kind, line_rows(place.kind, place.where))
+        return Rows(place.where, "smiles", sdf_rows(path, target), target, reading.level)
+    return Rows(place.where, place.kind, line_rows(place.kind, place.where), atoms=reading.level)
 
 
 def columns_of(place: Place, reading: Reading) -> dict[str, list[object]]:
@@ -121,8 +134,10 @@ def _table_of(place: Place) -> Table:
 
 def check_options(place: Place, source: str, reading: Reading) -> None:
     """Refuse options that mean nothing to a source, rather than pass over them."""
-    takes = ("target", "smiles_column") if place.where in MOLECULE_SETS else _OPTIONS.get(place.kind, ())
-    given = {option: getattr(reading, option) for option in ("target", "smiles_column", *_LABELS)}
+    takes = _OF_MOLECULES if place.where in MOLECULE_SETS else _OPTIONS.get(place.kind, ())
+    given = {option: getattr(reading, option) for option in (*_OF_MOLECULES, *_LABELS)}
+    if reading.atoms is not None and "atoms" not in takes:
+        raise _no_molecules(source, reading.atoms)
     refuse_options(source, {option: value for option, value in given.items() if option not in takes})
 
 
@@ -153,7 +168,7 @@ def read_place(place: Place, reading: Reading, targets: Targets, options: Mappin
     if place.kind != NAME:
         refuse_options(place.where, options)
     if place.literal:
-        return _literal(place)
+        return _literal(place, reading)
     if place.kind in ROW_KINDS and place.number is not None:
         return _one_row(place, reading)
     if place.kind == NAME:
@@ -219,7 +234,7 @@ def _read_rows(place: Place, reading: Reading, targets: Targets) -> Dataset:
 def _from_cache(path: Path, what: str, reading: Reading, name: str, parse: Callable[[], Dataset]) -> Dataset:
     # RDKit decides what can be read, so what was read with one version is not taken for another.
     version = import_extra("rdkit", "chem").__version__
-    options = (what, reading.smiles_column, reading.target, reading.on_error, version)
+    options = (what, reading.smiles_column, reading.target, reading.on_error, version, reading.level)
     return replace(parsed(path, repr(("molecules", *options)), parse), name=name)
 
 
@@ -234,10 +249,11 @@ def _one_row(place: Place, reading: Reading) -> Dataset:
     raise _out_of_range(place, count)
 
 
-def _literal(place: Place) -> Dataset:
+def _literal(place: Place, reading: Reading) -> Dataset:
     source = f"{place.kind}:{place.where}"
     source = source if len(source) <= _LONGEST_NAME else f"{source[: _LONGEST_NAME - 1]}…"
-    return _read_single(Rows(source, place.kind, [Row(0, None, place.where, source)]), source)
+    rows = Rows(source, place.kind, [Row(0, None, place.where, source)], atoms=reading.level)
+    return _read_single(rows, source)
 
 
 def _read_single(rows: Rows, name: str) -> Dataset:
@@ -251,7 +267,7 @@ def _read_single(rows: Rows, name: str) -> Dataset:
 
 def _rows_of_table(table: Table, reading: Reading, targets: Targets) -> Rows:
     columns = choose_columns(table.header, table.name, reading.smiles_column, reading.target, targets)
-    return Rows(table.name, "smiles", table_rows(table, columns), columns.target)
+    return Rows(table.name, "smiles", table_rows(table, columns), columns.target, reading.level)
 
 
 def is_frame(source: object) -> bool:
@@ -268,7 +284,9 @@ def rows_in_memory(source: object, reading: Reading, targets: Targets) -> Rows:
             Row(row, None, text, text, problem="" if is_a(text, str) else f"{shown(text)} is not text")
             for row, text in enumerate(items("source", source, "a list of strings"))
         )
-        return Rows("the list", reading.kind, rows)
+        if reading.kind == "graph6" and reading.atoms is not None:
+            raise _no_molecules("the list", reading.atoms)
+        return Rows("the list", reading.kind, rows, atoms=reading.level)
     raise TwinWLError(
         f"the data set is {shown(source)}; give a name or a path, a frame with a column of SMILES, or a list "
         'of strings with kind="smiles" or kind="graph6"; graphs become a data set by Dataset.from_graphs'
@@ -342,6 +360,12 @@ def _out_of_range(place: Place, n_graphs: int) -> GraphInputError:
 def _stem(path: Path) -> str:
     name = path.name.removesuffix(".gz")
     return Path(name).stem or name
+
+
+def _no_molecules(source: str, atoms: str) -> TwinWLError:
+    return TwinWLError(
+        f"{shown(source)} holds no molecules, so {atoms!r} atoms mean nothing there; leave it out"
+    )
 
 
 def refuse_options(given: str, options: Mapping[str, str | int | None]) -> None:

@@ -14,13 +14,15 @@ import numpy as np
 from twinwl.datasets.dataset import Dataset, RowError
 from twinwl.errors import GraphInputError, TwinWLError, shown, warn_caller
 from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.graphs.from_smiles import from_rdkit, parse_smiles
+from twinwl.graphs.from_smiles import read_smiles
 from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from twinwl.graphs.atom_labels import AtomLevel
 
 __all__ = ["BLOCK", "Row", "Rows", "as_targets", "is_missing", "read_rows", "stream_rows", "warn_left_out"]
 
@@ -58,6 +60,8 @@ class Rows(NamedTuple):
     rows: Iterable[Row]
     target: str | None = None
     """The column that targets come from."""
+    atoms: AtomLevel = "skeleton"
+    """What labels of molecules say."""
 
 
 class _Block(NamedTuple):
@@ -128,7 +132,8 @@ def _blocks(rows: Rows, on_error: str, size: int) -> Iterator[_Block]:
     first = True
     while chunk := list(itertools.islice(stream, size)):
         usable, errors = _usable(chunk, rows.target)
-        block = (_molecules if rows.kind == "smiles" else _graph6)(usable, errors)
+        is_smiles = rows.kind == "smiles"
+        block = _molecules(usable, errors, rows.atoms) if is_smiles else _graph6(usable, errors)
         if block.errors and on_error == "fail":
             raise GraphInputError(
                 f"{rows.source}{_place(block.errors[0])}: {block.errors[0].reason}; correct it, or leave "
@@ -177,13 +182,13 @@ def _usable(chunk: list[Row], target: str | None) -> tuple[list[Row], list[RowEr
     return [row for row in chunk if not (row.problem or row.lacks_target)], errors
 
 
-def _molecules(usable: list[Row], errors: list[RowError]) -> _Block:
-    found = parse_smiles([row.text for row in usable], on_error="skip", warn=False)
+def _molecules(usable: list[Row], errors: list[RowError], atoms: AtomLevel) -> _Block:
+    graphs, kept, failures = read_smiles([row.text for row in usable], "skip", atoms=atoms)
     errors += [
         RowError(*usable[place][:2], "graph", f"SMILES {shown(text)} cannot be read: {reason}")
-        for place, text, reason in found.failures
+        for place, text, reason in failures
     ]
-    return _Block(from_rdkit(found.molecules), [usable[place] for place in found.kept], sorted(errors))
+    return _Block(graphs, [usable[place] for place in kept], sorted(errors))
 
 
 def _graph6(usable: list[Row], errors: list[RowError]) -> _Block:

@@ -60,6 +60,7 @@ def load_dataset(
     node_label: str | None = None,
     edge_label: str | None = None,
     progress: bool | None = None,
+    atoms: str | None = None,
     **options: int,
 ) -> Dataset:
     r"""Load graphs, with their targets where there are any, by name, from a file, or from a table in memory.
@@ -95,6 +96,9 @@ def load_dataset(
         list).
     progress
         Whether to show a bar while downloading; None where standard error is a terminal.
+    atoms
+        What labels of molecules say, as in `GraphBatch.from_smiles`: ``"skeleton"`` (the default),
+        ``"constitution"``, ``"isotope"``, ``"stereo"`` or ``"ecfp"``.
     **options
         Options of sets made in code: ``n_pairs``, ``n_copies``, ``random_state``.
 
@@ -117,7 +121,9 @@ def load_dataset(
     >>> load_dataset(["CCO", "c1ccccc1"], kind="smiles")
     Dataset('list', 2 graphs, without targets)
     """
-    reading = Reading(kind, target, smiles_column, on_error, node_label, edge_label, data_dir, progress)
+    reading = Reading(
+        kind, target, smiles_column, on_error, node_label, edge_label, data_dir, progress, atoms
+    )
     return read_source(source, reading, options=options)
 
 

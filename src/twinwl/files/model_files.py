@@ -23,6 +23,7 @@ from twinwl.errors import MissingExtraError, TwinWLError, shown, warn_caller
 from twinwl.files.array_members import ModelFileError, read_members, write_members
 from twinwl.files.atomic import atomic_write
 from twinwl.files.json_values import from_json, to_json
+from twinwl.graphs.atom_labels import ATOMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +75,7 @@ def savable(kind: EstimatorClass) -> EstimatorClass:
     return kind
 
 
-def save(estimator: Savable, path: str | PathLike[str]) -> None:
+def save(estimator: Savable, path: str | PathLike[str], *, atoms: str | None = None) -> None:
     """Write a fitted estimator to one file.
 
     The file is written under a temporary name and renamed: it is there as a whole or not at all. The same
@@ -86,6 +87,9 @@ def save(estimator: Savable, path: str | PathLike[str]) -> None:
         A fitted STwinVectorizer, TwinKernel, STwinSVC, STwinSVR, STwinClassifier or NTwinClassifier.
     path
         The file to write, by custom ``….twinwl``; an existing one is replaced.
+    atoms
+        What the labels of the training molecules said (as in `GraphBatch.from_smiles`), so that ``twinwl
+        predict`` reads new ones alike. It is ``atoms_`` of what `load` returns; None takes it from there.
 
     Examples
     --------
@@ -100,6 +104,7 @@ def save(estimator: Savable, path: str | PathLike[str]) -> None:
            [3., 0., 9.]])
     """
     target = checked("path", path, PATH)
+    level = checked("atoms", atoms or getattr(estimator, "atoms_", None), ATOMS, None)
     name = _registered_name(estimator)
     arrays: dict[str, NDArray[np.generic]] = {}
     manifest: dict[str, object] = {
@@ -110,6 +115,8 @@ def save(estimator: Savable, path: str | PathLike[str]) -> None:
         "params": to_json(_writable_params(estimator), arrays, "params"),
         "state": to_json(estimator._to_state(), arrays, "state"),  # noqa: SLF001  (the protocol above)
     }
+    if level is not None:
+        manifest["atoms"] = level
     manifest["digest"] = _digest(manifest, arrays)
     text = json.dumps(manifest, ensure_ascii=True, allow_nan=False, indent=1)
     try:
@@ -180,13 +187,16 @@ def _rebuilt(manifest: object, arrays: dict[str, NDArray[np.generic]]) -> Savabl
     if not isinstance(params, dict) or not isinstance(state, dict):
         raise ModelFileError("the manifest holds no parameters or no fitted values")
     try:
-        return kind._from_state(params, state)  # type: ignore[attr-defined]  # noqa: SLF001
+        estimator: Savable = kind._from_state(params, state)  # type: ignore[attr-defined]  # noqa: SLF001
+        if "atoms" in manifest:
+            estimator.atoms_ = checked("atoms", manifest["atoms"], ATOMS)  # type: ignore[attr-defined]
     except TwinWLError as error:
         raise ModelFileError(str(error)) from error
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
         raise ModelFileError(
             f"what the file holds is not a {manifest['class']} ({type(error).__name__}: {error})"
         ) from error
+    return estimator
 
 
 def _registered_name(estimator: object) -> str:

@@ -27,12 +27,10 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_LENGTH",
     "MAX_RINGS",
-    "ParsedSmiles",
     "ReadSmiles",
     "SmilesFailure",
     "from_rdkit",
     "from_smiles",
-    "parse_smiles",
     "read_smiles",
 ]
 
@@ -56,14 +54,6 @@ class SmilesFailure(NamedTuple):
     position: int
     smiles: object
     reason: str
-
-
-class ParsedSmiles(NamedTuple):
-    """Molecules that could be read, the input index of each, and what could not be read."""
-
-    molecules: list[Chem.Mol]
-    kept: list[int]
-    failures: list[SmilesFailure]
 
 
 class ReadSmiles(NamedTuple):
@@ -125,41 +115,6 @@ def read_smiles(
         if failures and on_error == "fail":
             raise _unreadable(failures[0])
     return ReadSmiles(concatenate(batches) if batches else batch_from_molecules([], atoms), kept, failures)
-
-
-def parse_smiles(smiles: Iterable[str], on_error: OnError = "fail", *, warn: bool = True) -> ParsedSmiles:
-    """Read SMILES strings with RDKit, keeping track of which could be read.
-
-    Parameters
-    ----------
-    smiles
-        One string a molecule.
-    on_error
-        ``"fail"`` raises at the first string that does not parse; ``"skip"`` leaves such strings out, with
-        one warning that counts them.
-    warn
-        Whether to raise that warning.
-
-    >>> molecules, kept, failures = parse_smiles(["CCO", "c1ccccc1"])
-    >>> kept, failures
-    ([0, 1], [])
-    """
-    on_error = checked("on_error", on_error, one_of("fail", "skip"))
-    chem = import_extra("rdkit.Chem", "chem")
-    found = ParsedSmiles([], [], [])
-    with import_extra("rdkit.rdBase", "chem").BlockLogs():
-        for index, text in enumerate(listed(smiles, "smiles")):
-            molecule = None if _refused(text) else _molecule(chem, cast("str", text))
-            if molecule is None:
-                found.failures.append(SmilesFailure(index, text, _reason(chem, text)))
-                if on_error == "fail":
-                    raise _unreadable(found.failures[0])
-            else:
-                found.molecules.append(molecule)
-                found.kept.append(index)
-    if warn:
-        _warn_skipped(found.failures)
-    return found
 
 
 def from_rdkit(molecules: Iterable[Chem.Mol], atoms: AtomLevel = "skeleton") -> GraphBatch:

@@ -278,13 +278,15 @@ def test_table_read_again_comes_from_the_cache_with_its_warning(tmp_path, monkey
     path.write_text(BAD)
     with pytest.warns(TwinWLWarning, match="left out 3 of 5 rows"):
         first = load_dataset(path, target="active")
-    monkeypatch.setattr("twinwl.datasets.rows.parse_smiles", None)
+    monkeypatch.setattr("twinwl.datasets.rows.read_smiles", None)
     with pytest.warns(TwinWLWarning, match="left out 3 of 5 rows"):
         again = load_dataset(path, target="active")
     assert again.digest == first.digest
     assert again.errors == first.errors
     with pytest.raises(TypeError):  # other options are another question
         load_dataset(path, target="active", on_error="fail")
+    with pytest.raises(TypeError):
+        load_dataset(path, target="active", atoms="stereo")
 
 
 def test_table_of_moleculenet_by_name():
