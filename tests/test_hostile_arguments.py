@@ -56,6 +56,7 @@ class Guess(DummyClassifier):
 
 # A good value for each parameter that has no default, by its name; and cheap ones for some that have.
 GOOD = {
+    "SmilesToGraphs.transform(X)": lambda: ["CCO"],
     "from_networkx(graphs)": LABELLED.to_networkx,
     "from_igraph(graphs)": LABELLED.to_igraph,
     "forward(graphs)": lambda: LABELLED.to_pyg()[0],
@@ -268,7 +269,8 @@ def good_for(function, place):
         if name in CHEAP:
             found[name] = CHEAP[name]
         elif default is inspect.Parameter.empty:
-            make = GOOD.get(f"{place.rpartition('.')[2]}({name})") or GOOD.get(name)
+            places = (f"{place}({name})", f"{place.rpartition('.')[2]}({name})", name)
+            make = next((GOOD[one] for one in places if one in GOOD), None)
             assert make, f"{place} needs {name!r}: give a good value for it in GOOD"
             found[name] = make()
     return found

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.source import load_dataset
     from twinwl.errors import TwinWLError, TwinWLWarning
+    from twinwl.estimators.smiles_to_graphs import SmilesToGraphs
     from twinwl.evaluation.audit import Audit, audit
     from twinwl.evaluation.evaluate import Evaluation, evaluate
     from twinwl.files.model_files import load, save
@@ -52,6 +53,7 @@ _HOME_OF = {
     "STwinSVC": "twinwl.stwin.svc",
     "STwinSVR": "twinwl.stwin.svr",
     "STwinVectorizer": "twinwl.stwin.vectorizer",
+    "SmilesToGraphs": "twinwl.estimators.smiles_to_graphs",
     "TwinKernel": "twinwl.stwin.kernel",
     "TwinWLError": "twinwl.errors",
     "TwinWLWarning": "twinwl.errors",
@@ -81,6 +83,7 @@ __all__ = [
     "STwinSVC",
     "STwinSVR",
     "STwinVectorizer",
+    "SmilesToGraphs",
     "TwinKernel",
     "TwinWLError",
     "TwinWLWarning",

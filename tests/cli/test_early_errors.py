@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from twinwl.cli.options import CHOICES
+from twinwl.graphs.atom_labels import ATOM_LEVELS, LADDER
 from twinwl.isomorphism.readouts import READOUTS
 from twinwl.ntwin.settings import ROOT_MARK
 from twinwl.refinement.colours import INITIALS
@@ -81,7 +82,14 @@ def test_an_error_comes_before_anything_heavy_is_loaded(line, tmp_path):
 
 
 def test_choices_are_those_of_the_library():
-    known = {"features": KINDS, "initial": INITIALS, "readout": READOUTS, "root_mark": ROOT_MARK.names}
+    known = {
+        "atoms": ATOM_LEVELS,
+        "features": KINDS,
+        "initial": INITIALS,
+        "readout": READOUTS,
+        "root_mark": ROOT_MARK.names,
+        "same": LADDER,
+    }
     assert {option: set(names) for option, names in CHOICES.items()} == {
         option: set(names) for option, names in known.items()
     }

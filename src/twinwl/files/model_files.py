@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
-from twinwl.arguments import PATH, checked
+from twinwl.arguments import PATH, attribute_of, checked
 from twinwl.errors import MissingExtraError, TwinWLError, shown, warn_caller
 from twinwl.files.array_members import ModelFileError, read_members, write_members
 from twinwl.files.atomic import atomic_write
@@ -104,7 +104,7 @@ def save(estimator: Savable, path: str | PathLike[str], *, atoms: str | None = N
            [3., 0., 9.]])
     """
     target = checked("path", path, PATH)
-    level = checked("atoms", atoms or getattr(estimator, "atoms_", None), ATOMS, None)
+    level = checked("atoms", attribute_of(estimator, "atoms_") if atoms is None else atoms, ATOMS, None)
     name = _registered_name(estimator)
     arrays: dict[str, NDArray[np.generic]] = {}
     manifest: dict[str, object] = {
