@@ -41,7 +41,7 @@ def missing(action):
         return str(error)
 """
 
-NEURAL_NAMES = {"NTwinClassifier", "NTwinEncoder", "STwinClassifier"}
+NEURAL_NAMES = {"NTwinClassifier", "NTwinEncoder", "NTwinRegressor", "STwinClassifier", "STwinRegressor"}
 CORE_METHODS = {"stwin-svc", "wl-svc", "wl-kernel", "wl-oa"}
 
 # Each subcommand at work without any extra, in an order in which files are there when they are needed.
@@ -140,7 +140,9 @@ def test_modules_that_need_an_extra_are_those_of_the_neural_layers(tmp_path):
         names = [module.name for module in pkgutil.walk_packages(twinwl.__path__, "twinwl.")]
         answer = [name for name in names if missing(lambda name=name: import_name(name, "__doc__"))]
     """
-    neural = re.compile(r"twinwl\.(learning|ntwin|baselines|stwin\.classifier(_explanation)?)\b")
+    neural = re.compile(
+        r"twinwl\.(learning|ntwin|baselines|stwin\.(classifier|regressor|network|network_explanation))\b"
+    )
     assert [name for name in on_core(script, tmp_path) if not neural.match(name)] == []
 
 

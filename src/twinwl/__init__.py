@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.verdict import Comparison
     from twinwl.ntwin.classifier import NTwinClassifier
     from twinwl.ntwin.encoder import NTwinEncoder
+    from twinwl.ntwin.regressor import NTwinRegressor
     from twinwl.stwin.classifier import STwinClassifier
     from twinwl.stwin.kernel import TwinKernel
+    from twinwl.stwin.regressor import STwinRegressor
     from twinwl.stwin.svc import STwinSVC
     from twinwl.stwin.svr import STwinSVR
     from twinwl.stwin.vectorizer import STwinVectorizer
@@ -49,7 +51,9 @@ _HOME_OF = {
     "GraphBatch": "twinwl.graphs.batch",
     "NTwinClassifier": "twinwl.ntwin.classifier",
     "NTwinEncoder": "twinwl.ntwin.encoder",
+    "NTwinRegressor": "twinwl.ntwin.regressor",
     "STwinClassifier": "twinwl.stwin.classifier",
+    "STwinRegressor": "twinwl.stwin.regressor",
     "STwinSVC": "twinwl.stwin.svc",
     "STwinSVR": "twinwl.stwin.svr",
     "STwinVectorizer": "twinwl.stwin.vectorizer",
@@ -79,7 +83,9 @@ __all__ = [
     "GraphBatch",
     "NTwinClassifier",
     "NTwinEncoder",
+    "NTwinRegressor",
     "STwinClassifier",
+    "STwinRegressor",
     "STwinSVC",
     "STwinSVR",
     "STwinVectorizer",

@@ -19,7 +19,9 @@ QUICK = {
     "twinwl.stwin.svc:STwinSVC": {"n_iter": 1, "C": 1.0},
     "twinwl.stwin.svr:STwinSVR": {"n_iter": 1, "C": 1.0},
     "twinwl.stwin.classifier:STwinClassifier": {"n_iter": 1, **SHORT},
+    "twinwl.stwin.regressor:STwinRegressor": {"n_iter": 1, **SHORT},
     "twinwl.ntwin.classifier:NTwinClassifier": SMALL,
+    "twinwl.ntwin.regressor:NTwinRegressor": SMALL,
     "twinwl.baselines.wl_kernels:WLSubtreeSVC": {"n_iter": 1, "C": 1.0},
     "twinwl.baselines.gin:GINClassifier": SMALL,
 }

@@ -46,6 +46,11 @@ ESTIMATORS = {
         tw.STwinClassifier(max_epochs=3, class_weight={"path": 2.0}, random_state=0),
         lambda model: model.predict_proba(GRAPHS),
     ),
+    "regressor": (tw.STwinRegressor(max_epochs=3), lambda model: model.predict(GRAPHS)),
+    "ntwin regressor": (
+        tw.NTwinRegressor(layers=2, hidden=4, max_epochs=2),
+        lambda model: model.predict(GRAPHS),
+    ),
     "raw classifier": (
         tw.STwinClassifier(max_epochs=3, features="count", scaling="none", random_state=0),
         lambda model: model.predict_proba(GRAPHS),

@@ -142,7 +142,14 @@ def test_classes_that_look_alike_get_probabilities_by_their_weights():
     points, targets = Points(np.zeros((60, 2))), np.arange(60) % 2
     for class_weight, share in (([4.0, 1.0], 0.2), ([1.0, 4.0], 0.8)):
         module = network()
-        train(module, points, targets, class_weight=np.array(class_weight), max_epochs=60, learning_rate=0.02)
+        train(
+            module,
+            points,
+            targets,
+            sample_weight=np.array(class_weight)[targets],
+            max_epochs=60,
+            learning_rate=0.02,
+        )
         first, second = predict_logits(module, points)[0]
         assert 1 / (1 + np.exp(first - second)) == pytest.approx(share, abs=0.1)
 

@@ -10,8 +10,8 @@ from sklearn.svm import SVR
 import twinwl as tw
 from tests.stwin.test_svc import noisy
 from twinwl.cli.model_files import load_classifier
+from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.svm import inner_folds
-from twinwl.estimators.targets import Measurements
 from twinwl.report.explain.page import explain_page
 from twinwl.stwin.similarity import BASES
 

@@ -49,8 +49,9 @@ def hold_out(codes: Int64, fraction: float, seed: int, groups: Int64 | None = No
     )
     kept_classes = np.bincount(codes[~held], minlength=int(codes.max()) + 1)
     if not held.any() or not kept_classes.all():
+        every = " and learn every class" if codes.any() else ""
         raise TwinWLError(
-            f"{len(codes)} graphs are too few to hold {fraction:.0%} of them out and learn every class; "
+            f"{len(codes)} graphs are too few to hold {fraction:.0%} of them out{every}; "
             "give more, pass validation_data, or set validation_fraction=None"
         )
     return np.flatnonzero(~held), np.flatnonzero(held)

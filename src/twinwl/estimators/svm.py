@@ -15,7 +15,8 @@ from sklearn.svm import SVC, SVR
 
 from twinwl.arguments import MAX_ITEMS, checked, integer, number, one_or_more
 from twinwl.errors import TwinWLError, shown
-from twinwl.estimators.targets import Measurements, probabilities_of
+from twinwl.estimators.measurements import Measurements
+from twinwl.estimators.targets import probabilities_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What the user says about each graph, checked: classes or numbers, weights, groups."""
+"""What the user says about each graph, checked: classes, weights, groups; and decisions as classes again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from twinwl.arguments import FLAG, attribute_of, checked, foreign_array, instance, is_a, items, number, one_of
+from twinwl.arguments import attribute_of, checked, foreign_array, instance, is_a, items, number, one_of
 from twinwl.errors import TwinWLError, shown
 
 if TYPE_CHECKING:
@@ -19,16 +19,23 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Measurements", "Targets", "codes_of", "predicted_codes", "probabilities_of"]
+__all__ = [
+    "Given",
+    "Targets",
+    "codes_of",
+    "column_of",
+    "given_for",
+    "predicted_codes",
+    "probabilities_of",
+    "refuse_missing",
+]
 
 _LIGHTEST, _HEAVIEST = 1e-12, 1e12  # so that sums and products of weights stay finite
 _WEIGHT = (number(_LIGHTEST, _HEAVIEST), number(0, 0))
-_MEASUREMENT = number(-1e100, 1e100)  # so that squares stay finite
-_NO_SPREAD = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class _Given:
+class Given:
     """What the user says about each graph, checked and in numbers.
 
     Attributes
@@ -49,13 +56,18 @@ class _Given:
         """Return the graphs that count."""
         return batch if len(self.rows) == len(batch) else batch[self.rows]
 
+    @property
+    def weighed(self) -> bool:
+        """Whether some graphs may count more than others."""
+        return self.weights is not None
+
     def importance(self) -> Float64:
         """Return how much each graph weighs in all."""
         return np.ones(len(self.rows)) if self.weights is None else self.weights
 
 
 @dataclass(frozen=True, eq=False)
-class Targets(_Given):
+class Targets(Given):
     """Classes to tell apart.
 
     Attributes
@@ -103,7 +115,7 @@ class Targets(_Given):
         >>> targets.classes, targets.codes, targets.weight_of_class
         (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1]), array([1.5 , 0.75]))
         """
-        column, given = _given(y, n_graphs, sample_weight, groups)
+        column, given = given_for(y, n_graphs, sample_weight, groups)
         classes, codes = _classes(column)
         by_class = _class_weights(class_weight, classes, codes, given.weights)
         return cls(given.rows, given.weights, given.groups, classes, codes, by_class)
@@ -112,6 +124,11 @@ class Targets(_Given):
     def answers(self) -> Int64:
         """What a machine learns."""
         return self.codes
+
+    @property
+    def weighed(self) -> bool:
+        """Whether some graphs may count more than others, by themselves or by their class."""
+        return super().weighed or self.weight_of_class is not None
 
     def importance(self) -> Float64:
         """Return how much each graph weighs, its class included."""
@@ -124,69 +141,17 @@ class Targets(_Given):
         return float(importance[predicted_codes(decisions) == self.codes].sum() / importance.sum())
 
 
-@dataclass(frozen=True, eq=False)
-class Measurements(_Given):
-    """Numbers to predict.
-
-    Attributes
-    ----------
-    answers : array of float64
-        What a machine learns: the targets of the graphs that count, minus ``mean``, over ``scale``. So no
-        parameter depends on the unit of measurement.
-    mean, scale : float
-        Weighted mean and standard deviation of the targets; the scale is 1 where all are equal.
-    """
-
-    answers: Float64
-    mean: float
-    scale: float
-
-    @classmethod
-    def of(cls, y: object, n_graphs: int, sample_weight: object, groups: object) -> Measurements:
-        """Check what a user gave; as for `Targets.of`.
-
-        >>> measured = Measurements.of([1.0, 2.0, 3.0], 3, None, None)
-        >>> measured.mean, measured.answers.round(2)
-        (2.0, array([-1.22,  0.  ,  1.22]))
-        """
-        column, given = _given(y, n_graphs, sample_weight, groups)
-        _refuse_missing(column)
-        rows = given.rows.tolist()
-        values = np.array(
-            [
-                checked(f"target {row}", value, _MEASUREMENT, FLAG)
-                for row, value in zip(rows, column.tolist(), strict=True)
-            ],
-            np.float64,
-        )
-        mean = float(np.average(values, weights=given.weights))
-        scale = float(np.sqrt(np.average((values - mean) ** 2, weights=given.weights)))
-        # Rounding of the mean alone is no spread.
-        scale = scale if scale > _NO_SPREAD * float(np.abs(values).max()) else 1.0
-        return cls(given.rows, given.weights, given.groups, (values - mean) / scale, mean, scale)
-
-    def score(self, decisions: Float64) -> float:
-        """Return R², the share of the variance that the decisions explain; at most 1.
-
-        >>> Measurements.of([1, 2, 3], 3, None, None).score(np.zeros(3))
-        0.0
-        """
-        missed = float(np.average((self.answers - decisions) ** 2, weights=self.weights))
-        spread = float(np.average(self.answers**2, weights=self.weights))  # their mean is 0
-        return 1 - missed / spread if spread > _NO_SPREAD else -missed
-
-
-def _given(
+def given_for(
     y: object, n_graphs: int, sample_weight: object, groups: object
-) -> tuple[NDArray[np.generic], _Given]:
+) -> tuple[NDArray[np.generic], Given]:
     """Return the targets that count, and all else that was said about their graphs."""
-    column = _column(y, n_graphs, "targets")
+    column = column_of(y, n_graphs, "targets")
     weights = _sample_weights(sample_weight, n_graphs)
     rows = np.arange(n_graphs) if weights is None else np.flatnonzero(weights)
     if not len(rows):
         raise TwinWLError("every training graph has a weight of zero; give some a positive weight")
-    numbers = None if groups is None else _distinct(_column(groups, n_graphs, "groups")[rows])[1]
-    return column[rows], _Given(rows, None if weights is None else weights[rows], numbers)
+    numbers = None if groups is None else _distinct(column_of(groups, n_graphs, "groups")[rows])[1]
+    return column[rows], Given(rows, None if weights is None else weights[rows], numbers)
 
 
 def codes_of(y: object, classes: NDArray[np.generic], n_graphs: int) -> Int64:
@@ -195,8 +160,8 @@ def codes_of(y: object, classes: NDArray[np.generic], n_graphs: int) -> Int64:
     >>> codes_of(["no", "maybe"], np.array(["no", "yes"]), 2)
     array([ 0, -1])
     """
-    targets = _column(y, n_graphs, "targets")
-    _refuse_missing(targets)
+    targets = column_of(y, n_graphs, "targets")
+    refuse_missing(targets)
     place = {value: code for code, value in enumerate(classes.tolist())}
 
     def code_of(value: object) -> int:
@@ -234,7 +199,7 @@ def probabilities_of(logits: Float64) -> Float64:
 
 def _classes(targets: NDArray[np.generic]) -> tuple[NDArray[np.generic], Int64]:
     """Return the sorted classes and each graph's place among them."""
-    _refuse_missing(targets)
+    refuse_missing(targets)
     if targets.dtype.kind == "f" and (wrong := np.flatnonzero(targets != np.floor(targets))).size:
         raise TwinWLError(
             f"target {wrong[0]} is {targets[wrong[0]]}: these look like continuous measurements; "
@@ -279,7 +244,7 @@ def _class_weights(
     return np.array([checked(f"class_weight[{shown(value)}]", found, *_WEIGHT) for value, found in named])
 
 
-def _column(values: object, n_graphs: int, name: str) -> NDArray[np.generic]:
+def column_of(values: object, n_graphs: int, name: str) -> NDArray[np.generic]:
     """Return one value per graph as an array of one axis."""
     if values is None:
         raise TwinWLError("this requires y to be passed, but the target y is None; give one class per graph")
@@ -323,7 +288,8 @@ def _check_length(array: NDArray[np.generic], n_graphs: int, name: str) -> None:
         raise TwinWLError(f"there are {n_graphs} graphs but {len(array)} {name}; give one per graph")
 
 
-def _refuse_missing(targets: NDArray[np.generic]) -> None:
+def refuse_missing(targets: NDArray[np.generic]) -> None:
+    """Refuse None, NaN, infinity and the like, naming the first."""
     if targets.dtype.kind == "O":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # objects may have their own ideas about equality

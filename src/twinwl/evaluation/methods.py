@@ -187,16 +187,24 @@ def method(
 _BASELINES = "twinwl.baselines"
 _STWIN = "twinwl.stwin.classifier:STwinClassifier"
 _SVC, _SVR = "twinwl.stwin.svc:STwinSVC", "twinwl.stwin.svr:STwinSVR"
+_STWIN_NUMBERS = "twinwl.stwin.regressor:STwinRegressor"
 _NTWIN = "twinwl.ntwin.classifier:NTwinClassifier"
+_NTWIN_NUMBERS = "twinwl.ntwin.regressor:NTwinRegressor"
 _ID_GNN = f"{_BASELINES}.id_gnn:IDGNNClassifier"
-register("stwin", _STWIN, grids=grids_of("stwin"))
-register("stwin-joint", _STWIN, fixed={"features": "joint"}, grids=grids_of("stwin-joint"))
-register("wl", _STWIN, fixed={"features": "count"}, grids=grids_of("wl"))
+register("stwin", _STWIN, grids=grids_of("stwin"), regressor=_STWIN_NUMBERS)
+register(
+    "stwin-joint",
+    _STWIN,
+    fixed={"features": "joint"},
+    grids=grids_of("stwin-joint"),
+    regressor=_STWIN_NUMBERS,
+)
+register("wl", _STWIN, fixed={"features": "count"}, grids=grids_of("wl"), regressor=_STWIN_NUMBERS)
 register("stwin-svc", _SVC, regressor=_SVR)
 register("wl-svc", _SVC, fixed={"features": "count"}, regressor=_SVR)
-register("ntwin", _NTWIN, grids=grids_of("ntwin"))
+register("ntwin", _NTWIN, grids=grids_of("ntwin"), regressor=_NTWIN_NUMBERS)
 # A rooted subgraph of radius 0 is its root alone: what NTwin has left is its subtree encoder, which is 1-WL.
-register("wl-encoder", _NTWIN, fixed={"hops": 0}, grids=grids_of("wl-encoder"))
+register("wl-encoder", _NTWIN, fixed={"hops": 0}, grids=grids_of("wl-encoder"), regressor=_NTWIN_NUMBERS)
 register("sp-kernel", f"{_BASELINES}.shortest_path_kernel:ShortestPathSVC")
 register("wl-kernel", f"{_BASELINES}.wl_kernels:WLSubtreeSVC")
 register("wl-oa", f"{_BASELINES}.wl_kernels:WLOptimalAssignmentSVC")

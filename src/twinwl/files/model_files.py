@@ -84,7 +84,7 @@ def save(estimator: Savable, path: str | PathLike[str], *, atoms: str | None = N
     Parameters
     ----------
     estimator
-        A fitted STwinVectorizer, TwinKernel, STwinSVC, STwinSVR, STwinClassifier or NTwinClassifier.
+        A fitted STwinVectorizer, TwinKernel, STwinSVC, STwinSVR, or STwin or NTwin classifier or regressor.
     path
         The file to write, by custom ``….twinwl``; an existing one is replaced.
     atoms

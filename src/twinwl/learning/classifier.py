@@ -1,4 +1,4 @@
-"""The frame of every neural graph classifier: hold-out, training, prediction. Subclasses bring networks."""
+"""What a neural classifier of graphs adds to its frame: classes in, logits and probabilities out."""
 
 from __future__ import annotations
 
@@ -7,212 +7,48 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from twinwl.arguments import CLASS_WEIGHT, FLAG, MAX_ITEMS, RANDOM_STATE, integer, items, number
+from twinwl.arguments import CLASS_WEIGHT
 from twinwl.errors import TwinWLError
-from twinwl.estimators.base import GraphEstimator, graphs_of, seeds
-from twinwl.estimators.hold_out import hold_out
 from twinwl.estimators.state import classes_from_state, classes_to_state
 from twinwl.estimators.targets import Targets, codes_of, predicted_codes, probabilities_of
-from twinwl.learning.determinism import seeded
-from twinwl.learning.network_state import (
-    history_from_state,
-    history_to_state,
-    network_from_state,
-    weights_to_state,
-)
-from twinwl.learning.training import Examples, Held, predict_logits, train
-from twinwl.progress import ProgressBar
+from twinwl.learning.estimator import NeuralGraphEstimator, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import torch
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64, Int64
-    from twinwl.estimators.base import Constraints, RandomState
-    from twinwl.graphs.batch import GraphBatch
+    from twinwl.estimators.base import Constraints
     from twinwl.graphs.coercion import GraphsLike
-    from twinwl.learning.history import History
 
 __all__ = ["NeuralGraphClassifier"]
 
 
-class NeuralGraphClassifier(ClassifierMixin, GraphEstimator):
-    """Base of the neural classifiers; a subclass says how graphs become examples and what the network is.
-
-    A subclass implements ``_fit_examples(batch)``, which fits encoders and alphabets on the part that is
-    learnt from; ``_examples(batch)``, which encodes other graphs with what was fitted; and
-    ``_build_module(n_classes)``, which is called with torch seeded. Its ``__init__`` sets the parameters
-    named below, each under its own name.
+class NeuralGraphClassifier(ClassifierMixin, NeuralGraphEstimator):
+    """Base of the neural classifiers: trained on the cross-entropy.
 
     Parameters
     ----------
-    max_epochs, batch_size, learning_rate, weight_decay, patience
-        As for `twinwl.learning.training.train`.
-    validation_fraction : float or None
-        Share of the training graphs held out to choose the epoch; None learns from all of them, for
-        ``max_epochs``.
     class_weight : None, "balanced" or dict
         Weight of each class in the loss.
-    random_state : int, RandomState, Generator or None
-        Decides hold-out, first weights, order of batches and dropout; None trains differently every time.
-    verbose : bool, int or None
-        Show a bar with live accuracy; None shows it where there is a terminal.
+    max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, random_state, verbose
+        As for `twinwl.learning.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
     classes_ : array
         The classes, sorted.
-    module_ : torch.nn.Module
-        The trained network.
-    history_ : History
-        Curves of the training.
-    held_out_ : array of int64, or None
-        The training graphs that were held out to choose the epoch, by their place in ``X``; not saved.
     """
 
-    _constraints: ClassVar[Constraints] = {
-        "dropout": (number(0, 1, below=True),),
-        "max_epochs": (integer(1, 1_000_000),),
-        "batch_size": (integer(1, MAX_ITEMS),),
-        "learning_rate": (number(0, 10, above=True),),
-        "weight_decay": (number(0, 100),),
-        "patience": (integer(1, 1_000_000),),
-        "validation_fraction": (number(0, 1, above=True, below=True), None),
-        "class_weight": CLASS_WEIGHT,
-        "random_state": RANDOM_STATE,
-        "verbose": (FLAG, integer(0), None),
-    }
+    _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT}
 
-    _renamed: ClassVar[Mapping[str, str]] = {"progress": "verbose"}
-
-    max_epochs: int
-    batch_size: int
-    learning_rate: float
-    weight_decay: float
-    patience: int
-    validation_fraction: float | None
     class_weight: object
-    random_state: RandomState
-    verbose: bool | int | None
-
-    _fitted_attribute = "history_"
-
     classes_: NDArray[np.generic]
-    module_: torch.nn.Module
-    history_: History
-    held_out_: Int64 | None
-
-    # ------------------------------------------------------------------ what a subclass brings
-
-    def _fit_examples(self, batch: GraphBatch) -> Examples:
-        """Fit encoders on these graphs, and encode them."""
-        raise NotImplementedError
-
-    def _examples(self, batch: GraphBatch) -> Examples:
-        """Encode graphs with the encoders as they are."""
-        raise NotImplementedError
-
-    def _build_module(self, n_classes: int) -> torch.nn.Module:
-        """Return a fresh network; torch is seeded."""
-        raise NotImplementedError
-
-    # ------------------------------------------------------------------ fit
-
-    def fit(
-        self,
-        X: GraphsLike,
-        y: object,
-        groups: object = None,
-        sample_weight: object = None,
-        validation_data: tuple[GraphsLike, object] | None = None,
-        monitor_data: tuple[GraphsLike, object] | None = None,
-    ) -> NeuralGraphClassifier:
-        """Train on graphs and their classes.
-
-        Parameters
-        ----------
-        X
-            A GraphBatch, or whatever `twinwl.as_batch` takes.
-        y : sequence of shape (n_graphs,)
-            Classes, of any kind that sorts.
-        groups : sequence of shape (n_graphs,), optional
-            Graphs of one group stay on one side of the inner hold-out.
-        sample_weight : sequence of shape (n_graphs,), optional
-            Weight of each graph in the loss and, as class weights do, on the hold-out.
-        validation_data : (graphs, classes), optional
-            Chooses the epoch in place of an inner hold-out; then all of ``X`` is learnt from.
-        monitor_data : (graphs, classes), optional
-            Only watched: ``history_.monitor_accuracy``. A class that ``y`` lacks counts as a mistake.
-        """
-        batch = self._graphs_to_fit(X)
-        targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)
-        batch = targets.counted(batch)
-        split_seed, module_seed, train_seed = seeds(self.random_state, 3)
-        kept, held = _split(self.validation_fraction, validation_data, targets, split_seed)
-        self.classes_ = targets.classes
-        # The encoder sees the kept part only: the held-out graphs must look as new graphs will.
-        examples = self._fit_examples(batch if held is None else batch[kept])
-        if held is None:
-            validation = self._held(validation_data, "validation_data")
-        else:
-            # What counts in training must count in the choice of the epoch.
-            weighed = targets.weights is not None or targets.weight_of_class is not None
-            importance = targets.importance()[held] if weighed else None
-            validation = Held(self._examples(batch[held]), targets.codes[held], importance)
-        with seeded(module_seed):
-            module = self._build_module(len(targets.classes))
-        with ProgressBar(
-            type(self).__name__, self.max_epochs, show=None if self.verbose is None else bool(self.verbose)
-        ) as bar:
-
-            def after_epoch(history: History) -> None:
-                bar.advance()
-                bar.note(*history.figures())
-
-            history = train(
-                module,
-                examples,
-                targets.codes[kept],
-                sample_weight=None if targets.weights is None else targets.weights[kept],
-                class_weight=targets.weight_of_class,
-                validation=validation,
-                monitor=self._held(monitor_data, "monitor_data"),
-                max_epochs=self.max_epochs,
-                batch_size=self.batch_size,
-                learning_rate=self.learning_rate,
-                weight_decay=self.weight_decay,
-                patience=self.patience,
-                random_state=train_seed,
-                progress=after_epoch,
-            )
-        self.module_, self.history_ = module, history
-        self.held_out_ = None if held is None else targets.rows[held]
-        return self
-
-    def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> Held | None:
-        if data is None:
-            return None
-        pair = items(name, data, "a pair (graphs, classes)")
-        if len(pair) != 2:  # noqa: PLR2004
-            raise TwinWLError(f"{name}: got {len(pair)} entries, expected a pair (graphs, classes)")
-        graphs, y = pair
-        batch = graphs_of(graphs, f"take as {name}")
-        codes = codes_of(y, self.classes_, len(batch))
-        if name == "validation_data" and (codes < 0).any():
-            first = int(np.flatnonzero(codes < 0)[0])
-            raise TwinWLError(
-                f"validation_data: the class of graph {first} is not among those learnt: {self.classes_}"
-            )
-        return Held(self._examples(batch), codes)
-
-    # ------------------------------------------------------------------ use
 
     def decision_function(self, X: GraphsLike) -> NDArray[np.float32]:
         """Return the logits, shape (n_graphs, n_classes); of two classes their difference, (n_graphs,)."""
-        self._check_fitted()
-        logits = predict_logits(self.module_, self._examples(graphs_of(X, "predict")))
+        logits = self._outputs(X)
         return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits  # noqa: PLR2004
 
     def predict_proba(self, X: GraphsLike) -> Float64:
@@ -225,29 +61,34 @@ class NeuralGraphClassifier(ClassifierMixin, GraphEstimator):
         codes = predicted_codes(self.decision_function(X))
         return self.classes_[codes]
 
-    # ------------------------------------------------------------------ model files
+    def _targets(self, y: object, n_graphs: int, sample_weight: object, groups: object) -> Targets:
+        targets = Targets.of(y, n_graphs, sample_weight, self.class_weight, groups)
+        self.classes_ = targets.classes
+        return targets
+
+    def _answers(self, y: object, n_graphs: int, name: str) -> Int64:
+        codes = codes_of(y, self.classes_, n_graphs)
+        if name == "validation_data" and (codes < 0).any():
+            first = int(np.flatnonzero(codes < 0)[0])
+            raise TwinWLError(
+                f"validation_data: the class of graph {first} is not among those learnt: {self.classes_}"
+            )
+        return codes
+
+    @property
+    def _n_outputs(self) -> int:
+        return len(self.classes_)
+
+    def _reading(self, outputs: NDArray[np.float32]) -> Reading:
+        """Weigh the predicted class against its strongest rival."""
+        wanted, other = np.argsort(-outputs, kind="stable")[:2].tolist()
+        weights = np.zeros(len(outputs), np.float32)
+        weights[wanted], weights[other] = 1.0, -1.0
+        return Reading(self.classes_[wanted], self.classes_[other], weights, 0.0)
 
     def _network_to_state(self) -> dict[str, object]:
-        """Return classes, history and weights for a model file."""
-        self._check_fitted()
-        return {
-            **classes_to_state(self.classes_),
-            "history": history_to_state(self.history_),
-            "weights": weights_to_state(self.module_),
-        }
+        return {**super()._network_to_state(), **classes_to_state(self.classes_)}
 
     def _network_from_state(self, state: Mapping[str, object]) -> None:
-        """Undo `_network_to_state`; encoders must be in place, for they decide the network's shape."""
         self.classes_ = classes_from_state(state)
-        self.history_ = history_from_state(state.get("history"))
-        self.module_ = network_from_state(
-            lambda: self._build_module(len(self.classes_)), state.get("weights")
-        )
-
-
-def _split(
-    fraction: float | None, validation_data: object, targets: Targets, seed: int
-) -> tuple[Int64, Int64 | None]:
-    if validation_data is not None or fraction is None:
-        return np.arange(len(targets.codes)), None
-    return hold_out(targets.codes, fraction, seed, targets.groups)
+        super()._network_from_state(state)

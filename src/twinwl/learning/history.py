@@ -16,7 +16,7 @@ class History:
     train_loss : list of float
         Mean loss over the batches of the epoch, weights changing along the way.
     validation_loss, validation_accuracy : list of float
-        On the held-out part, after the epoch; empty where there is none.
+        On the held-out part, after the epoch; empty where there is none. Regressors have no accuracy.
     monitor_accuracy : list of float
         On data that is only watched: nothing is ever decided by it. Empty where there is none.
     best_epoch : int
@@ -55,6 +55,9 @@ class History:
         if self.validation_accuracy:
             now, best = self.validation_accuracy[-1], self.best_validation_accuracy
             parts = [f"validation {100 * now:.1f} %", f"best {100 * best:.1f} %", *parts]
+        elif self.validation_loss:
+            now, best = self.validation_loss[-1], self.validation_loss[self.best_epoch]
+            parts = [f"validation loss {now:.3f}", f"best {best:.3f}", *parts]
         if self.monitor_accuracy:
             parts.append(f"watched {100 * self.monitor_accuracy[-1]:.1f} %")
         return parts

@@ -1,4 +1,4 @@
-"""The trainer: cross-entropy, Adam, early stopping on a held-out part, and curves for every epoch."""
+"""The trainer: cross-entropy or squared error, Adam, early stopping on a held-out part, and curves."""
 
 from __future__ import annotations
 
@@ -47,19 +47,18 @@ class Held(NamedTuple):
     """
 
     examples: Examples
-    targets: Int64
+    targets: Int64 | Float64
     weights: Float64 | None = None
 
 
 def train(
     module: torch.nn.Module,
     examples: Examples,
-    targets: Int64,
+    targets: Int64 | Float64,
     *,
     sample_weight: Float64 | None = None,
-    class_weight: Float64 | None = None,
-    validation: tuple[Examples, Int64] | Held | None = None,
-    monitor: tuple[Examples, Int64] | Held | None = None,
+    validation: tuple[Examples, Int64 | Float64] | Held | None = None,
+    monitor: tuple[Examples, Int64 | Float64] | Held | None = None,
     max_epochs: int = 100,
     batch_size: int = 32,
     learning_rate: float = 1e-3,
@@ -76,16 +75,16 @@ def train(
         Maps what ``examples.take`` returns to logits of shape (rows, classes). Where it has a method
         ``recalibrate(examples)``, that is called after each epoch.
     examples, targets
-        The training part; targets are class codes 0, 1, ….
+        The training part; targets are class codes 0, 1, …, or floats, for which the loss is the squared
+        error of the network's only output.
     sample_weight : array of shape (n,), optional
         Weight of each row in the loss; only ratios matter.
-    class_weight : array of shape (n_classes,), optional
-        Weight of each class in the loss, multiplied into the row's weight.
     validation
-        The held-out part. The best epoch has the highest accuracy on it, and of those the lowest loss; after
+        The held-out part. The best epoch has the highest accuracy on it (numbers have none), and of those the
+        lowest loss; after
         ``patience`` epochs without a better one training stops. Without it the last epoch is kept.
     monitor
-        Rows whose accuracy is only written down, such as a test fold's for its curve.
+        Rows whose accuracy is only written down, such as a test fold's for its curve. Numbers have none.
     weight_decay
         Decoupled from the gradient (AdamW).
     random_state
@@ -114,8 +113,8 @@ def train(
     >>> predict_logits(line, Points(x)).argmax(axis=1).tolist()
     [0, 0, 1, 1]
     """
-    weights = _weights_of_rows(targets, sample_weight, class_weight)
-    codes = torch.as_tensor(targets)
+    weights = _weights_of_rows(sample_weight)
+    answers = torch.as_tensor(targets if targets.dtype.kind == "i" else targets.astype(np.float32))
     held = None if validation is None else Held(*validation)
     watched = None if monitor is None else Held(*monitor)
     history = History()
@@ -128,12 +127,13 @@ def train(
     ):
         for epoch in range(max_epochs):
             history.train_loss.append(
-                _run_epoch(module, examples, codes, weights, optimiser, batch_size, order_of_rows)
+                _run_epoch(module, examples, answers, weights, optimiser, batch_size, order_of_rows)
             )
             if isinstance(module, Settling):
                 module.recalibrate(examples)
             if watched is not None:
-                history.monitor_accuracy.append(_evaluate(module, watched)[0])
+                accuracy, _ = _evaluate(module, watched)
+                history.monitor_accuracy += [] if accuracy is None else [accuracy]
             if held is None:
                 history.best_epoch = epoch
             elif _note_validation(module, held, history):
@@ -164,15 +164,11 @@ def predict_logits(
     return torch.cat(parts).numpy() if parts else np.empty((0, 0), np.float32)
 
 
-def _weights_of_rows(
-    targets: Int64, sample_weight: Float64 | None, class_weight: Float64 | None
-) -> torch.Tensor | None:
+def _weights_of_rows(sample_weight: Float64 | None) -> torch.Tensor | None:
     """Weights of mean 1, so that a batch's loss is a plain mean and the step size keeps its meaning."""
-    if sample_weight is None and class_weight is None:
+    if sample_weight is None:
         return None
-    weights = np.ones(len(targets)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-    if class_weight is not None:
-        weights = weights * np.asarray(class_weight, np.float64)[targets]
+    weights = np.asarray(sample_weight, np.float64)
     mean = weights.mean() if len(weights) else 1.0
     if not mean > 0:
         raise TwinWLError("every training graph has a weight of zero; give some a positive weight")
@@ -182,7 +178,7 @@ def _weights_of_rows(
 def _run_epoch(
     module: torch.nn.Module,
     examples: Examples,
-    codes: torch.Tensor,
+    answers: torch.Tensor,
     weights: torch.Tensor | None,
     optimiser: SparseAwareAdam,
     batch_size: int,
@@ -192,13 +188,12 @@ def _run_epoch(
     total = 0.0
     for rows in _batches(order_of_rows.permutation(len(examples)), batch_size):
         optimiser.zero_grad()
-        logits = module(examples.take(rows))
+        outputs = module(examples.take(rows))
         picked = torch.as_tensor(rows)
         if weights is None:
-            loss = torch.nn.functional.cross_entropy(logits, codes[picked])
+            loss = _losses(outputs, answers[picked], "mean")
         else:
-            each = torch.nn.functional.cross_entropy(logits, codes[picked], reduction="none")
-            loss = (each * weights[picked]).mean()
+            loss = (_losses(outputs, answers[picked], "none") * weights[picked]).mean()
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         total += loss.item() * len(rows)
@@ -209,6 +204,13 @@ def _run_epoch(
             f"the training loss became {mean}; lower learning_rate, or look for huge values in the input"
         )
     return mean
+
+
+def _losses(outputs: torch.Tensor, answers: torch.Tensor, reduction: str) -> torch.Tensor:
+    """Return the cross-entropy of classes, or the squared error of numbers."""
+    if answers.is_floating_point():
+        return torch.nn.functional.mse_loss(outputs[:, 0], answers, reduction=reduction)
+    return torch.nn.functional.cross_entropy(outputs, answers, reduction=reduction)
 
 
 def _batches(order: Int64, batch_size: int) -> Iterator[Int64]:
@@ -225,17 +227,22 @@ def _batches(order: Int64, batch_size: int) -> Iterator[Int64]:
 def _note_validation(module: torch.nn.Module, held: Held, history: History) -> bool:
     """Write down how the epoch did on the held-out part, and tell whether it is the best so far."""
     accuracy, loss = _evaluate(module, held)
-    history.validation_accuracy.append(accuracy)
     history.validation_loss.append(loss)
-    if history.best_epoch < 0:
-        return True
+    if accuracy is not None:
+        history.validation_accuracy.append(accuracy)
     best = history.best_epoch
+    if best < 0:
+        return True
+    if accuracy is None:
+        return loss < history.validation_loss[best]
     return (accuracy, -loss) > (history.validation_accuracy[best], -history.validation_loss[best])
 
 
-def _evaluate(module: torch.nn.Module, held: Held) -> tuple[float, float]:
-    """Return weighted accuracy and mean loss."""
+def _evaluate(module: torch.nn.Module, held: Held) -> tuple[float | None, float]:
+    """Return weighted accuracy, None for numbers, and mean loss."""
     logits = predict_logits(module, held.examples).astype(np.float64)
+    if held.targets.dtype.kind == "f":
+        return None, float(np.average((logits[:, 0] - held.targets) ** 2, weights=held.weights))
     right = logits.argmax(axis=1) == held.targets
     logits -= logits.max(axis=1, keepdims=True)
     losses = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(len(logits)), held.targets]

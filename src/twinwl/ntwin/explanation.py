@@ -18,10 +18,13 @@ from twinwl.ntwin.whole_graphs import whole_quotient
 from twinwl.refinement.colours import refine
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
+    from twinwl.learning.estimator import Reading
     from twinwl.learning.sparse import SparseRows
     from twinwl.ntwin.encoder import NTwinEncoder
     from twinwl.ntwin.examples import LiteralExamples
@@ -42,7 +45,7 @@ def explain_graph(
     graph: GraphBatch,
     examples: QuotientExamples | LiteralExamples,
     histograms: SubtreeHistograms | None,
-    classes: NDArray[np.generic],
+    read: Callable[[NDArray[np.float32]], Reading],
     *,
     n_columns: int = 10,
 ) -> Explanation:
@@ -62,8 +65,8 @@ def explain_graph(
         The same graph, as the network takes it.
     histograms
         The subtree encoder, where it is one of histograms.
-    classes
-        Names of the logits.
+    read
+        Says what the network's outputs mean.
     n_columns
         How many colours of the histograms to list.
     """
@@ -73,9 +76,9 @@ def explain_graph(
     inputs = _with_gradient(taken)
     sums = network.encoder(inputs.graphs)
     units = network.hidden_units(sums, inputs.histograms)
-    logits = network.second(units.relu())[0]
-    first, second = logits.argsort(descending=True)[:2].tolist()
-    decision = logits[first] - logits[second]
+    outputs = network.second(units.relu())[0]
+    reading = read(outputs.detach().float().numpy())
+    decision = outputs @ torch.from_numpy(reading.weights).to(outputs.dtype) + reading.shift
     wanted = [sums, units]
     if isinstance(inputs.graphs, GraphData):
         wanted.append(inputs.graphs.x)
@@ -90,8 +93,8 @@ def explain_graph(
         columns = _column_shares(graph, histograms, taken.histograms, of_columns, shares, n_columns)
     return Explanation(
         graph=graph,
-        prediction=_plain(classes[first]),
-        against=_plain(classes[second]),
+        prediction=_plain(reading.prediction),
+        against=_plain(reading.against),
         decision=float(decision.detach()),
         intercept=float(decision.detach()) - float(shares.sum()),
         node_shares=shares,

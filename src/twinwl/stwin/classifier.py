@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from scipy import sparse
-
-from twinwl.arguments import WIDTH, one_of
 from twinwl.files.model_files import savable
 from twinwl.learning.classifier import NeuralGraphClassifier
-from twinwl.learning.perceptron import SparsePerceptron
-from twinwl.learning.sparse import SparseExamples
-from twinwl.refinement.histograms import colour_histograms
-from twinwl.stwin.classifier_explanation import explain_decision
-from twinwl.stwin.column_choice import COLUMN_PARAMETERS, keep_columns
-from twinwl.stwin.features import FEATURE_PARAMETERS, Encoding, stwin_features
-from twinwl.stwin.network_input import SCALINGS, NetworkInput
-from twinwl.stwin.vectorizer import STwinVectorizer, warn_strange_graphs
+from twinwl.stwin.network import STwinNetworkEstimator
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from twinwl.estimators.base import Constraints, RandomState
-    from twinwl.estimators.explanation import Explanation
-    from twinwl.graphs.batch import GraphBatch
-    from twinwl.graphs.coercion import GraphsLike
+    from twinwl.estimators.base import RandomState
 
 __all__ = ["STwinClassifier"]
 
 
 @savable
-class STwinClassifier(NeuralGraphClassifier):
+class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
     """Classify graphs with STwin-GNN: STwin features, then a perceptron with one hidden layer.
 
     Parameters
@@ -83,16 +68,6 @@ class STwinClassifier(NeuralGraphClassifier):
     (['closed', 'open'], (2, 2))
     """
 
-    _constraints: ClassVar[Constraints] = {
-        **FEATURE_PARAMETERS,
-        **COLUMN_PARAMETERS,
-        "scaling": (one_of(*SCALINGS),),
-        "hidden": (WIDTH,),
-    }
-
-    vectorizer_: STwinVectorizer
-    input_: NetworkInput | None
-
     def __init__(
         self,
         n_iter: int | None = 3,
@@ -135,94 +110,3 @@ class STwinClassifier(NeuralGraphClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.ignore_features = ignore_features
-
-    def explain(self, X: GraphsLike, n_columns: int = 10) -> Explanation:
-        """Tell each node's share of the decision about one graph, and the columns that matter most.
-
-        The decision is the difference between the logits of the predicted class and of its strongest rival.
-        A column's share is gradient × input. The network is piecewise linear, so the shares and what depends
-        on no column (``intercept``) sum to the decision.
-
-        Parameters
-        ----------
-        X
-            One graph: a batch of one, or a list with one graph.
-        n_columns
-            How many columns to list.
-        """
-        self._check_fitted()
-        return explain_decision(self, X, n_columns)
-
-    def unseen_rate(self, X: GraphsLike) -> float:
-        """Return the share of nodes, averaged over rounds, whose colour no training graph has."""
-        self._check_fitted()
-        return self.vectorizer_.unseen_rate(X)
-
-    # ------------------------------------------------------------------ what the frame asks for
-
-    def _fit_examples(self, batch: GraphBatch) -> SparseExamples:
-        self.vectorizer_ = STwinVectorizer(
-            self.n_iter,
-            self.features,
-            self.edge_labels,
-            self.initial,
-            self.min_df,
-            self.max_features,
-            ignore_features=True,
-        )
-        encoding = self.vectorizer_._learn(batch)  # noqa: SLF001  (the same layer)
-        features, counts = self._views(batch, encoding)
-        self.input_ = NetworkInput.fitted(features, counts) if self.scaling == "twin" else None
-        return self._scaled(features, counts)
-
-    def _examples(self, batch: GraphBatch) -> SparseExamples:
-        encoding = stwin_features(batch, space=self.vectorizer_.space_)
-        warn_strange_graphs(batch, encoding)
-        return self._examples_of(batch, encoding)
-
-    def _examples_of(self, batch: GraphBatch, encoding: Encoding) -> SparseExamples:
-        return self._scaled(*self._views(batch, encoding))
-
-    def _build_module(self, n_classes: int) -> SparsePerceptron:
-        width = self.vectorizer_.n_features_out_ if self.input_ is None else self.input_.width
-        return SparsePerceptron(width, self.hidden, n_classes, self.dropout)
-
-    def _views(
-        self, batch: GraphBatch, encoding: Encoding
-    ) -> tuple[sparse.csr_matrix, sparse.csr_matrix | None]:
-        """Return the features and, where those are sums of sizes, the counts: with the same entries."""
-        columns = self.vectorizer_.columns_
-        features = keep_columns(encoding.matrix, columns)
-        if encoding.space.kind != "size":
-            return features, None
-        data, indices, indptr = colour_histograms(
-            batch, encoding.column_of_node, encoding.space.columns_per_round, weigh_by_size=False
-        )
-        counts = sparse.csr_matrix((data, indices, indptr), shape=encoding.matrix.shape)
-        return features, keep_columns(counts, columns)
-
-    def _scaled(self, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> SparseExamples:
-        return SparseExamples(features if self.input_ is None else self.input_.apply(features, counts))
-
-    # ------------------------------------------------------------------ model files
-
-    def _to_state(self) -> dict[str, object]:
-        network = self._network_to_state()
-        scaling = {} if self.input_ is None else self.input_.to_state()
-        return {**network, "vectorizer": self.vectorizer_._to_state(), "input": scaling}  # noqa: SLF001
-
-    @classmethod
-    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> STwinClassifier:
-        self = cls._with_params(params)
-        wanted = ("n_iter", "features", "edge_labels", "initial", "min_df", "max_features")
-        self.vectorizer_ = STwinVectorizer._from_state(  # noqa: SLF001
-            {name: params[name] for name in wanted},
-            state["vectorizer"],  # type: ignore[arg-type]
-        )
-        self.input_ = None
-        if self.scaling == "twin":
-            sums = self.vectorizer_.space_.kind == "size"
-            n_columns = self.vectorizer_.n_features_out_
-            self.input_ = NetworkInput.from_state(state["input"], n_columns, sums=sums)  # type: ignore[arg-type]
-        self._network_from_state(state)
-        return self

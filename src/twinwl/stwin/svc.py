@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64
     from twinwl.estimators.base import Constraints, RandomState
     from twinwl.estimators.explanation import Explanation
+    from twinwl.estimators.measurements import Measurements
     from twinwl.estimators.svm import ChosenMachine, SupportVectors
-    from twinwl.estimators.targets import Measurements
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from sklearn.base import RegressorMixin
 
 from twinwl.arguments import number
+from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.svm import make_svr
-from twinwl.estimators.targets import Measurements
 from twinwl.files.model_files import savable
 from twinwl.stwin.explanation import Sides
 from twinwl.stwin.state import machine_from_state, machine_to_state

@@ -1,4 +1,4 @@
-"""Why an STwinClassifier decides as it does: gradient × input, brought back to columns and nodes."""
+"""Why a perceptron on STwin features predicts what it does: gradient × input, by columns and nodes."""
 
 from __future__ import annotations
 
@@ -20,36 +20,35 @@ if TYPE_CHECKING:
     from twinwl.estimators.explanation import Explanation
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
-    from twinwl.stwin.classifier import STwinClassifier
     from twinwl.stwin.features import Encoding
+    from twinwl.stwin.network import STwinNetworkEstimator
 
 __all__ = ["explain_decision"]
 
 
-def explain_decision(model: STwinClassifier, X: GraphsLike, n_columns: int) -> Explanation:
-    """Explain the predicted class against its strongest rival."""
+def explain_decision(model: STwinNetworkEstimator, X: GraphsLike, n_columns: int) -> Explanation:
+    """Explain a predicted class against its strongest rival, or a number."""
     graph = one_graph(X)
     encoding = stwin_features(graph, space=model.vectorizer_.space_)
     examples = model._examples_of(graph, encoding)  # noqa: SLF001  (the other half of the model)
-    logits = predict_logits(model.module_, examples)[0].astype(np.float64)
-    wanted, other = (int(code) for code in np.argsort(-logits, kind="stable")[:2])
-    between = np.zeros(len(logits), np.float32)
-    between[wanted], between[other] = 1.0, -1.0
+    outputs = predict_logits(model.module_, examples)[0]
+    reading = model._reading(outputs)  # noqa: SLF001
     row = examples.take(np.array([0]))
-    gradient = model.module_.gradient(row, torch.from_numpy(between)).numpy()  # type: ignore[operator]
+    gradient = model.module_.gradient(row, torch.from_numpy(reading.weights)).numpy()  # type: ignore[operator]
     # Entries of the network's input: what each adds, and the gradient it does that by.
     added = np.zeros(examples.n_columns)
     added[row.indices] = gradient.astype(np.float64) * row.values
     steepness = np.zeros(examples.n_columns)
     steepness[row.indices] = gradient
     by_count, by_excess, slope = _on_columns(model, added, steepness)
+    decision = float(outputs.astype(np.float64) @ reading.weights.astype(np.float64)) + reading.shift
     explanation = explanation_of(
         graph,
         encoding,
         by_count + by_excess,
-        prediction=model.classes_[wanted],
-        against=model.classes_[other],
-        intercept=float(logits[wanted] - logits[other] - added.sum()),
+        prediction=reading.prediction,
+        against=reading.against,
+        intercept=decision - float(added.sum()),
         method="gradient × input",
         n_columns=n_columns,
     )
@@ -59,7 +58,7 @@ def explain_decision(model: STwinClassifier, X: GraphsLike, n_columns: int) -> E
 
 
 def _on_columns(
-    model: STwinClassifier, added: Float64, steepness: Float64
+    model: STwinNetworkEstimator, added: Float64, steepness: Float64
 ) -> tuple[Float64, Float64, Float64]:
     """Bring values of the network's columns back to the columns of the feature space.
 
@@ -81,7 +80,7 @@ def _on_columns(
 
 
 def _shares(
-    model: STwinClassifier, graph: GraphBatch, encoding: Encoding, by_count: Float64, slope: Float64
+    model: STwinNetworkEstimator, graph: GraphBatch, encoding: Encoding, by_count: Float64, slope: Float64
 ) -> Float64:
     """Split counts evenly among a colour's nodes, and excesses by what each node exceeds the usual size."""
     space = model.vectorizer_.space_

@@ -1,0 +1,259 @@
+"""The frame of every neural estimator of graphs: hold-out, training, state. Subclasses bring networks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+
+from twinwl.arguments import FLAG, MAX_ITEMS, RANDOM_STATE, integer, items, number
+from twinwl.errors import TwinWLError
+from twinwl.estimators.base import GraphEstimator, graphs_of, seeds
+from twinwl.estimators.hold_out import hold_out
+from twinwl.estimators.targets import Targets
+from twinwl.learning.determinism import seeded
+from twinwl.learning.network_state import (
+    history_from_state,
+    history_to_state,
+    network_from_state,
+    weights_to_state,
+)
+from twinwl.learning.training import Examples, Held, predict_logits, train
+from twinwl.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+    import torch
+    from numpy.typing import NDArray
+
+    from twinwl.arrays import Float64, Int64
+    from twinwl.estimators.base import Constraints, RandomState
+    from twinwl.estimators.measurements import Measurements
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.coercion import GraphsLike
+    from twinwl.learning.history import History
+
+__all__ = ["NeuralGraphEstimator", "Reading"]
+
+
+class Reading(NamedTuple):
+    """What a network's outputs about one graph mean.
+
+    ``prediction`` is weighed against ``against``, None where it is a number; the decision is the outputs
+    times ``weights``, summed, plus ``shift``.
+    """
+
+    prediction: object
+    against: object
+    weights: NDArray[np.float32]
+    shift: float
+
+
+class NeuralGraphEstimator(GraphEstimator):
+    """Base of the neural estimators; a subclass says how graphs become examples and what the network is.
+
+    A subclass implements ``_fit_examples(batch)``, which fits encoders and alphabets on the part that is
+    learnt from; ``_examples(batch)``, which encodes other graphs with what was fitted; and
+    ``_build_module(n_outputs)``, which is called with torch seeded. Its ``__init__`` sets the parameters
+    named below, each under its own name. What is learnt, `NeuralGraphClassifier` and `NeuralGraphRegressor`
+    say.
+
+    Parameters
+    ----------
+    max_epochs, batch_size, learning_rate, weight_decay, patience
+        As for `twinwl.learning.training.train`.
+    validation_fraction : float or None
+        Share of the training graphs held out to choose the epoch; None learns from all of them, for
+        ``max_epochs``.
+    random_state : int, RandomState, Generator or None
+        Decides hold-out, first weights, order of batches and dropout; None trains differently every time.
+    verbose : bool, int or None
+        Show a bar with live figures; None shows it where there is a terminal.
+
+    Attributes
+    ----------
+    module_ : torch.nn.Module
+        The trained network.
+    history_ : History
+        Curves of the training.
+    held_out_ : array of int64, or None
+        The training graphs that were held out to choose the epoch, by their place in ``X``; not saved.
+    """
+
+    _constraints: ClassVar[Constraints] = {
+        "dropout": (number(0, 1, below=True),),
+        "max_epochs": (integer(1, 1_000_000),),
+        "batch_size": (integer(1, MAX_ITEMS),),
+        "learning_rate": (number(0, 10, above=True),),
+        "weight_decay": (number(0, 100),),
+        "patience": (integer(1, 1_000_000),),
+        "validation_fraction": (number(0, 1, above=True, below=True), None),
+        "random_state": RANDOM_STATE,
+        "verbose": (FLAG, integer(0), None),
+    }
+
+    _renamed: ClassVar[Mapping[str, str]] = {"progress": "verbose"}
+
+    max_epochs: int
+    batch_size: int
+    learning_rate: float
+    weight_decay: float
+    patience: int
+    validation_fraction: float | None
+    random_state: RandomState
+    verbose: bool | int | None
+
+    _fitted_attribute = "history_"
+
+    module_: torch.nn.Module
+    history_: History
+    held_out_: Int64 | None
+
+    # ------------------------------------------------------------------ what is learnt
+
+    def _targets(
+        self, y: object, n_graphs: int, sample_weight: object, groups: object
+    ) -> Targets | Measurements:
+        """Check the targets, and keep what predictions need of them."""
+        raise NotImplementedError
+
+    def _answers(self, y: object, n_graphs: int, name: str) -> Int64 | Float64:
+        """Return targets of other graphs as the network learns them; ``name`` says what they are for."""
+        raise NotImplementedError
+
+    @property
+    def _n_outputs(self) -> int:
+        raise NotImplementedError
+
+    def _reading(self, outputs: NDArray[np.float32]) -> Reading:
+        """Say what the outputs about one graph mean, for its explanation."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ what a subclass brings
+
+    def _fit_examples(self, batch: GraphBatch) -> Examples:
+        """Fit encoders on these graphs, and encode them."""
+        raise NotImplementedError
+
+    def _examples(self, batch: GraphBatch) -> Examples:
+        """Encode graphs with the encoders as they are."""
+        raise NotImplementedError
+
+    def _build_module(self, n_outputs: int) -> torch.nn.Module:
+        """Return a fresh network; torch is seeded."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ fit
+
+    def fit(
+        self,
+        X: GraphsLike,
+        y: object,
+        groups: object = None,
+        sample_weight: object = None,
+        validation_data: tuple[GraphsLike, object] | None = None,
+        monitor_data: tuple[GraphsLike, object] | None = None,
+    ) -> Self:
+        """Train on graphs and their targets.
+
+        Parameters
+        ----------
+        X
+            A GraphBatch, or whatever `twinwl.as_batch` takes.
+        y : sequence of shape (n_graphs,)
+            Classes, of any kind that sorts; for a regressor numbers.
+        groups : sequence of shape (n_graphs,), optional
+            Graphs of one group stay on one side of the inner hold-out.
+        sample_weight : sequence of shape (n_graphs,), optional
+            Weight of each graph in the loss and, as class weights do, on the hold-out.
+        validation_data : (graphs, targets), optional
+            Chooses the epoch in place of an inner hold-out; then all of ``X`` is learnt from.
+        monitor_data : (graphs, targets), optional
+            Only watched: ``history_.monitor_accuracy``. A class that ``y`` lacks counts as a mistake.
+        """
+        batch = self._graphs_to_fit(X)
+        targets = self._targets(y, len(batch), sample_weight, groups)
+        batch = targets.counted(batch)
+        split_seed, module_seed, train_seed = seeds(self.random_state, 3)
+        kept, held = _split(self.validation_fraction, validation_data, targets, split_seed)
+        importance = targets.importance() if targets.weighed else None
+        # The encoder sees the kept part only: the held-out graphs must look as new graphs will.
+        examples = self._fit_examples(batch if held is None else batch[kept])
+        if held is None:
+            validation = self._held(validation_data, "validation_data")
+        else:
+            # What counts in training must count in the choice of the epoch.
+            weights = None if importance is None else importance[held]
+            validation = Held(self._examples(batch[held]), targets.answers[held], weights)
+        with seeded(module_seed):
+            module = self._build_module(self._n_outputs)
+        with ProgressBar(
+            type(self).__name__, self.max_epochs, show=None if self.verbose is None else bool(self.verbose)
+        ) as bar:
+
+            def after_epoch(history: History) -> None:
+                bar.advance()
+                bar.note(*history.figures())
+
+            history = train(
+                module,
+                examples,
+                targets.answers[kept],
+                sample_weight=None if importance is None else importance[kept],
+                validation=validation,
+                monitor=self._held(monitor_data, "monitor_data"),
+                max_epochs=self.max_epochs,
+                batch_size=self.batch_size,
+                learning_rate=self.learning_rate,
+                weight_decay=self.weight_decay,
+                patience=self.patience,
+                random_state=train_seed,
+                progress=after_epoch,
+            )
+        self.module_, self.history_ = module, history
+        self.held_out_ = None if held is None else targets.rows[held]
+        return self
+
+    def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> Held | None:
+        if data is None:
+            return None
+        pair = items(name, data, "a pair (graphs, targets)")
+        if len(pair) != 2:  # noqa: PLR2004
+            raise TwinWLError(f"{name}: got {len(pair)} entries, expected a pair (graphs, targets)")
+        graphs, y = pair
+        batch = graphs_of(graphs, f"take as {name}")
+        return Held(self._examples(batch), self._answers(y, len(batch), name))
+
+    def _outputs(self, X: GraphsLike) -> NDArray[np.float32]:
+        """Return what the network says, shape (n_graphs, n_outputs)."""
+        self._check_fitted()
+        return predict_logits(self.module_, self._examples(graphs_of(X, "predict")))
+
+    # ------------------------------------------------------------------ model files
+
+    def _network_to_state(self) -> dict[str, object]:
+        """Return history and weights for a model file."""
+        self._check_fitted()
+        return {
+            "history": history_to_state(self.history_),
+            "weights": weights_to_state(self.module_),
+        }
+
+    def _network_from_state(self, state: Mapping[str, object]) -> None:
+        """Undo `_network_to_state`; encoders must be in place, for they decide the network's shape.
+
+        A subclass reads back what it keeps of the targets first.
+        """
+        self.history_ = history_from_state(state.get("history"))
+        self.module_ = network_from_state(lambda: self._build_module(self._n_outputs), state.get("weights"))
+
+
+def _split(
+    fraction: float | None, validation_data: object, targets: Targets | Measurements, seed: int
+) -> tuple[Int64, Int64 | None]:
+    if validation_data is not None or fraction is None:
+        return np.arange(len(targets.rows)), None
+    codes = targets.codes if isinstance(targets, Targets) else np.zeros(len(targets.rows), np.int64)
+    return hold_out(codes, fraction, seed, targets.groups)

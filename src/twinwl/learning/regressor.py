@@ -1,0 +1,72 @@
+"""What a neural regressor of graphs adds to its frame: numbers in and out, standardised for the network."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from twinwl.errors import TwinWLError
+from twinwl.estimators.measurements import Measurements, numbers_of
+from twinwl.learning.estimator import NeuralGraphEstimator, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from twinwl.arrays import Float64
+    from twinwl.graphs.coercion import GraphsLike
+
+__all__ = ["NeuralGraphRegressor"]
+
+
+class NeuralGraphRegressor(RegressorMixin, NeuralGraphEstimator):
+    """Base of the neural regressors: trained on the mean squared error of standardised targets.
+
+    Parameters
+    ----------
+    max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, random_state, verbose
+        As for `twinwl.learning.estimator.NeuralGraphEstimator`.
+
+    Attributes
+    ----------
+    mean_, scale_ : float
+        Mean and standard deviation of the training targets.
+    """
+
+    mean_: float
+    scale_: float
+
+    def predict(self, X: GraphsLike) -> Float64:
+        """Return a number for each graph, shape (n_graphs,)."""
+        return self._outputs(X)[:, 0].astype(np.float64) * self.scale_ + self.mean_
+
+    def _targets(self, y: object, n_graphs: int, sample_weight: object, groups: object) -> Measurements:
+        targets = Measurements.of(y, n_graphs, sample_weight, groups)
+        self.mean_, self.scale_ = targets.mean, targets.scale
+        return targets
+
+    def _answers(self, y: object, n_graphs: int, name: str) -> Float64:  # noqa: ARG002
+        return (numbers_of(y, n_graphs) - self.mean_) / self.scale_
+
+    @property
+    def _n_outputs(self) -> int:
+        return 1
+
+    def _reading(self, outputs: NDArray[np.float32]) -> Reading:
+        number = float(outputs[0]) * self.scale_ + self.mean_
+        return Reading(number, None, np.array([self.scale_], np.float32), self.mean_)
+
+    def _network_to_state(self) -> dict[str, object]:
+        return {**super()._network_to_state(), "target_mean": self.mean_, "target_scale": self.scale_}
+
+    def _network_from_state(self, state: Mapping[str, object]) -> None:
+        for name in ("mean", "scale"):
+            value = state.get(f"target_{name}")
+            if not isinstance(value, float) or not math.isfinite(value) or (name == "scale" and value <= 0):
+                raise TwinWLError(f"the {name} of the model's targets is not a number; the file is damaged")
+            setattr(self, f"{name}_", value)
+        super()._network_from_state(state)
