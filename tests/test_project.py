@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import pkgutil
 import re
@@ -80,3 +81,15 @@ def undocumented(module):
                     and not inspect.getdoc(getattr(value, attribute))
                 ):
                     yield f"{public}.{attribute}"
+
+
+def test_no_kernel_takes_more_than_eight_arguments():
+    long = [
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for path in (ROOT / "src").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+        and any(getattr(getattr(each, "func", each), "id", "") == "kernel" for each in node.decorator_list)
+        and len(node.args.args) > 8
+    ]
+    assert long == []

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from tests import naive
 from tests.strategies import batches
 from twinwl import GraphBatch
-from twinwl.refinement import histograms
+from twinwl.refinement import histograms, identities
 from twinwl.refinement.colours import refine
 from twinwl.refinement.histograms import colour_histograms
 
 
 def rows(batch, n_iter, *, weigh_by_size, n_threads=1):
-    """Return one {(h, colour): sum} a graph, and check the CSR arrays on the way."""
+    """Return one {(h, colour): sum} per graph, and check the CSR arrays on the way."""
     colouring = refine(batch, n_iter)
     n_colours = colouring.alphabet.n_colours
     data, indices, indptr = colour_histograms(
@@ -75,3 +75,13 @@ def test_unseen_nodes_are_left_out():
     colours = np.array([[0, -1, -1, -1]], np.int32)
     data, indices, indptr = colour_histograms(batch, colours, [1], weigh_by_size=False)
     assert (data.tolist(), indices.tolist(), indptr.tolist()) == ([1.0], [0], [0, 1, 1])
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_graphs_around_a_large_one_keep_their_rows(monkeypatch, n_threads):
+    graphs = [nx.path_graph(5), nx.cycle_graph(80), nx.star_graph(4), nx.gnm_random_graph(90, 200, seed=0)]
+    batch = GraphBatch.from_networkx([*graphs, nx.path_graph(70), nx.path_graph(3)])
+    expected = rows(batch, 3, weigh_by_size=True)
+    for module in (histograms, identities):
+        monkeypatch.setattr(module, "LARGE", 75)
+    assert rows(batch, 3, weigh_by_size=True, n_threads=n_threads) == expected

@@ -161,7 +161,7 @@ class RootedBlock:
 
     @cached_property
     def graphs(self) -> GraphBatch:
-        """The subgraphs as a batch, one graph a root."""
+        """The subgraphs as a batch, one graph per root."""
         return self.cut.as_batch(self.source.batch)
 
     @cached_property

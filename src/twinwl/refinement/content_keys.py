@@ -3,7 +3,7 @@
 Colours are numbered by first occurrence, so their numbers mean nothing outside one alphabet. A content key is
 a function of the rooted tree that a colour stands for: equal on every machine, in every process, for ever. It
 makes hashes stable and lets alphabets that were built apart be merged. Two trees share a key with a chance of
-about 2⁻¹²⁸ a pair: improbable, not impossible. **Any change here breaks every stored hash.**
+about 2⁻¹²⁸ per pair: improbable, not impossible. **Any change here breaks every stored hash.**
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class KeyedMessages(NamedTuple):
 
 
 def content_keys(alphabet: Alphabet) -> list[UInt64]:
-    """Return the content keys of all colours, one array of shape (n_colours, 2) a round.
+    """Return the content keys of all colours, one array of shape (n_colours, 2) per round.
 
     >>> from twinwl import GraphBatch
     >>> from twinwl.refinement.colours import refine

@@ -1,8 +1,8 @@
 """Identity passing: how many nodes each node reaches within h steps.
 
-A graph of up to 64 nodes passes identity sets along its arcs, one machine word per set: O(arcs) a round. In a
-larger one, trees are counted in O(nodes) a round, and the core they hang on is searched or passes bitsets,
-whichever is cheaper.
+A graph of up to 64 nodes passes identity sets along its arcs, one machine word per set: O(arcs) per round. In
+a larger one, trees are counted in O(nodes) per round, and the core they hang on is searched or passes
+bitsets, whichever is cheaper.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class RootedSubgraphs(NamedTuple):
     arc: Int64
 
     def as_batch(self, batch: GraphBatch) -> GraphBatch:
-        """Return the subgraphs as a batch of their own, one graph a root.
+        """Return the subgraphs as a batch of their own, one graph per root.
 
         Parameters
         ----------
