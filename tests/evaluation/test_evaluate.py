@@ -524,7 +524,9 @@ def test_a_method_with_a_scoring_of_its_own_is_handed_it():
             self.scoring = scoring
 
     result = tw.evaluate(Choosy(), twins(), n_folds=2, scoring="roc-auc")
-    assert {row["config"]["scoring"] for row in result.rows} == {"roc-auc"}
+    assert {row["config"]["scoring"] for row in result.rows} == {"roc_auc"}  # as scikit-learn calls it
+    with pytest.raises(TwinWLError, match="scoring: majority is no scorer that "):
+        tw.evaluate(Choosy(), twins(), n_folds=2, scoring="majority")
     assert [row["config"] for row in tw.evaluate(Choosy(), twins(), n_folds=2).rows] == [{}, {}]
 
 

@@ -106,3 +106,9 @@ def test_unknown_metrics_and_missing_probabilities_are_refused():
     silent_type = type("Silent", (), {"predict": silent.predict, "classes_": silent.classes_})
     with pytest.raises(TwinWLError, match="no predict_proba"):
         scores_of(silent_type(), [0], ["roc-auc"])
+
+
+def test_scorers_are_those_of_scikit_learn():
+    for metric in METRICS.values():
+        if metric.scorer:
+            assert judge.get_scorer(metric.scorer)._sign == metric.sign

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn import metrics
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import balanced_accuracy_score, log_loss
@@ -16,7 +17,7 @@ from tests.stwin.test_vectorizer import molecules
 from twinwl import GraphBatch, STwinSVC, TwinKernel, TwinWLError, TwinWLWarning
 from twinwl.datasets.formats.tu import read_tu
 from twinwl.estimators import svm
-from twinwl.estimators.targets import Targets
+from twinwl.estimators.targets import SCORINGS, Targets
 from twinwl.stwin.similarity import BASES
 
 PATH, TRIANGLE = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
@@ -61,6 +62,26 @@ def test_the_inner_choice_is_that_of_cross_validation():
         assert score == right / len(y)
     assert model.inner_score_ == max(model.inner_scores_.values())
     assert len(model.inner_scores_) == 9
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("scoring", SCORINGS)
+def test_the_inner_choice_goes_by_its_scoring(scoring, n_classes):
+    batch, y = noisy(90, n_classes=n_classes)
+    kept = np.r_[np.flatnonzero(y > 0)[:15], np.flatnonzero(y == 0)]  # the first class is the common one
+    model = STwinSVC(n_iter=(1, 2), C=(0.1, 1), scoring=scoring).fit(batch[kept], y[kept])
+    decisions, y = model.held_out_decisions_, y[kept]
+    if scoring in {"roc_auc", "average_precision"}:
+        columns = decisions[:, None] if n_classes == 2 else decisions
+        codes = [1] if n_classes == 2 else range(3)
+        function = getattr(metrics, f"{scoring}_score")
+        of_class = [function(y == code, column) for code, column in zip(codes, columns.T, strict=True)]
+        expected = np.mean(of_class)
+    else:
+        predicted = (decisions > 0).astype(int) if n_classes == 2 else decisions.argmax(axis=1)
+        expected = getattr(metrics, SCORINGS[scoring])(y, predicted)
+    assert model.inner_score_ == pytest.approx(expected)
+    assert model.inner_score_ == max(model.inner_scores_.values())
 
 
 def test_groups_stay_on_one_side_of_every_inner_fold():

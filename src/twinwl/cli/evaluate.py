@@ -46,7 +46,7 @@ same class, its ROC-AUC is undefined and not included in the mean.
 
 [bold]The task[/] is classification or regression. It follows from the method or, if the method supports \
 both, from the targets; the result reports which was chosen and why. --scoring is the metric that chooses \
-among configurations.
+among configurations, and rounds and C of stwin-svc.
 
 [bold]The store[/] keeps every finished fold: an interrupted run continues where it stopped. Methods given \
 together are compared on the same folds.

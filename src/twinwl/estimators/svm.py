@@ -19,7 +19,7 @@ from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.targets import probabilities_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from twinwl.arrays import Float64, Int64
     from twinwl.estimators.targets import Targets
@@ -54,7 +54,8 @@ class ChosenMachine(NamedTuple):
     C : float
         The penalty that was best with it.
     score : float
-        Accuracy (for numbers, R²) on held-out graphs of the inner folds; optimistic, for it was the best.
+        Accuracy (for numbers, R²), or another score, on held-out graphs of the inner folds; optimistic, for
+        it was the best.
     scores : dict from (n_iter, C) to float
         That of all.
     vectors : SupportVectors
@@ -77,6 +78,7 @@ def choose_machine(
     C: object,
     folds: list[tuple[Int64, Int64]],
     n_jobs: int | None = None,
+    score: Callable[[Float64], float] | None = None,
 ) -> ChosenMachine:
     """Try every C on every kernel matrix by cross-validation, and train the best on all graphs.
 
@@ -96,7 +98,10 @@ def choose_machine(
         From `inner_folds`.
     n_jobs
         Threads.
+    score
+        From decisions about held-out graphs to how good they are; None takes ``targets.score``.
     """
+    score_of = targets.score if score is None else score
     Cs = checked("C", C, PENALTIES)
     scores: dict[tuple[int, float], float] = {}
     for n_iter, similarities in kernels:
@@ -105,11 +110,11 @@ def choose_machine(
         )
         for place, penalty in enumerate(Cs):
             decisions = _gathered([part[place] for part in parts], folds, len(targets.rows))
-            score = targets.score(decisions)
-            if score > max(scores.values(), default=-np.inf):
-                best = n_iter, penalty, score
+            found = score_of(decisions)
+            if found > max(scores.values(), default=-np.inf):
+                best = n_iter, penalty, found
                 held_out, kernel_matrix = decisions, similarities
-            scores[n_iter, penalty] = score
+            scores[n_iter, penalty] = found
     fitted = _fitted(machine, best[1], kernel_matrix, targets.answers, targets.weights)
     return ChosenMachine(*best, scores, SupportVectors.of(fitted), held_out)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = [
+    "SCORINGS",
     "Given",
     "Targets",
     "codes_of",
@@ -32,6 +33,14 @@ __all__ = [
 
 _LIGHTEST, _HEAVIEST = 1e-12, 1e12  # so that sums and products of weights stay finite
 _WEIGHT = (number(_LIGHTEST, _HEAVIEST), number(0, 0))
+SCORINGS = {  # what choices among classifiers can go by: scikit-learn's scorers, and their functions
+    "accuracy": "accuracy_score",
+    "balanced_accuracy": "balanced_accuracy_score",
+    "matthews_corrcoef": "matthews_corrcoef",
+    "roc_auc": "roc_auc_score",
+    "average_precision": "average_precision_score",
+}
+_RANKED = {"roc_auc", "average_precision"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,10 +144,35 @@ class Targets(Given):
         own = super().importance()
         return own if self.weight_of_class is None else own * self.weight_of_class[self.codes]
 
-    def score(self, decisions: Float64) -> float:
-        """Return the share of importance that the decisions get right."""
-        importance = self.importance()
-        return float(importance[predicted_codes(decisions) == self.codes].sum() / importance.sum())
+    def score(self, decisions: Float64, scoring: str = "accuracy") -> float:
+        """Return how good decisions are, graphs weighed by their importance.
+
+        Parameters
+        ----------
+        decisions : array, shape (n_graphs,) for two classes, else (n_graphs, n_classes)
+        scoring
+            One of `SCORINGS`; those of ranks go by one class against the rest where there are more than two.
+
+        >>> targets = Targets.of([0, 0, 0, 1], 4, None, None, None)
+        >>> [targets.score(np.array([-3.0, -2, -2, -1]), name) for name in ("accuracy", "roc_auc")]
+        [0.75, 1.0]
+        """
+        importance, predicted = self.importance(), predicted_codes(decisions)
+        if scoring == "accuracy":
+            return float(importance[predicted == self.codes].sum() / importance.sum())
+        from sklearn import metrics  # noqa: PLC0415  (seldom asked for)
+
+        if scoring not in _RANKED:
+            measure = getattr(metrics, SCORINGS[scoring])
+            return float(measure(self.codes, predicted, sample_weight=importance))
+        rank = getattr(metrics, SCORINGS[scoring])
+        columns = decisions[:, None] if decisions.ndim == 1 else decisions
+        first = 1 if decisions.ndim == 1 else 0
+        scores = [
+            rank(self.codes == first + place, column, sample_weight=importance)
+            for place, column in enumerate(columns.T)
+        ]
+        return float(np.mean(scores))
 
 
 def given_for(

@@ -241,7 +241,7 @@ def evaluate(
         are of one class, is NaN and left out of the mean, which says so.
     scoring
         The metric that the hold-out chooses among configurations by; None takes accuracy, or RMSE. It is
-        handed to methods with a parameter ``scoring``, for choices that they make themselves.
+        handed to methods with a parameter ``scoring`` (STwinSVC), for choices that they make themselves.
     n_jobs
         Processes; joblib decides how, so another backend can be put in with ``joblib.parallel_backend``.
     store
@@ -345,7 +345,12 @@ def _configs(method: Method, grid: str | Grid | None, scoring: str | None) -> li
     if scoring is None:
         return configs
     if "scoring" in method.build({}, 0).get_params():
-        return [{"scoring": scoring, **config} for config in configs]
+        name = METRICS[scoring].scorer
+        if not name:
+            raise TwinWLError(
+                f"scoring: {scoring} is no scorer that {method.name} can choose by; use another"
+            )
+        return [{"scoring": name, **config} for config in configs]
     if len(configs) == 1:
         raise TwinWLError(
             f"scoring: got {scoring!r}, but {method.name} has one configuration and no parameter scoring, so "

@@ -81,6 +81,9 @@ class Metric:
     greater_is_better : bool
     percent : bool
         Whether it is a share, which is shown in per cent.
+    scorer : str
+        scikit-learn's name for it, which estimators with a parameter ``scoring`` take; empty where it has
+        none.
     """
 
     name: str
@@ -90,6 +93,7 @@ class Metric:
     needs_probabilities: bool = False
     greater_is_better: bool = True
     percent: bool = False
+    scorer: str = ""
 
     @property
     def sign(self) -> int:
@@ -170,23 +174,36 @@ _C, _R = "classification", "regression"
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in [
-        Metric("accuracy", "accuracy", _C, _of_labels("accuracy_score", 1), percent=True),
+        Metric("accuracy", "accuracy", _C, _of_labels("accuracy_score", 1), percent=True, scorer="accuracy"),
         Metric("majority", "majority class", _C, _majority, percent=True),
-        Metric("roc-auc", "ROC-AUC", _C, _of_ranks("roc_auc_score"), needs_probabilities=True),
         Metric(
-            "average-precision", "PR-AUC", _C, _of_ranks("average_precision_score"), needs_probabilities=True
+            "roc-auc", "ROC-AUC", _C, _of_ranks("roc_auc_score"), needs_probabilities=True, scorer="roc_auc"
         ),
         Metric(
-            "balanced-accuracy", "balanced accuracy", _C, _of_labels("balanced_accuracy_score"), percent=True
+            "average-precision", "PR-AUC", _C, _of_ranks("average_precision_score"),
+            needs_probabilities=True, scorer="average_precision",
         ),
-        Metric("mcc", "MCC", _C, _of_labels("matthews_corrcoef")),
-        Metric("brier", "Brier", _C, _brier, needs_probabilities=True, greater_is_better=False),
-        Metric("rmse", "RMSE", _R, _of_numbers("root_mean_squared_error"), greater_is_better=False),
-        Metric("mae", "MAE", _R, _of_numbers("mean_absolute_error"), greater_is_better=False),
-        Metric("r2", "R²", _R, _of_numbers("r2_score", 2)),
+        Metric(
+            "balanced-accuracy", "balanced accuracy", _C, _of_labels("balanced_accuracy_score"),
+            percent=True, scorer="balanced_accuracy",
+        ),
+        Metric("mcc", "MCC", _C, _of_labels("matthews_corrcoef"), scorer="matthews_corrcoef"),
+        Metric(
+            "brier", "Brier", _C, _brier,
+            needs_probabilities=True, greater_is_better=False, scorer="neg_brier_score",
+        ),
+        Metric(
+            "rmse", "RMSE", _R, _of_numbers("root_mean_squared_error"),
+            greater_is_better=False, scorer="neg_root_mean_squared_error",
+        ),
+        Metric(
+            "mae", "MAE", _R, _of_numbers("mean_absolute_error"),
+            greater_is_better=False, scorer="neg_mean_absolute_error",
+        ),
+        Metric("r2", "R²", _R, _of_numbers("r2_score", 2), scorer="r2"),
         Metric("spearman", "Spearman", _R, _spearman),
     ]
-}
+}  # fmt: skip
 _OTHER_NAMES = {"pr-auc": "average-precision"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -27,7 +28,7 @@ from twinwl.estimators.svm import (
     inner_folds,
     make_svc,
 )
-from twinwl.estimators.targets import Targets, predicted_codes
+from twinwl.estimators.targets import SCORINGS, Targets, predicted_codes
 from twinwl.files.model_files import savable
 from twinwl.stwin.explanation import Sides, explain_machine
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, encode_in_full, stwin_features
@@ -35,7 +36,7 @@ from twinwl.stwin.similarity import BASES, Similarity, own_sums, similarities_by
 from twinwl.stwin.state import floats_from_state, machine_from_state, machine_to_state
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
     from scipy import sparse
@@ -106,7 +107,11 @@ class TwinMachine(GraphEstimator):
     support_vectors_: SupportVectors
 
     def _choose(
-        self, batch: GraphBatch, targets: Targets | Measurements, machine: SVC | SVR
+        self,
+        batch: GraphBatch,
+        targets: Targets | Measurements,
+        machine: SVC | SVR,
+        score: Callable[[Float64], float] | None = None,
     ) -> ChosenMachine:
         """Choose rounds and C, and learn from all graphs."""
         n_iters = checked("n_iter", self.n_iter, one_or_more(ROUNDS))
@@ -119,7 +124,7 @@ class TwinMachine(GraphEstimator):
             initial=self.initial,
         )
         kernels = similarities_by_rounds(encoding, n_iters, self.base, normalize=self.normalize)
-        chosen = choose_machine(kernels, targets, machine, self.C, folds, self.n_jobs)
+        chosen = choose_machine(kernels, targets, machine, self.C, folds, self.n_jobs, score)
         self.n_iter_, self.C_, self.inner_score_, self.inner_scores_ = chosen[:4]
         self.support_vectors_ = chosen.vectors
         self.space_ = encoding.space.first_rounds(self.n_iter_)
@@ -186,8 +191,12 @@ class STwinSVC(ClassifierMixin, TwinMachine):
     initial : {"label", "degree"}, default="label"
     inner_folds : int, default=5
         Folds of the inner choice; fewer where a class has fewer graphs (or groups).
+    scoring : str, default="accuracy"
+        What the inner choice goes by, as in scikit-learn: ``"accuracy"``, ``"balanced_accuracy"``,
+        ``"matthews_corrcoef"``, ``"roc_auc"`` or ``"average_precision"``; the last two go by decision values,
+        one class against the rest where there are more than two.
     class_weight : None, "balanced" or mapping from class to weight, default=None
-        Also weighs the accuracy that the inner choice goes by.
+        Also weighs the graphs in the scores that the inner choice goes by.
     n_jobs : int or None, default=None
         Threads of the inner choice.
     random_state : int, RandomState, Generator or None, default=0
@@ -203,7 +212,8 @@ class STwinSVC(ClassifierMixin, TwinMachine):
     C_ : float
         Penalty chosen.
     inner_score_ : float
-        Their accuracy on held-out graphs of the inner folds; optimistic, for it was the best one.
+        Their accuracy, or what ``scoring`` names, on held-out graphs of the inner folds; optimistic, for it
+        was the best one.
     inner_scores_ : dict
         The same for each (n_iter, C) that was tried.
     held_out_decisions_ : array of float64
@@ -228,7 +238,7 @@ class STwinSVC(ClassifierMixin, TwinMachine):
     array(['path', 'cycle'], dtype='<U5')
     """
 
-    _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT}
+    _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT, "scoring": (one_of(*SCORINGS),)}
     _fitted_attribute = "calibration_"
 
     classes_: NDArray[np.generic]
@@ -249,6 +259,8 @@ class STwinSVC(ClassifierMixin, TwinMachine):
         n_jobs: int | None = None,
         random_state: RandomState = 0,
         ignore_features: bool = False,
+        *,
+        scoring: str = "accuracy",
     ) -> None:
         self.n_iter = n_iter
         self.C = C
@@ -262,6 +274,7 @@ class STwinSVC(ClassifierMixin, TwinMachine):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.ignore_features = ignore_features
+        self.scoring = scoring
 
     def fit(self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None) -> STwinSVC:
         """Choose rounds and C, then learn from all graphs.
@@ -279,7 +292,7 @@ class STwinSVC(ClassifierMixin, TwinMachine):
         """
         batch = self._graphs_to_fit(X)
         targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)
-        chosen = self._choose(batch, targets, make_svc(targets))
+        chosen = self._choose(batch, targets, make_svc(targets), partial(targets.score, scoring=self.scoring))
         self.classes_ = targets.classes
         self.held_out_decisions_ = chosen.held_out_decisions
         self.calibration_ = Calibration.fitted(self.held_out_decisions_, targets.codes, targets.weights)
