@@ -41,7 +41,7 @@ def test_it_tells_prediction_shares_and_columns(model):
     assert result.stdout.count(", h") == 2
 
 
-def test_the_oxygen_speaks_for_the_alcohol(svc):
+def test_the_oxygen_has_a_share_for_the_alcohol(svc):
     shares = load(svc).explain(GraphBatch.from_smiles(["CCCO"])).node_shares
     assert shares.argmax() == 3
     assert re.search(r"^ +\+0\.\d{3}  █{18}  3 O$", run("explain", svc, PROPANOL).stdout, re.MULTILINE)
@@ -66,7 +66,7 @@ def test_a_row_of_a_csv_is_a_graph(svc, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{csv}"], "holds 36 graphs, expected one"),
+        (["{csv}"], "got 36 graphs, expected one"),
         (["{csv}#99"], "graph 99 is out of range"),
         (["smiles:C1CC"], "not valid SMILES"),
         ([PROPANOL, "--png", "{folder}/x.txt"], "must end in .png, .svg or .pdf"),

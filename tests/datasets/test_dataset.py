@@ -114,14 +114,14 @@ def test_targets_of_one_kind_are_taken(y, kind):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"y": [1, "a"]}, "x: y holds values of the kinds int, str"),
-        ({"y": [None, 1]}, "x: y holds values of the kinds NoneType, int"),
-        ({"y": [float("nan"), 1.0]}, r"x: y must hold one value per graph \(label nan"),
-        ({"y": [[1], [2]]}, "x: y must hold one value per graph"),
+        ({"y": [1, "a"]}, "x: y has values of the types int, str"),
+        ({"y": [None, 1]}, "x: y has values of the types NoneType, int"),
+        ({"y": [float("nan"), 1.0]}, r"x: y must have one value per graph \(label nan"),
+        ({"y": [[1], [2]]}, "x: y must have one value per graph"),
         ({"y": 3}, "y: got 3, expected one value per graph"),
         ({"y": [1]}, "x: y has 1 entries for 2 graphs"),
         ({"y": Y, "groups": [0]}, "x: groups has 1 entries"),
-        ({"y": Y, "groups": [0, object()]}, "x: groups must hold"),
+        ({"y": Y, "groups": [0, object()]}, "x: groups must have"),
         ({"y": Y, "name": 3}, "name: got 3"),
     ],
 )

@@ -175,7 +175,7 @@ HOSTILE = {
     "digits.gml": (b"graph [ node [ id %s ] ]" % (b"9" * 5000), "not valid GML"),
     "cell.csv": (b"smiles,y\nCC,%s\n" % (b"1" * 10**6), "line 2: field larger than field limit"),
     "quote.csv": (b'smiles,y\nCC,"%s' % (b"1\n" * 10**5), "field larger than field limit"),
-    "wide.csv": (b"c," * 10**5 + b"\n", "100000 columns, where an edge list has two or three"),
+    "wide.csv": (b"c," * 10**5 + b"\n", "100000 columns, expected two or three in an edge list"),
     "utf-16.csv": ("smiles,y\nCC,1\n".encode("utf-16"), "a binary file (or UTF-16)"),
     "latin-1.csv": ("smiles,y\nCC,M\u00fcller\n".encode("latin-1"), "line 2: not UTF-8 text"),
     "size.g6": (b"~~~~~~~~\n", "68719476735 nodes"),

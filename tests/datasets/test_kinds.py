@@ -57,7 +57,11 @@ def test_content_decides_where_the_ending_leaves_it_open(tmp_path, name, text, k
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("m.csv", "a,b,c,d\n1,2,3,4\n", r'line 1: 4 columns.*smiles_column="…" \(line 1: \'a, b, c, d\'\)'),
+        (
+            "m.csv",
+            "a,b,c,d\n1,2,3,4\n",
+            r'line 1: got 4 columns.*smiles_column="…" \(line 1: \'a, b, c, d\'\)',
+        ),
         ("m.csv", "structure,y\nCCO,1\nCC(=O)O,0\n", r"line 3: 'CC\(=O\)O' looks like SMILES.*\"structure\""),
         ("m.csv", "CC(=O)O,1\n", "line 1: .*looks like SMILES.*give its columns a header"),
         ("m.csv", "structure,y\nCCO,1\nCCN,0\n", "line 1: 'structure, y' looks like a header"),
@@ -104,5 +108,5 @@ def test_paths_that_lead_nowhere(tmp_path, monkeypatch, source):
 def test_options_that_mean_nothing_are_refused(tmp_path):
     (tmp_path / "a.g6").write_text("Bw\n")
     for option in ("target", "smiles_column", "node_label", "edge_label"):
-        with pytest.raises(TwinWLError, match=rf"a\.g6' takes no option '{option}'"):
+        with pytest.raises(TwinWLError, match=rf"a\.g6' does not have the option '{option}'"):
             load_dataset(tmp_path / "a.g6", **{option: "x"})

@@ -73,7 +73,7 @@ def test_a_folder_of_graphml_is_a_data_set(folder):
 
 
 def test_graphs_without_classes_cannot_be_learnt_from():
-    with pytest.raises(GraphInputError, match="nothing says the classes of its graphs"):
+    with pytest.raises(GraphInputError, match="its graphs have no targets"):
         read_source("graph6:Bw", Reading(), "needed")
 
 
@@ -83,7 +83,7 @@ def test_a_typo_in_a_name_is_corrected():
 
 
 def test_columns_of_what_is_no_csv_are_refused(folder):
-    with pytest.raises(TwinWLError, match="takes no option 'target'"):
+    with pytest.raises(TwinWLError, match="does not have the option 'target'"):
         read_source(str(folder), Reading(target="y"), "needed")
 
 
@@ -113,7 +113,7 @@ def test_a_triple_bond_is_no_number():
 
 
 def test_one_of_several_must_be_picked(folder):
-    with pytest.raises(GraphInputError, match=r"holds 2 graphs, expected one; pick one, .*#0' to .*#1'"):
+    with pytest.raises(GraphInputError, match=r"got 2 graphs, expected one; choose from .*#0' to .*#1'"):
         read_one(str(folder), Reading())
 
 

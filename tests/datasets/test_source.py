@@ -77,7 +77,7 @@ def test_empty_name():
 
 @pytest.mark.parametrize("given", [1.5, None, True, b"MUTAG", ["MUTAG"]])
 def test_what_cannot_name_a_set(given):
-    with pytest.raises(TwinWLError, match="give a name or a path, a frame"):
+    with pytest.raises(TwinWLError, match="expected a name, a path, a frame"):
         load_dataset(given)
 
 
@@ -100,7 +100,7 @@ def test_data_folder_that_does_not_exist(tmp_path, monkeypatch, by):
     missing = tmp_path / "missing"
     if by == "environment":
         monkeypatch.setenv("TWINWL_DATA", str(missing))
-    with pytest.raises(TwinWLError, match="missing', which is no folder"):
+    with pytest.raises(TwinWLError, match="missing', which is not a folder"):
         load_dataset("BZR", missing if by == "argument" else None)
 
 
@@ -111,7 +111,7 @@ def test_unpacked_set_is_found_by_name(tmp_path, tiny_zip, layout):
 
 
 def test_exp_that_is_not_at_hand_says_what_to_do():
-    with pytest.raises(TwinWLError, match=r"EXP is not at hand.*EXP\.zip.*EXP/GRAPHSAT\.txt.*TWINWL_DATA"):
+    with pytest.raises(TwinWLError, match=r"EXP was not found.*EXP\.zip.*EXP/GRAPHSAT\.txt.*TWINWL_DATA"):
         load_dataset("EXP")
 
 
@@ -163,7 +163,7 @@ def test_truncated_zip(tmp_path, tiny_zip):
         ({"graph_indicator": "1\n1\n2\n2\n"}, "arc (4, 5) names no node"),
         ({"graph_indicator": "1\n1\n2\n2\n2\n"}, "node_labels.txt has 6 lines, expected 5"),
         ({"A": "1, 2\n2, 1\n2, 3\n"}, "line 3: arc (2, 3) joins graphs 1 and 2"),
-        ({"graph_labels": "1\n\n1\n"}, "graph_labels.txt, line 2: is empty, while rows follow"),
+        ({"graph_labels": "1\n\n1\n"}, "graph_labels.txt, line 2: the line is empty, but more rows follow"),
         ({"graph_labels": "1\n-1\n"}, "no graph 3"),
         ({"graph_labels": None}, "graph_labels.txt is missing"),
     ],
@@ -249,16 +249,16 @@ def test_families_have_one_class_a_graph(name):
     ("given", "options", "problem"),
     [
         ("TWINS:n_pair=3", {}, "TWINS has no option 'n_pair': did you mean 'n_pairs'"),
-        ("TWINS:five", {}, "'five' is no option; write for example 'TWINS:n_pairs=50'"),
-        ("TWINS", {"n_pairs": "many"}, "n_pairs is 'many'; it must be a whole number"),
-        ("TWINS", {"n_pairs": 0}, "n_pairs is 0"),
-        ("TWINS", {"n_pairs": 10**18}, "1,000,000 at most"),
+        ("TWINS:five", {}, "got 'five', expected an option as in 'TWINS:n_pairs=50'"),
+        ("TWINS", {"n_pairs": "many"}, "n_pairs: got 'many', expected an integer"),
+        ("TWINS", {"n_pairs": 0}, "n_pairs: got 0"),
+        ("TWINS", {"n_pairs": 10**18}, "from 1 to 1,000,000"),
         ("TWINS", {"on_error": "skp"}, "did you mean 'skip'"),
         ("x" * 5000, {}, "File name too long; give a name or a path"),
-        ("TWINS", {"target": "y"}, "'TWINS' takes no option 'target'"),
-        ("MUTAG", {"n_pairs": 3}, "'MUTAG' takes no option 'n_pairs'"),
-        ("x.zip", {"n_pairs": 3}, "'x.zip' takes no option 'n_pairs'"),
-        ("x.zip", {"smiles_column": "s"}, "'x.zip' takes no option 'smiles_column'"),
+        ("TWINS", {"target": "y"}, "'TWINS' does not have the option 'target'"),
+        ("MUTAG", {"n_pairs": 3}, "'MUTAG' does not have the option 'n_pairs'"),
+        ("x.zip", {"n_pairs": 3}, "'x.zip' does not have the option 'n_pairs'"),
+        ("x.zip", {"smiles_column": "s"}, "'x.zip' does not have the option 'smiles_column'"),
     ],
 )
 def test_wrong_options_are_named(given, options, problem):
@@ -280,5 +280,5 @@ def test_pairs_of_exp_are_groups_by_name_and_by_path(tu_zip):
 def test_exp_without_its_pairs_is_warned_of(tmp_path, tiny_zip):
     path = tmp_path / "EXP.zip"
     path.write_bytes(tiny_zip("EXP"))
-    with pytest.warns(TwinWLWarning, match="does not come as pairs of opposite classes"):
+    with pytest.warns(TwinWLWarning, match="does not consist of pairs with opposite classes"):
         assert load_dataset(path).groups is None

@@ -82,7 +82,7 @@ def test_hash_sign_picks_one_graph_counted_from_0(tmp_path):
     assert read_one(f"{path}#0", Reading()).names == (f"{path}#0",)
     with pytest.raises(GraphInputError, match=r"graph 3 is out of range: .*3 graphs, numbered 0 to 2"):
         read_one(f"{path}#3", Reading())
-    with pytest.raises(GraphInputError, match=r"holds 3 graphs, expected one.*#0' to .*#2'"):
+    with pytest.raises(GraphInputError, match=r"got 3 graphs, expected one.*#0' to .*#2'"):
         read_one(path, Reading())
     with pytest.raises(GraphInputError, match=r"counted from 0, got '-1'"):
         read_one(f"{path}#-1", Reading())
@@ -213,7 +213,7 @@ DOCTYPE = '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "ha"><!ENTITY b "&a;&a;"
         ("a.json", b'{"nodes": [', "line 1: not valid JSON.*cut off"),
         ("a.json", b"[" * 100_000, "nested too deeply"),
         ("a.json", b"3", "not a number"),
-        ("a.json", b"[]", "no graph"),
+        ("a.json", b"[]", "expected at least one graph"),
         ("a.json", b'{"nodes": [{"id": 1}]}', 'no list under "edges"'),
         ("a.json", b'{"nodes": [{"id": 1}, {"id": 1}], "edges": []}', "two nodes have the id 1"),
         ("a.json", b'{"nodes": [{}], "edges": []}', 'has no "id"'),
@@ -256,7 +256,7 @@ def test_a_bad_spec_is_a_clear_error(spec, message):
         load_dataset(spec)
 
 
-@pytest.mark.parametrize(("name", "said"), [("a.xyz", "unknown ending '.xyz'"), ("a", "without an ending")])
+@pytest.mark.parametrize(("name", "said"), [("a.xyz", "unknown ending '.xyz'"), ("a", "has no ending")])
 def test_a_file_that_does_not_say_what_it_holds(tmp_path, name, said):
     path = tmp_path / name
     path.write_text("Bw\n")

@@ -142,7 +142,7 @@ def test_an_import_path_that_leads_to_no_estimator_is_refused(path):
 
 
 def test_a_class_that_needs_arguments_is_refused_with_a_remedy():
-    with pytest.raises(TwinWLError, match=r"without arguments .* give an estimator in hand"):
+    with pytest.raises(TwinWLError, match=r"without arguments .* pass an estimator object"):
         resolve(VotingClassifier)
 
 

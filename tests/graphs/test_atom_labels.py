@@ -132,11 +132,11 @@ def test_molecules_that_were_never_sanitised_are_refused_by_their_index(capfd):
 
 
 def test_an_unknown_level_is_refused_with_the_choices():
-    message = "atoms: got 'sterio', expected 'skeleton', 'constitution', .*did you mean 'stereo'"
+    message = "atoms: got 'steroe', expected 'skeleton', 'constitution', .*did you mean 'stereo'"
     with pytest.raises(TwinWLError, match=message):
-        GraphBatch.from_smiles(["C"], atoms="sterio")
+        GraphBatch.from_smiles(["C"], atoms="steroe")
     with pytest.raises(TwinWLError, match=message):
-        GraphBatch.from_rdkit([], "sterio")
+        GraphBatch.from_rdkit([], "steroe")
 
 
 def test_processes_change_nothing():

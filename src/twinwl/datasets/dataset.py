@@ -1,4 +1,4 @@
-"""Dataset: graphs with their targets, and what belongs to them."""
+"""Dataset: graphs with their targets, names, groups and rows."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class RowError(NamedTuple):
     row : int
         Its place among the rows of the source, from 0.
     line : int or None
-        Its line in the file, from 1, where there is one.
+        Its line in the file, from 1; None if the source has no lines.
     kind : str
-        ``"graph"`` where no graph can be made of it, ``"target"`` where only its target is missing.
+        ``"graph"`` if the graph cannot be read, ``"target"`` if only the target is missing.
     reason : str
     """
 
@@ -72,33 +72,32 @@ _PARTS: dict[str, tuple[Constraint | None, ...]] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """A collection of graphs, most often to classify; build one with `from_graphs` or `twinwl.load_dataset`.
+    """A collection of graphs; build one with `from_graphs` or `twinwl.load_dataset`.
 
     Attributes
     ----------
     name : str
     graphs : GraphBatch
     y : array, shape (n_graphs,), or None
-        The target of each graph, as it stands in the file.
+        The target of each graph, as in the file.
     groups : array of int64, shape (n_graphs,), or None
         Graphs of one group must stay in one fold (the pairs of EXP and TWINS).
     smiles : tuple of str, or None
-        One per graph, where the graphs are molecules read from SMILES.
+        One per graph, if the graphs are molecules read from SMILES.
     names : tuple of str
-        What each graph is called: as its source says, else ``name#row``.
+        Name of each graph: from its source, or ``name#row``.
     rows : array of int64, shape (n_graphs,)
         Place of each graph in its source, from 0; rows that were left out count.
     errors : tuple of RowError
         The rows that were left out, and why.
     target : str or None
-        The column that the targets came from.
+        The column of the targets.
     about : str
-        One line of what graphs and targets are.
+        One-line description of graphs and targets.
     card : Card
         Its figures.
     digest : str
-        64 hex digits, a function of graphs, targets and groups alone: the same data packed in another way
-        have the same.
+        64 hex digits that depend only on graphs, targets and groups, not on the file they came from.
 
     Examples
     --------
@@ -146,22 +145,22 @@ class Dataset:
         smiles: tuple[str, ...] | None = None,
         about: str = "",
     ) -> Dataset:
-        """Build a data set from graphs and targets of your own; card and digest are worked out.
+        """Build a data set from your own graphs and targets; card and digest are computed.
 
         Parameters
         ----------
         graphs
-            A batch, or anything `twinwl.as_batch` takes.
+            A batch, or anything `twinwl.as_batch` accepts.
         y
-            One target per graph: numbers, strings or truth values. None where there are none.
+            One target per graph: numbers, strings or booleans. None if there are no targets.
         name
-            What to call it in results.
+            Name of the data set in results.
         groups
             One value per graph; graphs with the same value stay in one fold.
         smiles
-            One string per graph, where they are molecules.
+            One string per graph, if they are molecules.
         about
-            One line of what graphs and targets are.
+            One-line description of graphs and targets.
 
         Examples
         --------
@@ -183,7 +182,7 @@ class Dataset:
 
     @cached_property
     def digest(self) -> str:
-        """A function of graphs, targets and groups alone."""
+        """Digest of graphs, targets and groups."""
         return content_digest(self.graphs, self.y, self.groups)
 
     def __getitem__(self, graph: int) -> Dataset:
@@ -207,7 +206,7 @@ class Dataset:
 
     @property
     def targets(self) -> NDArray[np.generic]:
-        """The targets where they are needed: an error where there are none."""
+        """The targets; raises an error if there are none."""
         if self.y is None:
             raise TwinWLError(f"{self.name} has no targets; give one per graph, as y")
         return self.y
@@ -223,26 +222,26 @@ class Dataset:
 
 
 def _column(values: object, what: str, name: str) -> NDArray[np.generic]:
-    """Return one value per graph as an array of its own, of one kind that can be written and hashed."""
+    """Return one value per graph as a new array of numbers, booleans or strings."""
     given = is_a(values, np.ndarray) and values.dtype.kind != "O" and values.dtype != np.longdouble
     plain = items(what, values.tolist() if is_a(values, np.ndarray) else values, "one value per graph")
     try:
         codes, distinct = encode_labels(plain)
     except LabelError as error:
-        raise TwinWLError(f"{name}: {what} must hold one value per graph ({error})") from error
+        raise TwinWLError(f"{name}: {what} must have one value per graph ({error})") from error
     kinds: set[type] = set(map(type, distinct))
     if kinds == {int, float}:
         kinds = {float}
     if len(kinds) > 1 or kinds & {tuple, bytes, type(None)}:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise TwinWLError(f"{name}: {what} holds values of the kinds {names}; give numbers, or strings")
+        raise TwinWLError(f"{name}: {what} has values of the types {names}, expected numbers or strings")
     return np.array(values if given else [distinct[code] for code in codes.tolist()])
 
 
 def content_digest(
     graphs: GraphBatch, y: NDArray[np.generic] | None, groups: NDArray[np.signedinteger] | None = None
 ) -> str:
-    """Return the SHA-256 of what a data set holds, whatever file or larger batch it came from.
+    """Return the SHA-256 of the content of a data set, whatever file or batch it came from.
 
     >>> from twinwl.graphs.batch import GraphBatch
     >>> content_digest(GraphBatch.from_edges([[(0, 1)]]), np.array([1]))[:8]
@@ -264,7 +263,7 @@ def content_digest(
 
 
 def _in_use(codes: Int32, vocabulary: tuple[Label, ...]) -> Coded:
-    """Leave labels out that no node (or edge) has, as in a slice of a larger batch."""
+    """Remove labels that no node (or edge) has, as in a slice of a larger batch."""
     used, dense = np.unique(codes, return_inverse=True)
     if len(used) == len(vocabulary):
         return Coded(codes, vocabulary)
@@ -272,6 +271,6 @@ def _in_use(codes: Int32, vocabulary: tuple[Label, ...]) -> Coded:
 
 
 def _add(total: hashlib._Hash, content: bytes) -> None:
-    """Add a part after its length, so that no two parts run together."""
+    """Add a part preceded by its length, so that different parts cannot give the same bytes."""
     total.update(len(content).to_bytes(8, "little"))
     total.update(content)

@@ -1,4 +1,4 @@
-"""What a user may write where data is asked for, and what kind of thing it is.
+"""The ways to name data, and the kind of each.
 
 ==================================  =======================================================================
 ``MUTAG``, ``TWINS:n_pairs=50``     a known name
@@ -16,8 +16,8 @@ a folder of such files              one class per subfolder, or ``labels.csv`` b
 ``-``, ``smiles:-``                 graph6 or SMILES from standard input, one per line
 ==================================  =======================================================================
 
-Text may be packed as ``.gz``. Where the ending leaves it open, the content decides: a table of molecules has
-a column that is called SMILES, an edge list two or three columns of names. What is neither is refused.
+Text may be packed as ``.gz``. If the ending is ambiguous, the content decides: a table of molecules has a
+column that is called SMILES, an edge list has two or three columns of names. Other content is refused.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ class Place(NamedTuple):
     where : str
         A name, a path, ``-`` for standard input, or the literal itself.
     number : int or None
-        The one graph asked for, counted from 0.
+        Number of the requested graph, counted from 0.
     literal : bool
-        Whether ``where`` is the graph and not the name of a file.
+        Whether ``where`` is the graph itself and not the name of a file.
     """
 
     kind: str
@@ -108,18 +108,18 @@ def place_of(
     *,
     has_columns: bool = False,
 ) -> Place:
-    """Understand what a user wrote.
+    """Parse the name of a source.
 
     Parameters
     ----------
     source
         See the top of this module.
     kind
-        What it is, where its ending does not say it.
+        The kind, if its ending does not tell.
     is_known
-        Whether a name is that of a known data set.
+        Function that returns whether a name is that of a known data set.
     has_columns
-        Whether the user named columns of it, so that text in columns is a table.
+        Whether the user named columns, so that text in columns is a table.
 
     >>> place_of("smiles:C#N")
     Place(kind='smiles', where='C#N', number=None, literal=True)
@@ -129,7 +129,7 @@ def place_of(
     Raises
     ------
     GraphInputError
-        If the kind cannot be told (the message lists the known ones), or what follows ``#`` is no number.
+        If the kind is unknown (the message lists the known ones), or the text after ``#`` is not a number.
     """
     text = str(source)
     prefix, colon, literal = text.partition(":")
@@ -173,7 +173,7 @@ def _split_number(text: str) -> tuple[str, int | None]:
         return text, None
     if not path or not re.fullmatch(r"[0-9]{1,18}", number):
         raise GraphInputError(
-            f"{shown(text)}: after '#' comes the number of a graph, counted from 0, got {number!r}; "
+            f"{shown(text)}: got {number!r} after '#', expected the number of a graph, counted from 0; "
             f"write for example {(path or 'FILE') + '#0'!r}"
         )
     return path, int(number)
@@ -188,7 +188,7 @@ def _exists(text: str) -> bool:
 
 
 def _ending(text: str) -> str:
-    """Return the ending of a file's name, looking through ``.gz``."""
+    """Return the ending of a file name, without ``.gz``."""
     name = text.lower().removesuffix(".gz")
     return Path(name).suffix
 
@@ -229,9 +229,9 @@ def _kind_of_folder(path: Path) -> str:
 
 
 def _guess(text: str) -> str:
-    """Say what is wrong with a name that no kind claims."""
+    """Describe what is wrong with a name whose kind is unknown."""
     suffix = Path(text).suffix
-    said = f"unknown ending {suffix!r}." if suffix else "a file without an ending does not say what it holds."
+    said = f"unknown ending {suffix!r}." if suffix else "the name of the file has no ending."
     return said + ' Pass kind="…".'
 
 
@@ -243,7 +243,7 @@ def _table_or_edges(path: Path) -> str:
         if text.strip() and not text.lstrip().startswith("#")
     ]
     if not lines:
-        raise GraphInputError(f"{path}: the file is empty, but for comments")
+        raise GraphInputError(f"{path}: the file is empty, except for comments")
     header, body = lines[0][1], lines[1:]
     if smiles_column_of(header) is not None:
         return "table"
@@ -273,8 +273,8 @@ def _refuse_wide(path: Path, lines: list[tuple[int, list[str]]], header: list[st
     # networkx writes the attributes of an edge as a dictionary, which the reader has a word for.
     if len(fields) > _EDGE_COLUMNS and not fields[2].startswith("{"):
         raise GraphInputError(
-            f"{path}, line {line}: {len(fields)} columns, where an edge list has two or three; if this is a "
-            f'table of molecules, name the column of SMILES with smiles_column="…" (line {lines[0][0]}: '
+            f"{path}, line {line}: got {len(fields)} columns, expected two or three in an edge list; if it "
+            f'is a table of molecules, name the column of SMILES with smiles_column="…" (line {lines[0][0]}: '
             f"{shown(', '.join(header))})"
         )
 
@@ -294,7 +294,7 @@ def _refuse_unnamed_smiles(path: Path, lines: list[tuple[int, list[str]]], heade
 
 
 def _refuse_header(path: Path, header: list[str], body: list[list[str]]) -> None:
-    """Refuse a first line of words above numbers: it is no edge."""
+    """Refuse a first line of words above numbers: it is not an edge."""
     width = min((len(fields) for fields in body), default=0)
     for column in range(min(width, len(header))):
         numbers = all(_INTEGER.fullmatch(fields[column]) for fields in body)

@@ -1,4 +1,4 @@
-"""What stands behind a name or a path: the reader of its kind is chosen and called here."""
+"""Opening of a source: the reader of its kind is chosen and called here."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _FRAMES = {"pandas", "polars"}
 
 @dataclass(frozen=True)
 class Reading:
-    """How a source is to be read: what the options of `load_dataset` and of every subcommand say."""
+    """The options of `load_dataset` and of every subcommand for reading a source."""
 
     kind: str | None = None
     target: str | None = None
@@ -100,7 +100,7 @@ class Reading:
 
 
 def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:
-    """Open a source of one graph per row, without reading more than its header."""
+    """Open a source of one graph per row; only its header is read."""
     path = Path(place.where)
     if place.kind == "table":
         return _rows_of_table(_table_of(place), reading, targets)
@@ -115,7 +115,7 @@ def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:
 
 
 def columns_of(place: Place, reading: Reading) -> dict[str, list[object]]:
-    """Return all cells of a table or all properties of an SD file, by column; None where a row lacks one."""
+    """Return all cells of a table or all properties of an SD file, by column; None if a row lacks one."""
     if place.kind == "table":
         return all_cells(_table_of(place))
     if place.where in MOLECULE_SETS:
@@ -133,7 +133,7 @@ def _table_of(place: Place) -> Table:
 
 
 def check_options(place: Place, source: str, reading: Reading) -> None:
-    """Refuse options that mean nothing to a source, rather than pass over them."""
+    """Refuse options that do not apply to a source."""
     takes = _OF_MOLECULES if place.where in MOLECULE_SETS else _OPTIONS.get(place.kind, ())
     given = {option: getattr(reading, option) for option in (*_OF_MOLECULES, *_LABELS)}
     if reading.atoms is not None and "atoms" not in takes:
@@ -142,7 +142,7 @@ def check_options(place: Place, source: str, reading: Reading) -> None:
 
 
 def check_place(place: Place, reading: Reading, targets: Targets) -> None:
-    """Refuse what is not there and columns that are not there, without reading more than a header."""
+    """Refuse sources and columns that do not exist; only the header is read."""
     path = Path(place.where)
     if place.kind == NAME:
         name, options = split_options(place.where, {})
@@ -164,7 +164,7 @@ def check_place(place: Place, reading: Reading, targets: Targets) -> None:
 
 
 def read_place(place: Place, reading: Reading, targets: Targets, options: Mapping[str, int]) -> Dataset:
-    """Read what a name or a path names."""
+    """Read a source."""
     if place.kind != NAME:
         refuse_options(place.where, options)
     if place.literal:
@@ -198,7 +198,7 @@ def _known(given: str, reading: Reading, targets: Targets, given_options: Mappin
 
 
 def _with_columns(name: str, reading: Reading, targets: Targets) -> Reading:
-    """Name the columns of a table of MoleculeNet where the user did not."""
+    """Add the column names of a table of MoleculeNet if the user gave none."""
     known = MOLECULE_SETS[name]
     return replace(
         reading,
@@ -221,7 +221,7 @@ def _known_table(name: str, data_dir: str | Path | None) -> Table:
 
 
 def _read_rows(place: Place, reading: Reading, targets: Targets) -> Dataset:
-    """Read all rows of a file; molecules, which take their time, from the cache if they were read before."""
+    """Read all rows of a file; molecules, which are slow to parse, are cached."""
     rows = rows_of(place, reading, targets)
     path = Path(place.where)
     name = "stdin" if place.where == STDIN else _stem(path)
@@ -239,7 +239,7 @@ def _from_cache(path: Path, what: str, reading: Reading, name: str, parse: Calla
 
 
 def _one_row(place: Place, reading: Reading) -> Dataset:
-    """Read one row of a file without making graphs of the others."""
+    """Read one row of a file without building the graphs of the others."""
     rows = rows_of(place, reading, "given")
     count = 0
     for row in rows.rows:
@@ -257,7 +257,7 @@ def _literal(place: Place, reading: Reading) -> Dataset:
 
 
 def _read_single(rows: Rows, name: str) -> Dataset:
-    """Read the one row that was asked for; there is no leaving it out."""
+    """Read the requested row, which cannot be skipped."""
     try:
         return read_rows(rows, name, "fail")
     except GraphInputError as error:
@@ -271,7 +271,7 @@ def _rows_of_table(table: Table, reading: Reading, targets: Targets) -> Rows:
 
 
 def is_frame(source: object) -> bool:
-    """Say whether something is a frame of pandas or polars."""
+    """Return whether an object is a frame of pandas or polars."""
     return any(kind.__module__.partition(".")[0] in _FRAMES for kind in type(source).__mro__)
 
 
@@ -288,13 +288,13 @@ def rows_in_memory(source: object, reading: Reading, targets: Targets) -> Rows:
             raise _no_molecules("the list", reading.atoms)
         return Rows("the list", reading.kind, rows, atoms=reading.level)
     raise TwinWLError(
-        f"the data set is {shown(source)}; give a name or a path, a frame with a column of SMILES, or a list "
+        f"data set: got {shown(source)}, expected a name, a path, a frame with a column of SMILES, or a list "
         'of strings with kind="smiles" or kind="graph6"; graphs become a data set by Dataset.from_graphs'
     )
 
 
 def _read_whole(place: Place, reading: Reading) -> Dataset:
-    """Read a file of a format that is parsed as a whole, or a folder."""
+    """Read a file whose format is parsed at once, or a folder."""
     path = Path(place.where)
     if place.kind in {"tu", "exp"}:
         found = read_collection(path, place.kind)
@@ -342,7 +342,7 @@ def _read_folder(path: Path, reading: Reading) -> Dataset:
 
 
 def _picked(found: Dataset, place: Place) -> Dataset:
-    """Take the one graph that was asked for."""
+    """Return the requested graph."""
     index = np.flatnonzero(found.rows == place.number)
     if len(index):
         return found[int(index[0])]
@@ -369,7 +369,7 @@ def _no_molecules(source: str, atoms: str) -> TwinWLError:
 
 
 def refuse_options(given: str, options: Mapping[str, str | int | None]) -> None:
-    """Refuse options that a source does not take; None stands for an option that was not given."""
+    """Refuse options that a source does not have; None means that an option was not given."""
     for option, value in options.items():
         if value is not None:
-            raise TwinWLError(f"{shown(given)} takes no option {option!r}; leave it out")
+            raise TwinWLError(f"{shown(given)} does not have the option {option!r}")

@@ -27,16 +27,16 @@ _FORMAT = 2  # raise it whenever the same file would be parsed or kept in anothe
 
 
 def parsed(path: Path, kind: str, parse: Callable[[], Dataset]) -> Dataset:
-    """Parse a file, or take from the cache what came out of parsing the same content before.
+    """Parse a file, or return the cached result if the same content was parsed before.
 
     Parameters
     ----------
     path
-        A file or folder; nothing is ever written beside it.
+        A file or folder; nothing is written next to it.
     kind
-        The name of the format, and of every option that matters.
+        Name of the format, and of every option that changes the result.
     parse
-        What to do where the cache has nothing; a damaged entry counts as nothing.
+        Function that parses the file if the cache has no valid entry.
     """
     key = hashlib.sha256(f"{kind} {_FORMAT} {file_digest(path)}".encode()).hexdigest()
     result = _cached(key)
@@ -55,7 +55,7 @@ def _cached(key: str) -> Dataset | None:
 
 
 def to_arrays(content: Dataset) -> dict[str, NDArray[np.generic]]:
-    """Write graphs and targets as arrays of the narrowest types that hold them.
+    """Convert graphs and targets to arrays of the smallest sufficient types.
 
     >>> arrays = to_arrays(Dataset("tiny", GraphBatch.from_edges([[(0, 1)]]), np.array([1])))
     >>> arrays["neighbours"].dtype, from_arrays(arrays).graphs
@@ -90,7 +90,7 @@ def to_arrays(content: Dataset) -> dict[str, NDArray[np.generic]]:
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Dataset:
-    """Read back what `to_arrays` wrote, checking it like any other input."""
+    """Convert the arrays of `to_arrays` back, checking them like any other input."""
     about = json.loads(arrays["about"].tobytes())
     vocabularies: Any = from_json(about["vocabularies"], {})
     graph_ptr = pointer(arrays["n_nodes"].astype(np.int64))

@@ -1,4 +1,4 @@
-"""Rows of a source, one graph each, made into graphs block by block; what cannot be read keeps its place."""
+"""Rows of a source, one graph each, converted to graphs block by block; unreadable rows keep their number."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ _FEW = 10  # rows, of which any number may be unreadable before the file is doub
 
 
 class Row(NamedTuple):
-    """One row of a source, before a graph is made of it."""
+    """One row of a source, before it is converted to a graph."""
 
     row: int
     """Its place in the source, from 0."""
     line: int | None
-    """Its line in the file, from 1, where there is one."""
+    """Its line in the file, from 1; None if the source has no lines."""
     text: str
     """The graph: SMILES, or graph6."""
     name: str
     target: object = None
     problem: str = ""
-    """Why it cannot be read, where that is known already."""
+    """The reason why it cannot be read, if that is already known."""
     lacks_target: bool = False
 
 
@@ -54,18 +54,18 @@ class Rows(NamedTuple):
     """A source of one graph per row, opened but not yet read."""
 
     source: str
-    """What the rows come from, for messages."""
+    """Name of the source, for messages."""
     kind: str
-    """What the text of a row is, ``"smiles"`` or ``"graph6"``."""
+    """Format of the text of a row, ``"smiles"`` or ``"graph6"``."""
     rows: Iterable[Row]
     target: str | None = None
-    """The column that targets come from."""
+    """The column of the targets."""
     atoms: AtomLevel = "skeleton"
     """What labels of molecules say."""
 
 
 class _Block(NamedTuple):
-    """Graphs, the row that each was made from, and the rows that were left out."""
+    """Graphs, their rows, and the rows that were skipped."""
 
     graphs: GraphBatch
     rows: list[Row]
@@ -73,7 +73,7 @@ class _Block(NamedTuple):
 
 
 def read_rows(rows: Rows, name: str, on_error: str = "skip") -> Dataset:
-    """Read all rows into one data set; what cannot be used is left out or, with ``"fail"``, an error.
+    """Read all rows into one data set; unusable rows are skipped or, with ``"fail"``, an error.
 
     >>> read_rows(Rows("here", "graph6", [Row(0, None, "Bw", "triangle")]), "tiny").names
     ('triangle',)
@@ -99,9 +99,9 @@ def read_rows(rows: Rows, name: str, on_error: str = "skip") -> Dataset:
 
 
 def stream_rows(rows: Rows, on_error: str = "skip", size: int = BLOCK) -> Iterator[Dataset]:
-    """Read rows block by block, never holding more than one block; targets are left alone.
+    """Read rows block by block, with one block in memory at a time; targets are not read.
 
-    At the end one warning counts the rows that were left out.
+    At the end one warning counts the rows that were skipped.
     """
     if size < 1:
         raise GraphInputError(f"block: got {size}, expected 1 or more")
@@ -136,8 +136,8 @@ def _blocks(rows: Rows, on_error: str, size: int) -> Iterator[_Block]:
         block = _molecules(usable, errors, rows.atoms) if is_smiles else _graph6(usable, errors)
         if block.errors and on_error == "fail":
             raise GraphInputError(
-                f"{rows.source}{_place(block.errors[0])}: {block.errors[0].reason}; correct it, or leave "
-                'such rows out with on_error="skip"'
+                f"{rows.source}{_place(block.errors[0])}: {block.errors[0].reason}; correct it, or skip "
+                'such rows with on_error="skip"'
             )
         if first:
             _check_likely(block, len(chunk), rows)
@@ -148,7 +148,7 @@ def _blocks(rows: Rows, on_error: str, size: int) -> Iterator[_Block]:
 
 
 def warn_left_out(errors: Iterable[RowError], n_kept: int, source: str) -> None:
-    """Warn, once and with the count, about rows that were left out."""
+    """Warn once about the rows that were skipped, with their number."""
     found = list(errors)
     if not found:
         return
@@ -160,7 +160,7 @@ def warn_left_out(errors: Iterable[RowError], n_kept: int, source: str) -> None:
 
 
 def is_missing(value: object) -> bool:
-    """Say whether a cell holds nothing.
+    """Return whether a cell is empty.
 
     >>> is_missing("NA"), is_missing(float("nan")), is_missing(0)
     (True, True, False)
@@ -172,7 +172,7 @@ def is_missing(value: object) -> bool:
 
 
 def _usable(chunk: list[Row], target: str | None) -> tuple[list[Row], list[RowError]]:
-    """Part the rows that have all they need from those that have not."""
+    """Separate rows that are complete from those that are not."""
     missing = ("target", f"its target {target!r} is missing")
     errors = [
         RowError(row.row, row.line, *(("graph", row.problem) if row.problem else missing))
@@ -209,13 +209,13 @@ def _graph6(usable: list[Row], errors: list[RowError]) -> _Block:
 
 
 def _check_likely(block: _Block, n_rows: int, rows: Rows) -> None:
-    """Refuse a file that is evidently something else, rather than the few lines of it that happen to fit."""
+    """Refuse a file with so many unreadable rows that it evidently has another format."""
     unreadable = [error for error in block.errors if error.kind == "graph"]
     if n_rows >= _FEW and 2 * len(unreadable) > n_rows:
         title = "SMILES" if rows.kind == "smiles" else "graph6"
         raise GraphInputError(
-            f"{rows.source}: {len(unreadable):,} of the first {n_rows:,} rows cannot be read, so these are "
-            f"hardly {title}; {_first(unreadable)}"
+            f"{rows.source}: {len(unreadable):,} of the first {n_rows:,} rows cannot be read, so this is "
+            f"probably not {title}; {_first(unreadable)}"
         )
 
 
@@ -231,13 +231,13 @@ def _place(error: RowError | Row) -> str:
 def as_targets(
     values: list[object], target: str, source: str, rows: Sequence[Row] = ()
 ) -> NDArray[np.generic]:
-    """Return integers where all values are whole numbers, floats where all are numbers, else strings.
+    """Return integers if all values are integers, floats if all are numbers, else strings.
 
-    ``rows`` are those that the values stand in, for messages.
+    ``rows`` are the rows of the values, for messages.
     """
     wrong = next((value for value in values if not isinstance(value, _SCALARS)), None)
     if wrong is not None:
-        raise GraphInputError(f"{source}: target {target!r} holds {shown(wrong)}; give numbers, or names")
+        raise GraphInputError(f"{source}: target {target!r}: got {shown(wrong)}, expected numbers or strings")
     try:
         found = [_number(value) for value in values]
     except ValueError:
@@ -246,7 +246,7 @@ def as_targets(
     if infinite is not None:
         where = _place(rows[infinite]) if rows else ""
         raise GraphInputError(
-            f"{source}{where}: target {target!r} holds an infinite number; give finite ones"
+            f"{source}{where}: target {target!r}: got an infinite number, expected finite ones"
         )
     if all(number.is_integer() and abs(number) <= _EXACT for number in found):
         return np.array(found).astype(np.int64)

@@ -1,7 +1,7 @@
-"""The one door: everything that a user can name becomes a `Dataset` here, with or without targets.
+"""Conversion of every kind of source to a `Dataset`, with or without targets.
 
-The library and every subcommand read through these functions, with the same options. What may be written is
-listed in `twinwl.datasets.kinds`.
+The library and every subcommand read data with these functions and the same options. `twinwl.datasets.kinds`
+lists the kinds of sources.
 """
 
 from __future__ import annotations
@@ -63,44 +63,45 @@ def load_dataset(
     atoms: str | None = None,
     **options: int,
 ) -> Dataset:
-    r"""Load graphs, with their targets where there are any, by name, from a file, or from a table in memory.
+    r"""Load graphs, and their targets if there are any, by name, from a file, or from a table in memory.
 
     Parameters
     ----------
     source
-        A known name: a set of the TU collection (``"MUTAG"``), ``"EXP"`` or ``"CEXP"``, a set made in code
-        (``"TWINS"``, ``"CSL"``, ``"SRG"``; options may follow, as in ``"TWINS:n_pairs=50,random_state=1"``),
-        a table of MoleculeNet (``"HIV"``). Or the path of a TU zip or folder, a table of molecules (``.csv``,
-        ``.tsv``, ``.parquet``), ``.sdf``, ``.smi``, ``.g6``, GraphML, GML, node-link JSON, an edge list, or a
-        folder of such files; text may be packed as ``.gz``. ``"FILE#17"`` is one graph of it, counted from 0;
-        ``"smiles:CCO"`` and ``"graph6:Bw"`` are graphs themselves. Or a pandas or polars frame with a column
-        of SMILES, or a list of strings with ``kind="smiles"`` or ``kind="graph6"``.
+        A known name: a set of the TU collection (``"MUTAG"``), ``"EXP"`` or ``"CEXP"``, a generated set
+        (``"TWINS"``, ``"CSL"``, ``"SRG"``; options may follow, as in
+        ``"TWINS:n_pairs=50,random_state=1"``), a table of MoleculeNet (``"HIV"``). Or the path of a TU
+        zip or folder, a table of molecules (``.csv``, ``.tsv``, ``.parquet``), ``.sdf``, ``.smi``,
+        ``.g6``, GraphML, GML, node-link JSON, an edge list, or a folder of such files; text may be packed
+        as ``.gz``. ``"FILE#17"`` is one graph of a file, counted from 0; ``"smiles:CCO"`` and
+        ``"graph6:Bw"`` are graphs themselves. Or a pandas or polars frame with a column of SMILES, or a
+        list of strings with ``kind="smiles"`` or ``kind="graph6"``.
     data_dir
-        Where to look first; None takes the folder that the environment variable ``TWINWL_DATA`` names. What
-        is not there is taken from the user's cache folder, or downloaded to it.
+        Folder to search first; None uses the environment variable ``TWINWL_DATA``. Data sets that are not
+        there are read from the user's cache folder, or downloaded to it.
     kind
-        What a file holds, where its ending and content do not say it: ``"graph6"``, ``"smiles"``,
+        Format of a file, if its ending and content do not tell: ``"graph6"``, ``"smiles"``,
         ``"table"``, ``"sdf"``, ``"edges"``, ``"graphml"``, ``"gml"``, ``"json"``, ``"tu"``, ``"exp"``,
         ``"folder"``.
     target
-        Column of a table, or property of an SD file, that holds the targets. None takes the only column
-        beside the SMILES, or the one called label, class, target or y; where there is no such column the
-        data set has no targets.
+        Column of a table, or property of an SD file, with the targets. None uses the only column besides
+        the SMILES, or the one called label, class, target or y; if there is no such column, the data set
+        has no targets.
     smiles_column
-        Column of a table that holds the SMILES; None takes the one that is called so.
+        Column of a table with the SMILES; None finds it by its name.
     on_error
-        What to do with a row that cannot be read, or lacks its target: ``"skip"`` leaves it out, with one
-        warning that counts such rows and an entry in ``errors``; ``"fail"`` stops there.
+        What to do with a row that cannot be read or has no target: ``"skip"`` skips it, with an entry in
+        ``errors`` and one warning that counts such rows; ``"fail"`` raises an error.
     node_label, edge_label
-        Attributes to take labels from, in GraphML, GML and JSON (and for edges the third column of an edge
+        Attributes with the labels, in GraphML, GML and JSON (and for edges the third column of an edge
         list).
     progress
-        Whether to show a bar while downloading; None where standard error is a terminal.
+        Whether to show a progress bar while downloading; None shows it if standard error is a terminal.
     atoms
         What labels of molecules say, as in `GraphBatch.from_smiles`: ``"skeleton"`` (the default),
         ``"constitution"``, ``"isotope"``, ``"stereo"`` or ``"ecfp"``.
     **options
-        Options of sets made in code: ``n_pairs``, ``n_copies``, ``random_state``.
+        Options of generated sets: ``n_pairs``, ``n_copies``, ``random_state``.
 
     Returns
     -------
@@ -110,8 +111,8 @@ def load_dataset(
     Raises
     ------
     TwinWLError
-        If the name is not known (the nearest is named), a file is not sound or not what it seems, or what was
-        loaded is not what the card of the set says.
+        If the name is unknown (the message suggests the nearest one), a file is not valid, or the data do
+        not match the card of the known set.
 
     Examples
     --------
@@ -133,20 +134,20 @@ def read_source(
     targets: Targets = "obvious",
     options: Mapping[str, int] = MappingProxyType({}),
 ) -> Dataset:
-    """Read all that a source names.
+    """Read all graphs of a source.
 
     Parameters
     ----------
     source
         As in `load_dataset`.
     reading
-        What the options say.
+        The options.
     targets
-        ``"needed"``: fail where there are none. ``"obvious"``: take them where no choice is to be made.
-        ``"given"``: those of a table only where their column was named. ``"none"``: those of a table never,
-        so that a row that lacks its target is read like the others.
+        ``"needed"``: fail if there are none. ``"obvious"``: read them if their column is obvious.
+        ``"given"``: read those of a table only if their column was named. ``"none"``: never read those of a
+        table, so that rows without a target are not skipped.
     options
-        Of sets made in code.
+        Options of generated sets.
 
     >>> read_source("graph6:Bw", Reading()).names
     ('graph6:Bw',)
@@ -166,8 +167,8 @@ def read_source(
         warn_left_out(found.errors, len(found), name)
     if targets == "needed" and found.y is None:
         raise GraphInputError(
-            f"{shown(name)}: nothing says the classes of its graphs; give a TU data set, a table with a "
-            "column of classes, or a folder with a subfolder for each class (or a labels.csv)"
+            f"{shown(name)}: its graphs have no targets; give a TU data set, a table with a "
+            "column of targets, or a folder with a subfolder for each class (or a labels.csv)"
         )
     return found
 
@@ -182,16 +183,16 @@ def read_one(source: str | Path, reading: Reading) -> Dataset:
     if len(found) != 1 or found.errors:
         last = len(found) + len(found.errors) - 1
         raise GraphInputError(
-            f"{source}: holds {last + 1:,} graphs, expected one; pick one, '{source}#0' to '{source}#{last}'"
+            f"{source}: got {last + 1:,} graphs, expected one; choose from '{source}#0' to '{source}#{last}'"
         )
     return found
 
 
 def iter_source(source: str | Path, reading: Reading, block: int = BLOCK) -> Iterator[Dataset]:
-    """Read graphs block by block, without targets; a file of rows, of any length, is never held as a whole.
+    """Read graphs block by block, without targets; a file of rows may be larger than memory.
 
-    Other formats are parsed as a whole and come as one block. At the end one warning counts the rows that
-    were left out; each block has its own in ``errors``.
+    Other formats are read at once, as one block. At the end one warning counts the rows that were skipped;
+    each block has its own in ``errors``.
 
     >>> [len(part) for part in iter_source("graph6:Bw", Reading())]
     [1]
@@ -204,10 +205,10 @@ def iter_source(source: str | Path, reading: Reading, block: int = BLOCK) -> Ite
 
 
 def read_columns(source: object, reading: Reading) -> dict[str, list[object]]:
-    """Return all cells of a table, by column, as they stand; one per row, unreadable rows included.
+    """Return all cells of a table by column, unchanged; one per row, unreadable rows included.
 
-    ``Dataset.rows`` says which of them belong to which graph. A source that is no table has no columns. An SD
-    file has its properties.
+    ``Dataset.rows`` gives the row of each graph. The columns of an SD file are its properties. Other sources
+    have no columns.
 
     >>> import pandas
     >>> read_columns(pandas.DataFrame({"smiles": ["CC"], "year": [1999]}), Reading())
@@ -249,7 +250,7 @@ def read_with_targets(source: object, reading: Reading) -> tuple[Dataset, list[A
 
 
 def check_source(source: str | Path, reading: Reading, targets: Targets = "obvious") -> None:
-    """Check the kind of a source, its options and its columns, before anything that takes time.
+    """Check the kind of a source, its options and its columns, before any slow work.
 
     >>> check_source("graph6:Bw", Reading())
     """
@@ -257,7 +258,7 @@ def check_source(source: str | Path, reading: Reading, targets: Targets = "obvio
 
 
 def place_in(source: str | Path, reading: Reading) -> Place:
-    """Understand what a user wrote, without reading more than decides its kind."""
+    """Parse the name of a source; its content is read only as far as needed to find its kind."""
     if not str(source):
         raise TwinWLError("the name of the data set is empty; 'twinwl datasets' lists all names")
     has_columns = reading.smiles_column is not None or reading.target is not None

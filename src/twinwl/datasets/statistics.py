@@ -1,4 +1,4 @@
-"""Figures of a data set beyond its card: how large the graphs are, how dense, how labelled."""
+"""Statistics of a data set beyond its card: sizes, degrees and labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Spread", "Statistics", "statistics_of"]
 
 
 class Spread(NamedTuple):
-    """How a number is spread over the graphs."""
+    """Distribution of a number over the graphs."""
 
     smallest: float
     median: float
@@ -45,7 +45,7 @@ class Statistics(NamedTuple):
 
 
 def statistics_of(data: Dataset) -> Statistics:
-    """Count what there is to count.
+    """Compute the statistics of a data set.
 
     >>> from twinwl import load_dataset
     >>> figures = statistics_of(load_dataset("CSL"))

@@ -1,1 +1,1 @@
-"""Folds, protocols, the result store and significance: how good a method is, honestly."""
+"""Evaluation of methods: folds, protocols, the result store and significance tests."""

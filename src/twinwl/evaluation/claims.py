@@ -1,8 +1,8 @@
-"""Work that processes share: a unit is claimed before it is run, and its result taken from whoever ran it.
+"""Work shared by several processes: a unit is claimed before it is run, so that only one process runs it.
 
-A claim is a lock of the operating system on a small file beside the store. The system gives it up when its
-owner ends, however it ends, so the unit of a process that was killed is free at once. Where there are no such
-locks (Windows, some network drives) nothing is claimed: work may be repeated, and nothing else goes wrong.
+A claim is a lock of the operating system on a small file next to the store. The system releases it when its
+owner ends for any reason, so the unit of a killed process is free at once. Where there are no such locks
+(Windows, some network drives) nothing is claimed; work may then be repeated, but results are still right.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _SECONDS_BETWEEN_LOOKS = 0.5
 
 
 class SharedWork:
-    """Units that this process and any others on the same store run between them, each unit once.
+    """Units that this process and others with the same store run, each unit once.
 
     Parameters
     ----------
     keys
-        What has to be done, as `row_key` names it.
+        The units to run, as keys from `row_key`.
     store
-        Where results are read and written.
+        The store of results.
     claims
-        What this process has claimed.
+        The claims of this process.
     suffices
-        Whether a stored result holds all that is asked for.
+        Function that returns whether a stored result has everything that is needed.
     end
-        Value of ``time.monotonic()`` from which on nothing is begun and nobody waited for.
+        Value of ``time.monotonic()`` after which nothing is started or waited for.
     """
 
     def __init__(
@@ -62,19 +62,19 @@ class SharedWork:
 
     @property
     def missing(self) -> list[str]:
-        """What no process has finished yet, as far as is known."""
+        """The units that no process has finished yet, as far as is known."""
         return [key for key in self._keys if not self._is_done(key)]
 
     @property
     def rows(self) -> list[Row]:
-        """The results there are, in the order of the keys."""
+        """The available results, in the order of the keys."""
         return [self._row_of_key[key] for key in self._keys if key in self._row_of_key]
 
     def rounds(self) -> Iterator[Iterator[str]]:
-        """Yield streams of keys to run now, until all results are there or the time is up.
+        """Yield streams of keys to run, until all results are available or the time is up.
 
-        Each key is claimed when it is taken from its stream. What others have claimed is waited for; if they
-        end without a result, it comes with the next round.
+        Each key is claimed when it is taken from its stream. Units claimed by other processes are waited for;
+        if such a process ends without a result, the unit is part of the next stream.
         """
         while self.missing and time.monotonic() < self._end:
             ours = self._claimed()
@@ -86,7 +86,7 @@ class SharedWork:
                 time.sleep(_SECONDS_BETWEEN_LOOKS)
 
     def finish(self, row: Row) -> None:
-        """Store the result of a unit, then give up its claim."""
+        """Store the result of a unit, then release its claim."""
         key = row_key(row)
         self._row_of_key[key] = self._store.append(row)
         self._claims.release(key)
@@ -111,12 +111,12 @@ class SharedWork:
 
 
 class Claims:
-    """The units that this process has claimed, given up when the block ends.
+    """The units that this process has claimed; they are released when the block ends.
 
     Parameters
     ----------
     store
-        The file of results; the claims lie in a folder beside it, which is empty or gone between runs.
+        The file of results; the claims are in a folder next to it, which is removed after the run.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class Claims:
         return True
 
     def release(self, key: str) -> None:
-        """Give up a claim."""
+        """Release a claim."""
         descriptor = self._descriptor_of_key.pop(key)
         if descriptor is not None:
             # Removed while it is locked: whoever has it open by then notices that it is gone.

@@ -1,4 +1,4 @@
-"""One unit of work: fit one configuration on one fold, and write down everything that came out."""
+"""One unit of work: fit one configuration on one fold, and return all results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Unit:
     Attributes
     ----------
     key : Row
-        What the result is filed under.
+        Key of the result in the store.
     method : Method
     fold : Fold
     """
@@ -45,7 +45,7 @@ class Unit:
     fold: Fold
 
     def build(self) -> BaseEstimator:
-        """Return a fresh estimator for this unit, without a bar of its own: the evaluation shows one."""
+        """Return a new estimator for this unit, without its own progress bar: the evaluation shows one."""
         estimator = self.method.build(self.key["config"], self.key["seed"])
         bars = [
             name
@@ -56,21 +56,21 @@ class Unit:
 
 
 class Asked(NamedTuple):
-    """What is to be found out on each fold.
+    """What to measure on each fold.
 
     Attributes
     ----------
     task : str
         ``"classification"`` or ``"regression"``.
     metrics : list of str
-        What to measure on the test graphs.
+        Metrics to compute on the test graphs.
     scoring : str
-        What several configurations are compared by, on the hold-out.
+        Metric that chooses among several configurations, on the hold-out.
     choose : bool
-        Whether there are several.
+        Whether there are several configurations.
     optional : bool
-        Whether metrics that the method cannot give (probabilities that it lacks) are left out; else they
-        are an error.
+        Whether to skip metrics that the method does not support because it has no probabilities; otherwise
+        they are an error.
     """
 
     task: str
@@ -81,12 +81,12 @@ class Asked(NamedTuple):
 
 
 def run_fold(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> Row:
-    """Fit and score; return the whole result.
+    """Fit and score; return the result.
 
-    A method with epochs learns from ``fold.train``; the hold-out picks the epoch, and the test curve is
-    recorded beside it but decides nothing. A method without epochs learns from the whole training part,
-    hold-out included; only where several configurations compete (``asked.choose``) is it first fitted without
-    the hold-out, to be judged on it. ``copies`` is what `twinwl.evaluation.leaks.copies_of` returns.
+    A method with epochs is trained on ``fold.train``; the hold-out chooses the epoch, and the test curve is
+    recorded but not used. A method without epochs is trained on the whole training part, including the
+    hold-out; if there are several configurations (``asked.choose``), it is first fitted without the hold-out
+    and scored on it. ``copies`` is the result of `twinwl.evaluation.leaks.copies_of`.
     """
     began = time.perf_counter()
     fold, graphs, y = unit.fold, data.graphs, data.targets
@@ -163,7 +163,7 @@ def _can_give(estimator: BaseEstimator, metric: str) -> bool:
 
 
 def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, asked: Asked) -> float:
-    """Return the score on the hold-out of an estimator that has not learnt from it."""
+    """Return the score on the hold-out of an estimator that was trained without it."""
     held = unit.fold.validation
     answers = answers_of(estimator, data.graphs[held], data.targets[held], [asked.scoring])
     score = measure(answers, [asked.scoring]).get(asked.scoring)
@@ -176,14 +176,14 @@ def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, asked: Asked) -
 
 
 def _fit(estimator: BaseEstimator, data: Dataset, part: Int64) -> None:
-    """Fit on a part, handing over its groups where the method can keep them together."""
+    """Fit on some graphs; their groups are passed to methods that can keep groups together."""
     accepts = inspect.signature(estimator.fit).parameters
     extra = {"groups": data.groups[part]} if data.groups is not None and "groups" in accepts else {}
     estimator.fit(data.graphs[part], data.targets[part], **extra)
 
 
 def _peak_memory() -> int:
-    """Return the peak resident memory of this process so far, in bytes; 0 where it cannot be told."""
+    """Return the peak resident memory of this process so far, in bytes; 0 if it is unknown."""
     try:
         import resource  # noqa: PLC0415  (POSIX only)
     except ImportError:

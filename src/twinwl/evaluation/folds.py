@@ -1,4 +1,4 @@
-"""Folds: which graphs to learn from, to choose by, and to test on."""
+"""Folds: training, validation and test graphs."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ HELD_OUT = 0.1  # share of the training part that picks epoch and configuration
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Fold:
-    """Indices of graphs, rising and without overlap.
+    """Indices of graphs, sorted and disjoint.
 
     Attributes
     ----------
     train : array of int64
-        To learn from.
+        The training graphs.
     validation : array of int64
-        Held out of the training part: picks epoch and configuration.
+        Held out of the training part, to choose epoch and configuration.
     test : array of int64
-        To be looked at once.
+        The test graphs.
 
     >>> Fold(np.array([0, 1]), np.array([2]), np.array([3])).training_part.tolist()
     [0, 1, 2]
@@ -48,7 +48,7 @@ class Fold:
 
     @property
     def training_part(self) -> Int64:
-        """All graphs that are not tested on, rising."""
+        """All graphs that are not test graphs, sorted."""
         return np.sort(np.concatenate([self.train, self.validation]))
 
 
@@ -60,7 +60,7 @@ def folds_of(
     splits: str | Path | None = None,
     stratified: bool = True,
 ) -> list[Fold]:
-    """Return the folds of a data set: stratified, grouped where it has groups, or as published.
+    """Return the folds of a data set: stratified, and grouped if it has groups, or published ones.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def folds_of(
     n_folds, seed, stratified
         As in `make_folds`.
     splits
-        Published splits to take instead: ``"gnn-comparison"``, or the path of their zip or of one JSON file.
+        Published splits to use instead: ``"gnn-comparison"``, or the path of their zip or of one JSON file.
 
     >>> from twinwl import load_dataset
     >>> folds = folds_of(load_dataset("TWINS", n_pairs=20), n_folds=5)
@@ -91,7 +91,7 @@ def make_folds(
     seed: int = 0,
     stratified: bool = True,
 ) -> list[Fold]:
-    """Cut graphs into folds that have the classes in equal shares and keep groups together.
+    """Split graphs into stratified folds that keep groups together.
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ def make_folds(
     n_folds
         Each graph is in the test part of exactly one of them.
     seed
-        Decides the folds and the hold-outs.
+        Seed of the folds and the hold-outs.
     stratified
-        False where the targets are numbers: then graphs are drawn as if all were of one class.
+        False if the targets are numbers; the folds are then not stratified.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def _check(
 ) -> None:
     checked("n_folds", n_folds, integer(2))
     if stratified and len(classes) < 2:  # noqa: PLR2004
-        raise TwinWLError(f"there is one class only, {classes.tolist()}; nothing can be learnt from it")
+        raise TwinWLError(f"there is only one class, {classes.tolist()}; at least two are needed")
     for code, value in enumerate(classes.tolist()):
         members = codes == code
         n_units = int(members.sum()) if groups is None else len(np.unique(groups[members]))

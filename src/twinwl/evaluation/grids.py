@@ -1,8 +1,9 @@
-"""The hyperparameters that are searched, method by method.
+"""The grids of hyperparameters of each method.
 
-``PAPER`` is section 5 of the paper. Where it takes a row's figures from elsewhere it states no search, and
-the row runs with one configuration. ``COMPACT`` is what two cores can afford. Kernels choose their penalty C,
-and the WL kernels their rounds too, inside each training part, so they leave little or nothing to search.
+``PAPER`` is section 5 of the paper. Where the paper takes the figures of a method from elsewhere it states no
+grid, and the method runs with one configuration. ``COMPACT`` is a smaller grid for two cores. Kernels choose
+their penalty C, and the WL kernels also the number of rounds, inside each training part, so their grids are
+small or empty.
 """
 
 from __future__ import annotations

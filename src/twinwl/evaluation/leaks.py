@@ -19,9 +19,9 @@ __all__ = ["copies_of", "leaked_test_graphs"]
 
 
 def copies_of(graphs: GraphBatch) -> Int64:
-    """Return a number for each graph that its isomorphic copies share, shape (n_graphs,).
+    """Return a number for each graph, equal for isomorphic graphs, shape (n_graphs,).
 
-    Canonical forms decide. Graphs with different node features are no copies.
+    Graphs are compared by canonical forms. Graphs with different node features are not copies.
 
     >>> from twinwl import GraphBatch
     >>> copies_of(GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1)], [(0, 2), (2, 1)]]))
@@ -36,9 +36,9 @@ def leaked_test_graphs(copies: Int64, fold: Fold) -> NDArray[np.bool_]:
     Parameters
     ----------
     copies : array of int64, shape (n_graphs,)
-        As from `copies_of`.
+        The result of `copies_of`.
     fold
-        Its training part and its test graphs.
+        Fold with the training and test graphs.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What can be evaluated: methods by name, by import path, or as an estimator in hand."""
+"""Methods that can be evaluated: by name, by import path, or as an estimator object."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ _GRID_NAMES = tuple(grids_of(""))
 
 @dataclass(frozen=True)
 class Method:
-    """A way to predict classes or numbers of graphs, as the store knows it.
+    """A method for predicting classes or numbers of graphs.
 
     Attributes
     ----------
     name : str
-        What results are filed under.
+        Name of the method in the store.
     home : str
-        ``"module:Class"`` of the classifier; empty where there is none.
+        ``"module:Class"`` of the classifier; empty if there is none.
     fixed : dict
-        Parameters that make the method what it is.
+        Parameters that define the method.
     grids : dict
-        Named grids of hyperparameters; each maps a parameter to its values. ``"compact"`` is what two cores
-        can afford, ``"paper"`` what the paper searched.
+        Named grids of hyperparameters; each maps a parameter to its values. ``"paper"`` is the grid of the
+        paper, ``"compact"`` a smaller one for two cores.
     version : int
         Raised whenever results may change; results of another version are not reused.
     estimator : object, optional
-        An estimator in hand, in place of ``home``.
+        An estimator object, in place of ``home``.
     regressor : str
-        ``"module:Class"`` of the regressor; empty where there is none.
+        ``"module:Class"`` of the regressor; empty if there is none.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Method:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """What it can be evaluated for; both where an estimator in hand does not say.
+        """The tasks that the method supports; both if an estimator object does not say.
 
         >>> METHODS["stwin-svc"].tasks, METHODS["gin"].tasks
         (('classification', 'regression'), ('classification',))
@@ -74,7 +74,7 @@ class Method:
         return tuple(task for task, is_kind in kinds if _is(is_kind, self.estimator)) or TASKS
 
     def for_task(self, task: Task) -> Method:
-        """Return the method with the estimator that serves a task, or say which methods do.
+        """Return the method with the estimator for a task; the error message lists methods that support it.
 
         >>> METHODS["stwin-svc"].for_task(Task("classification", "")).home
         'twinwl.stwin.svc:STwinSVC'
@@ -89,7 +89,7 @@ class Method:
         )
 
     def configs(self, grid: str | Grid | None = None) -> list[Config]:
-        """Return the configurations of a grid, in order; without one there is a single, empty one."""
+        """Return the configurations of a grid, in order; without a grid there is a single empty one."""
         # A method without grids still knows their names.
         grid = checked("grid", grid, one_of(*(self.grids or _GRID_NAMES)), instance(dict), None)
         if isinstance(grid, str):
@@ -103,7 +103,7 @@ class Method:
         return [dict(zip(listed, values, strict=True)) for values in product(*listed.values())]
 
     def build(self, config: Config, seed: int) -> BaseEstimator:
-        """Return a fresh estimator of this method with a configuration and a seed."""
+        """Return a new estimator of this method with a configuration and a seed."""
         from sklearn.base import clone  # noqa: PLC0415  (the names of methods must not pay for it)
 
         estimator = _loaded(self.home)() if self.estimator is None else clone(self.estimator)
@@ -117,13 +117,13 @@ class Method:
 
 
 def _written(value: object) -> object:
-    """Return a value as the store will hold it, NumPy's numbers as plain ones."""
+    """Return a value as it will be stored, with NumPy numbers as plain ones."""
     plain = value.item() if isinstance(value, np.generic) else value
     json.dumps(plain)
     return plain
 
 
-_WRITABLE = Constraint("values that JSON can hold: numbers, strings, truth values, None, or lists", _written)
+_WRITABLE = Constraint("values that JSON can represent: numbers, strings, booleans, None, or lists", _written)
 
 METHODS: dict[str, Method] = {}
 
@@ -156,12 +156,12 @@ def method(
     grids: Mapping[str, Grid] | None = None,
     version: int = 1,
 ) -> Callable[[EstimatorClass], EstimatorClass]:
-    """Add a class of one's own as a method, by decorating it.
+    """Register a class as a method; used as a decorator.
 
     Parameters
     ----------
     name
-        What it is called from now on, on the command line too where its module is imported.
+        Name of the method, also on the command line if its module is imported.
     fixed, grids, version
         As for `Method`.
 
@@ -260,7 +260,7 @@ def _new(kind: Callable[[], BaseEstimator], home: str) -> BaseEstimator:
         return kind()
     except Exception as error:  # whatever a foreign class raises
         raise TwinWLError(
-            f"{home!r} cannot be made without arguments ({error}); give an estimator in hand, from Python"
+            f"{home!r} cannot be created without arguments ({error}); pass an estimator object from Python"
         ) from error
 
 
@@ -279,7 +279,7 @@ def _can(estimator: object, method: str) -> bool:
 
 
 def _in_hand(estimator: Any, home: str) -> Method:  # noqa: ANN401
-    """File an estimator under its class and a digest of its parameters."""
+    """Return a method for an estimator object, named by its class and a digest of its parameters."""
     if not all(_can(estimator, name) for name in ("get_params", "fit", "predict")):
         raise TwinWLError(
             f"method: got {shown(estimator)}, expected a name, or an estimator with fit, predict and "

@@ -1,8 +1,8 @@
-"""Three readings of the same training curves: one honest figure and two that flatter.
+"""Three protocols, computed from the same training curves: a fair one and two optimistic ones.
 
-Every result names its protocol. ``fair`` lets the inner hold-out pick configuration and epoch and looks at
-the test fold once. The other two pick by test accuracy; they are shown because published figures often are
-of that kind, and they are marked as optimistic. After early stopping a curve's last value carries on.
+Every result names its protocol. ``fair`` chooses configuration and epoch on the inner hold-out and uses the
+test fold once. The other two choose by test accuracy; they are shown because many published figures do so,
+and are marked as optimistic. A curve that ended by early stopping is continued with its last value.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Summary:
     protocol : str
     metric : str
     fold_scores : tuple of float
-        One score per fold, ordered by seed, then fold; NaN where the metric is not defined, as a ROC-AUC
-        where all test graphs are of one class.
+        One score per fold, ordered by seed, then fold; NaN if the metric is undefined, such as a ROC-AUC if
+        all test graphs have the same class.
     configs : tuple of dict
-        The configuration each of these scores comes from.
+        The configuration of each score.
     """
 
     protocol: str
@@ -53,7 +53,7 @@ class Summary:
 
     @property
     def mean(self) -> float:
-        """Mean over the folds where the metric is defined; NaN where it is in none."""
+        """Mean over the folds where the metric is defined; NaN if there are none."""
         return float(np.mean(self.defined)) if self.defined else math.nan
 
     @property
@@ -68,7 +68,7 @@ class Summary:
 
     @property
     def optimistic(self) -> bool:
-        """Whether the protocol peeked at the test folds."""
+        """Whether the protocol chooses by test scores."""
         return self.protocol in OPTIMISTIC
 
     @property
@@ -88,12 +88,12 @@ class Summary:
 
 
 def check_protocol(protocol: str) -> None:
-    """Refuse an unknown protocol, with the nearest known one."""
+    """Refuse an unknown protocol and suggest the nearest known one."""
     checked("protocol", protocol, one_of(*PROTOCOLS))
 
 
 def summarise(rows: Sequence[Row], protocol: str, metric: str = "accuracy") -> Summary | None:
-    """Read one method's rows on one data set under a protocol.
+    """Summarise the results of one method on one data set under a protocol.
 
     Parameters
     ----------
@@ -102,12 +102,12 @@ def summarise(rows: Sequence[Row], protocol: str, metric: str = "accuracy") -> S
     protocol
         ``"fair"``, ``"best-epoch"`` or ``"best-fold-epoch"``.
     metric
-        Name of the score; the optimistic protocols know accuracy alone.
+        Name of the score; the optimistic protocols support only accuracy.
 
     Returns
     -------
     Summary or None
-        None where an optimistic protocol meets a method without epochs.
+        None for optimistic protocols if the method has no epochs.
     """
     check_protocol(protocol)
     metric = checked("metric", metric, NAME)
@@ -139,12 +139,12 @@ def _by_fold(rows: Sequence[Row]) -> dict[tuple[int, int], list[Row]]:
 
 
 def _fair(by_fold: dict[tuple[int, int], list[Row]], metric: str) -> Summary:
-    """Pick the configuration by the inner hold-out; of equals the one that comes first in the grid."""
+    """Choose the configuration by the inner hold-out; in a tie, the first one of the grid."""
     scores, configs = [], []
     for group in by_fold.values():
         best = group[0] if len(group) == 1 else max(group, key=_on_hold_out)
         if metric not in {*best["scores"], *best.get("metrics", ())}:
-            raise TwinWLError(f"the results hold no {metric!r}; evaluate with it among the metrics")
+            raise TwinWLError(f"the results have no {metric!r}; evaluate again with this metric")
         scores.append(best["scores"].get(metric, math.nan))  # asked for and not there: not defined
         configs.append(best["config"])
     return Summary("fair", metric, tuple(scores), tuple(configs))
@@ -154,13 +154,13 @@ def _on_hold_out(row: Row) -> float:
     score = row["validation_score"]
     if score is None:
         raise TwinWLError(
-            "several configurations, but no hold-out score to choose by; evaluate them together"
+            "several configurations, but no hold-out scores to choose by; evaluate them together"
         )
     return METRICS[row.get("scoring", "accuracy")].sign * score
 
 
 def _by_test(by_fold: dict[tuple[int, int], list[Row]], protocol: str) -> Summary:
-    """Pick configuration and epoch by test accuracy: over all folds at once, or fold by fold."""
+    """Choose configuration and epoch by test accuracy, over all folds together or for each fold."""
     best: Summary | None = None
     for place in range(len(next(iter(by_fold.values())))):
         rows = [group[place] for group in by_fold.values()]
@@ -182,6 +182,6 @@ def _by_test(by_fold: dict[tuple[int, int], list[Row]], protocol: str) -> Summar
 
 
 def _carried_on(curves: list[list[float]]) -> Float64:
-    """Stack curves of different lengths; where one stopped early its last value goes on."""
+    """Stack curves of different lengths; shorter ones are continued with their last value."""
     longest = max(len(curve) for curve in curves)
     return np.array([curve + curve[-1:] * (longest - len(curve)) for curve in curves])

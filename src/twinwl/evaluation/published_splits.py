@@ -1,8 +1,8 @@
 """The splits of "A Fair Comparison of Graph Neural Networks" (Errica et al., 2020), as published.
 
-One JSON file a data set: a list of ten folds with ``test`` and ``model_selection``, a list with one object
-that holds ``train`` and ``validation``; all are graph numbers from 0. Of the social networks there are two
-files, drawn apart: for nodes without features and for degrees as features. The first is taken, unless a file
+One JSON file per data set: a list of ten folds with ``test`` and ``model_selection``, which is a list with
+one object with ``train`` and ``validation``; all are graph numbers from 0. The social networks have two files
+with different folds, for nodes without features and for degrees as features. The first is used unless a file
 is named.
 """
 
@@ -37,28 +37,28 @@ def published_folds(data: Dataset, splits: str | Path, data_dir: str | Path | No
     Parameters
     ----------
     data
-        A data set whose graphs stand in the order of its TU files.
+        A data set whose graphs are in the order of its TU files.
     splits
         ``"gnn-comparison"`` looks for the zip in the data folders; else the path of the zip or a JSON file.
     data_dir
-        Where to look; None takes ``TWINWL_DATA``.
+        Folder to search; None uses ``TWINWL_DATA``.
 
     Raises
     ------
     TwinWLError
-        If there are no splits for the set, or they do not fit it.
+        If there are no splits for the data set, or they do not match it.
     """
     where, content = _content(find_splits(splits, data_dir), data.name)
     try:
         folds = [_fold(entry) for entry in json.loads(content)]
     except (ValueError, TypeError, LookupError) as error:
-        raise TwinWLError(f"{where}: not in the form of gnn-comparison ({error}); get it anew") from error
+        raise TwinWLError(f"{where}: not in the format of gnn-comparison ({error}); get it again") from error
     _check(folds, data, where)
     return folds
 
 
 def find_splits(splits: str | Path, data_dir: str | Path | None = None) -> Path:
-    """Return the file of some splits, or refuse one that cannot be read."""
+    """Return the file of the splits; refuse one that cannot be read."""
     path = _archive(data_dir) if str(splits) == "gnn-comparison" else Path(splits)
     with open_file(path):
         return path
@@ -69,7 +69,7 @@ def _archive(data_dir: str | Path | None) -> Path:
     for folder in folders:
         if (folder / _ARCHIVE).is_file():
             return folder / _ARCHIVE
-    raise TwinWLError(f"{_ARCHIVE} is not at hand; put it into {str(folders[0])!r}, or give its path")
+    raise TwinWLError(f"{_ARCHIVE} was not found; put it into {str(folders[0])!r}, or give its path")
 
 
 def _content(path: Path, name: str) -> tuple[str, bytes]:
@@ -81,7 +81,7 @@ def _content(path: Path, name: str) -> tuple[str, bytes]:
             if member.endswith(_ENDING):
                 of_set.setdefault(member.rpartition("/")[2].removesuffix(_ENDING), member)
         if not of_set:
-            raise TwinWLError(f"{path}: holds no splits; their files end in {_ENDING!r}")
+            raise TwinWLError(f"{path}: contains no splits; their files end in {_ENDING!r}")
         wanted = name if name in of_set else _OTHER_NAMES.get(name, name)
         if wanted not in of_set:
             raise TwinWLError(f"{path}: no splits for {name!r}; {nearest(name, of_set)}")
@@ -95,20 +95,20 @@ def _fold(entry: dict[str, list[int] | list[dict[str, list[int]]]]) -> Fold:
 
 
 def _check(folds: list[Fold], data: Dataset, where: str) -> None:
-    """Refuse splits of another set: test parts must cover it, and no graph may be on two sides."""
+    """Refuse splits of another data set: test parts must cover it, and no graph may be in two parts."""
     tested = np.sort(np.concatenate([fold.test for fold in folds])) if folds else np.empty(0, np.int64)
     if not np.array_equal(tested, np.arange(len(data))):
         raise TwinWLError(
-            f"{where}: its test parts hold {len(np.unique(tested))} different graphs, the data set "
+            f"{where}: its test parts have {len(np.unique(tested))} different graphs, the data set "
             f"{data.name} has {len(data)}; these splits belong to another set"
         )
     for number, fold in enumerate(folds):
         together = np.concatenate([fold.train, fold.validation, fold.test])
         if len(np.unique(together)) != len(together) or together.min() < 0 or together.max() >= len(data):
-            raise TwinWLError(f"{where}: fold {number} holds a graph twice, or one that does not exist")
+            raise TwinWLError(f"{where}: fold {number} has a graph twice, or one that does not exist")
         if data.groups is not None and _crossed(data.groups, fold):
             raise TwinWLError(
-                f"{where}: fold {number} tears groups apart, so its figures would mislead; leave splits out"
+                f"{where}: fold {number} splits groups, so its scores would be misleading; do not pass splits"
             )
 
 

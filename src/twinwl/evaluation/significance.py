@@ -1,4 +1,4 @@
-"""Is one method better than another, or was it the folds? A paired comparison over the same folds."""
+"""Significance of the difference between two methods: a paired comparison over the same folds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ALL_SIGNS_TRIED = 13
 
 @dataclass(frozen=True)
 class PairedComparison:
-    """What the folds say about two methods.
+    """Comparison of two methods over the same folds.
 
     Attributes
     ----------
@@ -33,14 +33,14 @@ class PairedComparison:
         Mean of first minus second.
     t_p_value : float
         Corrected resampled t-test: folds share training graphs, so their scores are not independent, and a
-        plain t-test would see differences that are not there.
+        plain t-test would overstate differences.
     wilcoxon_p_value : float
-        Signed-rank test on the same pairs; it knows nothing of the overlap.
+        Signed-rank test on the same pairs; it does not account for the overlap.
     effect_size : float
         Mean difference in units of its standard deviation over folds.
     n_folds : int
     metric : str
-        What was scored; it says which sign is better.
+        The metric, which decides which sign is better.
     """
 
     names: tuple[str, str]
@@ -53,7 +53,7 @@ class PairedComparison:
 
     @property
     def significant(self) -> bool:
-        """Whether the corrected test passes the conventional 5 %."""
+        """Whether the p-value of the corrected t-test is below 5 %."""
         return self.t_p_value < _CONVENTIONAL
 
     def __str__(self) -> str:
@@ -86,12 +86,12 @@ def compare_scores(
     first, second
         One score per fold, in the same order.
     names
-        What to call them.
+        Their names.
     test_share
-        Size of a test part in units of its training part; 1/9 for ten folds, and the default takes the
-        number of scores as the number of folds.
+        Size of a test part divided by the size of its training part; 1/9 for ten folds. By default, the
+        number of scores is taken as the number of folds.
     metric
-        What the scores are of.
+        Metric of the scores.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def compare_scores(
 
 
 def p_value_text(p_value: float) -> str:
-    """Say how likely chance is; never that it is impossible.
+    """Format a p-value; very small ones as an upper bound.
 
     >>> p_value_text(0.0304), p_value_text(1e-9)
     ('p = 0.030', 'p < 0.001')

@@ -1,7 +1,8 @@
-"""The result store: JSON lines, one a finished fold, that survive kills and neighbours.
+"""The result store: JSON lines, one per finished fold, safe against interruption and concurrent writers.
 
-A line is appended under a lock in one write and flushed to the disk. A process that is killed in the middle
-leaves at worst one broken last line, which the next reader sets aside and the next writer does not run into.
+A line is appended under a lock in one write and flushed to disk. A process that is killed while writing
+leaves at most one broken last line, which the next reader skips and after which the next writer starts a new
+line.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ _FOLD_FIELDS = {"validation_score", "curves", "epochs", "best_epoch", "n_test", 
 
 
 class Row(TypedDict, total=False):
-    """One finished fold of one configuration; the first fields, up to ``fold``, say what was run.
+    """One finished fold of one configuration; the first fields, up to ``fold``, identify it.
 
-    A metric that is listed in ``metrics`` and not in ``scores`` is not defined on that fold. Where ``task``
-    is missing it is classification, and where ``scoring`` is, the hold-out was scored by accuracy.
+    A metric that is in ``metrics`` and not in ``scores`` is undefined on that fold. A missing ``task`` means
+    classification, a missing ``scoring`` means that the hold-out was scored by accuracy.
     """
 
     format: int
@@ -83,7 +84,7 @@ def key_of(
     seed: int = 0,
     fold: int = 0,
 ) -> Row:
-    """Return the fields that say what was run: the beginning of a row.
+    """Return the fields that identify a unit: the beginning of a row.
 
     >>> from twinwl import load_dataset
     >>> key_of(load_dataset("TWINS", n_pairs=2), "stwin", 1, {}, "10 folds", fold=3)["fold"]
@@ -102,12 +103,12 @@ def key_of(
 
 
 def row_key(row: Row) -> str:
-    """Return what a result is filed under: equal for the same work, whatever came out of it."""
+    """Return the key of a result, which is the same for the same unit, whatever its scores."""
     return json.dumps([row.get(name) for name in _KEY_FIELDS], sort_keys=True)
 
 
 class ResultStore:
-    """A file of results, one JSON object a line.
+    """A file of results, one JSON object per line.
 
     Parameters
     ----------
@@ -131,14 +132,14 @@ class ResultStore:
 
     @property
     def side_file(self) -> Path:
-        """Where broken lines are kept."""
+        """The file to which broken lines are copied."""
         return self.path.with_name(self.path.name + ".broken")
 
     def rows(self) -> list[Row]:
-        """Return all results, the newest where one was written twice.
+        """Return all results; if one was written twice, the newer one.
 
         Broken lines are reported with their numbers in one warning and copied to `side_file`; the store
-        itself is left as it is. A line of a newer format is an error: this version might misread it.
+        itself is not changed. A line of a newer format is an error, because this version might misread it.
         """
         try:
             content = self.path.read_bytes()
@@ -168,9 +169,9 @@ class ResultStore:
         return list(found.values())
 
     def rows_after(self, place: int) -> tuple[list[Row], int]:
-        """Return the results that stand behind a place in the file, and where the next ones will stand.
+        """Return the results after a position in the file, and the position of the next ones.
 
-        Lines that are broken or not whole yet are passed over: `rows` is where they are reported.
+        Broken or incomplete lines are skipped; `rows` reports them.
         """
         try:
             with self.path.open("rb") as stream:
@@ -182,12 +183,12 @@ class ResultStore:
         return found, place + len(whole) + len(end)
 
     def append(self, row: Row) -> Row:
-        """Add one result as a whole line, safe beside other processes and against being killed.
+        """Append one result as a whole line, safe against other writers and interruption.
 
         Returns
         -------
         Row
-            The result as `rows` will give it back.
+            The result as `rows` will return it.
         """
         stored: Row = {**row, "format": FORMAT}
         line = json.dumps(stored, sort_keys=True, allow_nan=False).encode() + b"\n"
@@ -201,7 +202,7 @@ class ResultStore:
         return stored
 
     def check_writable(self) -> None:
-        """Refuse a file that cannot be written to before there is a result to lose."""
+        """Refuse a file that cannot be written to, before any result is computed."""
         with self._open():
             pass
 
@@ -242,7 +243,7 @@ def _parsed(line: bytes) -> Row | None:
 
 
 def _is_complete(row: dict[str, object]) -> bool:
-    """Whether a line says what was run and what came out; of a trained fold, all that protocols read."""
+    """Return whether a line has all fields that are needed to identify and summarise it."""
     scores = row.get("scores")
     return (
         all(isinstance(row.get(name), kind) for name, kind in _KEY_FIELDS.items())
@@ -254,7 +255,7 @@ def _is_complete(row: dict[str, object]) -> bool:
 
 
 def _write_whole(descriptor: int, line: bytes, end: int) -> None:
-    """Write a line or nothing: a full disk must not leave half a result."""
+    """Write a line completely or not at all, even if the disk is full."""
     try:
         written = os.write(descriptor, line)
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""What there is to predict, a class or a number: what the caller says, else what the targets look like."""
+"""Classification or regression: as given by the caller, or else derived from the targets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GRAPHS_PER_CLASS = 10  # on average; classes with fewer are hardly classes
 
 
 class Task(NamedTuple):
-    """What there is to predict, and why that was concluded."""
+    """Classification or regression, and the reason for the choice."""
 
     name: str
     reason: str
@@ -37,11 +37,11 @@ def task_of(y: NDArray[np.generic], asked: str = "auto", target: str | None = No
     y : array, shape (n_graphs,)
         The targets.
     asked
-        ``"classification"`` and ``"regression"`` settle it; ``"auto"`` goes by the targets. Text, truth
-        values and two different numbers are classes; numbers that are not all whole are measurements, and so
-        are whole ones of many values with few graphs each.
+        ``"classification"`` or ``"regression"``; ``"auto"`` decides by the targets. Strings, booleans and two
+        different numbers are classes; numbers that are not all integers are measurements, and so are integers
+        with many different values and few graphs per value.
     target
-        What the targets are called, for messages.
+        Name of the targets, for messages.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def task_of(y: NDArray[np.generic], asked: str = "auto", target: str | None = No
 
 
 def suits(y: NDArray[np.generic], task: str) -> bool:
-    """Say whether targets can serve a task at all: classes are whole, and measurements are numbers.
+    """Return whether targets fit a task: classes are not fractions, and measurements are numbers.
 
     >>> suits(np.array([0.5, 1.0]), "classification"), suits(np.array([0, 1]), "regression")
     (False, True)

@@ -1,4 +1,4 @@
-"""Figure 3 of the paper: what NTwin-GNN does to a graph, layer by layer."""
+"""Figure 3 of the paper: the architecture of NTwin-GNN."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _PAINTS = [FILLS[0], FILLS[1], FILLS[2], FILLS[3], FILLS[4]]
 
 
 def architecture_figure() -> Canvas:
-    """Draw the two encoders of layer k, what is pooled, and what is concatenated.
+    """Draw the two encoders of layer k, the pooling and the concatenation.
 
     >>> architecture_figure().title
-    'NTwin-GNN: two encoders a layer, pooled, concatenated over layers, classified'
+    'NTwin-GNN: two encoders per layer, pooled, concatenated over layers, classified'
     """
     canvas = Canvas(
-        1036, 340, "NTwin-GNN: two encoders a layer, pooled, concatenated over layers, classified"
+        1036, 340, "NTwin-GNN: two encoders per layer, pooled, concatenated over layers, classified"
     )
     canvas.text(0, 26, "graph G", "title")
     put_graph(canvas, _NODES, _EDGES, _PAINTS, ["", "", "", "", ""])
@@ -47,7 +47,7 @@ def architecture_figure() -> Canvas:
     for kind, y in (("stwin", 74), ("ntwin", 230)):
         for place, height in enumerate((26, 38, 20, 44, 30)):
             canvas.rect(502 + 17 * place, y + 50 - height, 11, height, f"bar {kind}", 2.5)
-        canvas.text(541, y + 68, "a vector a node", "box-note")
+        canvas.text(541, y + 68, "one vector per node", "box-note")
     _arrow(canvas, 468, 100, 494, 100)
     _arrow(canvas, 468, 256, 494, 256)
     _box(canvas, (614, 148), (116, 70), "Σ over nodes", ["[ gᵥ , hᵥ ]", "summed over G"], "")

@@ -1,4 +1,4 @@
-"""Figures 1 and 2 of the paper, drawn from what the code computes on its worked example."""
+"""Figures 1 and 2 of the paper, computed from its worked example."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def rounds_figure() -> Canvas:
     canvas = Canvas(
         820,
         _HEIGHT,
-        "The worked example of the paper, round by round: 1-WL sees no difference, STwin does",
+        "The worked example of the paper, round by round: 1-WL finds no difference, STwin does",
     )
     for h in range(_ROUNDS + 1):
         _put_round(canvas, h, 280.0 * h)
     canvas.note(
-        "Fill: colour in 1-WL. Number: nodes reached in h steps. 1-WL counts nodes by colour, STwin adds up "
+        "Fill: colour in 1-WL. Number: nodes reached in h steps. 1-WL counts nodes by colour, STwin sums "
         "their numbers."
     )
     return canvas
@@ -100,7 +100,7 @@ def trees_figure() -> Canvas:
     canvas = Canvas(
         880.0,
         _HEIGHT,
-        "Two nodes with the same label tree, which is all 1-WL sees, and different identity trees",
+        "Two nodes with the same label tree, and so the same 1-WL colour, but different identity trees",
     )
     labels = batch.node_labels
     for graph in (0, 1):

@@ -1,4 +1,4 @@
-"""What the results say, in sentences: generated from the figures, whichever way they fall."""
+"""Sentences about the results, generated from the figures."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ __all__ = [
 ]
 
 PROTOCOL_SENTENCE = (
-    "The columns differ because of what may look at the test fold: in “fair” nothing does, a tenth of each "
-    "training part picks configuration and epoch; in “best-fold-epoch” each test fold picks its own best "
-    "epoch, so the figure is partly its own answer key."
+    "The columns differ in how configuration and epoch are chosen: in “fair” on a tenth of each training "
+    "part, without the test fold; in “best-fold-epoch” by the accuracy on each test fold itself, so the "
+    "figure is optimistic."
 )
 
 
@@ -112,7 +112,7 @@ def twins_against_wl(
 
 
 def verdict(found: Sequence[TwinAgainstWL]) -> list[str]:
-    """Say plainly, for each pair of methods, where Twin helps, where it harms and where nobody can tell.
+    """Say for each pair of methods on which data sets Twin is better, worse, or not significantly different.
 
     >>> verdict([])
     []
@@ -126,7 +126,7 @@ def verdict(found: Sequence[TwinAgainstWL]) -> list[str]:
                 ("better on", [each for each in mine if each.better]),
                 ("worse on", [each for each in mine if each.worse]),
                 (
-                    "no difference that the folds could prove on",
+                    "no significant difference on",
                     [each for each in mine if not each.comparison.significant],
                 ),
             )
@@ -137,7 +137,7 @@ def verdict(found: Sequence[TwinAgainstWL]) -> list[str]:
 
 
 def no_help(found: Sequence[TwinAgainstWL]) -> str | None:
-    """Name the data sets on which no Twin is provably better; None where there is no such set.
+    """Name the data sets on which no Twin is significantly better; None if there are none.
 
     >>> no_help([]) is None
     True
@@ -148,8 +148,8 @@ def no_help(found: Sequence[TwinAgainstWL]) -> str | None:
     if not vain:
         return None
     return (
-        f"On {enumerated(vain)} no Twin is provably better than 1-WL under the same classifier: as far as "
-        "these folds can tell, it does not help there."
+        f"On {enumerated(vain)} no Twin is significantly better than 1-WL under the same classifier: on "
+        "these folds, it does not help."
     )
 
 
@@ -170,7 +170,7 @@ def closeness_to_paper(results: Results) -> list[Closeness]:
 
 
 def protocol_gap(cells: Sequence[ResultCell]) -> str | None:
-    """Say how much of a headline is protocol: the mean rise from fair to best-fold-epoch.
+    """Describe the effect of the protocol: the mean rise from fair to best-fold-epoch.
 
     >>> protocol_gap([]) is None
     True
@@ -180,7 +180,7 @@ def protocol_gap(cells: Sequence[ResultCell]) -> str | None:
         return None
     mean = sum(rises) / len(rises)
     return (
-        f"Over {counted(len(rises), 'cell')} on molecules, letting each test fold pick its own epoch lifts "
+        f"Over {counted(len(rises), 'cell')} on molecules, choosing the epoch on each test fold raises the "
         f"accuracy by {mean:.1f} points on average (from {min(rises):.1f} to {max(rises):.1f}), with the "
         "same models on the same folds."
     )

@@ -1,4 +1,4 @@
-"""Sections about what is measured without folds: runtimes, pairs told apart, the case study, growth."""
+"""Sections about measurements without folds: runtimes, pairs told apart, the case study, growth."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FEWEST_IN_A_CHART = 2
 
 
 def pairs_drawing(results: Results) -> Drawings | None:
-    """Show how many pairs of EXP features tell apart, round by round; None where that was not counted."""
+    """Show how many pairs of EXP features tell apart, round by round; None if that was not counted."""
     counts = pairs_apart(results)
     if not counts:
         return None
@@ -45,20 +45,21 @@ def pairs_drawing(results: Results) -> Drawings | None:
 
 
 def runtime_section(results: Results) -> Section | None:
-    """Set table 3 beside ours."""
+    """Show table 3 with our figures and the reported ones."""
     table = runtime_table(results.of_kind(RUNTIMES))
     if table is None:
         return None
     text = (
-        f"Time to represent all graphs of a set, {RUNTIME_ROUNDS} rounds, each method run in turns after a "
-        f"warm-up. The paper reports p = {RUNTIME_P_VALUE} over ten runs each; ours is Welch's t-test, set "
-        "by set. A small p says that the ratio differs from 1, not that it differs by much."
+        f"Time to compute the features of all graphs of a data set, {RUNTIME_ROUNDS} rounds; the methods "
+        f"were run alternately after a warm-up. The paper reports p = {RUNTIME_P_VALUE} over ten runs each; "
+        "ours is Welch's t-test for each data set. A small p means that the ratio differs from 1, not that "
+        "it differs by much."
     )
     return Section("table3", "Table 3: runtime of the features", [Paragraph(text), table])
 
 
 def case_section(results: Results, pictures: list[Canvas]) -> Section | None:
-    """Show the case study: the drawing where the data are at hand, cosines and predictions from the store."""
+    """Show the case study: cosines and predictions, and a drawing if the data are available."""
     cosines = {row["method"]: row["scores"]["cosine"] for row in results.of_kind(COSINES)}
     predictions = results.of_kind(PREDICTIONS)
     if not cosines and not pictures:
@@ -67,15 +68,15 @@ def case_section(results: Results, pictures: list[Canvas]) -> Section | None:
     first, second = CASE_GRAPHS
     if pictures:
         caption = (
-            f"Graphs {first} and {second} of Mutagenicity, counted from 1. Shaded: atoms whose surroundings "
-            "(own element and those of the neighbours) do not occur in the other molecule."
+            f"Graphs {first} and {second} of Mutagenicity, counted from 1. Shaded: atoms whose neighbourhood "
+            "(own element and those of the neighbours) does not occur in the other molecule."
         )
         blocks.append(Drawings(pictures, caption, size="medium", name="results-case-study"))
     if cosines:
         blocks.append(
             Paragraph(
-                "STwin finds the two less alike than 1-WL does. The cosine between their features after two "
-                "rounds, and what was expected (computed beforehand; the paper's text prints none):"
+                "The two graphs are less similar under STwin than under 1-WL. The cosine of their features "
+                "after two rounds, and the expected value (computed in advance; the paper does not state it):"
             )
         )
         rows = [[name, f"{value:.4f}", f"{CASE_COSINES[name]:.4f}"] for name, value in cosines.items()]
@@ -92,8 +93,8 @@ def growth_section(benchmark: Mapping[str, object] | None) -> Section | None:
         return None
     charts, rows = [], []
     for field, unit, title in (
-        ("graphs", "graphs", "STwin features of ever more graphs"),
-        ("nodes", "nodes", "Rooted sizes of one ever larger graph"),
+        ("graphs", "graphs", "STwin features, by graphs"),
+        ("nodes", "nodes", "Rooted sizes of one graph, by nodes"),
     ):
         measured = benchmark.get(field)
         if isinstance(measured, list) and len(measured) >= _FEWEST_IN_A_CHART:
@@ -104,7 +105,7 @@ def growth_section(benchmark: Mapping[str, object] | None) -> Section | None:
         return None
     caption = (
         "Graphs: those of NCI1, repeated with nodes permuted and 1 % of the labels changed. Nodes: of one "
-        "random graph with five edges a node. Dashed: growth in proportion to the first point. Both axes are "
+        "random graph with five edges per node. Dashed: linear growth from the first point. Both axes are "
         "logarithmic."
     )
     table = PlainTable(["", "seconds"], rows)
@@ -128,7 +129,7 @@ def pairs_apart(results: Results) -> dict[str, dict[int, tuple[int, int]]]:
 
 
 def _what_predictions_show(predictions: Sequence[Row]) -> str:
-    """Say whether 1-WL fails on the two, as the paper has it, or not."""
+    """Say whether 1-WL fails on the two graphs, as the paper states."""
     methods = list(dict.fromkeys(row["method"] for row in predictions))
     wrong = [
         TITLES.get(method, method)
@@ -140,11 +141,11 @@ def _what_predictions_show(predictions: Sequence[Row]) -> str:
             for graph in CASE_GRAPHS
         )
     ]
-    asked = "Each model below learnt from all graphs but these two. "
+    asked = "Each model below was trained on all graphs except these two. "
     if not wrong:
         return (
-            f"{asked}Every one, 1-WL included, gives both molecules their true class every time: the paper's "
-            "statement that 1-WL gives both the same class is not borne out here, and this pair shows no "
+            f"{asked}All of them, 1-WL included, predict the true class of both molecules every time: the "
+            "paper's statement that 1-WL gives both the same class is not confirmed, and this pair shows no "
             "advantage of STwin as a classifier."
         )
     return f"{asked}Not always right: {enumerated(wrong)}."

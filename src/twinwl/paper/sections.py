@@ -1,4 +1,4 @@
-"""The sections of the results page, each from stored rows alone; one without results is left out."""
+"""The sections of the results page, built from stored rows; sections without results are left out."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ __all__ = [
 _FEWEST_IN_A_CHART = 2
 _READING_HELP = (
     "Mean ± standard deviation over the folds, in per cent; in parentheses the number of runs (folds × "
-    "repeats). “fair” is the headline; the readings called optimistic, or marked *, choose by test accuracy "
-    "and are here to be compared with published figures. A cell says “not run” where nothing complete is in "
-    "the store."
+    "repeats). “fair” is the main figure; the protocols called optimistic, or marked *, choose by test "
+    "accuracy and are shown for comparison with published figures. “not run” means that the store has no "
+    "complete results."
 )
 _EXP_HELP = (
-    "EXP holds pairs of graphs of opposite classes that 1-WL cannot tell apart. A pair stays in one fold, so "
-    "a method bounded by 1-WL can only guess. Read as in table 1."
+    "EXP consists of pairs of graphs with opposite classes that 1-WL cannot tell apart. Pairs are kept in "
+    "one fold, so a method bounded by 1-WL can only guess. The rows are as in table 1."
 )
 
 
 def accuracy_section(table: PaperTable, results: Results, datasets: Sequence[str] | None = None) -> Section:
-    """Set a table of the paper beside ours."""
+    """Show a table of the paper with our figures and the reported ones."""
     help_ = _EXP_HELP if table.name == "table2" else _READING_HELP
     blocks: list[Block] = [Paragraph(help_), accuracy_table(table, results, datasets)]
     apart = pairs_drawing(results) if table.name == "table2" else None
@@ -67,17 +67,17 @@ def accuracy_section(table: PaperTable, results: Results, datasets: Sequence[str
 def significance_section(
     results: Results, datasets: Sequence[str], compared: Sequence[tuple[str, str]] = PAIRS
 ) -> Section | None:
-    """Say whether Twin beats 1-WL over the same folds, whichever way it falls."""
+    """Compare Twin with 1-WL over the same folds."""
     found = twins_against_wl(results, datasets, compared)
     found = [each for each in found if each.comparison.n_folds >= results.n_folds]
     if not found:
         return None
     same = " under the same classifier" if set(compared) <= set(PAIRS) else ""
     help_ = (
-        f"Each Twin method beside 1-WL{same}, over the same folds, in the fair reading. "
-        "Folds share training graphs, so the t-test is the corrected resampled one; a plain t-test would see "
-        "differences that are not there. A verdict counts from p (t) below 0.05 on; of comparisons without "
-        "any true difference one in twenty would pass as well."
+        f"Each Twin method is compared with 1-WL{same} on the same folds, under the fair protocol. "
+        "Folds share training graphs, so the t-test is the corrected resampled one; a plain t-test would "
+        "overstate differences. A difference is significant if p (t) is below 0.05; without any true "
+        "difference, one comparison in twenty would be too."
     )
     pairs = dict.fromkeys((each.twin, each.wl) for each in found)
     axes = difference_axes(found)
@@ -85,11 +85,11 @@ def significance_section(
         difference_chart([each for each in found if (each.twin, each.wl) == pair], axes) for pair in pairs
     ]
     caption = (
-        "Right of zero the Twin is ahead. Bars: 95 % intervals of the corrected test; a hollow mark may be "
+        "Right of zero the Twin is better. Bars: 95 % intervals of the corrected test; hollow marks may be "
         "chance."
     )
     if axes.large and axes.small:
-        caption += " Small differences stand on an enlarged axis of their own."
+        caption += " Small differences have their own, enlarged axis."
     vain = no_help(found)
     blocks: list[Block] = [Bullets([*([] if vain is None else [vain]), *verdict(found)]), Paragraph(help_)]
     blocks.append(Drawings(charts, caption, [], significance_table(found), "medium", "results-significance"))
@@ -123,27 +123,27 @@ def protocol_section(results: Results, tables: Sequence[PaperTable]) -> Section 
         ("paper", "paper"),
     ]
     caption = (
-        "Accuracy in per cent: the same training runs, read in three ways (filled: fair; small and hollow: "
-        "best-epoch; large and hollow: best-fold-epoch), and the paper's figures (red strokes). Kernels and "
-        "support vector machines have no epochs to choose among."
+        "Accuracy in per cent of the same runs under three protocols (filled: fair; small and hollow: "
+        "best-epoch; large and hollow: best-fold-epoch), and the paper's figures (red lines). Kernels and "
+        "support vector machines have no epochs."
     )
     table_of_all = by_method(cells_shown, _fair_and_best)
     blocks.append(Drawings(drawings, caption, legend, table_of_all, name="results-protocols"))
-    return Section("protocols", "How much of a headline is protocol", blocks)
+    return Section("protocols", "The effect of the protocol", blocks)
 
 
 def closeness_section(results: Results) -> Section | None:
-    """Say how close the most optimistic reading comes to each reported figure of the Twin-GNNs."""
+    """Compare our most optimistic figures of the Twin-GNNs with the reported ones."""
     found = closeness_to_paper(results)
     if not found:
         return None
     n_within = sum(each.within for each in found)
     n_above = sum(each.ours > each.reported + each.reported_std for each in found)
     text = (
-        f"Read as best-fold-epoch, {n_within} of {len(found)} cells of STwin-GNN and NTwin-GNN lie within "
+        f"Under best-fold-epoch, {n_within} of {len(found)} cells of STwin-GNN and NTwin-GNN are within "
         "one reported standard deviation of the paper's figure"
         + (f"; above it: {n_above} of the others. " if n_above else ". ")
-        + f"Read fairly, {sum(each.fair_within for each in found)} of {len(found)} do."
+        + f"Under the fair protocol, {sum(each.fair_within for each in found)} of {len(found)} are."
     )
     return Section(
         "closeness", "How close to the reported figures", [Paragraph(text), closeness_table(found)]
@@ -163,8 +163,8 @@ def cost_section(results: Results, table: PaperTable) -> Section | None:
         return None
     caption = (
         "Fair accuracy in per cent against the median time of one fit (one configuration on one fold, "
-        "encoding included), whatever else the machine was doing: read it in powers of ten. A point "
-        "that had no room for its name tells it when pointed at."
+        "encoding included). The machine was also busy with other work, so only the order of magnitude is "
+        "reliable. Points without a label show it when pointed at."
     )
     table_of_all = by_method(every, _fair_and_seconds)
     charts = Drawings(drawings, caption, [], table_of_all, "medium", "results-cost")
@@ -172,13 +172,13 @@ def cost_section(results: Results, table: PaperTable) -> Section | None:
 
 
 def copies_section(results: Results, table: PaperTable) -> Section | None:
-    """Say what copies of test graphs in the training parts are worth."""
+    """Show the effect of test graphs with copies in the training part."""
     leaks = leaks_table([cell for dataset in table.datasets for cell in _cells(results, table, dataset)])
     if leaks is None:
         return None
     text = (
-        "Some test graphs have an isomorphic copy, labels included, in their training part (how many, stands "
-        "beside the data set). Fair accuracy without them, and by how many points it differs:"
+        "Some test graphs have an isomorphic copy, labels included, in their training part (their number is "
+        "in brackets after the data set). Fair accuracy without them, and the difference in points:"
     )
     return Section("copies", "Copies in the training part", [Paragraph(text), leaks])
 
@@ -189,7 +189,7 @@ def _title(table: PaperTable) -> str:
 
 
 def _cells(results: Results, table: PaperTable, dataset: str) -> list[ResultCell]:
-    """Return what a chart may show: a dot cannot say that folds are missing, so they must not be."""
+    """Return the cells that a chart may show: only complete ones."""
     found = [results.cell(dataset, row.method) for row in table.rows]
     return [cell for cell in found if cell is not None and not cell.partial]
 

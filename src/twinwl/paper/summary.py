@@ -1,4 +1,4 @@
-"""The whole page in a few sentences and a few figures: what a reader should know who reads nothing else."""
+"""The summary of the results page: a few sentences and figures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ON_PAIRS = {"STwin-GNN": "stwin", "NTwin-GNN": "ntwin", "1-WL": "wl"}
 
 
 class Finding(NamedTuple):
-    """A sentence; where it has one, the figure in large type, and what that is."""
+    """A sentence, and optionally a figure in large type with its description."""
 
     sentence: str
     figure: str = ""
@@ -28,7 +28,7 @@ class Finding(NamedTuple):
 
 
 def findings_of(results: Results) -> list[Finding]:
-    """Return what was found, most important first; what was not run says nothing.
+    """Return the findings, most important first; parts that were not run are left out.
 
     >>> from twinwl.report.results.cells import Results
     >>> [finding.figure for finding in findings_of(Results([]))]
@@ -49,7 +49,7 @@ def _on_molecules(results: Results) -> Finding | None:
     if better or worse:
         said = [f"{TITLES[each.twin]} on {each.dataset}" for each in better]
         sentence = (
-            "On real molecules a Twin is provably better than 1-WL under the same classifier in "
+            "On real molecules a Twin is significantly better than 1-WL under the same classifier in "
             f"{len(better)} of {len(found)} comparisons"
             + (f" ({enumerated(said)})" if 0 < len(said) <= _FEW else "")
             + f" and provably worse in {len(worse)}; in all others it does not help as far as the folds can "
@@ -57,11 +57,11 @@ def _on_molecules(results: Results) -> Finding | None:
         )
     else:
         sentence = (
-            "On real molecules the Twin does not help as far as the folds can tell: in none of "
-            f"{len(found)} comparisons does it provably differ from 1-WL under the same classifier "
+            "On real molecules the Twin does not help on these folds: in none of "
+            f"{len(found)} comparisons does it differ significantly from 1-WL under the same classifier "
             f"({spread})."
         )
-    caption = "comparisons on real molecules in which a Twin provably beats 1-WL under the same classifier"
+    caption = "comparisons on real molecules in which a Twin is significantly better than 1-WL"
     return Finding(sentence, f"{len(better)} of {len(found)}", caption)
 
 
@@ -78,8 +78,8 @@ def _on_pairs(results: Results) -> Finding | None:
         if cell is not None and not cell.partial
     ]
     sentence = (
-        f"On {dataset}, {n_pairs} pairs made to look alike to 1-WL, STwin's features tell {twin} pairs apart "
-        f"and those of 1-WL {plain}" + (f"; fair accuracy: {enumerated(scores)}." if scores else ".")
+        f"On {dataset}, {n_pairs} pairs that 1-WL cannot tell apart, STwin's features tell {twin} pairs "
+        f"apart and those of 1-WL {plain}" + (f"; fair accuracy: {enumerated(scores)}." if scores else ".")
     )
     return Finding(
         sentence, f"{twin} of {n_pairs}", f"pairs of {dataset} that STwin tells apart; 1-WL: {plain}"
@@ -92,8 +92,8 @@ def _protocol(results: Results) -> Finding | None:
         return None
     mean = sum(rises) / len(rises)
     sentence = (
-        "Much of a headline can be protocol: where each test fold picks its own best epoch, the same runs "
-        f"read {mean:.1f} points higher on average than in the fair reading, which looks at a test fold once."
+        "The protocol matters: if the best epoch is chosen on each test fold, the accuracy of the same runs "
+        f"is {mean:.1f} points higher on average than under the fair protocol, which uses a test fold once."
     )
     return Finding(
         sentence, f"+{mean:.1f} points", "on average from protocol alone: best-fold-epoch instead of fair"
@@ -106,8 +106,9 @@ def _closeness(results: Results) -> Finding | None:
         return None
     near, fair = sum(each.within for each in found), sum(each.fair_within for each in found)
     sentence = (
-        f"In that optimistic reading {near} of {len(found)} figures of STwin-GNN and NTwin-GNN lie within "
-        f"one reported standard deviation of the paper's; in the fair reading {fair} of {len(found)} do."
+        f"Under that optimistic protocol {near} of {len(found)} figures of STwin-GNN and NTwin-GNN are "
+        f"within one reported standard deviation of the paper's; under the fair protocol "
+        f"{fair} of {len(found)} are."
     )
     caption = "figures of the Twin-GNNs within one deviation of the paper's, read as best-fold-epoch"
     return Finding(sentence, f"{near} of {len(found)}", caption)
@@ -129,9 +130,7 @@ def _coverage(results: Results) -> Finding:
     n_run = len(_complete(results, "table1")) + len(_complete(results, "table2"))
     if n_run == n_cells:
         return Finding(f"All {n_cells} cells of tables 1 and 2 have been run.")
-    return Finding(
-        f"{n_run} of {n_cells} cells of tables 1 and 2 have been run to the end; the others are marked."
-    )
+    return Finding(f"{n_run} of {n_cells} cells of tables 1 and 2 are complete; the others are marked.")
 
 
 def _complete(results: Results, name: str) -> list[ResultCell]:

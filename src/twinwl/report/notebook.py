@@ -1,4 +1,4 @@
-"""What notebooks show of batches, comparisons, explanations and evaluations: HTML that needs nothing else."""
+"""Self-contained HTML of batches, comparisons, explanations and evaluations, for notebooks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["batch_html", "comparison_html", "evaluation_html", "explanation_html"]
 
 _GRAPHS_DRAWN = 8
-_LARGEST_DRAWN = 120  # nodes; more of them are a ball of wool
+_LARGEST_DRAWN = 120  # maximum number of nodes of a readable drawing
 _TILE = 150
 _LONGEST_LABEL = 3
 
@@ -42,8 +42,8 @@ def comparison_html(comparison: Comparison) -> str:
 
 
 def explanation_html(explanation: Explanation) -> str:
-    """Return the shaded drawing, where the graph is small enough for one, and the explanation in words."""
-    words = f"<details><summary>in words</summary><pre>{escape(str(explanation))}</pre></details>"
+    """Return the explanation as text, with a shaded drawing if the graph is small enough."""
+    words = f"<details><summary>as text</summary><pre>{escape(str(explanation))}</pre></details>"
     if not 0 < explanation.graph.n_nodes <= _LARGEST_DRAWN:
         return f"<div><pre>{escape(str(explanation))}</pre></div>"
     from matplotlib import rc_context  # noqa: PLC0415  (heavy)
@@ -59,7 +59,7 @@ def explanation_html(explanation: Explanation) -> str:
 
 def evaluation_html(evaluation: Evaluation) -> str:
     """Return one row per protocol and metric; optimistic readings are marked."""
-    from twinwl.evaluation.metrics import METRICS  # noqa: PLC0415  (loaded already by whoever has an evaluation)
+    from twinwl.evaluation.metrics import METRICS  # noqa: PLC0415  (an evaluation has already loaded it)
 
     rows = "".join(
         f"<tr><td>{escape(row['protocol'])}{' (optimistic)' if row['optimistic'] else ''}</td>"

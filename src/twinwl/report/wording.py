@@ -1,4 +1,4 @@
-"""Small pieces of sentences."""
+"""Functions that format parts of sentences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["counted", "enumerated", "facts_of", "signed"]
 
 
 def counted(number: int, noun: str) -> str:
-    """Count something.
+    """Return a number and a noun, in the plural if needed.
 
     >>> counted(1, "node"), counted(1200, "edge")
     ('1 node', '1,200 edges')
@@ -22,7 +22,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def enumerated(parts: Sequence[str], word: str = "and") -> str:
-    """List things as a sentence does.
+    """Join items with commas and a last word.
 
     >>> enumerated(["9", "10", "12"], "or")
     '9, 10 or 12'
@@ -31,7 +31,7 @@ def enumerated(parts: Sequence[str], word: str = "and") -> str:
 
 
 def facts_of(graph: GraphBatch) -> str:
-    """Say how large a graph is.
+    """Return the number of nodes and edges of a graph as text.
 
     >>> from twinwl.graphs.batch import GraphBatch
     >>> facts_of(GraphBatch.from_edges([[(0, 1), (1, 2)]]))
@@ -41,7 +41,7 @@ def facts_of(graph: GraphBatch) -> str:
 
 
 def signed(points: float, digits: int = 2) -> str:
-    """Write a difference with its sign; what rounds to nothing has none.
+    """Format a difference with its sign; a value that rounds to zero has none.
 
     >>> signed(1.25), signed(-0.8, 1), signed(-0.004)
     ('+1.25', '−0.8', '0.00')

@@ -42,7 +42,7 @@ def test_mismatch_shows_both_sides_of_every_figure():
     with pytest.raises(CardError) as caught:
         check_card(card, found, "X.zip")
     message = str(caught.value)
-    assert message.startswith("X.zip is not the data set X as it is known")
+    assert message.startswith("X.zip is not the known data set X")
     assert "graphs: 1,000 on the card, 999 in the file" in message
     assert "graphs by class: 0: 400, 1: 600 on the card, 0: 399, 1: 600 in the file" in message
     assert "edges" not in message

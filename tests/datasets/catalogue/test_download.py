@@ -53,7 +53,7 @@ def test_right_checksum_is_accepted(site, target):
 
 
 def test_wrong_checksum_leaves_no_file(site, target):
-    with pytest.raises(DownloadError, match="checksum is not the known one"):
+    with pytest.raises(DownloadError, match="checksum is wrong"):
         download(site.url, target, sha256="0" * 64)
     assert names(target) == []
 

@@ -123,7 +123,7 @@ def test_names_that_lead_out_of_the_folder_are_refused(collection, tmp_path, tin
         archive.writestr(name, "1, 2\n")
     collection.content = extended.getvalue()
     before = set(tmp_path.rglob("*.txt"))
-    with pytest.raises(DownloadError, match="leads out of its folder"):
+    with pytest.raises(DownloadError, match="is outside its folder"):
         load_dataset("BZR")
     assert set(tmp_path.rglob("*.txt")) == before
 

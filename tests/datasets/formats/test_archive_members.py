@@ -28,7 +28,7 @@ def test_members_are_read_and_nothing_is_unpacked(archive):
 def test_names_that_lead_out_of_the_folder_are_refused(archive, name):
     with zipfile.ZipFile(archive, "a") as file:
         file.writestr(name, "2")
-    with pytest.raises(TwinWLError, match="a name that leads out of its folder"):
+    with pytest.raises(TwinWLError, match="is outside its folder"):
         ArchiveMembers(archive)
 
 

@@ -81,7 +81,7 @@ def test_column_that_is_not_there_cannot_be_named(tmp_path):
     [
         ("a b 1\nc d\n", "line 2: this edge has no label"),
         ("a b\nc d 1\n", "line 2: this edge has a label"),
-        ("a b c d\n", "line 1: 4 columns, where an edge list has two or three"),
+        ("a b c d\n", "line 1: got 4 columns, expected two or three in an edge list"),
         ("0 1 {'weight': 3}\n", "data=False"),
         ("# nothing\n", "the file is empty"),
     ],

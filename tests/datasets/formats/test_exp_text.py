@@ -65,9 +65,9 @@ def test_real_set_reads_as_its_tu_form(tu_zip, tmp_path):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("2 3\n", "line 1: the first line must hold the number of graphs alone"),
-        ("-1\n", "line 1: the first line must hold"),
-        ("5\n1 0\n0 0\n", "line 1: 5 graphs cannot stand in 3 lines"),
+        ("2 3\n", "line 1: the first line must be the number of graphs"),
+        ("-1\n", "line 1: the first line must be"),
+        ("5\n1 0\n0 0\n", "line 1: 5 graphs do not fit in 3 lines"),
         ("2\n1 0\n0 0\n", "line 3: the file ends after 1 of 2 graphs"),
         ("1\n1 0 9\n0 0\n", "line 2: graph 0 must start with its number of nodes and its class"),
         ("1\n2 0\n0 0\n", "ends in line 4"),
@@ -76,10 +76,10 @@ def test_real_set_reads_as_its_tu_form(tu_zip, tmp_path):
         ("1\n2 0\n0 2 1\n0 1 0\n", "line 3: degree 2, but 1 neighbours follow"),
         ("1\n2 0\n0 1 1\n0 0\n", "graph 0: (0, 1) is there but (1, 0) is not; a neighbour must name"),
         ("1\n2 0\n0 1 5\n0 0\n", "names node 5, which does not exist"),
-        ("1\n1 x\n0 0\n", "line 2: 'x' is no number"),
-        ("1\n1 0\n0 0.5\n", "line 3: '.' is no number"),
-        ("1\n1 -\n0 0\n", "is no whole number"),
-        ("1\n1 99999999999999999999\n0 0\n", "is no whole number"),
+        ("1\n1 x\n0 0\n", "line 2: 'x' is not a number"),
+        ("1\n1 0\n0 0.5\n", "line 3: '.' is not a number"),
+        ("1\n1 -\n0 0\n", "expected integers only"),
+        ("1\n1 99999999999999999999\n0 0\n", "expected integers only"),
         ("", "the file is empty"),
     ],
 )

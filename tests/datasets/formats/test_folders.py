@@ -82,9 +82,9 @@ def test_a_file_that_cannot_be_read_keeps_its_place(tmp_path):
     ("table", "message"),
     [
         ("file,class\na,1\n", "has no class for 1 of 2 files, first 'b.graphml'"),
-        ("name,class\na,1\n", "it must name two columns, 'file' and one of classes"),
-        ("file,class\na,1\na.graphml,2\nb,1\n", "line 3: 'a.graphml' stands there twice"),
-        ("file,class\na,1\nb,\n", "line 3: a file and its class are needed"),
+        ("name,class\na,1\n", "expected two columns, 'file' and one of classes"),
+        ("file,class\na,1\na.graphml,2\nb,1\n", "line 3: 'a.graphml' is listed twice"),
+        ("file,class\na,1\nb,\n", "line 3: expected a file and its class"),
     ],
 )
 def test_a_wrong_table_is_refused(tmp_path, table, message):
@@ -98,7 +98,7 @@ def test_a_wrong_table_is_refused(tmp_path, table, message):
 def test_a_file_beside_class_folders_is_refused(tmp_path):
     write(tmp_path / "x" / "a.graphml", nx.path_graph(2))
     write(tmp_path / "b.graphml", nx.path_graph(2))
-    with pytest.raises(GraphInputError, match=r"b\.graphml: lies beside the subfolders"):
+    with pytest.raises(GraphInputError, match=r"b\.graphml: is not in a subfolder"):
         load_dataset(tmp_path)
 
 
@@ -108,7 +108,7 @@ def test_files_that_do_not_go_together_are_named(tmp_path):
     with pytest.raises(GraphInputError, match=r"b\.graphml: 2 of 2 nodes have no attribute 'label'"):
         load_dataset(tmp_path, node_label="label", on_error="fail")
     write(tmp_path / "b.graphml", nx.DiGraph([(0, 1)]), label="C")
-    with pytest.raises(GraphInputError, match=r"b\.graphml has directed edges and .*a\.graphml has none"):
+    with pytest.raises(GraphInputError, match=r"b\.graphml is directed and .*a\.graphml is not"):
         load_dataset(tmp_path, node_label="label")
 
 
@@ -129,7 +129,7 @@ def test_what_many_files_have_in_common_is_told_once(tmp_path):
         load_dataset(tmp_path)
     messages = [str(each.message) for each in caught]
     assert len(messages) == 2
-    assert all(message.endswith("so in 4 of 5 files") for message in messages)
+    assert all(message.endswith("the same in 4 of 5 files") for message in messages)
     assert "edge weights, 1 of 1 other than 1" in messages[1]
 
 

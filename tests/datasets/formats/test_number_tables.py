@@ -46,8 +46,8 @@ def test_empty_file_is_an_empty_table(data):
         (b"1\n1-2\n", "line 2"),
         (b"1\n--2\n", "line 2"),
         (b"nan\n", "line 1: got 'nan'"),
-        (b"1\n\n2\n", "line 2: is empty, while rows follow"),
-        (b"\n1\n", "line 1: is empty"),
+        (b"1\n\n2\n", "line 2: the line is empty, but more rows follow"),
+        (b"\n1\n", "line 1: the line is empty"),
         (b"1, 2\n3\n", "line 2: got '3', expected 2 integers as in the lines before"),
         (b"1\n2, 3\n", "line 2: got '2, 3', expected one integer"),
         (b"1, 2\n3,\n", "line 2"),
@@ -89,7 +89,7 @@ def test_floats_are_read_exactly(rows):
         (b"1.5\ninf\n", "line 2"),
         (b"1.5\n1_0\n", "line 2"),
         (b"1.5\r2\n3\rx\n", "line 2: got .3.rx., expected 2 finite numbers"),
-        (b"1.5\n\n2\n", "line 2: is empty"),
+        (b"1.5\n\n2\n", "line 2: the line is empty"),
         (b"1.5, 2\n3\n", "line 2: got '3', expected 2 numbers"),
     ],
 )
@@ -127,5 +127,5 @@ def test_lines_are_counted_across_pieces(monkeypatch):
     assert float_table(text, "x.txt").ravel().tolist() == [number + 0.5 for number in range(100)]
     with pytest.raises(TwinWLError, match="line 101: got 'x'"):
         float_table(text + b"x\n1\n", "x.txt")
-    with pytest.raises(TwinWLError, match="line 101: is empty, while rows follow"):
+    with pytest.raises(TwinWLError, match="line 101: the line is empty, but more rows follow"):
         float_table(text + b"\n" * 30 + b"1\n", "x.txt")

@@ -102,7 +102,7 @@ def test_a_record_without_end_is_not_kept_in_memory(file, monkeypatch):
 
 def test_a_molecule_beyond_the_bounds_is_left_out(file, monkeypatch):
     monkeypatch.setattr(sdf, "_MAX_ATOMS", 5)
-    with pytest.raises(GraphInputError, match="9 atoms and about 0 rings; at most 5 and 500 are read"):
+    with pytest.raises(GraphInputError, match="9 atoms and about 0 rings; the limits are 5 and 500"):
         load_dataset(file)
 
 

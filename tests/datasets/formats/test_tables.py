@@ -89,7 +89,7 @@ def test_kinds_of_targets(parsed, values, expected):
 
 
 def test_infinite_target_is_refused(parsed):
-    with pytest.raises(TwinWLError, match="line 3: target 'y' holds an infinite number"):
+    with pytest.raises(TwinWLError, match="line 3: target 'y': got an infinite number"):
         parsed("smiles,y\nCC,1\nCC,1e999\n")
 
 
@@ -248,7 +248,7 @@ def test_frames_that_cannot_be_meant():
     with pytest.raises(GraphInputError, match="2 columns are called 'smiles'"):
         load_dataset(twice)
     nested = pandas.DataFrame({"smiles": ["CC", "CO"], "y": [[1], [2]]})
-    with pytest.raises(GraphInputError, match=r"target 'y' holds \[1\]; give numbers, or names"):
+    with pytest.raises(GraphInputError, match=r"target 'y': got \[1\], expected numbers or strings"):
         load_dataset(nested)
 
 
@@ -302,7 +302,7 @@ def test_table_of_moleculenet_by_name():
 
 
 def test_table_of_moleculenet_that_is_not_at_hand(tmp_path):
-    with pytest.raises(TwinWLError, match=r"HIV is not at hand: put MoleculeNet's HIV.csv into"):
+    with pytest.raises(TwinWLError, match=r"HIV was not found: put MoleculeNet's HIV.csv into"):
         load_dataset("HIV", tmp_path)
     with zipfile.ZipFile(tmp_path / "moleculenet_csv.zip", "w") as archive:
         archive.writestr("moleculenet/HIV.csv", "smiles,activity,HIV_active\nCC,CI,0\nCCO,CA,1\n")

@@ -163,10 +163,13 @@ BAD = {
     "graph 0": ({"graph_indicator": "1\n0\n1\n2\n2\n"}, "DS_graph_indicator.txt, line 2: no graph 0"),
     "graph beyond": ({"graph_indicator": "1\n1\n1\n2\n3\n"}, "line 5: no graph 3"),
     "text": ({"node_labels": "1\nC\n1\n1\n1\n"}, "DS_node_labels.txt, line 2: got 'C', expected one integer"),
-    "class missing": ({"graph_labels": "7\n\n-7\n"}, "DS_graph_labels.txt, line 2: is empty"),
+    "class missing": ({"graph_labels": "7\n\n-7\n"}, "DS_graph_labels.txt, line 2: the line is empty"),
     "class not whole": ({"graph_labels": "7\n0.5\n"}, "DS_graph_labels.txt, line 2: got '0.5'"),
-    "two classes": ({"graph_labels": "7, 1\n-7, 1\n"}, "DS_graph_labels.txt, line 1: 2 numbers instead of 1"),
-    "three ends": ({"A": "1, 2, 3\n"}, "DS_A.txt, line 1: 3 numbers instead of 2"),
+    "two classes": (
+        {"graph_labels": "7, 1\n-7, 1\n"},
+        "DS_graph_labels.txt, line 1: got 2 numbers, expected 1",
+    ),
+    "three ends": ({"A": "1, 2, 3\n"}, "DS_A.txt, line 1: got 3 numbers, expected 2"),
     "one end": ({"A": "1, 2\n2\n"}, "DS_A.txt, line 2"),
     "two labels for one edge": (
         {"edge_labels": "0\n1\n1\n1\n"},

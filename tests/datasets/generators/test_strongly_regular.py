@@ -62,5 +62,5 @@ def test_unknown_family_names_the_nearest():
 
 
 def test_no_copies_is_an_error():
-    with pytest.raises(TwinWLError, match="n_copies is 0"):
+    with pytest.raises(TwinWLError, match="n_copies: got 0"):
         strongly_regular(n_copies=0)

@@ -105,5 +105,5 @@ def test_cores_are_two_rings_of_six_and_of_five():
 
 
 def test_no_pairs_is_an_error():
-    with pytest.raises(TwinWLError, match="n_pairs is 0"):
+    with pytest.raises(TwinWLError, match="n_pairs: got 0"):
         twins(n_pairs=0)

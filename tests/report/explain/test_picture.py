@@ -39,7 +39,7 @@ def test_pictures_have_the_format_of_their_name_and_the_same_bytes_every_time(
         assert path.read_bytes() == once
 
 
-def test_red_speaks_for_and_blue_against(ethanol, tmp_path):
+def test_red_is_for_the_prediction_and_blue_against_it(ethanol, tmp_path):
     shares = np.array([0.0, -1.0, 1.0])
     draw_explanation(replace(ethanol, node_shares=shares), tmp_path / "x.png", "CCO", probability=0.87)
     pixels = imread(tmp_path / "x.png")[..., :3].reshape(-1, 3)

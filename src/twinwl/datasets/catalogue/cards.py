@@ -1,4 +1,4 @@
-"""Cards: what is known of a data set beforehand, checked against what was loaded."""
+"""Cards: known figures of a data set, which are compared with the loaded data."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ ClassValue: TypeAlias = "int | float | str"
 
 
 class CardError(TwinWLError):
-    """What was loaded is not what the card of the data set says."""
+    """The loaded data do not match the card of the data set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """The figures of a data set; None where a figure is not known beforehand.
+    """The figures of a data set; None if a figure is not known in advance.
 
     Attributes
     ----------
     name, about : str
-        What the set is called, and one line of what its graphs and classes are.
+        Name, and a one-line description of the graphs and classes.
     n_graphs, n_nodes, n_edges, n_classes : int or None
-        There are no classes where targets are measured.
+        There are no classes if the targets are measurements.
     classes : tuple of (class, number of its graphs), or None
         Sorted by class.
     n_node_labels, n_edge_labels : int or None
-        How many different labels occur; 0 where there are none.
+        Number of different labels; 0 if there are none.
     n_isolated : int or None
         Nodes without an edge.
     digest : str or None
-        What `twinwl.datasets.dataset.content_digest` makes of graphs, classes and groups.
+        `twinwl.datasets.dataset.content_digest` of the graphs, classes and groups.
 
     >>> CARDS["MUTAG"].n_graphs, CARDS["MUTAG"].classes
     (188, ((-1, 63), (1, 125)))
@@ -83,7 +83,7 @@ _FIGURES = {
 
 
 def measure(name: str, graphs: GraphBatch, y: NDArray[np.generic] | None, about: str = "") -> Card:
-    """Write the card of a data set from its graphs and classes, where it has any.
+    """Compute the card of a data set from its graphs and, if it has any, its classes.
 
     >>> from twinwl.graphs.batch import GraphBatch
     >>> measure("tiny", GraphBatch.from_edges([[(0, 1)], []], num_nodes=[2, 1]), np.array([1, 0])).n_isolated
@@ -107,21 +107,22 @@ def measure(name: str, graphs: GraphBatch, y: NDArray[np.generic] | None, about:
 
 
 def check_card(card: Card, found: Card, where: str) -> Card:
-    """Return the card with every figure filled in, or say how the loaded data differ from it.
+    """Return the card with every figure filled in, or raise an error that lists the differences.
 
     Parameters
     ----------
     card
-        What is known beforehand.
+        The known figures.
     found
-        What was measured.
+        The measured figures.
     where
         The file the data came from.
 
     Raises
     ------
     CardError
-        Showing both sides of every figure that differs; of the digest, where only that does.
+        If a figure differs; the message has the expected and the actual value of each. The digest is
+        mentioned only if no other figure differs.
 
     >>> check_card(Card("X", n_graphs=2), Card("X", n_graphs=2, n_nodes=9), "X.zip").n_nodes
     9
@@ -135,8 +136,8 @@ def check_card(card: Card, found: Card, where: str) -> Card:
         differences = [f"the digest of its graphs and classes is {found.digest}, expected {card.digest}"]
     if differences:
         raise CardError(
-            f"{where} is not the data set {card.name} as it is known: {'; '.join(differences)}. "
-            "Get it again, or give its path instead of its name if it is meant to differ"
+            f"{where} is not the known data set {card.name}: {'; '.join(differences)}. "
+            "Get it again, or give its path instead of its name if the difference is intended"
         )
     return replace(found, name=card.name, about=card.about or found.about)
 
@@ -158,7 +159,7 @@ def _known(
     labels: tuple[int, int, int] | tuple[None, None, None] = (None, None, None),
     digest: str | None = None,
 ) -> Card:
-    """Write a card; ``labels`` are the numbers of node labels, edge labels and isolated nodes."""
+    """Build a card; ``labels`` are the numbers of node labels, edge labels and isolated nodes."""
     classes = None if counts is None else tuple(sorted(counts.items()))
     n_classes = n_classes if counts is None else len(counts)
     known = Card(name, about, n_graphs, n_nodes, n_edges, n_classes, classes, *labels)
@@ -209,7 +210,7 @@ CARDS: dict[str, Card] = {
             1200, 53_336, 66_130, {0: 600, 1: 600}, labels=(2, 0, 0),
             digest="1447f8a33029b6e9a81d29a6cf9334c3a49dff3400f07cf94869eafea52a99b7",
         ),
-        _known("CEXP", "EXP with half of its pairs changed so that 1-WL parts them", 1200, n_classes=2),
+        _known("CEXP", "EXP with half of its pairs changed so that 1-WL tells them apart", 1200, n_classes=2),
         _known("PROTEINS", "proteins as graphs of structure elements: enzyme or not", 1113, n_classes=2),
         _known("ENZYMES", "enzymes: which of the six top classes", 600, n_classes=6),
         _known("IMDB-MULTI", "ego networks of actors: comedy, romance or science fiction", 1500, n_classes=3),

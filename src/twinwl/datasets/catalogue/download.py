@@ -1,4 +1,4 @@
-"""Downloads that are resumed, checked before they count, and explained when they fail.
+"""Downloads that can be resumed, are checked before use, and give helpful errors.
 
 pooch decides whether a file is needed, verifies its checksum and moves it into place; it cannot resume, so
 the transfer itself is done here.
@@ -28,7 +28,7 @@ __all__ = ["DownloadError", "download"]
 _ATTEMPTS = 4
 _PAUSE = 0.5  # seconds before the second attempt; doubled each time
 _TIMEOUT = (10, 60)  # seconds to connect, and between two pieces
-_PIECE = 1 << 13  # what is lost when the connection is cut
+_PIECE = 1 << 13  # the most that is lost if the connection breaks
 _MAX_BYTES = 8 * 2**30
 _OK, _PARTIAL, _RANGE_REFUSED, _SERVER_ERROR = 200, 206, 416, 500
 
@@ -45,25 +45,25 @@ def download(
     check: Callable[[Path], None] | None = None,
     progress: bool | None = None,
 ) -> Path:
-    """Download a file, going on where an earlier attempt was cut off.
+    """Download a file; an interrupted download is resumed.
 
     Parameters
     ----------
     url
         An https address; plain http is refused except on the machine itself.
     target
-        Where to put it. Until it is complete and checked its bytes are beside it, in ``.part``.
+        The file to write. Until it is complete and checked, its bytes are in a ``.part`` file next to it.
     sha256
-        The checksum it must have, where that is known.
+        Expected checksum, if it is known.
     check
-        Called with the complete file before it takes its place; raises where it is not what it should be.
+        Called with the complete file before it is moved to ``target``; raises an error if the file is wrong.
     progress
-        Whether to show a bar on standard error; None where that is a terminal.
+        Whether to show a progress bar; None shows it if standard error is a terminal.
 
     Raises
     ------
     DownloadError
-        Saying how to put the file there by hand.
+        If the download fails; the message says how to get the file by hand.
     """
     import pooch  # noqa: PLC0415  (it brings requests, and most calls need neither)
 
@@ -82,8 +82,8 @@ def download(
         raise _explained(error, url, target) from error
     except OSError as error:
         raise _explained(f"{error.strerror or error}", url, target) from error
-    except ValueError as error:  # pooch's word for a wrong checksum
-        raise _explained(f"its checksum is not the known one: {error}", url, target) from error
+    except ValueError as error:  # raised by pooch for a wrong checksum
+        raise _explained(f"its checksum is wrong: {error}", url, target) from error
     return target
 
 
@@ -95,7 +95,7 @@ def _explained(reason: object, url: str, target: Path) -> DownloadError:
 
 
 class _Transfer:
-    """What pooch calls to fetch a file: fills the part file, however many attempts that takes."""
+    """The downloader that pooch calls: it fills the part file, in several attempts if needed."""
 
     def __init__(self, part: Path, check: Callable[[Path], None] | None, progress: bool | None) -> None:
         self.part = part
@@ -179,7 +179,7 @@ class _Transfer:
 
 def _check_size(n_bytes: int) -> None:
     if n_bytes > _MAX_BYTES:
-        raise DownloadError(f"it is longer than {_MAX_BYTES:,} bytes, which no data set should be")
+        raise DownloadError(f"it is longer than {_MAX_BYTES:,} bytes, the limit for data sets")
 
 
 def _reason(error: Exception) -> str:
@@ -191,7 +191,7 @@ def _reason(error: Exception) -> str:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Let one process at a time download a file; the others then find it there."""
+    """Let one process at a time download a file; the others wait and then find it."""
     try:
         import fcntl  # noqa: PLC0415
     except ImportError:  # no such locks on Windows; the last one to finish wins there, with a whole file
@@ -204,7 +204,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Keep pooch from announcing what the progress bar shows."""
+    """Suppress pooch's log messages, since there is a progress bar."""
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:

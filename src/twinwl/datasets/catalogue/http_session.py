@@ -1,4 +1,4 @@
-"""HTTP sessions that speak TLS, to the end of every redirection."""
+"""HTTP sessions that use only TLS, also after redirects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_REDIRECTIONS = 5
 
 
 def open_session() -> requests.Session:
-    """Return a session that refuses plain http before anything is sent, except to the machine itself.
+    """Return a session that refuses plain http, except to the local machine, before anything is sent.
 
     >>> with open_session() as session:
     ...     session.get("http://example.org/MUTAG.zip")

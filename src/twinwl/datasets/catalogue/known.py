@@ -1,4 +1,4 @@
-"""Data sets by name: made in code, at hand, or downloaded; and what is known of each."""
+"""Data sets by name: generated, found locally, or downloaded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _IN_PAIRS = {"EXP", "CEXP"}
 
 
 def known_names() -> list[str]:
-    """Return every name that `load_dataset` knows: sets made in code, those with cards, then all others.
+    """Return every name that `load_dataset` knows: generated sets, those with cards, then all others.
 
     >>> known_names()[:2]
     ['TWINS', 'CSL']
@@ -45,7 +45,7 @@ def known_names() -> list[str]:
 
 
 def is_known(name: str) -> bool:
-    """Say whether a name is that of a data set, whether it is at hand or not.
+    """Return whether a name is that of a known data set, available locally or not.
 
     >>> is_known("MUTAG"), is_known("MUTAG.zip")
     (True, False)
@@ -54,7 +54,7 @@ def is_known(name: str) -> bool:
 
 
 def check_known(name: str, data_dir: str | Path | None) -> None:
-    """Refuse a name of the TU collection that is neither at hand nor can be downloaded.
+    """Refuse a name that is neither available locally nor in the TU collection.
 
     >>> check_known("MUTAG", None)
     """
@@ -63,7 +63,7 @@ def check_known(name: str, data_dir: str | Path | None) -> None:
 
 
 def split_options(given: str, options: Mapping[str, int]) -> tuple[str, dict[str, int]]:
-    """Take options out of a name such as ``TWINS:n_pairs=50``.
+    """Split a name such as ``TWINS:n_pairs=50`` into the name and its options.
 
     >>> split_options("TWINS:n_pairs=50", {})
     ('TWINS', {'n_pairs': 50})
@@ -73,13 +73,13 @@ def split_options(given: str, options: Mapping[str, int]) -> tuple[str, dict[str
     for part in filter(None, written.split(",")):
         key, _, value = (text.strip() for text in part.partition("="))
         if not re.fullmatch(r"-?[0-9]{1,18}", value):
-            raise TwinWLError(f"{given!r}: {part!r} is no option; write for example 'TWINS:n_pairs=50'")
+            raise TwinWLError(f"{given!r}: got {part!r}, expected an option as in 'TWINS:n_pairs=50'")
         found[key] = int(value)
     return name, found
 
 
 def load_generated(name: str, options: Mapping[str, int]) -> Dataset:
-    """Make a data set in code.
+    """Generate a data set.
 
     >>> load_generated("TWINS", {"n_pairs": 2})
     Dataset('TWINS', 4 graphs, 2 classes)
@@ -89,7 +89,7 @@ def load_generated(name: str, options: Mapping[str, int]) -> Dataset:
 
 
 def load_collection(name: str, data_dir: str | Path | None, progress: bool | None) -> Dataset:
-    """Load a set by its name in the TU collection: at hand, downloaded before, or downloaded now."""
+    """Load a set by its name in the TU collection, from a local file or by downloading it."""
     path = find(name, data_dir)
     if path is None or path.parent != downloads_folder() or name not in TU_NAMES:
         return _checked(name, path or _fetched(name, data_dir, progress))
@@ -98,13 +98,13 @@ def load_collection(name: str, data_dir: str | Path | None, progress: bool | Non
     if is_intact(path):
         try:
             return _checked(name, path)
-        except CardError as error:  # what was downloaded once must not stand in the way for ever
+        except CardError as error:  # a bad download is replaced
             set_aside(path, f"{error}; it is downloaded again")
     return _checked(name, _fetched(name, data_dir, progress))
 
 
 def read_collection(path: Path, kind: str) -> Dataset:
-    """Read a TU data set, or EXP in its authors' text form, from a file or folder; it brings its name.
+    """Read a TU data set, or EXP in its authors' text format, from a file or folder; the files give the name.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def _checked(name: str, path: Path) -> Dataset:
     result = replace(read_collection(path, "exp" if is_text else "tu"), name=name, names=())
     if name not in CARDS:
         return result
-    # Nothing says that the authors' text form of EXP has the order of the zip.
+    # The authors' text form of EXP need not have the order of the zip.
     card = replace(CARDS[name], digest=None) if is_text else CARDS[name]
     check_card(card, result.card, str(path))
     return replace(result, about=card.about)
@@ -138,25 +138,25 @@ def _fetched(name: str, data_dir: str | Path | None, progress: bool | None) -> P
 def _not_at_hand(name: str, data_dir: str | Path | None) -> str:
     if name in _IN_PAIRS:
         return (
-            f"{name} is not at hand, and not in the TU collection: put {name}.zip in TU format, or its "
-            f"authors' text form as {name}/GRAPHSAT.txt, into the folder that TWINWL_DATA or --data-dir names"
+            f"{name} was not found, and is not in the TU collection: put {name}.zip in TU format, or its "
+            f"authors' text form as {name}/GRAPHSAT.txt, into the folder given by TWINWL_DATA or --data-dir"
         )
     of_folded = {known.casefold(): known for known in [*known_names(), *names_at_hand(data_dir)]}
     close = get_close_matches(name.casefold(), list(of_folded), n=1)
     hint = f"did you mean {of_folded[close[0]]!r}? " if close else ""
     return (
-        f"there is no data set or file {name!r}: {hint}'twinwl datasets' lists all names; a TU zip of your "
-        f"own is loaded by its path, or by name from the folder that TWINWL_DATA or --data-dir names"
+        f"there is no data set or file {name!r}: {hint}'twinwl datasets' lists all names; load your own "
+        f"TU zip by its path, or by name from the folder given by TWINWL_DATA or --data-dir"
     )
 
 
 def _in_pairs(data: Dataset) -> Dataset:
-    """Note the pairs of EXP: graphs 2i and 2i + 1 are one, of opposite classes."""
+    """Add the pairs of EXP as groups: graphs 2i and 2i + 1 are a pair, with opposite classes."""
     y = data.targets
     if len(y) % 2 or (y[::2] == y[1::2]).any():
         warn_caller(
-            f"{data.name} does not come as pairs of opposite classes, so nothing is known of which graphs to "
-            "keep together in folds; its figures will mislead"
+            f"{data.name} does not consist of pairs with opposite classes, so it is unknown which graphs to "
+            "keep together in folds; scores will be misleading"
         )
         return data
     return replace(data, groups=np.repeat(np.arange(len(y) // 2), 2))

@@ -1,4 +1,4 @@
-"""The catalogue: which data sets are known, and which of them are at hand."""
+"""The catalogue: which data sets are known, and which of them are available locally."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Entry(NamedTuple):
     source : str
         ``"made in code"``, ``"TU collection"``, ``"EXP's authors"``, ``"MoleculeNet"`` or ``"your own"``.
     where : str or None
-        The file it would be loaded from; None where it is not at hand.
+        The file it would be loaded from; None if it is not available locally.
     card : Card
-        What is known of it without loading it.
+        Its figures, as far as they are known without loading it.
     """
 
     name: str
@@ -43,14 +43,14 @@ class Entry(NamedTuple):
 
 
 def catalogue(data_dir: str | Path | None = None, *, everything: bool = False) -> list[Entry]:
-    """List sets made in code, those with cards, molecules, and whatever else is at hand.
+    """List generated sets, those with cards, molecules, and all others that are available locally.
 
     Parameters
     ----------
     data_dir
-        Where to look; None takes ``TWINWL_DATA``.
+        Folder to search; None uses ``TWINWL_DATA``.
     everything
-        Whether to list all names of the TU collection, too.
+        Whether to list all names of the TU collection too.
 
     >>> [entry.name for entry in catalogue()][:3]
     ['TWINS', 'CSL', 'SRG']
@@ -62,7 +62,7 @@ def catalogue(data_dir: str | Path | None = None, *, everything: bool = False) -
 
 
 def entry_of(name: str, data_dir: str | Path | None = None) -> Entry:
-    """Return the line of one set.
+    """Return the entry of one set.
 
     >>> entry_of("CSL").source
     'made in code'

@@ -1,4 +1,4 @@
-"""Where data sets lie on this machine: the user's own folder first, then what was downloaded before."""
+"""Local folders of data sets: the user's folder first, then the folder of downloads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EXP_NAMES = {"EXP", "CEXP"}
 
 
 def downloads_folder() -> Path:
-    """Return the folder that downloads go to.
+    """Return the folder of downloads.
 
     >>> downloads_folder().name
     'downloads'
@@ -24,7 +24,7 @@ def downloads_folder() -> Path:
 
 
 def data_folders(data_dir: str | Path | None = None) -> list[Path]:
-    """Return the folders to look in: the given one, else that of ``TWINWL_DATA``; then that of downloads.
+    """Return the folders to search: the given one or that of ``TWINWL_DATA``, then that of downloads.
 
     >>> data_folders(".")[0]
     PosixPath('.')
@@ -35,14 +35,14 @@ def data_folders(data_dir: str | Path | None = None) -> list[Path]:
     folder = Path(chosen).expanduser()
     if not folder.is_dir():
         said_by = "TWINWL_DATA" if data_dir is None else "the data folder"
-        raise TwinWLError(f"{said_by} is {str(folder)!r}, which is no folder; create it or name another")
+        raise TwinWLError(f"{said_by}: got {str(folder)!r}, which is not a folder; create it or name another")
     return [folder, downloads_folder()]
 
 
 def find(name: str, data_dir: str | Path | None = None) -> Path | None:
-    """Return the file or folder that holds a data set, or None where it is not at hand.
+    """Return the file or folder of a data set, or None if it is not available locally.
 
-    A set lies in ``NAME.zip``, in a folder ``NAME``, in ``NAME.csv`` (molecules), or, for EXP and CEXP, in
+    A set is in ``NAME.zip``, in a folder ``NAME``, in ``NAME.csv`` (molecules), or, for EXP and CEXP, in
     ``NAME/GRAPHSAT.txt`` or ``NAME/raw/GRAPHSAT.txt`` as in their authors' repository.
 
     >>> find("no such set") is None

@@ -17,7 +17,7 @@ _ARCHIVE = "moleculenet_csv.zip"
 
 
 class MoleculeSet(NamedTuple):
-    """A table of MoleculeNet: its file, the columns to take, and what it is about."""
+    """A table of MoleculeNet: its file, the columns to read, and a description."""
 
     file: str
     smiles_column: str
@@ -26,21 +26,21 @@ class MoleculeSet(NamedTuple):
 
 
 MOLECULE_SETS = {
-    "HIV": MoleculeSet("HIV.csv", "smiles", "HIV_active", "compounds: hinders HIV or not"),
-    "BBBP": MoleculeSet("BBBP.csv", "smiles", "BBBP", "compounds: pass the blood-brain barrier or not"),
-    "BACE": MoleculeSet("bace.csv", "mol", "Class", "compounds: hinder beta-secretase 1 or not"),
+    "HIV": MoleculeSet("HIV.csv", "smiles", "HIV_active", "compounds: inhibits HIV replication or not"),
+    "BBBP": MoleculeSet("BBBP.csv", "smiles", "BBBP", "compounds: passes the blood-brain barrier or not"),
+    "BACE": MoleculeSet("bace.csv", "mol", "Class", "compounds: inhibits beta-secretase 1 or not"),
     "ClinTox": MoleculeSet("clintox.csv", "smiles", "CT_TOX", "drugs: failed for toxicity or not"),
     "Tox21": MoleculeSet("tox21.csv", "smiles", "NR-AR", "compounds: toxic in one of twelve assays or not"),
 }
 
 
 def find_molecules(name: str, data_dir: str | Path | None = None) -> tuple[Path, str | None]:
-    """Return the CSV file of a MoleculeNet set, or the zip that holds it and its name inside.
+    """Return the CSV file of a MoleculeNet set, or the zip that contains it and its name inside.
 
     Raises
     ------
     TwinWLError
-        Where it is not at hand, saying how to put it there.
+        If it is not available locally; the message says where to put it.
     """
     file = MOLECULE_SETS[name].file
     folders = data_folders(data_dir)
@@ -53,6 +53,6 @@ def find_molecules(name: str, data_dir: str | Path | None = None) -> tuple[Path,
             if inside:
                 return folder / _ARCHIVE, inside[0]
     raise TwinWLError(
-        f"{name} is not at hand: put MoleculeNet's {file} into {str(folders[0])!r}, or into the folder that "
-        "TWINWL_DATA or --data-dir names"
+        f"{name} was not found: put MoleculeNet's {file} into {str(folders[0])!r}, or into the folder given "
+        "by TWINWL_DATA or --data-dir"
     )

@@ -1,4 +1,4 @@
-"""TU data sets fetched from their collection, and looked at before they are let in."""
+"""TU data sets downloaded from their collection, and checked before use."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _REQUIRED = ("A", "graph_indicator", "graph_labels")
 
 
 def downloaded_tu(name: str, progress: bool | None = None) -> Path:
-    """Download the zip of a TU data set to the user's cache, and note its checksum.
+    """Download the zip of a TU data set to the user's cache, and record its checksum.
 
     Parameters
     ----------
     name
-        As the TU collection writes it.
+        Name in the TU collection.
     progress
-        Whether to show a bar; None where standard error is a terminal.
+        Whether to show a progress bar; None shows it if standard error is a terminal.
 
     Returns
     -------
     Path
-        The zip, which `check_tu_zip` has found sound.
+        The zip, checked by `check_tu_zip`.
     """
     target = downloads_folder() / f"{name}.zip"
     download(tu_url(name), target, check=lambda path: check_tu_zip(path, name), progress=progress)
@@ -44,9 +44,9 @@ def downloaded_tu(name: str, progress: bool | None = None) -> Path:
 
 
 def is_intact(path: Path) -> bool:
-    """Say whether a downloaded zip is still what it was; a changed one is set aside, with a warning.
+    """Return whether a downloaded zip is unchanged; a changed one is set aside, with a warning.
 
-    A zip without a note of its checksum was put there by hand and is taken as it is.
+    A zip without a recorded checksum was put there by hand and is not checked.
     """
     note = _note(path)
     if not note.is_file() or note.read_text(encoding="ascii", errors="replace").startswith(file_digest(path)):
@@ -56,7 +56,7 @@ def is_intact(path: Path) -> bool:
 
 
 def set_aside(path: Path, reason: str) -> None:
-    """Rename a zip that cannot be used, so that the next download takes its place; warn with the reason."""
+    """Rename a zip that cannot be used, so that it is downloaded again; warn with the reason."""
     aside = path.with_name(path.name + ".rejected")
     path.replace(aside)
     _note(path).unlink(missing_ok=True)
@@ -64,13 +64,13 @@ def set_aside(path: Path, reason: str) -> None:
 
 
 def check_tu_zip(path: Path, name: str) -> None:
-    """Refuse a zip that is no TU data set of that name, or that would do harm.
+    """Refuse a zip that is not the TU data set of that name, or that is dangerous.
 
     Raises
     ------
     TwinWLError
-        If it is no zip or a damaged one, lacks a file, has names that lead out of a folder, or unpacks to far
-        too much.
+        If it is not a zip or is damaged, lacks a file, has member names outside its folder, or unpacks to far
+        too much data.
     """
     with ArchiveMembers(path) as members:
         present = {PurePosixPath(member).name for member in members.names}

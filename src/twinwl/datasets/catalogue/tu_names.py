@@ -1,4 +1,4 @@
-"""The classification sets of the TU collection, so that a typo is not taken for a set to be downloaded."""
+"""Names of the classification sets of the TU collection, so that a typo does not start a download."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TU_NAMES = (
 
 
 def tu_url(name: str) -> str:
-    """Return where the TU collection keeps a data set.
+    """Return the address of a data set of the TU collection.
 
     >>> tu_url("MUTAG").startswith("https://")
     True

@@ -1,4 +1,4 @@
-"""Files inside a zip or a folder, read into memory and never unpacked onto the disk."""
+"""Files inside a zip or a folder, read into memory and never unpacked to disk."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class ArchiveMembers:
     Raises
     ------
     TwinWLError
-        If there is no such path, it is not a readable zip, it would unpack to far more than data does, or a
-        name in it leads out of its folder.
+        If the path does not exist, is not a readable zip, would unpack to far more than real data does, or
+        has member names outside its folder.
 
     >>> import io, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -105,12 +105,12 @@ class ArchiveMembers:
         except _BROKEN as error:
             raise TwinWLError(f"{self.path} is not a readable zip ({error}); get it again") from error
         if damaged is not None:
-            raise TwinWLError(f"{self.path}: {damaged} in it is damaged; get it again")
+            raise TwinWLError(f"{self.path}: its member {damaged} is damaged; get it again")
 
     def _check_names(self) -> None:
         for name in self.names:
             place = PurePosixPath(name.replace("\\", "/"))
             if place.is_absolute() or ".." in place.parts:
                 raise TwinWLError(
-                    f"{self.path}: holds {name!r}, a name that leads out of its folder; pack it again"
+                    f"{self.path}: the member name {name!r} is outside its folder; pack it again"
                 )

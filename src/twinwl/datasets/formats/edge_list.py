@@ -1,14 +1,13 @@
-"""Edge lists as text: ``u v`` on each line, and where edges have an attribute ``u v value``.
+"""Edge lists as text: ``u v`` on each line, or ``u v value`` if edges have an attribute.
 
-Names of nodes may be any text without separators, and nodes are numbered in the order they are first
-named. A line with a single name is a node, which is how an isolated one is written. Fields are separated
-by spaces, tabs, commas or semicolons; in a ``.csv`` file a field may be quoted, and a first line that says
-``source,target`` (or ``from,to``, ``src,dst``) is a heading. Whatever follows ``#`` at the start of a line
-is a comment. The graph is undirected.
+Names of nodes may be any text without separators; nodes are numbered in the order of their first occurrence.
+A line with a single name is an isolated node. Fields are separated by spaces, tabs, commas or semicolons; in
+a ``.csv`` file a field may be quoted, and a first line ``source,target`` (or ``from,to``, ``src,dst``) is a
+header. Lines that begin with ``#`` are comments. The graph is undirected.
 
-The third field is read as a label only where its column is named: after the heading, else ``weight`` where
-all values are numbers and ``label`` where not. Values that look like integers are integers; a column of
-numbers that are not all whole is of floats.
+The third field is read as a label only if its column is named. Its name is that of the header; without a
+header it is ``weight`` if all values are numbers, else ``label``. If all values are integers they are read as
+integers, if all are numbers as floats.
 """
 
 from __future__ import annotations
@@ -55,8 +54,8 @@ def parse_edge_list(
     Raises
     ------
     GraphInputError
-        If a line has more than three fields, only some lines have three, or there is no column of the name
-        asked for.
+        If a line has more than three fields, only some lines have three, or ``edge_label`` is not the name of
+        the third column.
     """
     number_of_node: dict[str, int] = {}
     edges: list[tuple[int, int]] = []
@@ -69,7 +68,7 @@ def parse_edge_list(
                 continue
         if len(fields) > _MAX_FIELDS:
             raise GraphInputError(
-                f"{name}, line {line}: {len(fields)} fields; a line is 'u v' or 'u v label'"
+                f"{name}, line {line}: got {len(fields)} fields, expected 'u v' or 'u v label'"
                 + ("; write networkx graphs with data=False" if "{" in fields[2] else "")
             )
         ends = [number_of_node.setdefault(field, len(number_of_node)) for field in fields[:2]]
@@ -80,7 +79,7 @@ def parse_edge_list(
         if values and len(values) != len(edges):
             state = "has a label" if len(fields) == _MAX_FIELDS else "has no label"
             raise GraphInputError(
-                f"{name}, line {line}: this edge {state}, unlike those before; label all or none"
+                f"{name}, line {line}: this edge {state}, unlike the previous ones; label all or none"
             )
     if not number_of_node:
         raise GraphInputError(f"{name}: there is no edge in it")
@@ -93,7 +92,7 @@ def parse_edge_list(
 def _labels(
     values: list[str], heading: list[str], edge_label: str | None, name: str
 ) -> list[int | float | str] | None:
-    """Return the third column where it is named; otherwise warn of what is in it."""
+    """Return the third column if it is named; otherwise warn that it is not read."""
     numbers = all(map(_NUMBER.fullmatch, values))
     column = heading[0] if heading else WEIGHT if numbers else "label"
     if edge_label is not None and (not values or edge_label != column):

@@ -34,7 +34,7 @@ def read_exp_text(path: str | Path) -> tuple[GraphBatch, Int64]:
     Raises
     ------
     GraphInputError
-        Naming the line, where the file is not sound.
+        If the file is not valid; the message names the line.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -59,7 +59,7 @@ def read_exp_text(path: str | Path) -> tuple[GraphBatch, Int64]:
         raise _error(
             path, int(rows[row]), f"degree {degrees[row]}, but {lengths[row] - _HEAD} neighbours follow"
         )
-    # What is left of the numbers when all heads are taken away are the neighbours, in order.
+    # The numbers that remain without the heads are the neighbours, in order.
     is_neighbour = np.ones(len(numbers), dtype=bool)
     is_neighbour[starts] = is_neighbour[starts + 1] = False
     is_neighbour[line_ptr[0] : line_ptr[1]] = False
@@ -84,7 +84,7 @@ def read_exp_text(path: str | Path) -> tuple[GraphBatch, Int64]:
 
 
 def looks_like_exp(path: Path) -> bool:
-    """Say whether a text file has this form: the number of graphs, and the lines that each head announces.
+    """Return whether a text file has this format: the number of graphs, then a head and lines for each.
 
     >>> looks_like_exp(Path("some/GRAPHSAT.txt"))
     True
@@ -99,7 +99,7 @@ def looks_like_exp(path: Path) -> bool:
 
 
 def _lines(content: bytes, name: str) -> tuple[Int64, Int64]:
-    """Return all numbers of the file, and where those of each line start; empty lines do not count."""
+    """Return all numbers of the file, and the position of the first of each line; empty lines are skipped."""
     text = decode(content, name).encode("ascii", "replace")
     bytes_ = np.frombuffer(text + b"\n", np.uint8)
     is_ink = bytes_ > ord(" ")
@@ -111,7 +111,7 @@ def _lines(content: bytes, name: str) -> tuple[Int64, Int64]:
     if not allowed.all():
         place = int(np.flatnonzero(~allowed)[0])
         line = text[:place].count(b"\n")
-        raise _error(Path(name), line, f"{chr(text[place])!r} is no number")
+        raise _error(Path(name), line, f"{chr(text[place])!r} is not a number")
     return _integers(text, name), line_ptr.astype(np.int64)
 
 
@@ -119,20 +119,18 @@ def _integers(text: bytes, name: str) -> NDArray[np.int64]:
     try:
         return np.array(text.split(), dtype=np.int64)
     except (ValueError, OverflowError) as error:
-        raise GraphInputError(
-            f"{name}: it holds something that is no whole number ({error}); {_REMEDY}"
-        ) from error
+        raise GraphInputError(f"{name}: expected integers only ({error}); {_REMEDY}") from error
 
 
 def _heads(numbers: Int64, line_ptr: Int64, path: Path) -> tuple[Int64, Int64, Int64]:
     """Return nodes and class of each graph, and the number of its first line."""
     lengths = np.diff(line_ptr)
     if not len(lengths) or lengths[0] != 1 or numbers[0] < 0:
-        raise _error(path, 0, "the first line must hold the number of graphs alone")
+        raise _error(path, 0, "the first line must be the number of graphs")
     n_graphs = int(numbers[0])
     n_lines = len(lengths)
     if n_graphs > n_lines:
-        raise _error(path, 0, f"{n_graphs} graphs cannot stand in {n_lines} lines")
+        raise _error(path, 0, f"{n_graphs} graphs do not fit in {n_lines} lines")
     heads = np.empty(n_graphs, np.int64)
     line = 1
     for graph in range(n_graphs):

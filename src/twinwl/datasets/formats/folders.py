@@ -1,8 +1,8 @@
-"""A folder of files as a data set: classes are the names of its subfolders, or stand in a table.
+"""A folder of files as a data set: classes are the names of its subfolders, or are listed in a table.
 
-Either ``FOLDER/CLASS/*.graphml``, or ``FOLDER/*.graphml`` beside ``FOLDER/labels.csv``, whose header names
-a column ``file`` and one column of classes; other files of graphs may stand in place of GraphML. A file may
-hold several graphs; all of them are of its class.
+Either ``FOLDER/CLASS/*.graphml``, or ``FOLDER/*.graphml`` and ``FOLDER/labels.csv``, which has a column
+``file`` and one column of classes. Other formats are possible in place of GraphML. A file may contain several
+graphs, which then all have its class.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TABLE = "labels.csv"
 
 
 def graph_files(folder: Path, endings: Container[str]) -> list[Path]:
-    """Return the files of a folder and of its subfolders that have one of these endings, sorted.
+    """Return the files of a folder and its subfolders with one of these endings, sorted.
 
     >>> from pathlib import Path
     >>> graph_files(Path("no such folder"), {".graphml"})
@@ -46,18 +46,18 @@ def read_folder(
     Parameters
     ----------
     folder
-        See the top of this module.
+        The folder; see the top of this module.
     files
-        Its files, as `graph_files` lists them.
+        Its files, as returned by `graph_files`.
     read
-        What reads one of them.
+        Function that reads one file.
     on_error
-        What to do with a file that cannot be read: ``"fail"``, or ``"skip"`` it.
+        What to do with a file that cannot be read: ``"fail"`` or ``"skip"``.
 
     Raises
     ------
     GraphInputError
-        If no file can be read, the classes are not complete, or the files do not go together.
+        If no file can be read, classes are missing, or directed and undirected graphs are mixed.
     """
     class_of_file = _classes_of_files(folder, files)
     parts: dict[Path, Dataset] = {}
@@ -89,7 +89,7 @@ def read_folder(
             parts[path] = found
     for about, times in Counter(map(gist, messages)).items():
         first = next(message for message in messages if gist(message) == about)
-        warn_caller(f"{first}; so in {times:,} of {len(files):,} files" if times > 1 else first)
+        warn_caller(f"{first}; the same in {times:,} of {len(files):,} files" if times > 1 else first)
     if not parts:
         raise GraphInputError(f"{folder}: none of its {len(files):,} files can be read; {errors[0].reason}")
     _check_alike(parts)
@@ -106,15 +106,15 @@ def read_folder(
 
 
 def _check_alike(parts: dict[Path, Dataset]) -> None:
-    """Refuse what cannot stand in one batch, naming files: the batch itself knows only numbers."""
+    """Refuse graphs that cannot be in one batch, with the names of their files."""
     directed = [path for path, part in parts.items() if part.graphs.directed]
     others = [path for path, part in parts.items() if not part.graphs.directed]
     if directed and others:
-        raise GraphInputError(f"{directed[0]} has directed edges and {others[0]} has none; make them alike")
+        raise GraphInputError(f"{directed[0]} is directed and {others[0]} is not; expected all or none")
 
 
 def _classes_of_files(folder: Path, files: list[Path]) -> list[str] | None:
-    """Return the class of each file, or None where nothing says it."""
+    """Return the class of each file, or None if there are no classes."""
     if (folder / TABLE).is_file():
         return _classes_of_table(folder, files)
     in_subfolders = [path for path in files if path.parent != folder]
@@ -123,7 +123,7 @@ def _classes_of_files(folder: Path, files: list[Path]) -> list[str] | None:
     if len(in_subfolders) < len(files):
         stray = next(path for path in files if path.parent == folder)
         raise GraphInputError(
-            f"{stray}: lies beside the subfolders that name the classes; move it into one, or add {TABLE}"
+            f"{stray}: is not in a subfolder, which would give its class; move it into one, or add {TABLE}"
         )
     return [path.parent.name for path in files]
 
@@ -133,8 +133,8 @@ def _classes_of_table(folder: Path, files: list[Path]) -> list[str]:
     table = csv_table(str(path))
     if len(table.header) != 2 or "file" not in table.header:  # noqa: PLR2004
         raise GraphInputError(
-            f"{path}: the header is {','.join(table.header)!r}; "
-            "it must name two columns, 'file' and one of classes"
+            f"{path}: got the header {','.join(table.header)!r}, "
+            "expected two columns, 'file' and one of classes"
         )
     names = [file.relative_to(folder).as_posix() for file in files]
     file_of_name = {name.removesuffix(file.suffix): name for name, file in zip(names, files, strict=True)}
@@ -143,11 +143,11 @@ def _classes_of_table(folder: Path, files: list[Path]) -> list[str]:
     class_of_file: dict[str, str] = {}
     for line, cells in table.read([file_at, 1 - file_at]):
         if isinstance(cells, str) or not all(cells):
-            raise GraphInputError(f"{path}, line {line}: a file and its class are needed; give both")
+            raise GraphInputError(f"{path}, line {line}: expected a file and its class")
         written, kind = map(str, cells)
         name = file_of_name.get(written)
         if name in class_of_file:
-            raise GraphInputError(f"{path}, line {line}: {written!r} stands there twice")
+            raise GraphInputError(f"{path}, line {line}: {written!r} is listed twice")
         if name is not None:
             class_of_file[name] = kind
     missing = [name for name in names if name not in class_of_file]

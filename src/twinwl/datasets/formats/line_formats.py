@@ -17,7 +17,7 @@ _HEADER = re.compile(r"^>>(?:graph6|sparse6|digraph6)<<")
 
 
 def line_rows(kind: str, source: str) -> Iterator[Row]:
-    """Yield one row per line that holds something.
+    """Yield one row per line that is not empty.
 
     Parameters
     ----------

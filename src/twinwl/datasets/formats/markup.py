@@ -1,4 +1,4 @@
-"""GraphML and GML, through networkx, once it is sure that nothing in them can do harm."""
+"""GraphML and GML, read by networkx after a check for dangerous content."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ __all__ = ["read_gml", "read_graphml"]
 def read_graphml(path: Path, node_label: str | None = None, edge_label: str | None = None) -> GraphBatch:
     """Read the graphs of a GraphML file.
 
-    Labels come from the attributes named. A file with a document type declaration is refused: entities
-    declared there can blow up memory.
+    Labels come from the given attributes. A file with a document type declaration is refused, because
+    entities declared there can exhaust memory.
     """
     content = read_bytes(path)
     _check_xml(content, str(path))
@@ -38,7 +38,7 @@ def read_graphml(path: Path, node_label: str | None = None, edge_label: str | No
 
 
 def read_gml(path: Path, node_label: str | None = None, edge_label: str | None = None) -> GraphBatch:
-    """Read the graph of a GML file; labels come from the attributes named."""
+    """Read the graph of a GML file; labels come from the given attributes."""
     text = decode(read_bytes(path), str(path))
     try:
         graph = nx.parse_gml(text, label="id")
@@ -52,11 +52,11 @@ def read_gml(path: Path, node_label: str | None = None, edge_label: str | None =
 
 
 class _ForbiddenError(Exception):
-    """A construct that a graph never needs."""
+    """The file has a document type or entities."""
 
 
 def _check_xml(content: bytes, name: str) -> None:
-    """Parse once with a parser that stops at a document type, whatever the encoding hides it in."""
+    """Refuse a document type in any encoding, by parsing the file with a parser that stops there."""
     parser = expat.ParserCreate()
 
     def refuse(*_: object) -> None:
@@ -68,7 +68,7 @@ def _check_xml(content: bytes, name: str) -> None:
         parser.Parse(content, True)  # noqa: FBT003  (expat takes no keyword)
     except _ForbiddenError as error:
         raise GraphInputError(
-            f"{name}: declares a document type or entities, which can blow up memory; remove the <!DOCTYPE …>"
+            f"{name}: declares a document type or entities, which can exhaust memory; remove the <!DOCTYPE …>"
         ) from error
     except (expat.ExpatError, ValueError, LookupError) as error:  # the last for an unknown encoding
         raise GraphInputError(f"{name}: not valid XML ({error}); is it cut off?") from error

@@ -1,4 +1,4 @@
-"""JSON in the node-link form of networkx and d3: one object a graph, or an array of them."""
+"""JSON in the node-link format of networkx and d3: one object per graph, or an array of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def parse_node_link(
 ) -> GraphBatch:
     """Build graphs from node-link JSON.
 
-    The edges may stand under ``"links"`` or ``"edges"``. Labels come from the attributes named.
+    The edges may be under ``"links"`` or ``"edges"``. Labels come from the given attributes.
 
     >>> parse_node_link('{"nodes": [{"id": "a"}, {"id": "b"}], "links": [{"source": "a", "target": "b"}]}')
     GraphBatch(1 graph, 2 nodes, 1 edge)
@@ -39,7 +39,7 @@ def parse_node_link(
     Raises
     ------
     GraphInputError
-        If the text is not JSON, not of this form, or lacks an attribute asked for.
+        If the text is not JSON, does not have this format, or lacks one of the attributes.
     """
     try:
         return _built(json.loads(text), name, node_label, edge_label)
@@ -59,15 +59,13 @@ def parse_node_link(
 def _built(document: object, name: str, node_label: str | None, edge_label: str | None) -> GraphBatch:
     objects = document if isinstance(document, list) else [document]
     if not objects:
-        raise GraphInputError(f"{name}: an empty list holds no graph")
+        raise GraphInputError(f"{name}: got an empty list, expected at least one graph")
     parts = [
         _Part(found, f"{name}#{index}" if len(objects) > 1 else name) for index, found in enumerate(objects)
     ]
     directions = {part.directed for part in parts}
     if len(directions) > 1:
-        raise GraphInputError(
-            f"{name}: directed and undirected graphs do not mix; keep them in files of their own"
-        )
+        raise GraphInputError(f"{name}: directed and undirected graphs cannot be mixed; use separate files")
     node_labels = _labels([(part.nodes, part.name) for part in parts], node_label, "node")
     edge_labels = _labels([(part.links, part.name) for part in parts], edge_label, "edge")
     nodes = [node for part in parts for node in part.nodes]
@@ -141,7 +139,7 @@ class _Part:
 def _labels(
     parts: Sequence[tuple[Sequence[Mapping[str, object]], str]], attribute: str | None, what: str
 ) -> list[list[object]] | None:
-    """Return one list of labels per graph, or None where no attribute was named."""
+    """Return one list of labels per graph, or None if no attribute was given."""
     if attribute is None:
         return None
     for entries, name in parts:
@@ -155,7 +153,7 @@ def _labels(
 
 
 def _key(identifier: object) -> str:
-    """Return an id as text: unlike the value itself it tells 1 from true and may be an array."""
+    """Return an id as text, so that 1 and true differ and arrays can be ids."""
     return json.dumps(identifier, sort_keys=True)
 
 
@@ -167,7 +165,7 @@ def _frozen(value: object) -> object:
 def _kind(value: object) -> str:
     names = {
         str: "text",
-        bool: "a truth value",
+        bool: "a boolean",
         int: "a number",
         float: "a number",
         list: "a list",

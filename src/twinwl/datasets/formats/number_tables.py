@@ -1,7 +1,7 @@
-"""Text files of numbers, one row per line, with the line of whatever is wrong.
+"""Text files of numbers, one row per line; errors name the line.
 
-What a table takes in memory is bounded by the length of its text: a number has at least one digit and one
-separator, whatever the first line makes believe about the number of columns.
+The memory of a table is bounded by the length of its text, since a number has at least one digit and one
+separator; the number of columns in the first line is not trusted.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _pieces(data: bytes) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def _floats(rows: list[list[bytes]], width: int) -> NDArray[np.float64] | None:
-    """Return the cells as a table, or None where one of them is no finite number."""
+    """Return the cells as a table, or None if one of them is not a finite number."""
     if any(b"_" in cell for row in rows for cell in row):  # Python allows 1_000, no file means it
         return None
     try:
@@ -124,7 +124,7 @@ def _error(text: bytes, name: str, problem: int, line: int, wanted: str) -> Twin
     content = text[: 4 * _SHOWN].decode("utf-8", "replace").strip()[:_SHOWN]
     what = {
         _BAD: f"got {content!r}, expected {wanted}",
-        _BLANK: "is empty, while rows follow",
+        _BLANK: "the line is empty, but more rows follow",
         _RAGGED: f"got {content!r}, expected {wanted} as in the lines before",
         _LONG: f"{content!r} holds a number of more than {_MAX_DIGITS} digits",
     }[problem]
@@ -175,7 +175,7 @@ def _parsed(data, values, width):  # type: ignore[no-untyped-def]  # noqa: ANN00
 
 @kernel
 def _integer(data, start):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Read one integer and its length in characters: 0 where there is none, -1 where it is too long."""
+    """Read one integer and its length in characters: 0 if there is no integer, -1 if it is too long."""
     place, end = start, len(data)
     negative = data[place] == _MINUS
     if negative:

@@ -1,7 +1,7 @@
 """SD files: one molecule per record, with its properties, read record by record.
 
-Each record is written as SMILES and goes on as such, so that a molecule is the same graph whether it comes
-from an SD file or from a table. A record that cannot be read keeps its place.
+Each record is converted to SMILES, so that a molecule gives the same graph whether it comes from an SD file
+or from a table. A record that cannot be read still counts as a row.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def sdf_rows(path: Path, target: str | None = None) -> Iterator[Row]:
     path
         An SD file, or a file of one molecule (``.mol``).
     target
-        The property that is the target; None reads none.
+        The property to read as target; None reads no targets.
     """
     chem = import_extra("rdkit.Chem", "chem")
     logs = import_extra("rdkit.rdBase", "chem").BlockLogs
@@ -48,7 +48,7 @@ def sdf_rows(path: Path, target: str | None = None) -> Iterator[Row]:
 
 
 def _records(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the records of a file, with the line that each starts in."""
+    """Yield the records of a file, with the number of their first line."""
     lines: list[str] = []
     start, length = 1, 0
     for number, text in text_lines(path, errors="replace"):
@@ -78,7 +78,7 @@ def _parsed(chem: ModuleType, text: str, target: str | None) -> tuple[str, objec
         n_rings = molecule.GetNumBonds() - molecule.GetNumAtoms() + 1
         if molecule.GetNumAtoms() > _MAX_ATOMS or n_rings > _MAX_RINGS:
             size = f"{molecule.GetNumAtoms():,} atoms and about {max(n_rings, 0):,} rings"
-            return "", None, f"it has {size}; at most {_MAX_ATOMS:,} and {_MAX_RINGS:,} are read"
+            return "", None, f"it has {size}; the limits are {_MAX_ATOMS:,} and {_MAX_RINGS:,}"
         value = molecule.GetProp(target) if target is not None and molecule.HasProp(target) else None
         problems = chem.DetectChemistryProblems(molecule)
         if problems:
@@ -96,7 +96,7 @@ def properties_of(path: Path) -> list[str]:
 
 
 def all_properties(path: Path) -> dict[str, list[object]]:
-    """Return the title and the properties of every record, by name; None where a record lacks one."""
+    """Return the title and the properties of every record, by name; None if a record lacks one."""
     columns: dict[str, list[object]] = {}
     row = -1
     for row, (_, text) in enumerate(_records(path)):

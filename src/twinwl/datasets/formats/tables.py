@@ -1,7 +1,7 @@
 """Tables of molecules: CSV, TSV and Parquet files, pandas and polars frames, read row by row.
 
-One column holds SMILES and, mostly, one the target. The column of SMILES is the one that is called so; the
-target is the one that is named, else the only other column or the one called label, class, target or y.
+One column has the SMILES and, usually, one the target. The column of SMILES is found by its name; the target
+is the column given by the user, or else the only other column or the one called label, class, target or y.
 """
 
 from __future__ import annotations
@@ -36,30 +36,30 @@ Cells = "tuple[int | None, Sequence[object] | str]"
 
 
 class Table(NamedTuple):
-    """A table that is read as it is asked for."""
+    """A table that is read on demand."""
 
     name: str
     header: list[str]
     read: Callable[[list[int]], Iterator[tuple[int | None, list[object] | str]]]
-    """From columns to rows: the line, and the cells of these columns or why there are none."""
+    """Function from columns to rows: the line, and the cells of these columns or why they cannot be read."""
 
 
 class Columns(NamedTuple):
-    """Names of the columns to read; no target where there is none or none was asked for."""
+    """Names of the columns to read; the target may be None."""
 
     smiles: str
     target: str | None
 
 
 def csv_table(name: str, lines: Iterable[str] | None = None) -> Table:
-    r"""Open a table of comma-, semicolon- or tab-separated text, whichever its header holds most of.
+    r"""Open a table of text separated by commas, semicolons or tabs, whichever is most common in the header.
 
     Parameters
     ----------
     name
         The path of the file.
     lines
-        Its lines, where it is not a file; ``name`` is then for messages.
+        Its lines, if it is not a file; ``name`` is then used only in messages.
 
     >>> table = csv_table("m.csv", ["smiles;y\n", "CC;1\n"])
     >>> table.header, list(table.read([0]))
@@ -85,7 +85,7 @@ def csv_table(name: str, lines: Iterable[str] | None = None) -> Table:
                 continue
             if len(cells) != len(header):
                 problem = f"got {len(cells)} cells, expected {len(header)} as in the header"
-                yield reader.line_num, f"{problem}; quote cells that hold separators"
+                yield reader.line_num, f"{problem}; quote cells that contain separators"
             else:
                 yield reader.line_num, [plain_cell(cells[column].strip()) for column in columns]
 
@@ -93,7 +93,7 @@ def csv_table(name: str, lines: Iterable[str] | None = None) -> Table:
 
 
 def parquet_table(path: Path) -> Table:
-    """Open a Parquet file; only the columns that are needed are read, and not all rows at once."""
+    """Open a Parquet file; only the needed columns are read, in blocks of rows."""
     parquet = import_extra("pyarrow.parquet", extra="parquet")
 
     def failed(error: Exception) -> GraphInputError:
@@ -129,7 +129,7 @@ def frame_table(frame: object, name: str = "the frame") -> Table:
     """
     if all(kind.__name__ != "DataFrame" for kind in type(frame).__mro__):
         raise GraphInputError(
-            f"a {type(frame).__name__} is no table of rows; make it a DataFrame (collect it)"
+            f"got a {type(frame).__name__}, expected a DataFrame; call collect() on lazy frames"
         )
     keys = list(frame.columns)  # type: ignore[attr-defined]
 
@@ -141,7 +141,7 @@ def frame_table(frame: object, name: str = "the frame") -> Table:
 
 
 def smiles_column_of(header: Sequence[str]) -> str | None:
-    """Return the column of SMILES by its name, or None where no name, or more than one, says so.
+    """Return the column of SMILES by its name, or None if no column, or more than one, has such a name.
 
     >>> smiles_column_of(["id", "Smiles"]), smiles_column_of(["source", "target"])
     ('Smiles', None)
@@ -162,9 +162,9 @@ def choose_columns(
     Parameters
     ----------
     header, name
-        Of the table.
+        Header and name of the table.
     smiles_column, target
-        What the user said; None leaves the choice to us.
+        The columns given by the user; None chooses by name.
     targets
         Whether targets are needed; see `Targets`.
 
@@ -176,8 +176,8 @@ def choose_columns(
         smiles = smiles_column_of(header)
         if smiles is None:
             raise GraphInputError(
-                f"{name}: no column is called 'smiles'; name the one that holds them with "
-                f'smiles_column="…". It has {listing}'
+                f"{name}: no column is called 'smiles'; name the column of SMILES with "
+                f'smiles_column="…". The columns are {listing}'
             )
         smiles_column = smiles
     smiles = _named(header, smiles_column, "smiles_column", name)
@@ -189,7 +189,7 @@ def choose_columns(
 
 
 def obvious_target(names: Sequence[str], source: str, targets: Targets) -> str | None:
-    """Choose the column of targets where no choice is to be made: the only one, or that of a usual name.
+    """Choose the column of targets if it is obvious: the only column, or the only one with a usual name.
 
     >>> obvious_target(["id", "Class"], "m.csv", "needed")
     'Class'

@@ -1,4 +1,4 @@
-"""Reading what somebody else wrote: whole or line by line, within bounds that hold for every file."""
+"""Reading of text files, as a whole or line by line, with limits on their size."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the contents of a text file that is small enough to be parsed as a whole; ``.gz`` is unpacked.
+    """Return the content of a text file that is small enough to be parsed at once; ``.gz`` is unpacked.
 
     Raises
     ------
     GraphInputError
-        If it cannot be opened, is empty, too large, or not text at all.
+        If it cannot be opened, is empty, too large, or not text.
     """
     with open_file(path) as stream:
         content = bounded(stream, str(path))
@@ -45,7 +45,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def bounded(stream: IO[bytes], name: str) -> bytes:
-    """Read a stream to its end, unless that is too far away."""
+    """Read a stream to its end; refuse one that is too long."""
     content = stream.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise GraphInputError(
@@ -56,7 +56,7 @@ def bounded(stream: IO[bytes], name: str) -> bytes:
 
 
 def check_ratio(packed: int, unpacked: int, name: str) -> None:
-    """Refuse an archive that unpacks to far more than data does, before it is unpacked.
+    """Refuse an archive that unpacks to far more than real data does, before it is unpacked.
 
     >>> check_ratio(1000, 10**9, "small.zip")
     Traceback (most recent call last):
@@ -84,9 +84,9 @@ def decode(content: bytes, name: str) -> str:
 
 
 def numbered_lines(name: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that hold something, stripped, with their number from 1; ``-`` is standard input.
+    """Yield the lines that are not empty, stripped, with their number from 1; ``-`` is standard input.
 
-    Only one line is in memory at a time, however large the file.
+    Only one line is in memory at a time.
     """
     with _stdin() if name == STDIN else open_file(Path(name)) as stream:
         for number, text in _lines(stream, name, "strict"):
@@ -95,13 +95,13 @@ def numbered_lines(name: str) -> Iterator[tuple[int, str]]:
 
 
 def text_lines(path: Path, errors: str = "strict") -> Iterator[tuple[int, str]]:
-    """Yield all lines as they stand, with their ends and their number from 1.
+    """Yield all lines unchanged, with their ends and their number from 1.
 
     Parameters
     ----------
     path
     errors
-        ``"replace"`` puts a mark in place of what is not UTF-8, where such text does not matter.
+        ``"replace"`` replaces bytes that are not UTF-8 by a mark, for text that does not matter.
     """
     with open_file(path) as stream:
         yield from _lines(stream, str(path), errors)
@@ -126,9 +126,9 @@ def _lines(stream: IO[bytes], name: str, errors: str) -> Iterator[tuple[int, str
 
 @contextmanager
 def open_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading, unpacking ``.gz``; turn what the operating system says into our errors.
+    """Open a file for reading, unpacking ``.gz``; errors of the operating system become `GraphInputError`.
 
-    Only regular files are opened: a named pipe would wait for ever, a device never end.
+    Only regular files are opened: reading a named pipe or a device might never end.
     """
     try:
         mode = path.stat().st_mode
@@ -136,7 +136,7 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
         raise _unreadable(path, error) from error
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or device; pipe its text to '-'"
-        raise GraphInputError(f"cannot read {shown(str(path))}: it is not a file but {kind}")
+        raise GraphInputError(f"cannot read {shown(str(path))}: expected a file, got {kind}")
     try:
         with path.open("rb") as stream:
             if path.suffix.lower() == ".gz":
@@ -166,4 +166,6 @@ def _not_text(name: str, line: int) -> GraphInputError:
 
 def _refuse_binary(content: bytes, name: str) -> None:
     if b"\0" in content:
-        raise GraphInputError(f"{name}: holds zero bytes, so it is a binary file (or UTF-16), not UTF-8 text")
+        raise GraphInputError(
+            f"{name}: contains zero bytes, so it is a binary file (or UTF-16), not UTF-8 text"
+        )

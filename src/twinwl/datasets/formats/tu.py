@@ -1,6 +1,6 @@
 """The TU text format: a zip or a folder of ``DS_*.txt`` files, one row per node, arc or graph.
 
-``DS_A.txt`` holds the arcs (nodes numbered from 1 over the whole collection), ``DS_graph_indicator.txt``
+``DS_A.txt`` has the arcs (nodes numbered from 1 over the whole collection), ``DS_graph_indicator.txt``
 the graph of each node, ``DS_graph_labels.txt`` the class of each graph; node labels, edge labels and
 attributes are optional. The number of nodes comes from the indicator, since nodes may be isolated.
 """
@@ -33,16 +33,16 @@ class TUCollection(NamedTuple):
     Attributes
     ----------
     name : str
-        As its files are called.
+        Prefix of its files.
     graphs : GraphBatch
         Undirected; multi-column labels are tuples of integers, node attributes are ``node_features``.
     y : array of int64, shape (n_graphs,)
-        The class of each graph, as it stands in the file.
+        The class of each graph, as in the file.
     graph_attributes : array of float64, shape (n_graphs, n_attributes), or None
     n_merged : int
-        How many repeated arcs were merged (some sets list every arc twice).
+        Number of repeated arcs that were merged (some sets list every arc twice).
     n_loops : int
-        How many self-loops were dropped.
+        Number of self-loops that were dropped.
     """
 
     name: str
@@ -54,19 +54,19 @@ class TUCollection(NamedTuple):
 
 
 def read_tu(path: str | os.PathLike[str]) -> TUCollection:
-    r"""Read a TU data set from its zip, or from the folder it was unpacked into.
+    r"""Read a TU data set from its zip, or from the unpacked folder.
 
-    Nothing is unpacked onto the disk. Files the format does not know, and edge attributes, are left alone.
+    Nothing is unpacked to disk. Edge attributes, and files that are not part of the format, are ignored.
 
     Parameters
     ----------
     path
-        The zip, or the folder that holds ``DS_A.txt`` itself or in a subfolder.
+        The zip, or the folder with ``DS_A.txt`` in it or in a subfolder.
 
     Raises
     ------
     TwinWLError
-        Naming the file, the line and the remedy, where the data are not sound.
+        If the data are not valid; the message names the file, the line and the remedy.
 
     >>> import tempfile
     >>> files = {"A": "1, 2\n2, 1\n", "graph_indicator": "1\n1\n2\n", "graph_labels": "1\n-1\n"}
@@ -96,7 +96,7 @@ class _Files:
             held = ", ".join(arcs) or ", ".join(members.names[:5]) or "nothing"
             problem = "several data sets" if arcs else "no file DS_A.txt"
             raise TwinWLError(
-                f"{members.path}: {problem} (it holds {held}); give a TU data set's zip or folder"
+                f"{members.path}: {problem} (its files: {held}); expected the zip or folder of a TU data set"
             )
         self.members = members
         self.stem = arcs[0].removesuffix("A.txt")
@@ -122,7 +122,7 @@ class _Files:
         table = integer_table(self.content(part, n_rows), self.named(part))
         if n_columns is not None and len(table) and table.shape[1] != n_columns:
             raise TwinWLError(
-                f"{self.named(part)}, line 1: {table.shape[1]} numbers instead of {n_columns}; correct it"
+                f"{self.named(part)}, line 1: got {table.shape[1]} numbers, expected {n_columns}"
             )
         return table
 
@@ -132,14 +132,14 @@ class _Files:
         return float_table(self.content(part, n_rows), self.named(part))
 
     def content(self, part: str, n_rows: int | None) -> bytes:
-        """Read a file, and count its lines where their number is known before anything else is done."""
+        """Read a file; if its number of lines is known, check it first."""
         data = self.members.read(self.path_of(part))
         if n_rows is not None:
             data = data.rstrip()
             n_lines = data.count(b"\n") + 1 if data else 0
             if n_lines != n_rows:
                 raise TwinWLError(
-                    f"{self.named(part)} has {n_lines} lines, expected {n_rows}; it is cut off, or of "
+                    f"{self.named(part)} has {n_lines} lines, expected {n_rows}; it is truncated, or from "
                     "another data set: get it again"
                 )
         return data
@@ -155,7 +155,7 @@ class _Files:
         return Coded(ranks[inverse.ravel()], vocabulary)
 
     def collection(self) -> TUCollection:
-        """Read and check everything, then put it together."""
+        """Read and check all files, and return the collection."""
         y = self.integers("graph_labels", n_columns=1)[:, 0]
         owners = self._owners(len(y))
         n_nodes = len(owners)

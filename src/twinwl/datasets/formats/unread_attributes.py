@@ -1,7 +1,7 @@
-"""Attributes of a file that nobody named: they are not read, and one warning says which they are.
+"""The warning about attributes of a file that are not read because they were not named.
 
-Labels are read only where they are named, in the library and on the command line alike, so that one file is
-one graph whoever reads it.
+Labels are read only if they are named, in the library and on the command line, so that a file always gives
+the same graph.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def warn_unread(
     node_label: str | None,
     edge_label: str | None,
 ) -> None:
-    """Warn about attributes of nodes where no node label was named, and likewise of edges.
+    """Warn about attributes of nodes if no node label was named, and of edges if no edge label was named.
 
     Parameters
     ----------
     nodes, edges
         The attributes of each.
     node_label, edge_label
-        What was named.
+        The attributes that were named.
     """
     lists, parameters = [], []
     for what, entries, named in (("node", nodes, node_label), ("edge", edges, edge_label)):
@@ -47,5 +47,5 @@ def warn_unread(
         parameters.append(f'{what}_label="{example if example.isprintable() else "…"}"')
     if lists:
         warn_caller(
-            f"did not read {' and '.join(lists)}; to take one as labels pass {' or '.join(parameters)}"
+            f"did not read {' and '.join(lists)}; to read one as labels pass {' or '.join(parameters)}"
         )

@@ -1,1 +1,1 @@
-"""Data sets that are made in code."""
+"""Generated data sets."""

@@ -1,4 +1,4 @@
-"""CSL: circular skip links, regular graphs that 1-WL takes for one and the same.
+"""CSL: circular skip links, regular graphs that 1-WL cannot tell apart.
 
 The set of Murphy et al., "Relational Pooling for Graph Representations" (2019).
 """
@@ -22,7 +22,7 @@ SKIPS = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)
 
 
 def csl(n_copies: int = 15, random_state: int = 0) -> tuple[GraphBatch, Int64]:
-    """Return copies of ten circular skip links of 41 nodes, and which of the ten each one is.
+    """Return copies of ten circular skip links of 41 nodes, and the class of each copy.
 
     All graphs are 4-regular, so 1-WL gives every node the same colour and scores 10 %.
 
@@ -31,7 +31,7 @@ def csl(n_copies: int = 15, random_state: int = 0) -> tuple[GraphBatch, Int64]:
     n_copies
         Copies of each graph, the nodes of each in another order; the published set has 15.
     random_state
-        Decides the orders of the nodes.
+        Seed of the node orders.
 
     >>> graphs, y = csl()
     >>> graphs, len(set(y.tolist()))

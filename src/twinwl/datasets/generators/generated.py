@@ -1,4 +1,4 @@
-"""Data sets that are made in code, by name, with their options."""
+"""Generated data sets by name, with their options."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FAMILIES = {"16-6-2-2": 2, "25-12-5-6": 15, "28-12-6-4": 4}  # graphs with thes
 
 
 class Generated(NamedTuple):
-    """A data set that is made in code: what it is about, what makes it, and its size without options."""
+    """A generated data set: its description, its generator, and its size without options."""
 
     about: str
     make: Callable[..., tuple[GraphBatch, Int64, Int64 | None]]
@@ -29,7 +29,7 @@ class Generated(NamedTuple):
 
 
 def generate(name: str, options: Mapping[str, int]) -> tuple[GraphBatch, Int64, Int64 | None]:
-    """Make a data set by its name; return graphs, classes and groups.
+    """Generate a data set by name; return graphs, classes and groups.
 
     >>> generate("TWINS", {"n_pairs": 2})[1].tolist()
     [1, 0, 0, 1]
@@ -48,7 +48,7 @@ def check_generator_options(name: str, options: Mapping[str, int]) -> None:
         if option not in known:
             raise TwinWLError(f"{name} has no option {option!r}: {nearest(option, known)}")
         if isinstance(value, bool) or not isinstance(value, int):
-            raise TwinWLError(f"{name}: {option} is {value!r}; it must be a whole number")
+            raise TwinWLError(f"{name}: {option}: got {value!r}, expected an integer")
 
 
 def _twins(n_pairs: int = 300, random_state: int = 0) -> tuple[GraphBatch, Int64, Int64 | None]:

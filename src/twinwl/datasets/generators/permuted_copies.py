@@ -25,18 +25,18 @@ def permuted_copies(
     Parameters
     ----------
     edge_lists : sequence of arrays of int64, shape (n_edges, 2)
-        One graph a class, no node of it isolated.
+        One graph per class, without isolated nodes.
     n_copies
         Copies of each graph.
     random_state
-        Decides the orders of the nodes.
+        Seed of the node orders.
 
     >>> graphs, y = permuted_copies([np.array([(0, 1), (1, 2)]), np.array([(0, 1)])], 2, random_state=0)
     >>> graphs, y.tolist()
     (GraphBatch(4 graphs, 10 nodes, 6 edges), [0, 0, 1, 1])
     """
     if n_copies < 1:
-        raise TwinWLError(f"n_copies is {n_copies}; it must be 1 or more")
+        raise TwinWLError(f"n_copies: got {n_copies}, expected an integer from 1 on")
     rng = np.random.default_rng(random_state)
     copies = []
     for edges in edge_lists:

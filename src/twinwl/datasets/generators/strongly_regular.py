@@ -1,6 +1,6 @@
-"""Families of strongly regular graphs with equal parameters, constructed: 1-WL and 2-WL cannot part them.
+"""Families of strongly regular graphs with equal parameters, which 1-WL and 2-WL cannot tell apart.
 
-Three families are complete, which is to say that no other graph has these parameters:
+The three families are complete, that is, no other graph has these parameters:
 
 ============  ======  =====================================================================
 parameters    graphs  construction
@@ -54,16 +54,16 @@ _CHANG = (
 def strongly_regular(
     family: str | None = None, n_copies: int = 10, random_state: int = 0
 ) -> tuple[GraphBatch, Int64]:
-    """Return copies of the graphs of one family, or of all, and which graph each one is.
+    """Return copies of the graphs of one family, or of all, and the class of each copy.
 
     Parameters
     ----------
     family
-        The parameters, such as ``"16-6-2-2"``; None takes all families.
+        The parameters, such as ``"16-6-2-2"``; None means all families.
     n_copies
         Copies of each graph, the nodes of each in another order.
     random_state
-        Decides the orders of the nodes.
+        Seed of the node orders.
 
     >>> graphs, y = strongly_regular("16-6-2-2", n_copies=3)
     >>> graphs, y.tolist()
@@ -137,7 +137,7 @@ def _latin_square_graph(square: Iterable[str]) -> NDArray[np.bool_]:
 
 
 def _switched(matrix: NDArray[np.bool_], chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Exchange edges and gaps between the chosen nodes and the others (Seidel switching)."""
+    """Exchange edges and non-edges between the chosen nodes and the others (Seidel switching)."""
     return matrix ^ chosen[:, None] ^ chosen[None, :]
 
 

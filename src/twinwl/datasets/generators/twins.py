@@ -9,8 +9,8 @@ pentagons joined by an edge. 1-WL gives both cores the same three colour classes
       |       |       |          |    /     \    |
       7---3---1---5---9          7---3       5---9
 
-One and the same random tree hangs on *every* node of one of the classes: on a single node it would give the
-pair away. So a method bounded by 1-WL scores exactly 50 % when pairs are kept together.
+The same random tree is attached to *every* node of one of these classes; on a single node it would let 1-WL
+tell the pair apart. So a method bounded by 1-WL scores exactly 50 % if pairs are kept together.
 """
 
 from __future__ import annotations
@@ -36,23 +36,24 @@ _BONDS_IN_CORE = {"bridge": 3, "alpha": 2, "beta": 2}
 _VALENCE = {"C": 4, "N": 3, "O": 2, "F": 1, "Cl": 1}
 _ELEMENTS = list(_VALENCE)
 _HOW_OFTEN = [0.6, 0.14, 0.14, 0.06, 0.06]
-# A core node sees three steps far in three rounds, the first in which rooted sizes differ. The first three
-# atoms of each tree are plain, so that what it sees recurs in other pairs and can be learnt; were they random
-# too, the twins could be told apart but each test graph would be of a kind never seen in training.
+# Rooted sizes differ first in round three, when a core node reaches nodes three steps away. The first three
+# atoms of each tree are plain carbons, so that these neighbourhoods occur in other pairs too and can be
+# learnt. If they were random, the graphs of a pair could still be told apart, but test graphs would have only
+# unseen colours.
 _STEM = 3
 _MOST_IN_CROWN = 6
 _MOST_PAIRS = 1_000_000  # some gigabytes
 
 
 class _Kind(NamedTuple):
-    """What a core node sees: the class that bears the trees, and the element of each class."""
+    """A kind of core: the class of nodes with trees, and the element of each class."""
 
     bearer: str
     elements: dict[str, str]
 
 
 class _Tree(NamedTuple):
-    """A rooted tree that hangs on a core node; the parent of atom 0 is that node, written -1."""
+    """A rooted tree attached to a core node; the parent of atom 0 is that node, written as -1."""
 
     parents: list[int]
     elements: list[str]
@@ -84,7 +85,7 @@ def twins(n_pairs: int = 300, random_state: int = 0) -> tuple[GraphBatch, Int64,
     (4, [0, 0, 1, 1], [0, 0, 1, 1])
     """
     if not 1 <= n_pairs <= _MOST_PAIRS:
-        raise TwinWLError(f"n_pairs is {n_pairs}; it must be 1 or more, and {_MOST_PAIRS:,} at most")
+        raise TwinWLError(f"n_pairs: got {n_pairs}, expected an integer from 1 to {_MOST_PAIRS:,}")
     rng = np.random.default_rng(random_state)
     kinds = _kinds()
     edge_lists: list[Int64] = []
@@ -119,7 +120,7 @@ def _kinds() -> list[_Kind]:
 
 
 def _fresh_tree(kind: _Kind, seen: set[str], rng: np.random.Generator) -> _Tree:
-    """Draw trees until one has not hung on a core of this kind yet; they grow when that takes long."""
+    """Draw trees until one is new for this kind of core; after many attempts they become larger."""
     tries = 0
     while True:
         tree = _random_tree(int(rng.integers(1, _MOST_IN_CROWN + 1)) + tries // 20, rng)
@@ -148,7 +149,7 @@ def _random_tree(n_crown: int, rng: np.random.Generator) -> _Tree:
 
 
 def _canonical(tree: _Tree, atom: int = 0) -> str:
-    """Write a rooted tree so that two trees read alike exactly when they are alike."""
+    """Return a string that is equal for two rooted trees if and only if they are isomorphic."""
     children = sorted(_canonical(tree, child) for child, parent in enumerate(tree.parents) if parent == atom)
     return f"({tree.elements[atom]}{''.join(children)})"
 
@@ -156,7 +157,7 @@ def _canonical(tree: _Tree, atom: int = 0) -> str:
 def _molecule(
     core: list[tuple[int, int]], kind: _Kind, tree: _Tree
 ) -> tuple[list[tuple[int, int]], list[str]]:
-    """Hang the tree on every node of the bearing class."""
+    """Attach the tree to every node of the class with trees."""
     edges = list(core)
     elements = [""] * 10
     for name, nodes in _CLASSES.items():

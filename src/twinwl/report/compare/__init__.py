@@ -1,1 +1,1 @@
-"""The page and the words about two graphs that were compared."""
+"""The page and the text about the comparison of two graphs."""

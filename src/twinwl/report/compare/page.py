@@ -1,4 +1,4 @@
-"""The page that shows why two graphs are told apart, or not: one HTML file that needs nothing else."""
+"""The page that shows why two graphs are told apart, or not: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
     first, second
         One graph each, with its name.
     comparison
-        What `twinwl.compare` said about them.
+        The result of `twinwl.compare`.
     n_iter
-        Last round to show; None shows as many as it takes to see what happens.
+        Last round to show; None shows as many as are needed.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
 def write_compare_page(
     path: Path, first: Dataset, second: Dataset, comparison: Comparison, n_iter: int | None = None
 ) -> None:
-    """Write the page to a file, as a whole or not at all.
+    """Write the page to a file, atomically.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the page's script and template need to know about two graphs, as plain lists and dictionaries."""
+"""The data of two graphs for the page's script and template, as plain lists and dictionaries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def page_data(
     *,
     drawn: bool,
 ) -> dict[str, Json]:
-    """Return what the script works on; the graphs themselves only where they are drawn."""
+    """Return the data for the script; it has the graphs themselves only if they are drawn."""
     return {
         "start": start,
         "paints": [list(paint(slot)) for slot in range(len(FILLS) ** 2)],
@@ -55,7 +55,7 @@ def page_data(
 def side_of_page(
     index: int, named: Dataset, drawing: Drawing | None, pair: GraphBatch, shown: Round
 ) -> dict[str, object]:
-    """Return what the template needs for one graph, in the round the page opens with."""
+    """Return the data of one graph for the template, in the round that is shown first."""
     letter = "ab"[index]
     graph = named.graphs
     first = int(pair.graph_ptr[index])
@@ -90,7 +90,7 @@ def side_of_page(
 
 
 def shown_label(label: Label) -> str:
-    """Write a label for people.
+    """Format a label for display.
 
     >>> shown_label("C"), shown_label(None), shown_label((1, "a"))
     ('C', '–', "(1, 'a')")
@@ -102,7 +102,7 @@ def shown_label(label: Label) -> str:
 
 
 def script_safe_json(data: Json) -> Markup:
-    r"""Write JSON that cannot end the script element it stands in, whatever its strings hold.
+    r"""Write JSON that cannot end the script element around it, whatever its strings contain.
 
     >>> print(script_safe_json("</script>"))
     "\u003c/script\u003e"
@@ -128,7 +128,7 @@ def _graph(pair: GraphBatch, side: int, rounds: list[Round]) -> dict[str, Json]:
 
 
 def _around(pair: GraphBatch, first: int, end: int) -> list[Json]:
-    """Return what a node's next colour is made of: (neighbour, edge label or -1), arcs in both directions."""
+    """Return the neighbours of each node as (neighbour, edge label or -1), along arcs in both directions."""
     sources, targets = pair.arcs()
     codes = pair.edge_labels if pair.edge_labels is not None else [-1] * len(targets)
     around: list[list[Json]] = [[] for _ in range(end - first)]
@@ -143,7 +143,7 @@ def _around(pair: GraphBatch, first: int, end: int) -> list[Json]:
 def _round(pair: GraphBatch, found: Round, text: tuple[str, str], *, drawn: bool) -> dict[str, Json]:
     node_of_colour = {int(colour): node for node, colour in reversed(list(enumerate(found.colours.tolist())))}
     rows = found.rows
-    if len(rows) > _ROWS_AT_A_GLANCE:  # what differs is what the reader came for
+    if len(rows) > _ROWS_AT_A_GLANCE:  # rows that differ come first
         rows = sorted(rows, key=lambda row: (not row.differs, row.slot))[:_MOST_ROWS]
     return {
         "difference": found.difference,

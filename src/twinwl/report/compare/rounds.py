@@ -1,4 +1,4 @@
-"""What two graphs look like in each round: colours, rooted sizes, and where the two vectors differ."""
+"""Two graphs in each round: colours, rooted sizes, and where their vectors differ."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class ColourRow(NamedTuple):
 
     colour: int
     slot: int
-    """Which paint it gets; unlike the colour's number, it stays with a class of nodes from round to round."""
+    """Number of its paint; unlike the number of the colour, a class of nodes keeps it from round to round."""
     counts: tuple[int, int]
     """Number of nodes: the entry of 1-WL's vectors."""
     sums: tuple[int, int]
     """Sum of their rooted sizes: the entry of STwin's vectors, equation (3)."""
     sizes: tuple[list[tuple[int, int]], list[tuple[int, int]]]
-    """(rooted size, number of nodes), which is what the Twin-WL test compares."""
+    """(rooted size, number of nodes), compared by the Twin-WL test."""
 
     @property
     def differs(self) -> bool:
@@ -54,13 +54,13 @@ class Round:
     Attributes
     ----------
     colours, slots, sizes : arrays of int, shape (n_nodes of both graphs,)
-        Of each node.
+        One entry per node.
     rows : list of ColourRow
         In the order of the slots.
     marked : array of bool, shape (n_nodes of both graphs,)
         Nodes whose (colour, rooted size) is not equally frequent in the two graphs.
     by_readout : bool
-        Whether it takes another readout than the size to see a difference; ``marked`` are its witnesses then.
+        Whether only another readout than the size shows a difference; ``marked`` are then its witnesses.
     """
 
     colours: NDArray[np.int32]
@@ -80,7 +80,7 @@ class Round:
         return "readout" if self.by_readout else ""
 
     def with_witness(self, nodes: list[int]) -> Round:
-        """Return the round with the witnesses of another readout marked, where sizes see no difference."""
+        """Return the round with the witnesses of another readout marked, if sizes show no difference."""
         if self.difference:
             return self
         marked = np.zeros(len(self.marked), dtype=bool)
@@ -89,7 +89,7 @@ class Round:
 
 
 def rounds_of_pair(pair: GraphBatch, n_iter: int) -> list[Round]:
-    """Refine two graphs together and set their vectors side by side.
+    """Refine two graphs together and return their vectors in each round.
 
     Parameters
     ----------
@@ -132,9 +132,9 @@ def first_wl_difference(pair: GraphBatch) -> int | None:
 
 
 def rounds_to_show(pair: GraphBatch, iteration: int | None, n_iter: int | None = None) -> int:
-    """Return the last round worth looking at.
+    """Return the last round to show.
 
-    That is a little past the round in which the graphs part, or the one after which nothing changes.
+    It is a little after the first round that differs, or the round after which nothing changes.
 
     >>> from twinwl.datasets.generators.worked_example import worked_example
     >>> rounds_to_show(worked_example(), iteration=2)
@@ -151,10 +151,10 @@ def rounds_to_show(pair: GraphBatch, iteration: int | None, n_iter: int | None =
 
 
 def slots_of_colours(colours: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Give each colour a paint that its largest part keeps when the next round splits it.
+    """Give each colour a paint; when a round splits it, its largest part keeps the paint.
 
-    Colours are numbered afresh in every round; painted by number, all nodes would change their paint with
-    every step and nobody could see what split.
+    Colours are renumbered in every round. If nodes were painted by number, all of them would change in every
+    round, and the splits could not be seen.
 
     >>> slots_of_colours(np.array([[0, 0, 0], [0, 1, 1]], dtype=np.int32))
     array([[0, 0, 0],

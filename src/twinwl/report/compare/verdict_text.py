@@ -1,4 +1,4 @@
-"""The verdict on two graphs in plain words, for the terminal and the page."""
+"""The verdict on two graphs as text, for the terminal and the page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_LISTED = 4
 
 @dataclass(frozen=True)
 class Verdict:
-    """A headline, and a few sentences that say what it means and what it does not."""
+    """A headline, and a few sentences that explain it."""
 
     distinguished: bool
     headline: str
@@ -28,14 +28,14 @@ class Verdict:
 
 
 def verdict_of(pair: GraphBatch, comparison: Comparison) -> Verdict:
-    """Say in plain words what the test found.
+    """Describe the result of the test.
 
     Parameters
     ----------
     pair
         The two graphs, a batch of two.
     comparison
-        What the test said about them.
+        The result of the test.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def verdict_of(pair: GraphBatch, comparison: Comparison) -> Verdict:
 
 
 def caption(h: int, found: Round, comparison: Comparison) -> tuple[str, str]:
-    """Say what a round shows: in a word, and what it means.
+    """Describe a round: a short heading, and a sentence.
 
     >>> from twinwl.isomorphism.comparison import compare
     >>> from twinwl.datasets.generators.worked_example import worked_example
@@ -66,10 +66,15 @@ def caption(h: int, found: Round, comparison: Comparison) -> tuple[str, str]:
     """
     if found.difference == "labels":
         return (
-            ("Labels differ.", "No round was needed.") if h == 0 else ("Colours differ.", "1-WL sees it too.")
+            ("Labels differ.", "No round was needed.")
+            if h == 0
+            else ("Colours differ.", "1-WL tells the graphs apart too.")
         )
     if found.difference == "twin":
-        return "Rooted sizes differ.", "Each colour is equally frequent in both graphs, so 1-WL sees nothing."
+        return (
+            "Rooted sizes differ.",
+            "Each colour is equally frequent in both graphs, so 1-WL cannot tell them apart.",
+        )
     if found.difference == "readout":
         return (
             f"The {_readouts(comparison)} differs.",
@@ -85,7 +90,7 @@ def _not_told_apart(comparison: Comparison) -> Verdict:
         return Verdict(
             distinguished=False,
             headline="The same: the two graphs are isomorphic",
-            sentences=["The readout canonical is exact, so this is a proof and not only a failed attempt."],
+            sentences=["The readout canonical is exact, so this is a proof."],
         )
     if comparison.exact and comparison.complete:
         return Verdict(
@@ -94,19 +99,16 @@ def _not_told_apart(comparison: Comparison) -> Verdict:
             sentences=["The graphs have node features, which were not compared: they may differ in them."],
         )
     headline = "Not told apart"
-    reason = (
-        f"Twin-WL with the {_readouts(comparison)} went on until nothing changed any more, and saw the same "
-        "in both graphs."
-    )
+    reason = f"Twin-WL with the {_readouts(comparison)} ran until nothing changed, and found no difference."
     if not comparison.complete:
         rounds = comparison.iterations_run
         headline = f"Not told apart up to round {rounds}"
-        reason = "More rounds were not asked for; they, or a stronger readout, may tell the graphs apart."
+        reason = "More rounds, or a stronger readout, may tell the graphs apart."
     honest = "This does not prove that they are isomorphic."
     if comparison.features_ignored:
         honest += " Their node features were not compared."
     elif not comparison.directed:
-        honest += " The readout canonical, without a limit of rounds, is exact and decides it."
+        honest += " The readout canonical, without a limit of rounds, is exact and decides whether they are."
     return Verdict(distinguished=False, headline=headline, sentences=[reason, honest])
 
 
@@ -150,7 +152,7 @@ def _told_apart_by_twin(pair: GraphBatch, comparison: Comparison, witness: Witne
     beyond = (
         "1-WL alone never tells them apart: in every round each colour is equally frequent in both."
         if later is None
-        else f"1-WL alone takes until round {later}."
+        else f"1-WL alone tells them apart only in round {later}."
     )
     named = "" if comparison.readout == ("size",) else f" with the {_readouts(comparison)}"
     return Verdict(
@@ -166,7 +168,7 @@ def _readouts(comparison: Comparison) -> str:
 
 
 def _reach(row: ColourRow, side: int, where: str) -> str:
-    """Say how far the nodes of a colour reach: 5 in A, or 5 or 6 in A (2 and 4 of them)."""
+    """Describe how many nodes those of a colour reach: 5 in A, or 5 or 6 in A (2 and 4 of them)."""
     sizes = row.sizes[side]
     if len(sizes) == 1:
         return f"{sizes[0][0]}{where}"

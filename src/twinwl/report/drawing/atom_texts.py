@@ -1,4 +1,4 @@
-"""What a chemist writes at an atom: its element, hydrogens and charge, on the side where there is room."""
+"""The text at an atom: its element, hydrogens and charge, on the side with the most room."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ _CORNERS = [(1, -1), (-1, -1), (1, 1), (-1, 1)]
 
 
 class AtomText(NamedTuple):
-    """Text at an atom; an empty element leaves the corner bare, as for carbon."""
+    """Text at an atom; carbon has an empty element and no text."""
 
     element: str
     hydrogens: int
     charge: str
     side: str
-    """Where the hydrogens stand: ``right``, ``left``, ``below`` or ``above`` the element."""
+    """Position of the hydrogens: ``right``, ``left``, ``below`` or ``above`` the element."""
     corner: tuple[int, int]
-    """Where the charge stands, as signs of x and y."""
+    """Position of the charge, as signs of x and y."""
 
 
 def atom_texts(molecule: Chem.Mol | str, graph: GraphBatch, points: NDArray[np.float64]) -> list[AtomText]:
-    """Return the text of each atom of a molecule that is laid out.
+    """Return the text of each atom of a drawn molecule.
 
     Parameters
     ----------
     molecule
         The molecule, or its SMILES.
     graph
-        The same as a graph, nodes in the order of the atoms.
+        The molecule as a graph, nodes in the order of the atoms.
     points : array of float64, shape (n_atoms, 2)
-        Where the atoms lie; y points down.
+        Positions of the atoms; y points down.
 
     >>> from twinwl.graphs.batch import GraphBatch
     >>> ethanol = GraphBatch.from_smiles(["CCO"])

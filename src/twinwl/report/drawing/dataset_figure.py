@@ -24,11 +24,11 @@ __all__ = ["example_graphs", "save_figure", "title_of"]
 
 _FORMATS = (".png", ".svg", ".pdf")
 _INCHES = 3.6
-_EASY_TO_DRAW = 60  # nodes; more of them are a ball of wool
+_EASY_TO_DRAW = 60  # maximum number of nodes of a readable drawing
 
 
 def example_graphs(data: Dataset, n_graphs: int = 2) -> list[int]:
-    """Choose graphs to show: one of each class if there are any, of usual size; of pairs, a whole one.
+    """Choose graphs of typical size: one per class if there are classes; of paired data, a whole pair.
 
     >>> from twinwl import load_dataset
     >>> twins = load_dataset("TWINS", n_pairs=5)
@@ -50,7 +50,7 @@ def example_graphs(data: Dataset, n_graphs: int = 2) -> list[int]:
 
 
 def title_of(data: Dataset, graph: int) -> str:
-    """Name a graph by its place in the data, and say its target.
+    """Return the name of a graph, with its number and its target.
 
     >>> from twinwl import load_dataset
     >>> title_of(load_dataset("TWINS", n_pairs=1), 0)
@@ -76,9 +76,9 @@ def save_figure(data: Dataset, graphs: Sequence[int], path: str | Path) -> None:
     """
     path = Path(path)
     if path.suffix.lower() not in _FORMATS:
-        raise TwinWLError(f"{str(path)!r}: the ending must be one of {', '.join(_FORMATS)}")
+        raise TwinWLError(f"{str(path)!r}: the name must end in one of {', '.join(_FORMATS)}")
     if not graphs:
-        raise TwinWLError("there is no graph to draw; ask for one or more")
+        raise TwinWLError("there is no graph to draw; expected at least one")
     from matplotlib.figure import Figure  # noqa: PLC0415  (heavy)
 
     figure = Figure(figsize=(_INCHES * len(graphs), _INCHES), layout="constrained")
@@ -95,7 +95,7 @@ def save_figure(data: Dataset, graphs: Sequence[int], path: str | Path) -> None:
 
 
 def _usual(sizes: Int64, among: Int64) -> int:
-    """Return the graph whose size is nearest the median, or the drawable one nearest to it."""
+    """Return the graph of about median size, among those small enough to be drawn if there are any."""
     wanted = min(float(np.median(sizes[among])), float(_EASY_TO_DRAW))
     return int(among[np.argmin(np.abs(sizes[among] - wanted))])
 
@@ -126,5 +126,5 @@ def _draw(axes: Any, graph: GraphBatch) -> None:  # noqa: ANN401  (matplotlib ha
 
 
 def _undated(path: Path) -> dict[str, None] | None:
-    """Leave the date out, so that the same call gives the same bytes."""
+    """Return metadata without a date, so that the same call gives the same bytes."""
     return {"Date": None} if path.suffix.lower() == ".svg" else None

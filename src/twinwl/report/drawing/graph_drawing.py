@@ -1,4 +1,4 @@
-"""One graph as shapes on a canvas: circles for nodes, strokes for edges, letters beside them."""
+"""One graph as shapes on a canvas: circles for nodes, strokes for edges, and letters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Drawing", "Stroke", "draw", "on_one_canvas"]
 RADIUS = 16.0
 _EDGE = 56.0  # length of an edge, in the units of the canvas
 _MARGIN = 34.0
-_SMALLEST = (330.0, 210.0)  # a canvas smaller than this would make few nodes huge
+_SMALLEST = (330.0, 210.0)  # a smaller canvas would make the nodes of small graphs huge
 _SECOND_STROKE = 5.5
 _MOST_EDGE_LABELS = 48  # more of them hide the drawing
 
@@ -50,15 +50,15 @@ class Letter(NamedTuple):
 
 @dataclass(frozen=True)
 class Drawing:
-    """A graph laid out, ready to be written as SVG.
+    """A graph with a layout, ready to be written as SVG.
 
     Attributes
     ----------
     points : array of float64, shape (n_nodes, 2)
     strokes, letters, edge_letters
-        What else is to be drawn; ``letters`` are the elements of a molecule's atoms.
+        The other shapes; ``letters`` are the elements of a molecule's atoms.
     width, height : float
-        Of the canvas.
+        Size of the canvas.
     """
 
     points: NDArray[np.float64]
@@ -81,7 +81,7 @@ class Drawing:
 
 
 def draw(graph: GraphBatch, molecule: Chem.Mol | str | None = None) -> Drawing:
-    """Lay out one graph, as a molecule where one (or its SMILES) is given.
+    """Lay out one graph, as a molecule if one (or its SMILES) is given.
 
     >>> from twinwl.graphs.batch import GraphBatch
     >>> len(draw(GraphBatch.from_edges([[(0, 1), (1, 2)]])).strokes)

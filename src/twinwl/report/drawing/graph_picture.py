@@ -1,4 +1,4 @@
-"""A small graph on a canvas, at places that are given: discs with text, edges of one or more strokes."""
+"""A small graph drawn at given positions: discs with text, edges of one or more strokes."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def put_graph(
     Parameters
     ----------
     canvas
-        Where.
+        The canvas to draw on.
     points
-        A place a node.
+        Position of each node.
     edges
         Node, node, number of strokes.
     fills, texts
         Paint and text of each node.
     radii
-        Of the discs.
+        Radius of each disc.
     shaded
-        Nodes on a shaded ground; it runs along the edges between them.
+        Nodes with a shaded background, which includes the edges between them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where to draw the nodes of a graph: the same picture for the same graph, every time.
+"""The layout of a graph: the same graph always gets the same picture.
 
 Each component is laid out by springs of the length of the shortest paths (Kamada-Kawai), turned so that
 its edges lie straight, and the components are packed in rows.
@@ -76,7 +76,7 @@ def _component(component: nx.Graph, nodes: list[int]) -> NDArray[np.float64]:
 
 
 def _candidates(n_nodes: int, edges: NDArray[np.int64]) -> list[NDArray[np.float64]]:
-    """Relax the springs from a circle and, where it can be drawn without crossings, from such a drawing."""
+    """Relax the springs from a circle and, if the graph is planar, from a drawing without crossings."""
     import igraph  # noqa: PLC0415
 
     graph = igraph.Graph(n_nodes, edges.tolist())
@@ -103,7 +103,7 @@ def _candidates(n_nodes: int, edges: NDArray[np.int64]) -> list[NDArray[np.float
 
 
 def _scaled(placed: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Make the middle one of the edges 1 long."""
+    """Scale the median length of an edge to 1."""
     return placed / max(float(np.median(_lengths(placed, edges))), 1e-9)
 
 
@@ -113,7 +113,7 @@ def _lengths(placed: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[n
 
 
 def _untidiness(placed: NDArray[np.float64], edges: NDArray[np.int64]) -> tuple[int, float]:
-    """Fewer crossings, and edges that run into a node, first; then more even edges."""
+    """Return a sorting key: few crossings and collisions of edges with nodes first, then even edges."""
     faults = _crossings(placed, edges) + 2 * _collisions(placed, edges)
     return faults, round(float(_lengths(placed, edges).std()), 6)
 
@@ -145,7 +145,7 @@ def _turn(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def _apart(placed: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Push nodes that would touch away from each other, a little at a time."""
+    """Push overlapping nodes apart in small steps."""
     for _ in range(_PUSHES):
         across = placed[:, None] - placed[None]
         distances = np.linalg.norm(across, axis=2)
@@ -162,7 +162,7 @@ def _apart(placed: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _straightened(placed: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Turn the drawing so that many edges are level or upright and it is wider than tall."""
+    """Rotate the drawing so that many edges are horizontal or vertical and it is wider than high."""
     across = placed[edges[:, 1]] - placed[edges[:, 0]]
     directions = np.arctan2(across[:, 1], across[:, 0])
     slant = np.abs(np.sin(2 * (directions[None] + _ANGLES[:, None]))).sum(axis=1)
@@ -173,7 +173,7 @@ def _straightened(placed: NDArray[np.float64], edges: NDArray[np.int64]) -> NDAr
 
 
 def _packed(boxes: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
-    """Return the corner of each box: rows of boxes, the largest first, in the best of several widths."""
+    """Return the corner of each box, packed in rows, largest first, with the best of several widths."""
     order = sorted(range(len(boxes)), key=lambda i: (-boxes[i].sum().round(6), i))
     widest = max((float(box[0]) for box in boxes), default=0.0)
     area = sum(float((box + _GAP).prod()) for box in boxes)

@@ -24,12 +24,12 @@ _KINDS = {
 
 
 class Molecule(NamedTuple):
-    """What a chemist draws: atoms, letters and bonds."""
+    """A structural formula: atoms, letters and bonds."""
 
     positions: NDArray[np.float64]
     """Shape (n_atoms, 2); a bond is about 1 long and y points down."""
     letters: list[str]
-    """Element of each atom; empty for carbon, which a chemist leaves out."""
+    """Element of each atom; empty for carbon, which is not written in formulas."""
     bonds: dict[tuple[int, int], str]
     """Kind of the bond between two atoms, the smaller number first."""
     centres: dict[tuple[int, int], NDArray[np.float64]]
@@ -60,7 +60,7 @@ def lay_out_molecule(molecule: Chem.Mol | str) -> Molecule:
         for u, v in zip(ring, ring[1:] + ring[:1], strict=True):
             centres[min(u, v), max(u, v)] = positions[ring].mean(axis=0)
     letters = [_letter(atom) for atom in molecule.GetAtoms()]
-    if len(letters) == 1 and not letters[0]:  # a lone carbon would be no drawing at all
+    if len(letters) == 1 and not letters[0]:  # a single carbon needs a letter to be visible
         letters = ["C"]
     return Molecule(positions, letters, bonds, centres)
 

@@ -27,19 +27,19 @@ _NARROWEST = 300.0
 
 
 class MoleculePicture(NamedTuple):
-    """A graph laid out, with what is written above and into it.
+    """A graph with its title, caption and letters.
 
     Attributes
     ----------
     graph : GraphBatch
         A batch of one.
     letters : sequence of str
-        Of the atoms.
+        Letter of each atom.
     title, caption : str
     strokes : sequence of int
-        Of each arc, as many as the bond has; empty where all are single.
+        Number of strokes of each arc; empty if all bonds are single.
     shaded : tuple of int
-        Nodes on a shaded ground.
+        Nodes with a shaded background.
     """
 
     graph: GraphBatch
@@ -50,13 +50,13 @@ class MoleculePicture(NamedTuple):
     shaded: tuple[int, ...] = ()
 
     def places(self) -> Float64:
-        """Lay it out, lying rather than standing, its corner at the origin; shape (n_nodes, 2)."""
+        """Return a layout that is wider than high, with its corner at the origin, shape (n_nodes, 2)."""
         places = spring_positions(self.graph) * _EDGE
         places = places if np.ptp(places[:, 0]) >= np.ptp(places[:, 1]) else places[:, ::-1]
         return places - places.min(axis=0)
 
     def put_on(self, canvas: Canvas, places: Float64, left: float = 0.0, width: float | None = None) -> None:
-        """Draw it on a canvas, in a column of it."""
+        """Draw it in one column of a canvas."""
         canvas.text(left, 18, self.title, "title")
         canvas.text(left, 38, self.caption, "caption")
         wide = _extent(places)[0] if width is None else width
@@ -76,7 +76,7 @@ class MoleculePicture(NamedTuple):
 
 
 def on_equal_canvases(pictures: Iterable[MoleculePicture]) -> list[Canvas]:
-    """Draw each picture on a canvas of its own, all of one size, so that a bond is equally long in all.
+    """Draw each picture on its own canvas, all of the same size and scale.
 
     >>> from twinwl.graphs.batch import GraphBatch
     >>> bond = MoleculePicture(GraphBatch.from_edges([[(0, 1)]]), ["C", "O"], "a bond", "")

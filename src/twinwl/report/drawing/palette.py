@@ -1,7 +1,7 @@
-"""Paints for colours: bright enough for dark figures on them, and apart for colour-blind eyes too.
+"""Paints for colours: light enough for dark numbers on them, and distinct for colour-blind readers.
 
 The fills are Paul Tol's "light" scheme, made for filling labelled cells. From the tenth class on, a class
-is told by a fill and a ring of another paint, so there are 81 before anything repeats.
+has a fill and a ring of another paint, so there are 81 combinations before any repeats.
 """
 
 from __future__ import annotations

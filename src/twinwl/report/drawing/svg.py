@@ -1,4 +1,4 @@
-"""SVG written by hand: shapes with classes, so that the page's style sheet decides how they look."""
+"""SVG shapes with CSS classes, so that the style sheet of the page decides how they look."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _RULER = 1000.0  # the size in which letters are measured
 
 
 class Canvas:
-    """A picture that shapes are put on, in the order in which they are drawn.
+    """A picture made of shapes, in the order in which they are drawn.
 
     Parameters
     ----------
     width, height
         In the units of all coordinates.
     title
-        What it shows, for those who do not see it.
+        Description of the picture for screen readers.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Canvas:
         self._add(f'<text{named} x="{_n(x)}" y="{_n(y)}">{escape(text)}</text>')
 
     def note(self, text: str) -> None:
-        """Write a caption below everything, in as many lines as it needs, and grow by them."""
+        """Write a caption below everything, in as many lines as needed, and extend the canvas."""
         lines = [""]
         for word in text.split():
             longer = f"{lines[-1]} {word}".strip()
@@ -89,11 +89,11 @@ class Canvas:
             self.text(0, self.height - 4, line, "caption")
 
     def put(self, other: Canvas, x: float, y: float) -> None:
-        """Put a whole picture on this one, its upper left corner there."""
+        """Put a whole picture on this one, with its upper left corner at (x, y)."""
         self._add(f'<g transform="translate({_n(x)} {_n(y)})">{"".join(other._shapes)}</g>')
 
     def markup(self, style: str = "", margin: float = 0.0) -> str:
-        """Return the picture as an element; with a style sheet inside it can stand alone in a file."""
+        """Return the picture as an SVG element; with a style sheet it is self-contained."""
         width, height = _n(self.width + 2 * margin), _n(self.height + 2 * margin)
         inside = f"<style>{style}</style>" if style else ""
         return (
@@ -107,7 +107,7 @@ class Canvas:
 
 
 def standalone(canvas: Canvas) -> str:
-    """Return a picture with its style sheet and a ground of its own.
+    """Return a picture with its style sheet and background.
 
     >>> from twinwl.report.drawing.svg import Canvas
     >>> "prefers-color-scheme" in standalone(Canvas(10, 10, "nothing"))
@@ -135,18 +135,18 @@ def sheet(canvases: Sequence[Canvas], columns: int, title: str, gap: float = 36.
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """Measure text in the widest of the common fonts: in any other it needs less room.
+    """Return the width of text in the widest of the common fonts, DejaVu Sans and DejaVu Serif.
 
-    They are DejaVu Sans and, which browsers fall back to where a machine has little else, DejaVu Serif.
+    Browsers use these on machines with few fonts; in other fonts the text is narrower.
 
     Parameters
     ----------
     text
         One line.
     size
-        Of the font.
+        Font size.
     bold
-        Whether it is written in bold, which is wider.
+        Whether the text is bold, which is wider.
 
     >>> text_width("NTwin", 12) > text_width("iii", 12)
     True
@@ -181,7 +181,7 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 @cache
 def _advance(letter: str, *, bold: bool) -> float:
-    """Return how far a letter moves the pen at most, in units of the font's size."""
+    """Return the largest advance width of a letter, in units of the font size."""
     fonts = [font for font in _fonts(bold=bold) if ord(letter) in font.get_charmap()]
     # A letter of another script comes from another font; few are wider than they are high.
     return max(
@@ -191,7 +191,7 @@ def _advance(letter: str, *, bold: bool) -> float:
 
 @cache
 def _fonts(*, bold: bool) -> list[Any]:
-    """Return matplotlib's own copies of the fonts, which are on every machine."""
+    """Return the fonts that come with matplotlib, so that the result is the same on every machine."""
     from matplotlib import get_data_path  # noqa: PLC0415  (heavy)
     from matplotlib.ft2font import FT2Font  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""The page that shows why a model says what it says about a graph: one HTML file that needs nothing else."""
+"""The page that explains a model's prediction for a graph: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def explain_page(
     Parameters
     ----------
     named
-        One graph with its name, and its SMILES where it is a molecule.
+        One graph with its name, and its SMILES if it is a molecule.
     explanation
-        What ``explain`` of a classifier said about it.
+        The result of a classifier's ``explain`` for this graph.
     alphabet
-        The model's, to find the nodes that a column counts; without it they are not shown.
+        Alphabet of the model, to find the nodes that a column counts; without it they are not shown.
     probability
-        Of the predicted class.
+        Probability of the predicted class.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def write_explain_page(
     alphabet: Alphabet | None = None,
     probability: float | None = None,
 ) -> None:
-    """Write the page to a file, as a whole or not at all.
+    """Write the page to a file, atomically.
 
     Raises
     ------
@@ -118,12 +118,12 @@ def write_explain_page(
 
 
 def _parts(explanation: Explanation) -> list[dict[str, object]]:
-    """Return what the decision is made of, as bars that start where the one before ends."""
+    """Return the terms of the decision as bars, each starting where the previous one ends."""
     shares = explanation.node_shares
     steps = [
-        ("Owed to no node", explanation.intercept),
-        (f"Nodes that speak for {explanation.sides[0]}", float(shares[shares > 0].sum())),
-        (f"Nodes that speak against it, for {explanation.sides[1]}", float(shares[shares < 0].sum())),
+        ("Intercept", explanation.intercept),
+        (f"Shares for {explanation.sides[0]}", float(shares[shares > 0].sum())),
+        (f"Shares for {explanation.sides[1]}", float(shares[shares < 0].sum())),
     ]
     starts = [0.0]
     for _, step in steps:

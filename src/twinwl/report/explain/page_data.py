@@ -1,4 +1,4 @@
-"""What the page and the picture of an explanation show, as plain values."""
+"""The content of the page and the picture of an explanation, as plain values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ShownColumn", "ShownNode", "columns_shown", "drawing_of", "nodes_shown", "percent", "signed"]
 
-STRONGEST = 0.86  # a disc in full colour would drown the letters on it
+STRONGEST = 0.86  # of the full colour, so that letters on a disc stay readable
 _COLUMN_NAME = re.compile(r"h(\d+):c(\d+)(?::s(\d+))?")
 _FRAME = (264.0, 188.0)  # smallest frame around the neighbourhood of a column
 _AROUND = 30.0
@@ -38,12 +38,12 @@ class ShownNode(NamedTuple):
     label: str
     share: float
     strength: float
-    """Size of the share beside the largest one, 0 to 1."""
+    """Absolute share divided by the largest one, 0 to 1."""
     text: AtomText | None
 
 
 class ShownColumn(NamedTuple):
-    """A column with its share, and where in the graph it is found."""
+    """A column with its share, and where it occurs in the graph."""
 
     name: str
     share: float
@@ -53,14 +53,14 @@ class ShownColumn(NamedTuple):
     nodes: list[int]
     """The nodes it counts."""
     around: list[int]
-    """What the first of them reaches: the neighbourhood to show."""
+    """The nodes that the first of them reaches: the neighbourhood to show."""
     root: int | None
     frame: tuple[float, float, float, float]
     """View of the drawing that shows the neighbourhood: x, y, width, height."""
 
 
 def drawing_of(graph: GraphBatch, molecule: Chem.Mol | str | None = None) -> Drawing | None:
-    """Lay one graph out, as a molecule where it is one; None where it is too large to be looked at."""
+    """Lay out one graph, as a molecule if it is one; None if it is too large to be drawn."""
     if graph.n_nodes > LARGEST_DRAWN or not graph.n_nodes:
         return None
     return on_one_canvas([draw(graph, molecule)])[0]
@@ -85,16 +85,16 @@ def nodes_shown(
 def columns_shown(
     graph: GraphBatch, explanation: Explanation, alphabet: Alphabet | None, drawing: Drawing | None
 ) -> list[ShownColumn]:
-    """Return the weightiest columns with the nodes that they count.
+    """Return the columns with the largest shares, and the nodes that they count.
 
     Parameters
     ----------
     graph
         A batch of one.
     explanation
-        What the model said about it.
+        The model's explanation for it.
     alphabet
-        The model's; None leaves the nodes of columns unknown.
+        Alphabet of the model; None leaves the nodes of columns unknown.
     drawing
         The graph laid out, or None.
     """
@@ -125,7 +125,7 @@ def columns_shown(
 
 
 def signed(number: float) -> str:
-    """Write a share with its sign, the minus as wide as the plus.
+    """Format a share with its sign; the minus is as wide as the plus.
 
     >>> signed(0.25), signed(-1.0), signed(0.0001)
     ('+0.250', '−1.000', '0.000')
@@ -135,7 +135,7 @@ def signed(number: float) -> str:
 
 
 def percent(probability: float) -> str:
-    """Write a probability as people do, never as certainty.
+    """Format a probability as a percentage, never as 0 % or 100 %.
 
     >>> percent(0.614), percent(0.9991)
     ('61 %', 'over 99 %')
@@ -148,7 +148,7 @@ def percent(probability: float) -> str:
 def _words(column: ColumnShare, n_nodes: int) -> str:
     steps = column.tree.depth
     many = f"{counted(n_nodes, 'node')} like this, each" if n_nodes > 1 else "One node like this,"
-    seen = f"seen to {counted(steps, 'step')} around" if steps else "by its label alone"
+    seen = f"compared up to {counted(steps, 'step')} away" if steps else "compared by its label alone"
     return f"{many} {seen}" if n_nodes else seen[0].upper() + seen[1:]
 
 
@@ -164,7 +164,7 @@ def _nodes_of(column: ColumnShare, colours: NDArray[np.int32] | None, sizes: NDA
 
 
 def _reached(graph: GraphBatch, root: int, steps: int) -> list[int]:
-    """Return the identity set of a node; arcs are walked both ways, as label passing hears them."""
+    """Return the nodes within some steps of a node; arcs are followed in both directions."""
     sources, targets = graph.arcs()
     reached = np.zeros(graph.n_nodes, bool)
     reached[root] = True

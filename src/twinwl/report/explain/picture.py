@@ -53,21 +53,20 @@ def draw_explanation(
     Parameters
     ----------
     explanation
-        What ``explain`` of a classifier said about it.
+        The result of a classifier's ``explain``.
     target
-        Matplotlib axes, or a file that ends in .png, .svg or .pdf; it is written as a whole or not at all.
+        Matplotlib axes, or a file that ends in .png, .svg or .pdf, which is written atomically.
     molecule
-        SMILES or RDKit molecule to draw the way chemists do, atoms in the order of the graph's nodes.
+        SMILES or RDKit molecule to draw as a structural formula, atoms in the order of the graph's nodes.
     name
-        What to call the graph below the headline.
+        Name of the graph, shown below the headline.
     probability
-        Of the predicted class.
+        Probability of the predicted class.
 
     Raises
     ------
     TwinWLError
-        If the graph is too large to be looked at, the molecule is another one, or the file cannot be
-        written.
+        If the graph is too large to be drawn, the molecule does not match it, or the file cannot be written.
     """
     atoms = None if molecule is None else _checked_molecule(molecule, explanation.graph.n_nodes)
     drawing = drawing_of(explanation.graph, atoms)
@@ -82,7 +81,7 @@ def draw_explanation(
     path = Path(target)
     kind = path.suffix.lower().lstrip(".")
     if kind not in _UNDATED:
-        raise TwinWLError(f"{path.name} does not end in a picture's format; use .png, .svg or .pdf")
+        raise TwinWLError(f"{path.name} must end in .png, .svg or .pdf")
     width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
     scale = min(1.0, _LARGEST / max(width, height)) / _POINTS
     figure = Figure(figsize=(width * scale, height * scale), facecolor="white")
@@ -284,7 +283,7 @@ def _add_legend(
 
 
 def _mixed(colour: str) -> str:
-    """Return the strongest shade that is used: letters must stay readable on it."""
+    """Return the strongest shade in use; letters stay readable on it."""
     parts = [
         round(STRONGEST * int(colour[at : at + 2], 16) + (1 - STRONGEST) * int(_NOTHING[at : at + 2], 16))
         for at in (1, 3, 5)

@@ -1,4 +1,4 @@
-"""What a results page consists of, told apart from how it looks: one content for HTML and for Markdown."""
+"""The content of a results page, independent of its format: the same for HTML and Markdown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Bullets:
-    """Sentences that stand for themselves."""
+    """A bulleted list of sentences."""
 
     items: list[str]
 
@@ -48,7 +48,7 @@ class PlainTable:
 
 @dataclass(frozen=True)
 class AccuracyCell:
-    """A mean and its deviation in per cent, from how many runs; ``text`` stands in where there is none."""
+    """Mean and standard deviation in per cent, and number of runs; ``text`` replaces a missing mean."""
 
     mean: float | None = None
     std: float | None = None
@@ -93,13 +93,13 @@ class Drawings:
     canvases : list of Canvas
     caption : str
     legend : list of (class, text)
-        Marks and what they stand for.
+        Marks and their meaning.
     table : PlainTable or None
-        Folded away below them.
+        The figures, collapsed below the pictures.
     size : str
         ``"small"`` (three abreast on a large screen), ``"medium"`` (two) or ``"wide"`` (one).
     name : str
-        Of the file that Markdown shows; where there is none, it shows the table alone.
+        Name of the file that Markdown shows; if empty, Markdown shows only the table.
     """
 
     canvases: list[Canvas]
@@ -111,7 +111,7 @@ class Drawings:
 
     @property
     def title(self) -> str:
-        """What all of them show, for those who do not see it."""
+        """Description of all pictures, for screen readers."""
         return "; ".join(canvas.title for canvas in self.canvases)
 
 
@@ -135,14 +135,14 @@ class Page:
     ----------
     title : str
     lede : list of str
-        What to know first.
+        Introduction.
     highlights : list of (figure, what it is)
         A few figures in large type.
     sections : list of Section
     made_by : list of str
-        How it came about: commands, versions.
+        How it was made: commands, versions.
     findings : list of str
-        The whole page in a few sentences.
+        Summary of the page in a few sentences.
     """
 
     title: str

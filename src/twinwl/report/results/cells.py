@@ -1,4 +1,4 @@
-"""Cells of a results table, read from stored rows: only what was run, and all that was run."""
+"""Cells of a results table, computed from stored rows."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ _GRIDS = ("paper", "compact", None)  # of equally complete ones the first is sho
 
 @dataclass(frozen=True)
 class ResultCell:
-    """What is known of one method on one data set.
+    """Results of one method on one data set.
 
     Attributes
     ----------
     dataset, method : str
     grid : str or None
-        The grid that was searched; None where the defaults were run.
+        The grid that was searched; None for the default parameters.
     n_configs : int
         Number of configurations in it.
     readings : dict
-        Protocol to `Summary`; a protocol that says nothing about the method is left out.
+        Protocol to `Summary`; protocols that do not apply to the method are missing.
     runs : tuple of (seed, fold)
         The folds that are complete, in the order of the fold scores.
     n_folds : int
         Number of folds of one repeat.
     seconds : float
-        Median time of one fit; the first one of a process also compiles, so a mean would mislead.
+        Median time of one fit; not the mean, because the first fit of a process also compiles.
     n_leaked : int
         Test graphs of the first repeat with an isomorphic copy in training.
     without_leaks : float or None
-        Mean accuracy on the others, where there are any such copies.
+        Mean accuracy on the other test graphs; None if there are no such copies.
     """
 
     dataset: str
@@ -71,7 +71,7 @@ class ResultCell:
 
 
 class Results:
-    """Stored rows, ready to be asked for cells.
+    """Stored rows, from which cells are computed.
 
     Parameters
     ----------
@@ -96,14 +96,14 @@ class Results:
                 self._of_cell[row["dataset"], row["method"]].append(row)
 
     def cell(self, dataset: str, method: str) -> ResultCell | None:
-        """Return a cell, or None where nothing complete was run."""
+        """Return a cell, or None if there are no complete results."""
         key = dataset, method
         if key not in self._cells:  # a page asks for each of them many times
             self._cells[key] = result_cell(self._of_cell.get(key, []), self.n_folds)
         return self._cells[key]
 
     def of_kind(self, splits: str) -> list[Row]:
-        """Return rows that are no folds but were filed under a kind of their own."""
+        """Return rows of another kind than folds."""
         return [row for row in self.rows if row["splits"] == splits]
 
 

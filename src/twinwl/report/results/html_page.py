@@ -1,4 +1,4 @@
-"""A results page as HTML: one file that needs nothing else, for screens large and small, and for paper."""
+"""A results page as one self-contained HTML file, for screens of all sizes and for print."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def results_html(page: Page) -> str:
     Parameters
     ----------
     page
-        What it says.
+        Content of the page.
 
     Examples
     --------
@@ -62,9 +62,9 @@ def _unbroken(value: object) -> object:
 
 
 def write_results(page: Page, html: Path | None = None, markdown: Path | None = None) -> None:
-    """Write the page as HTML, as Markdown, or as both; each file as a whole or not at all.
+    """Write the page as HTML, as Markdown, or both; each file is written atomically.
 
-    The pictures of the Markdown go into the folder ``figures`` beside it.
+    The pictures of the Markdown file are written to the folder ``figures`` next to it.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def write_results(page: Page, html: Path | None = None, markdown: Path | None = 
 
 
 def _picture_files(page: Page) -> dict[str, str]:
-    """Return each drawing that has a name as one picture that needs nothing else."""
+    """Return each named drawing as one self-contained picture."""
     blocks = [block for section in page.sections for block in section.blocks if isinstance(block, Drawings)]
     return {
         block.name: standalone(sheet(block.canvases, _COLUMNS[block.size], block.title))

@@ -23,9 +23,9 @@ def results_markdown(page: Page, pictures: str = "") -> str:
     Parameters
     ----------
     page
-        What it says.
+        Content of the page.
     pictures
-        The folder of its pictures, as seen from the file; where there is none, tables stand for them.
+        Folder of its pictures, relative to the file; None shows tables instead of pictures.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def _block(block: Block, pictures: str) -> str:
 
 
 def _pictures(block: Drawings, folder: str) -> str:
-    """Show the picture with the figures folded away below; the figures alone where there is no picture."""
+    """Show the picture with its collapsed table, or only the table if there is no picture."""
     table = "" if block.table is None else _table(block.table)
     if not (folder and block.name):
         return table
@@ -77,7 +77,7 @@ def _pictures(block: Drawings, folder: str) -> str:
 
 
 def markdown_list(items: Sequence[str]) -> str:
-    """Return items as a bulleted list with broken lines.
+    """Return items as a bulleted list, with lines wrapped.
 
     >>> markdown_list(["One sentence."])
     '- One sentence.'
@@ -86,7 +86,7 @@ def markdown_list(items: Sequence[str]) -> str:
 
 
 def _filled(text: str, first: str = "") -> str:
-    """Break lines, so that a change of the results shows where it is."""
+    """Wrap lines, so that diffs are readable."""
     return fill(
         text, _WIDTH, initial_indent=first, subsequent_indent=" " * len(first), break_on_hyphens=False
     )

@@ -104,7 +104,7 @@
     const cell = make("td", "made");
     if (h === 0) {
       if (row.label !== null) cell.append("label ", make("bdi", "label", data.labels[row.label]));
-      else cell.append("every node starts alike");
+      else cell.append("the same for all nodes");
       return cell;
     }
     if (!row.example) return cell;
@@ -156,7 +156,7 @@
     });
     if (!inspector) return;
     inspector.classList.remove("on");
-    inspector.textContent = "Point at a node, or walk to it with Tab, to see the nodes it reaches.";
+    inspector.textContent = "Point at a node, or move to it with Tab, to see the nodes it reaches.";
   };
 
   const light = (graph, v) => {
