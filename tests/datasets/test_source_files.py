@@ -84,7 +84,7 @@ def test_hash_sign_picks_one_graph_counted_from_0(tmp_path):
         read_one(f"{path}#3", Reading())
     with pytest.raises(GraphInputError, match=r"got 3 graphs, expected one.*#0' to .*#2'"):
         read_one(path, Reading())
-    with pytest.raises(GraphInputError, match=r"counted from 0, got '-1'"):
+    with pytest.raises(GraphInputError, match=r"got '-1' after '#'"):
         read_one(f"{path}#-1", Reading())
 
 

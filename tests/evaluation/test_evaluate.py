@@ -166,7 +166,7 @@ def test_groups_that_are_given_stay_together():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"split": "yaer"}, "split: got 'yaer'.*the data have no columns"),
+        ({"split": "yearr"}, "split: got 'yearr'.*the data have no columns"),
         ({"split": ["train"]}, "split: got 1 values for 80 graphs"),
         ({"groups": [1, 2]}, "groups: got 2 values for 80 graphs"),
         ({"groups": "lab"}, "groups: got 'lab'"),

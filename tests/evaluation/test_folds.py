@@ -88,7 +88,7 @@ def test_class_with_too_few_groups_is_named():
 
 
 def test_one_class_only():
-    with pytest.raises(TwinWLError, match="one class only"):
+    with pytest.raises(TwinWLError, match="only one class"):
         make_folds(np.zeros(20, int))
 
 

@@ -74,7 +74,7 @@ def test_single_json_file_is_read(tmp_path, small):
 
 
 def test_splits_of_another_set_show_both_sides(tmp_path, small):
-    with pytest.raises(TwinWLError, match="hold 8 different graphs, the data set CSL has 10"):
+    with pytest.raises(TwinWLError, match="have 8 different graphs, the data set CSL has 10"):
         folds_of(small, splits=written(tmp_path, entries(8)))
 
 
@@ -95,7 +95,7 @@ def test_splits_that_tear_pairs_apart_are_refused(tmp_path):
     "content", ["", "{", "[1]", '[{"test": [0]}]', '[{"test": "x", "model_selection": [{}]}]']
 )
 def test_something_else_than_splits(tmp_path, small, content):
-    with pytest.raises(TwinWLError, match="not in the form of gnn-comparison"):
+    with pytest.raises(TwinWLError, match="not in the format of gnn-comparison"):
         folds_of(small, splits=written(tmp_path, content))
 
 
