@@ -430,6 +430,16 @@ def test_numbers_are_regression_and_said_to_be(tmp_path):
     assert "<td>rmse</td>" in result._repr_html_()
 
 
+def test_a_network_learns_numbers_and_its_grid_is_chosen_by_error():
+    pytest.importorskip("torch", reason="networks need PyTorch")
+    result = tw.evaluate("stwin", measured(), n_folds=2, grid={"n_iter": [0, 1], "max_epochs": [3]})
+    assert result.metrics == ["rmse", "mae", "r2", "spearman"]
+    assert {row["epochs"] for row in result.rows} == {3}
+    assert all(row["validation_score"] > 0 for row in result.rows)
+    best = [min(rows, key=lambda row: row["validation_score"]) for rows in (result.rows[:2], result.rows[2:])]
+    assert list(result.summary().configs) == [row["config"] for row in best]
+
+
 def test_the_hold_out_chooses_the_smaller_error():
     result = tw.evaluate(line(), measured(), n_folds=3, grid={"ridge__alpha": [1e6, 1e-3]})
     assert {config["ridge__alpha"] for config in result.summary().configs} == {1e-3}
