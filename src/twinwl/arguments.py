@@ -1,7 +1,7 @@
-"""One way to check what a caller passes, and one form of message: "name: got X, expected Y".
+"""Argument checks with one form of message: "name: got X, expected Y".
 
-A constraint says what an argument may be. `checked` tries the constraints of one argument in turn; estimators
-declare a table of them (`twinwl.estimators.base`).
+A constraint defines valid values of an argument. `checked` tries the constraints of an argument in turn;
+estimators declare a table of them (`twinwl.estimators.base`).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _MAX_SEED = 2**32 - 1  # what the generators of NumPy and scikit-learn take
 
 @dataclass(frozen=True)
 class Constraint:
-    """What an argument may be.
+    """Valid values of an argument.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Constraint:
     accept : function
         Returns the value as plain Python, or raises any exception to refuse it.
     names : tuple of str
-        The names to choose from, where it is a choice.
+        The names to choose from, if the argument is a choice.
     """
 
     expected: str
@@ -82,7 +82,7 @@ class Constraint:
 
 
 def checked(name: str, value: object, *constraints: Constraint | None, graph: int | None = None) -> Any:  # noqa: ANN401
-    """Return a value that one of the constraints accepts, as plain Python; None stands for itself.
+    """Return a value that one of the constraints accepts, as plain Python; the constraint None accepts None.
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ def checked(name: str, value: object, *constraints: Constraint | None, graph: in
     value
         What was passed for it.
     *constraints
-        What it may be; one of them is enough.
+        The constraints; one of them must accept the value.
     graph
-        Index of the graph that it belongs to, where it belongs to one.
+        Index of the graph that it belongs to, for the error.
 
     >>> checked("n_iter", np.int64(3), ROUNDS, None)
     3
@@ -119,7 +119,7 @@ def checked(name: str, value: object, *constraints: Constraint | None, graph: in
 
 
 def integer(low: int, high: int | None = None) -> Constraint:
-    """Accept an integer from ``low`` to ``high``, both included; a bool is none.
+    """Accept an integer from ``low`` to ``high``, both included; a bool is not an integer.
 
     >>> checked("layers", 0, integer(1))
     Traceback (most recent call last):
@@ -178,7 +178,7 @@ def one_of(*names: str) -> Constraint:
 
 
 def one_or_more(each: Constraint) -> Constraint:
-    """Accept one number or a list of them; return them as a list, rising and without repetition.
+    """Accept one number or a list of numbers; return a sorted list without repetitions.
 
     >>> checked("n_iter", (5, 3, 3), one_or_more(ROUNDS)), checked("C", 10, one_or_more(number(1)))
     ([3, 5], [10.0])
@@ -198,7 +198,7 @@ def one_or_more(each: Constraint) -> Constraint:
 
 
 def is_a(value: object, kind: type[_Kind]) -> TypeIs[_Kind]:
-    """Tell a value's kind as `isinstance` does, without asking the value, which may lie or fail.
+    """Check the type of a value like `isinstance`, without using ``__class__``, which may be wrong or fail.
 
     >>> is_a("CC", str)
     True
@@ -223,7 +223,7 @@ def attribute_of(value: object, name: str, default: object = None) -> Any:  # no
 def items(
     name: str, values: object, what: str, graph: int | None = None, *, ordered: bool = True
 ) -> list[Any]:
-    """Return the entries of an iterable as a list; a string or a dictionary is no list.
+    """Return the entries of an iterable as a list; strings and dictionaries are refused.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def items(
 def foreign_array(
     name: str, value: object, dtype: DTypeLike | None = None, graph: int | None = None
 ) -> NDArray[Any]:
-    """Return what came from outside as an array; whatever fails on the way is told as a wrong value.
+    """Convert a user's value to an array; any failure is reported as a wrong value.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ def instance(kind: type) -> Constraint:
 
 
 def exactly(dtype: DTypeLike, ndim: int) -> Constraint:
-    """Accept a plain NumPy array of one type with so many axes, as it is.
+    """Accept a plain NumPy array of one type and number of axes, without conversion.
 
     >>> checked("indices", np.zeros(2), exactly(np.int32, 1))
     Traceback (most recent call last):

@@ -1,6 +1,6 @@
-"""The one family of errors and warnings that twinwl raises on purpose.
+"""Errors and warnings of twinwl.
 
-Every message names the graph (by its index), the value that is wrong, and what to do about it.
+Every message names the graph (by its index), the wrong value, and what to do about it.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ __all__ = [
 
 
 class TwinWLError(ValueError):
-    """The root of every error that twinwl raises on purpose."""
+    """Base class of all errors that twinwl raises."""
 
 
 class GraphInputError(TwinWLError):
-    """A graph from outside cannot be taken as it is.
+    """An input graph is not valid.
 
     Attributes
     ----------
     graph : int or None
-        Index of the offending graph in the input, where one is to blame.
+        Index of the offending graph in the input; None if the error is not about a single graph.
     """
 
     def __init__(self, message: str, graph: int | None = None) -> None:
@@ -67,18 +67,18 @@ class LabelError(GraphInputError):
 
 
 class GraphIndexError(TwinWLError, IndexError):
-    """A batch was asked for a graph that it does not hold."""
+    """A graph index is out of range."""
 
 
 class MissingExtraError(TwinWLError, ImportError):
-    """An optional dependency is needed and not installed."""
+    """A required optional dependency is not installed."""
 
 
 class TwinWLWarning(UserWarning):
-    """Something was changed or left out on the way; the message counts it."""
+    """Part of the input was changed or ignored; the message says how much."""
 
 
-# The extra of pyproject.toml that brings each optional package; None where there is none.
+# The extra of pyproject.toml that installs each optional package; None if there is no such extra.
 _EXTRA_OF: dict[str, str | None] = {
     "gensim": "baselines",
     "grakel": "baselines",
@@ -91,7 +91,7 @@ _EXTRA_OF: dict[str, str | None] = {
 
 
 def import_extra(module: str, extra: str | None) -> ModuleType:
-    """Import an optional dependency, or say which command installs it.
+    """Import an optional dependency, or raise an error with the command that installs it.
 
     >>> import_extra("math", extra=None).__name__
     'math'
@@ -103,7 +103,7 @@ def import_extra(module: str, extra: str | None) -> ModuleType:
 
 
 def check_extra(module: str, extra: str) -> None:
-    """Fail as `import_extra` would, without the time that importing takes.
+    """Raise the error of `import_extra` if a package is missing, without importing it.
 
     >>> check_extra("math", extra="neural")
     """
@@ -116,7 +116,7 @@ def check_extra(module: str, extra: str) -> None:
 
 
 def import_name(module: str, name: str) -> Any:  # noqa: ANN401  (a class or a function, by its name)
-    """Fetch a name from a module; if that needs a package of an extra, say which command installs it.
+    """Import a name from a module; if a package of an extra is missing, the error has the install command.
 
     >>> import_name("twinwl.errors", "TwinWLError")
     <class 'twinwl.errors.TwinWLError'>
@@ -140,7 +140,7 @@ def _missing(package: str, extra: str | None) -> MissingExtraError:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Say which known names there are, the likeliest typo's correction first.
+    """Return a hint that lists the known names, with the most similar one first.
 
     >>> nearest("sise", ["size", "edges"])
     "did you mean 'size'? Known: 'edges', 'size'"
@@ -152,7 +152,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 class _Shortener(reprlib.Repr):
-    """Shortens what goes into a message, and survives integers that Python refuses to print."""
+    """Shortens values for messages; also handles integers that are too long for Python to print."""
 
     def repr_int(self, x: int, level: int) -> str:  # noqa: ARG002
         return f"<an integer of {x.bit_length()} bits>" if x.bit_length() > 256 else repr(x)  # noqa: PLR2004
@@ -170,7 +170,7 @@ _shortener.maxstring = _shortener.maxother = 100
 
 
 def shown(value: object) -> str:
-    """Return a value as it may stand in a message: like `repr`, but never long and never failing.
+    """Return a value for use in a message: like `repr`, but short, and without raising errors.
 
     >>> shown("CC"), shown(10**5000)
     ("'CC'", '<an integer of 16610 bits>')
@@ -179,7 +179,7 @@ def shown(value: object) -> str:
 
 
 def warn_caller(message: str) -> None:
-    """Raise a `TwinWLWarning` that points at the caller's own line, however deep inside twinwl it arose.
+    """Issue a `TwinWLWarning` that points to the line of the user's code that called twinwl.
 
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
@@ -200,7 +200,7 @@ def warn_caller(message: str) -> None:
 
 @contextmanager
 def held_warnings() -> Iterator[list[str]]:
-    """Hold our own warnings back, to be summed up; those of others are passed on at the end.
+    """Collect the warnings of twinwl, to be summarised; other warnings are passed on at the end.
 
     >>> with held_warnings() as messages:
     ...     warn_caller("merged 2 repeated edges")
@@ -219,7 +219,7 @@ def held_warnings() -> Iterator[list[str]]:
 
 
 def gist(message: str) -> str:
-    """Return a message without its figures: what stays the same from one file to the next.
+    """Return a message without its numbers, to find messages that differ only in them.
 
     >>> gist("merged 2 repeated edges") == gist("merged 1,000 repeated edges")
     True

@@ -1,4 +1,4 @@
-"""The one progress bar: for whoever waits at a terminal, once the wait is long enough to wonder."""
+"""The progress bar, shown in a terminal after a short delay."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _TIMES = 26  # columns of the time so far and the time left, with their gaps
 
 
 class ProgressBar:
-    """Show what is going on after two seconds, on standard error, and only if that is a terminal.
+    """A progress bar on standard error, shown after two seconds and only if that is a terminal.
 
     Parameters
     ----------
     title
-        What is being done; shortened where the terminal is narrow.
+        What is being done; shortened if the terminal is narrow.
     total
-        How much there is to do; None where nobody knows.
+        Number of steps; None if it is unknown.
     done
-        How much of it is done already.
+        Number of steps that are already done.
     unit
         What is counted: steps, or bytes of a transfer.
     show
-        True shows the bar at once and wherever standard error leads, False never; None is as said above.
+        True always shows the bar, at once; False never shows it; None decides as described above.
 
     Examples
     --------
@@ -89,11 +89,11 @@ class ProgressBar:
         self._progress.advance(self._task, steps)
 
     def reach(self, done: int) -> None:
-        """Say how much of the work is done in all."""
+        """Set the number of steps that are done."""
         self._progress.update(self._task, completed=done)
 
     def note(self, *parts: str) -> None:
-        """Show a few words behind the bar: as many of the parts, first ones first, as there is room for."""
+        """Show a note after the bar: the first parts, as many as fit."""
         shown = list(parts)
         while len(shown) > 1 and len(", ".join(shown)) > self._room:
             shown.pop()

@@ -1,8 +1,7 @@
-"""What reaches a terminal: names from files are shown with their control characters written out.
+"""Printing to a terminal: control characters in names from files are shown as escapes.
 
-A terminal obeys what it is sent: a title, a colour, a jump back over what was said before, text that runs
-backwards. All that twinwl prints goes through `say` or through a `new_console`, on standard output and on
-standard error alike, so that none of this can come out of a file.
+Control characters can change the title or colours of a terminal, overwrite earlier lines or reverse text. All
+output of twinwl goes through `say` or `new_console`, so that the content of a file cannot do this.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _WRITTEN_OUT_KEEPING_LINES = {code: text for code, text in _WRITTEN_OUT.items() 
 
 
 def printable(text: str) -> str:
-    r"""Write out what a terminal would obey; line breaks and tabs stay.
+    r"""Replace control characters by escapes, except line breaks and tabs.
 
     >>> print(printable("a\x1b]0;title\x07b \u202e"))
     a\x1b]0;title\x07b \u202e
@@ -33,7 +32,7 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Write out line breaks and tabs as well.
+    r"""Replace control characters by escapes, including line breaks and tabs.
 
     >>> print(one_line("first\nsecond"))
     first\nsecond
@@ -49,7 +48,7 @@ def say(
     >>> say("3 graphs")
     3 graphs
     """
-    import typer  # noqa: PLC0415  (whoever prints nothing does not pay for it)
+    import typer  # noqa: PLC0415  (imported only if something is printed)
 
     shown = printable(text)
     if colour or dim:
@@ -58,9 +57,9 @@ def say(
 
 
 def new_console(*, error: bool = False, soft_wrap: bool = False, markup: bool = False) -> Console:
-    """Return a console of rich, for tables and colours.
+    """Return a rich console, for tables and colours.
 
-    Brackets are brackets unless ``markup`` is asked for, which only text of the program itself may be.
+    Text in brackets is interpreted only with ``markup``, which must not be used for text from files.
 
     >>> new_console().print("[bold]3[/] graphs")
     [bold]3[/] graphs
@@ -74,7 +73,7 @@ def _console_class() -> type[Console]:
     from rich.segment import Segment  # noqa: PLC0415
 
     class SafeConsole(Console):
-        """Writes out control characters in all text, but not in what rich itself sends."""
+        """Replaces control characters in all text, but not those that rich itself sends."""
 
         def render(
             self, renderable: RenderableType, options: ConsoleOptions | None = None

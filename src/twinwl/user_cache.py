@@ -1,4 +1,4 @@
-"""The user's cache folder: the place for what can be had again."""
+"""The user's cache folder, for files that can be recreated."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["user_cache"]
 
 
 def user_cache() -> Path | None:
-    """Return ``twinwl`` in the user's cache folder, or None where nothing tells which folder is the user's.
+    """Return ``twinwl`` in the user's cache folder, or None if the home folder is unknown.
 
-    The user's cache is ``XDG_CACHE_HOME`` or ``~/.cache``, or what macOS and Windows have in its place.
+    The user's cache is ``XDG_CACHE_HOME`` or ``~/.cache``, or the equivalent of macOS and Windows.
     """
     xdg = os.environ.get("XDG_CACHE_HOME")
     if xdg and Path(xdg).is_absolute():  # the specification says to pass over relative ones

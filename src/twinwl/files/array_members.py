@@ -35,7 +35,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip's earliest date: the same model gives th
 
 
 class ModelFileError(TwinWLError):
-    """A model file cannot be written or is not to be trusted."""
+    """A model file cannot be written, or is not valid."""
 
 
 def plain_array(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:

@@ -1,4 +1,4 @@
-"""Files that are either written as a whole or not at all."""
+"""Atomic writes: a file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["atomic_write"]
 
 @contextlib.contextmanager
 def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a binary file that takes the place of ``path`` only when the block has ended well.
+    """Open a binary file that replaces ``path`` only if the block ends without error.
 
     The bytes go to a temporary file in the same folder, which is flushed to the disk and renamed; whatever
     goes wrong, ``path`` holds what it held before and the temporary file is gone.

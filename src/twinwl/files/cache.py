@@ -1,6 +1,6 @@
 """The content-addressed cache: arrays in the user's cache folder, under the digest of what they came from.
 
-A cache may vanish, be read-only, full or damaged at any time: nothing but speed is lost.
+The cache may be deleted, read-only, full or damaged; files are then parsed again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DIGEST_LENGTH = 64
 
 
 def cache_folder() -> Path:
-    """Return the folder for what can be had again: ``TWINWL_CACHE``, else ``twinwl`` in the user's cache.
+    """Return the cache folder: ``TWINWL_CACHE``, or ``twinwl`` in the user's cache folder.
 
     >>> cache_folder().is_absolute()
     True

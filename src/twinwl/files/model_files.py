@@ -142,8 +142,8 @@ def load(path: str | PathLike[str]) -> Savable:
     Parameters
     ----------
     path
-        The file. Nothing in it is executed, and everything in it is checked before it is used; yet whoever
-        writes a model decides what it predicts, so take models only from those whose word you would take.
+        The file. Nothing in it is executed, and its content is checked before it is used. A model may still
+        predict anything, so load only models from sources you trust.
 
     Raises
     ------

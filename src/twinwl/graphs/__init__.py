@@ -1,1 +1,1 @@
-"""GraphBatch, and everything that turns the outside world into one."""
+"""GraphBatch, and its conversion from and to other formats."""

@@ -1,4 +1,4 @@
-"""From a heap of arcs to one clean CSR structure: symmetrised, sorted, without loops or parallels."""
+"""Conversion of arcs in any order to one CSR structure: symmetric, sorted, without loops or parallel arcs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GraphBatch: one immutable CSR batch of graphs, and an array of graphs in the eyes of scikit-learn."""
+"""GraphBatch: one immutable CSR batch of graphs, which scikit-learn can use like an array."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class GraphBatch(Constructors, Exporters):
     """A batch of graphs in one CSR structure; a single graph is a batch of one.
 
     It behaves as a one-dimensional array of graphs: ``len(batch)``, ``batch.shape``, ``batch[3]``,
-    ``batch[2:5]``, ``batch[index_array]``, ``batch[mask]`` and iteration all give a GraphBatch again, so
-    scikit-learn's splitters and searches take it as it is. Build one with a ``from_…`` constructor.
+    ``batch[2:5]``, ``batch[index_array]``, ``batch[mask]`` and iteration all give a GraphBatch, so it can be
+    used with scikit-learn's splitters and searches. Build one with a ``from_…`` constructor.
 
     Attributes
     ----------
@@ -48,13 +48,13 @@ class GraphBatch(Constructors, Exporters):
     node_labels : array of int32, shape (n_nodes,)
         Index of each node's label in ``node_vocabulary``.
     node_vocabulary : tuple of labels
-        ``(None,)`` where the nodes carry no labels.
+        ``(None,)`` if the nodes have no labels.
     edge_labels : array of int32, shape (n_arcs,), or None
         Index of each arc's label in ``edge_vocabulary``, aligned with ``indices``.
     edge_vocabulary : tuple of labels
     node_features : array of float64, shape (n_nodes, n_features), or None
     directed : bool
-        Whether arcs are one-way. Otherwise each edge stands in ``indices`` from both ends.
+        Whether arcs are one-way. Otherwise each edge is in ``indices`` from both ends.
 
     Examples
     --------
@@ -205,12 +205,12 @@ class GraphBatch(Constructors, Exporters):
 
     @property
     def has_node_labels(self) -> bool:
-        """Whether nodes carry labels of their own."""
+        """Whether nodes have labels."""
         return self.node_vocabulary != UNLABELLED
 
     @property
     def has_node_features(self) -> bool:
-        """Whether nodes carry continuous features."""
+        """Whether nodes have continuous features."""
         return self.node_features is not None and self.node_features.size > 0
 
     def labels_of_nodes(self) -> list[Label]:
@@ -243,18 +243,18 @@ class GraphBatch(Constructors, Exporters):
     def discretise(self, bins: Bins = None) -> GraphBatch:
         """Return the same graphs with node features turned into labels.
 
-        A node's new label is the tuple of its label (None where it has none) and its features, so that nodes
-        have equal labels where they agree in both. It depends on the node alone, not on the batch: graphs of
-        different batches stay comparable, and so do their hashes. Without features the batch is returned as
-        it is.
+        The new label of a node is the tuple of its label (None if it has none) and its features, so that
+        nodes have equal labels if and only if they agree in both. It does not depend on the rest of the
+        batch: graphs of different batches, and their hashes, stay comparable. A batch without features is
+        returned unchanged.
 
         Parameters
         ----------
         bins
-            None takes the values as they are: exact, right for features that are codes or counts. Rising
-            numbers cut every feature into bins, ``[0.5, 2]`` into below 0.5, from 0.5 to below 2, and from 2
-            on; a list of such lists, one per feature, cuts each in its own way. Choose them on training
-            graphs, for instance by ``np.quantile``.
+            None uses the exact values, which is right for features that are codes or counts. An increasing
+            list of numbers is the bin edges of every feature: ``[0.5, 2]`` gives the bins below 0.5, from 0.5
+            to below 2, and from 2 on. A list of such lists has the bin edges of each feature. Choose them on
+            the training graphs, for instance with ``np.quantile``.
 
         Examples
         --------

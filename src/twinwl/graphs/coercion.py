@@ -1,4 +1,4 @@
-"""as_batch: whatever is plainly a collection of graphs, as a GraphBatch."""
+"""as_batch: conversion of any unambiguous collection of graphs to a GraphBatch."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _CLASS_OF_KIND = {
 
 
 def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str | None = None) -> GraphBatch:
-    """Return graphs of any kind that needs no guessing as a GraphBatch.
+    """Convert a collection of graphs of any unambiguous kind to a GraphBatch.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str 
         (SciPy, or two-dimensional NumPy arrays), lists of ``(u, v)`` edges, or GraphBatches, which are
         joined. An empty list gives an empty batch.
     node_label, edge_label
-        Which attributes to read as labels, for kinds that have some: networkx and igraph both, PyTorch
-        Geometric ``edge_label``, and matrices ``edge_label="weight"``. Without them attributes are not read,
-        whatever they are called, and weights are ignored with a warning.
+        Attributes to read as labels: both for networkx and igraph, ``edge_label`` for PyTorch Geometric, and
+        ``edge_label="weight"`` for matrices. Attributes that are not named are not read, and weights are
+        ignored with a warning.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Labels: what a user may hang on a node or an edge, and its one canonical form.
+"""Labels of nodes and edges, and their canonical form.
 
-A label is None, a bool, an int, a float, a str, bytes, or a tuple of these. Labels are told apart by
-kind as well as by value, so that they can be written to a file and hashed the same for ever.
+A label is None, a bool, an int, a float, a str, bytes, or a tuple of these. Labels differ by type as well as
+by value, so that their encoding in files and hashes is stable.
 """
 
 from __future__ import annotations
@@ -91,10 +91,10 @@ def _plain(value: np.generic) -> object:
 
 
 def label_token(label: Label) -> bytes:
-    """Encode a normalised label so that different labels give different bytes, for ever.
+    """Encode a normalised label so that different labels give different bytes.
 
-    Each part starts with its kind and, where its length varies, its length: no two labels can run
-    together. Changing this changes every stored hash.
+    Each part starts with its type and, if its length varies, its length, so that the encoding is unambiguous.
+    Any change here breaks every stored hash.
 
     >>> label_token(1) != label_token(True) != label_token("1")
     True

@@ -1,7 +1,7 @@
-"""Continuous node features where labels are compared: refused, or turned into labels.
+"""Continuous node features in methods that compare labels: refused, or turned into labels.
 
-Colours, hashes and canonical forms are made of labels. Features that nobody asked to ignore must not get
-lost on the way to an answer.
+Colours, hashes and canonical forms depend only on labels, so features are ignored only if the user asks for
+it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Bins: TypeAlias = "Sequence[float] | Sequence[Sequence[float]] | NDArray[np.gene
 
 
 def labels_only(batch: GraphBatch, *, ignore_features: bool, name: str = "") -> GraphBatch:
-    """Return the batch without node features, or refuse to lose them.
+    """Return the batch without node features, or refuse graphs with features.
 
     Parameters
     ----------

@@ -29,8 +29,9 @@ def canonical(block: RootedBlock) -> list[Hashable]:
 def certificates(batch: GraphBatch, graphs: Iterable[int], roots: Ints | None = None) -> list[bytes]:
     """Return the certificates of some graphs of a batch.
 
-    Two certificates are equal exactly when there is an isomorphism that keeps direction, node labels, edge
-    labels and root. They hold the labels themselves, not codes, and so compare between batches.
+    Two certificates are equal if and only if there is an isomorphism that preserves directions, node labels,
+    edge labels and root. They contain the labels themselves, not codes, and so are comparable between
+    batches.
 
     Parameters
     ----------

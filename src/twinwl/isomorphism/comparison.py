@@ -1,4 +1,4 @@
-"""The Twin-WL test of two graphs: whether it tells them apart, in which round, and by what."""
+"""The Twin-WL test of two graphs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
-# Rounds are computed a few at a time: most graphs part early, and what is never looked at costs nothing.
+# Rounds are computed a few at a time, because most pairs of graphs differ early.
 _FIRST_ROUNDS = 3
 _MANY_ROUNDS = 50
 
@@ -46,8 +46,9 @@ def compare(
     """Run the Twin-WL test on two graphs.
 
     In each round the multisets of (colour, readout of the rooted subgraph) of both graphs are compared. A
-    difference proves that the graphs are not isomorphic; agreement proves nothing, except with the readout
-    ``"canonical"`` on undirected graphs. Labels of nodes and edges take part where the graphs have them.
+    difference proves that the graphs are not isomorphic; no difference does not prove that they are, except
+    with the readout ``"canonical"`` on undirected graphs. Labels of nodes and edges are compared if the
+    graphs have any.
 
     Parameters
     ----------
@@ -58,13 +59,13 @@ def compare(
         ``"canonical"``. Or a function of a `RootedSubgraph` that returns something hashable, or a list of
         these.
     n_iter
-        Number of rounds at most. None goes on until the colours of both graphs together are stable and no
+        Maximum number of rounds. None continues until the colours of both graphs together are stable and no
         rooted subgraph grows any more, after which no round can differ. For two graphs of n nodes, m edges
-        and diameter d that agree to the end, that takes time O(nm) and memory O(nd) at least: give a number
-        for very large ones.
+        and diameter d without a difference, this takes at least O(nm) time and O(nd) memory: give a number
+        for very large graphs.
     ignore_features
-        Compare graphs with continuous node features as if they had none; otherwise they are an error. To let
-        features take part, turn them into labels with `GraphBatch.discretise`.
+        Whether to ignore continuous node features; otherwise graphs with features are an error. To compare
+        features, turn them into labels with `GraphBatch.discretise`.
 
     Returns
     -------
@@ -94,7 +95,7 @@ def compare(
 
 
 def _paired(g: GraphBatch, h: GraphBatch) -> GraphBatch:
-    """Join two graphs into one batch with one vocabulary, or say in what they cannot be compared."""
+    """Join two graphs into one batch with one vocabulary, or raise an error if they cannot be compared."""
     if g.directed != h.directed:
         kinds = ("undirected", "directed")
         raise TwinWLError(
@@ -114,7 +115,7 @@ def _paired(g: GraphBatch, h: GraphBatch) -> GraphBatch:
 
 
 def _run(pair: GraphBatch, readouts: tuple[Readout, ...], n_iter: int | None) -> Comparison:
-    """Go through the rounds until one differs or none can."""
+    """Run rounds until one differs or no later round can differ."""
     names = tuple(readout.name for readout in readouts)
     reader = RoundReader(pair, readouts)
     colour_rows, size_rows = _colour_rows(pair), _size_rows(pair, n_iter)

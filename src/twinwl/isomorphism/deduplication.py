@@ -37,17 +37,16 @@ _ROUNDS_FOR_BUCKETS = 3
 
 @dataclass(frozen=True, eq=False)
 class Deduplication:
-    """Which graphs are the same.
+    """Groups of isomorphic graphs.
 
     Attributes
     ----------
     labels : array of int64, shape (n_graphs,)
         Group of each graph; groups are numbered by their first graph.
     exact : bool
-        Whether groups hold isomorphic graphs, or only graphs of equal hash.
+        Whether the graphs of a group are isomorphic, or only have equal hashes.
     features_ignored : bool
-        Whether some graphs have node features, which were ignored as asked; graphs of a group may differ in
-        them.
+        Whether some graphs have node features that were ignored; graphs of a group may differ in them.
 
     Examples
     --------
@@ -95,8 +94,8 @@ def deduplicate(
 ) -> Deduplication:
     """Find groups of isomorphic graphs; labels of nodes and edges are respected.
 
-    Graphs are put into buckets by hash. Inside a bucket coloured canonical forms decide, so that the answer
-    is exact; a graph that is alone in its bucket needs none.
+    Graphs are put into buckets by hash. Graphs in the same bucket are compared by coloured canonical forms,
+    so the result is exact.
 
     Parameters
     ----------
@@ -105,11 +104,11 @@ def deduplicate(
         blocks and never held as a whole. Of each graph of an iterator only a digest of 128 bits is kept: of
         its canonical form, which is then computed for every graph, or with ``exact=False`` its hash.
     exact
-        Whether to compare canonical forms. Otherwise graphs of equal hash are one group: fast, and wrong only
-        for graphs that the Twin-WL test does not tell apart.
+        Whether to compare canonical forms. Otherwise graphs with equal hashes are one group: faster, and
+        wrong only for graphs that the Twin-WL test cannot tell apart.
     n_iter, readout, ignore_features
-        As in `twinwl.graph_hashes`; but where canonical forms decide, None is 3 rounds, which are enough to
-        fill buckets.
+        As in `twinwl.graph_hashes`; but with ``exact=True``, None means 3 rounds, which are enough for
+        buckets.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A hash of graphs, never weaker than 1-WL: equal for isomorphic graphs, on every machine, for ever."""
+"""A stable hash of graphs: equal for isomorphic graphs, and never weaker than 1-WL."""
 
 from __future__ import annotations
 
@@ -77,15 +77,16 @@ def graph_hashes(
 ) -> list[str]:
     """Return the hash of each graph: ``twl2:`` and 32 hexadecimal digits.
 
-    Isomorphic graphs have equal hashes. Two graphs have equal hashes exactly if both have equally many nodes
-    of each stable colour of 1-WL, with each growth of the rooted subgraph: what the readout says of it in
-    rounds 0, 1, … while it grows, in graphs of more than 256 nodes up to round 3. So a hash is never weaker
+    Isomorphic graphs have equal hashes. Two graphs have equal hashes if and only if their nodes have the same
+    multiset of (stable 1-WL colour, growth). The growth of a node is the sequence of readouts of its rooted
+    subgraph while that grows, in graphs of more than 256 nodes up to round 3. So a hash is never weaker
     than 1-WL run to the end, and up to 256 nodes never weaker than `twinwl.compare`. (All this up to
     collisions of 128 bits.) It also covers the numbers of nodes and edges, and whether the graph is directed.
 
     A hash depends on its graph alone, not on the rest of the batch, the machine or the process. Labels count
-    by kind and value; a graph without labels is one whose labels are all None. ``docs/hash.md`` defines it to
-    the bit. Colours take O((n + m) log n) steps, however many rounds it takes until they are stable.
+    by type and value; a graph without labels is treated as if all labels were None. ``docs/hash.md`` has the
+    exact definition. Colours take O((n + m) log n) steps, however many rounds are needed until they are
+    stable.
 
     Parameters
     ----------
@@ -99,10 +100,10 @@ def graph_hashes(
     readout
         As in `twinwl.compare`. A function must return None, bool, int, float, str, bytes or tuples of these.
     edge_labels
-        Whether edge labels take part, where there are any.
+        Whether to use edge labels, if there are any.
     ignore_features
-        Hash graphs with continuous node features as if they had none; otherwise they are an error. To let
-        features take part, turn them into labels with `GraphBatch.discretise`.
+        Whether to ignore continuous node features; otherwise graphs with features are an error. To use
+        features, turn them into labels with `GraphBatch.discretise`.
 
     Examples
     --------
@@ -155,9 +156,9 @@ def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: tuple[Readout, ...])
 
 
 def _blocks(batch: GraphBatch, rounds: Int64) -> list[Int64]:
-    """Cut the graphs into blocks of bounded size, those that need the fewest rounds first.
+    """Split the graphs into blocks of bounded size, those that need the fewest rounds first.
 
-    So one long path among many small graphs does not make all of them pay for its rounds.
+    So the many rounds of one long path are not run for all other graphs.
     """
     order = np.argsort(rounds, kind="stable")
     entries = np.cumsum(batch.nodes_per_graph[order] * (rounds[order] + 1))
@@ -204,7 +205,7 @@ def _names(version: bytes, readouts: tuple[Readout, ...]) -> UInt64:
 
 
 def _name_token(readout: Readout) -> bytes:
-    """Encode a readout's name; functions have none that is the same for ever, so all count as one."""
+    """Encode the name of a readout; all functions have the same name, because theirs are not stable."""
     name = (readout.name if readout.is_known else "function").encode()
     return struct.pack("<Q", len(name)) + name
 

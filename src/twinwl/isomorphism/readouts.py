@@ -1,4 +1,4 @@
-"""Readouts: what turns a rooted subgraph into a value that compares across graphs."""
+"""Readouts: functions from a rooted subgraph to a value that is comparable across graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rooted subgraphs as readouts see them: in blocks for kernels, one by one for a user's function."""
+"""Rooted subgraphs for readouts: in blocks for kernels, one by one for user functions."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _BLOCK_ENTRIES = 1 << 21
 
 @dataclass(frozen=True)
 class RootedSubgraph:
-    """The subgraph induced by the nodes within h steps of a root; what a readout function is given.
+    """The subgraph induced by the nodes within h steps of a root; the argument of a readout function.
 
-    Nodes carry the numbers they have in their graph. A readout must not look at the numbers themselves, or
-    it would tell a graph from its own relabelled copy.
+    Nodes have the same numbers as in their graph. A readout must not depend on these numbers, or it would
+    tell a graph apart from its own renumbered copy.
 
     Attributes
     ----------
@@ -71,9 +71,9 @@ class RootedSubgraph:
         return len(self.nodes)
 
     def to_networkx(self) -> nx.Graph:
-        """Return a networkx graph whose nodes know ``label``, ``distance`` and whether they are the ``root``.
+        """Return a networkx graph whose nodes have the attributes ``label``, ``distance`` and ``root``.
 
-        Edges carry a ``label`` where there are edge labels.
+        Edges have a ``label`` if there are edge labels.
         """
         import networkx as nx  # noqa: PLC0415  (slow to load and rarely needed)
 

@@ -1,4 +1,4 @@
-"""What a comparison says: the verdict and its witness, in numbers and in words."""
+"""The result of a comparison: the verdict and its witness."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NODES_SHOWN = 8
 
 @dataclass(frozen=True)
 class Witness:
-    """A colour, with a value of the readout where that was needed, that the two graphs hold unequally often.
+    """A colour, and if needed a value of the readout, that is not equally frequent in the two graphs.
 
     Attributes
     ----------
@@ -28,12 +28,12 @@ class Witness:
     label : label
         The label of the nodes that carry the colour.
     value : hashable or None
-        What the readout gives for their rooted subgraphs: counts as they are, anything larger as 32
-        hexadecimal digits, several readouts as a tuple. None where the colours alone differ.
+        Readout of their rooted subgraphs: counts as numbers, larger values as 32 hexadecimal digits, several
+        readouts as a tuple. None if the colours alone differ.
     counts : (int, int)
-        How many nodes carry it in the first and in the second graph.
+        Number of such nodes in the first and in the second graph.
     nodes : (tuple of int, tuple of int)
-        Which ones, numbered within their graph.
+        These nodes, numbered within their graph.
     """
 
     iteration: int
@@ -51,19 +51,19 @@ class Comparison:
     Attributes
     ----------
     by : "labels", "twin" or None
-        What differs in the first round that differs: already the colours of 1-WL, or only the colours
-        together with identities. (1-WL alone may still tell the graphs apart in a later round.)
+        What differs in the first round with a difference: the colours of 1-WL, or only colours together with
+        identities. (1-WL alone may still tell the graphs apart in a later round.)
     witness : Witness or None
     readout : tuple of str
         Names of the readouts.
     iterations_run : int
-        The last round that was looked at.
+        The last round that was compared.
     complete : bool
-        Whether more rounds could not change the verdict; False only where ``n_iter`` cut the test short.
+        Whether more rounds cannot change the verdict; False only if ``n_iter`` ended the test early.
     directed : bool
         Whether the graphs are directed.
     features_ignored : bool
-        Whether a graph has node features, which were ignored as asked.
+        Whether a graph has node features that were ignored.
 
     Examples
     --------
@@ -98,9 +98,9 @@ class Comparison:
 
     @property
     def proves_isomorphism(self) -> bool:
-        """Whether not being told apart means being isomorphic: an exact readout that ran to the end.
+        """Whether the test proves that the graphs are isomorphic: an exact readout found no difference.
 
-        Never where node features were ignored.
+        Always False if node features were ignored.
         """
         return self.exact and self.complete and not self.distinguished and not self.features_ignored
 
