@@ -270,6 +270,7 @@ def test_fit_passes_twelve_modules():
     foundations = {
         "twinwl.arguments",
         "twinwl.errors",
+        "twinwl.graphs.batch",
         "twinwl.refinement.graph_arrays",
         "twinwl.refinement.threads",
     }

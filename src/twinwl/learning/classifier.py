@@ -9,9 +9,11 @@ from sklearn.base import ClassifierMixin
 
 from twinwl.arguments import CLASS_WEIGHT
 from twinwl.errors import TwinWLError
+from twinwl.estimators.conformal import ConformalSets, PredictsSets
 from twinwl.estimators.state import classes_from_state, classes_to_state
 from twinwl.estimators.targets import Targets, codes_of, predicted_codes, probabilities_of
 from twinwl.learning.estimator import NeuralGraphEstimator, Reading
+from twinwl.learning.training import predict_logits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,11 +23,12 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.estimators.base import Constraints
     from twinwl.graphs.coercion import GraphsLike
+    from twinwl.learning.training import Held
 
 __all__ = ["NeuralGraphClassifier"]
 
 
-class NeuralGraphClassifier(ClassifierMixin, NeuralGraphEstimator):
+class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator):
     """Base of the neural classifiers: trained on the cross-entropy.
 
     Parameters
@@ -48,7 +51,9 @@ class NeuralGraphClassifier(ClassifierMixin, NeuralGraphEstimator):
 
     def decision_function(self, X: GraphsLike) -> NDArray[np.float32]:
         """Return the logits, shape (n_graphs, n_classes); of two classes their difference, (n_graphs,)."""
-        logits = self._outputs(X)
+        return self._decisions(self._outputs(X))
+
+    def _decisions(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
         return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits  # noqa: PLR2004
 
     def predict_proba(self, X: GraphsLike) -> Float64:
@@ -75,6 +80,13 @@ class NeuralGraphClassifier(ClassifierMixin, NeuralGraphEstimator):
             )
         return codes
 
+    def _keep_scores(self, validation: Held | None) -> None:
+        self.conformal_ = None
+        if validation is not None:
+            logits = predict_logits(self.module_, validation.examples)
+            probabilities = probabilities_of(self._decisions(logits).astype(np.float64))
+            self.conformal_ = ConformalSets.fitted(probabilities, np.asarray(validation.targets, np.int64))
+
     @property
     def _n_outputs(self) -> int:
         return len(self.classes_)
@@ -87,8 +99,10 @@ class NeuralGraphClassifier(ClassifierMixin, NeuralGraphEstimator):
         return Reading(self.classes_[wanted], self.classes_[other], weights, 0.0)
 
     def _network_to_state(self) -> dict[str, object]:
-        return {**super()._network_to_state(), **classes_to_state(self.classes_)}
+        state = super()._network_to_state()
+        return {**state, **classes_to_state(self.classes_), **self._conformal_to_state()}
 
     def _network_from_state(self, state: Mapping[str, object]) -> None:
         self.classes_ = classes_from_state(state)
+        self._conformal_from_state(state, len(self.classes_))
         super()._network_from_state(state)

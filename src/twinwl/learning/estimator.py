@@ -127,6 +127,10 @@ class NeuralGraphEstimator(GraphEstimator):
     def _n_outputs(self) -> int:
         raise NotImplementedError
 
+    def _keep_scores(self, validation: Held | None) -> None:
+        """Keep what conformal prediction needs of the held-out graphs."""
+        raise NotImplementedError
+
     def _reading(self, outputs: NDArray[np.float32]) -> Reading:
         """Say what the outputs about one graph mean, for its explanation."""
         raise NotImplementedError
@@ -214,6 +218,7 @@ class NeuralGraphEstimator(GraphEstimator):
             )
         self.module_, self.history_ = module, history
         self.held_out_ = None if held is None else targets.rows[held]
+        self._keep_scores(validation)
         return self
 
     def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> Held | None:

@@ -9,8 +9,10 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from twinwl.errors import TwinWLError
+from twinwl.estimators.conformal import ConformalIntervals, PredictsIntervals
 from twinwl.estimators.measurements import Measurements, numbers_of
 from twinwl.learning.estimator import NeuralGraphEstimator, Reading
+from twinwl.learning.training import predict_logits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,11 +21,12 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64
     from twinwl.graphs.coercion import GraphsLike
+    from twinwl.learning.training import Held
 
 __all__ = ["NeuralGraphRegressor"]
 
 
-class NeuralGraphRegressor(RegressorMixin, NeuralGraphEstimator):
+class NeuralGraphRegressor(PredictsIntervals, RegressorMixin, NeuralGraphEstimator):
     """Base of the neural regressors: trained on the mean squared error of standardised targets.
 
     Parameters
@@ -52,6 +55,14 @@ class NeuralGraphRegressor(RegressorMixin, NeuralGraphEstimator):
     def _answers(self, y: object, n_graphs: int, name: str) -> Float64:  # noqa: ARG002
         return (numbers_of(y, n_graphs) - self.mean_) / self.scale_
 
+    def _keep_scores(self, validation: Held | None) -> None:
+        self.conformal_ = None
+        if validation is not None:
+            outputs = predict_logits(self.module_, validation.examples)[:, 0].astype(np.float64)
+            self.conformal_ = ConformalIntervals.fitted(
+                self.scale_ * outputs, self.scale_ * np.asarray(validation.targets, np.float64)
+            )
+
     @property
     def _n_outputs(self) -> int:
         return 1
@@ -61,7 +72,8 @@ class NeuralGraphRegressor(RegressorMixin, NeuralGraphEstimator):
         return Reading(number, None, np.array([self.scale_], np.float32), self.mean_)
 
     def _network_to_state(self) -> dict[str, object]:
-        return {**super()._network_to_state(), "target_mean": self.mean_, "target_scale": self.scale_}
+        numbers = {"target_mean": self.mean_, "target_scale": self.scale_}
+        return {**super()._network_to_state(), **numbers, **self._conformal_to_state()}
 
     def _network_from_state(self, state: Mapping[str, object]) -> None:
         for name in ("mean", "scale"):
@@ -69,4 +81,5 @@ class NeuralGraphRegressor(RegressorMixin, NeuralGraphEstimator):
             if not isinstance(value, float) or not math.isfinite(value) or (name == "scale" and value <= 0):
                 raise TwinWLError(f"the {name} of the model's targets is not a number; the file is damaged")
             setattr(self, f"{name}_", value)
+        self._conformal_from_state(state)
         super()._network_from_state(state)

@@ -19,6 +19,7 @@ from twinwl.arguments import (
     one_or_more,
 )
 from twinwl.estimators.base import GraphEstimator, graphs_of, old_names, one_seed
+from twinwl.estimators.conformal import ConformalSets, PredictsSets
 from twinwl.estimators.state import classes_from_state, classes_to_state
 from twinwl.estimators.svm import (
     INNER_FOLDS,
@@ -169,7 +170,7 @@ class TwinMachine(GraphEstimator):
 
 
 @savable
-class STwinSVC(ClassifierMixin, TwinMachine):
+class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
     """Classify graphs with a support vector machine on a twin kernel.
 
     The number of rounds and C are chosen by cross-validation inside the training graphs; the strong default
@@ -296,6 +297,8 @@ class STwinSVC(ClassifierMixin, TwinMachine):
         self.classes_ = targets.classes
         self.held_out_decisions_ = chosen.held_out_decisions
         self.calibration_ = Calibration.fitted(self.held_out_decisions_, targets.codes, targets.weights)
+        held_out = self.calibration_.probabilities(self.held_out_decisions_)
+        self.conformal_ = ConformalSets.fitted(held_out, targets.codes)
         return self
 
     def decision_function(self, X: GraphsLike) -> Float64:
@@ -329,6 +332,7 @@ class STwinSVC(ClassifierMixin, TwinMachine):
             **classes_to_state(self.classes_),
             "slopes": self.calibration_.slopes,
             "offsets": self.calibration_.offsets,
+            **self._conformal_to_state(),
         }
 
     @classmethod
@@ -341,4 +345,5 @@ class STwinSVC(ClassifierMixin, TwinMachine):
             floats_from_state(state, "slopes", (n_scores, n_scores)),
             floats_from_state(state, "offsets", (n_scores,)),
         )
+        self._conformal_from_state(state, len(self.classes_))
         return self

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sklearn.base import RegressorMixin
 
 from twinwl.arguments import number
+from twinwl.estimators.conformal import ConformalIntervals, PredictsIntervals
 from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.svm import make_svr
 from twinwl.files.model_files import savable
@@ -25,7 +26,7 @@ __all__ = ["STwinSVR"]
 
 
 @savable
-class STwinSVR(RegressorMixin, TwinMachine):
+class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
     """Predict a number for each graph with support vector regression on a twin kernel.
 
     The number of rounds and C are chosen by cross-validation inside the training graphs. Targets are
@@ -123,6 +124,8 @@ class STwinSVR(RegressorMixin, TwinMachine):
         targets = Measurements.of(y, len(batch), sample_weight, groups)
         chosen = self._choose(batch, targets, make_svr(self.epsilon))
         self.support_vectors_ = chosen.vectors.rescaled(targets.scale, targets.mean)
+        held_out = targets.scale * chosen.held_out_decisions, targets.scale * targets.answers
+        self.conformal_ = ConformalIntervals.fitted(*held_out)
         return self
 
     def predict(self, X: GraphsLike) -> Float64:
@@ -135,10 +138,11 @@ class STwinSVR(RegressorMixin, TwinMachine):
 
     def _to_state(self) -> dict[str, object]:
         self._check_fitted()
-        return machine_to_state(self)
+        return {**machine_to_state(self), **self._conformal_to_state()}
 
     @classmethod
     def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> STwinSVR:
         self = cls._with_params(params)
         machine_from_state(self, state, n_classes=1)
+        self._conformal_from_state(state)
         return self

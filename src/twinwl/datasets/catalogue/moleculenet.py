@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOLECULE_SETS", "MoleculeSet", "find_molecules"]
 
-_ARCHIVE = "moleculenet_csv.zip"
+_ARCHIVES = ("moleculenet_csv.zip", "moleculenet_regression_csv.zip")
 
 
 class MoleculeSet(NamedTuple):
@@ -31,6 +31,10 @@ MOLECULE_SETS = {
     "BACE": MoleculeSet("bace.csv", "mol", "Class", "compounds: inhibits beta-secretase 1 or not"),
     "ClinTox": MoleculeSet("clintox.csv", "smiles", "CT_TOX", "drugs: failed for toxicity or not"),
     "Tox21": MoleculeSet("tox21.csv", "smiles", "NR-AR", "compounds: toxic in one of twelve assays or not"),
+    "ESOL": MoleculeSet(
+        "ESOL.csv", "smiles", "measured log solubility in mols per litre", "compounds: solubility in water"
+    ),
+    "Lipophilicity": MoleculeSet("Lipophilicity.csv", "smiles", "exp", "compounds: solubility in fat"),
 }
 
 
@@ -47,11 +51,12 @@ def find_molecules(name: str, data_dir: str | Path | None = None) -> tuple[Path,
     for folder in folders:
         if (folder / file).is_file():
             return folder / file, None
-        if (folder / _ARCHIVE).is_file():
-            with ArchiveMembers(folder / _ARCHIVE) as members:
-                inside = [member for member in members.names if member.rpartition("/")[2] == file]
-            if inside:
-                return folder / _ARCHIVE, inside[0]
+        for archive in (folder / name for name in _ARCHIVES):
+            if archive.is_file():
+                with ArchiveMembers(archive) as members:
+                    inside = [member for member in members.names if member.rpartition("/")[2] == file]
+                if inside:
+                    return archive, inside[0]
     raise TwinWLError(
         f"{name} was not found: put MoleculeNet's {file} into {str(folders[0])!r}, or into the folder given "
         "by TWINWL_DATA or --data-dir"
