@@ -62,7 +62,7 @@ class GNNClassifier(NeuralGraphClassifier):
     dropout : float, default=0.5
         Share of the classifier's hidden units left out in training.
     random_state : int, RandomState, Generator or None, default=0
-        Decides hold-out, first weights, order of batches and dropout; None trains differently every time.
+        Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, verbose
         As for every neural classifier: see `twinwl.learning.classifier.NeuralGraphClassifier`.
 

@@ -113,11 +113,11 @@ class KernelSVC(ClassifierMixin, GraphEstimator):
         X
             The graphs, without continuous features.
         y
-            Their classes, of any kind that sorts.
+            Their classes, of any type that can be sorted.
         groups
             Graphs of one group stay on one side of every inner fold.
         sample_weight
-            How much each graph weighs.
+            Weight of each graph.
         """
         self._check_parameters()
         batch = labelled_graphs(X, "fit", self.kernel_name)

@@ -42,7 +42,7 @@ class ReadoutHead(torch.nn.Module):
     n_classes
         Number of logits.
     dropout
-        Share of hidden units left out in training.
+        Share of hidden units dropped in training.
     """
 
     def __init__(self, n_inputs: int, hidden: int, n_classes: int, dropout: float) -> None:

@@ -2,7 +2,7 @@
 
 A file gets its final name when it is whole and is never changed, so processes that compile at the same time
 cannot damage one another's files. (numba's own cache numbers its files in an index that all of them rewrite.)
-A cache may vanish, be read-only, full or damaged at any time: nothing but time is lost.
+The cache may be deleted, read-only, full or damaged; kernels are then compiled again.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _wait_for_lock(descriptor: int, path: Path) -> None:
 
 
 def _can_be_used(folder: Path) -> bool:
-    """Tell whether a folder can be written to and, among temporary files, is nobody else's."""
+    """Return whether a folder is writable and, among temporary files, belongs to this user."""
     try:
         folder.mkdir(parents=True, mode=0o700, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -150,9 +150,9 @@ def place_of(
         missing = not _exists(where) and _ending(where) not in _all_endings()
         if missing or is_known(where.partition(":")[0]):
             return Place(NAME, where, number)
-    with contextlib.suppress(RuntimeError):  # nobody of that name has a home
+    with contextlib.suppress(RuntimeError):  # unknown user name after '~'
         where = str(Path(where).expanduser())
-    _exists(where)  # an error where nobody could tell
+    _exists(where)  # raises an error if the path cannot be checked
     return Place(kind or _kind_of(Path(where), has_columns=has_columns), where, number)
 
 

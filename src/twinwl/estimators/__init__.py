@@ -1,1 +1,1 @@
-"""What every estimator shares, without torch: targets, hold-out, checks, calibration, explanation, state."""
+"""The shared parts of all estimators, without torch: targets, hold-out, calibration, explanation, state."""

@@ -1,4 +1,4 @@
-"""The base of every estimator: declared parameters, what ``fit`` asks first, what ``random_state`` means."""
+"""The base class of all estimators: declared parameters, checks in ``fit``, ``random_state``."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class NotFittedTwinError(TwinWLError, NotFittedError):
 
 
 class GraphEstimator(BaseEstimator):
-    """Base of every estimator here.
+    """Base class of all estimators.
 
     A subclass declares in ``_constraints`` what each parameter may be that its bases do not declare, in
     ``_renamed`` the names that parameters had in the version before (these keep working, with a
@@ -89,7 +89,7 @@ class GraphEstimator(BaseEstimator):
             checked(name, value, *self._constraints[name])
 
     def _check_fitted(self) -> None:
-        """Refuse to go on before ``fit``."""
+        """Raise an error if the estimator is not fitted."""
         if not hasattr(self, self._fitted_attribute):
             raise NotFittedTwinError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
@@ -119,7 +119,7 @@ class GraphEstimator(BaseEstimator):
 
 
 def graphs_of(X: GraphsLike, what: str) -> GraphBatch:
-    """Return the input as a batch, or refuse it where it holds no graph."""
+    """Return the input as a batch; refuse it if it has no graph."""
     batch = as_batch(X)
     if len(batch) == 0:
         raise TwinWLError(f"there is no graph to {what}; pass at least one")
@@ -127,7 +127,7 @@ def graphs_of(X: GraphsLike, what: str) -> GraphBatch:
 
 
 def warn_unseen_labels(strange: NDArray[np.bool_]) -> None:
-    """Warn once, with the count, where graphs carry only labels that training never saw.
+    """Warn once about graphs whose labels all occur in no training graph, with their number.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def warn_unseen_labels(strange: NDArray[np.bool_]) -> None:
 
 
 def one_seed(random_state: RandomState) -> int:
-    """Return an integer as it is; from a generator draw one.
+    """Return an integer seed; draw one if a generator is given.
 
     ``random_state`` means the same in every estimator. An integer (the default is 0) gives the same result
     every time. A NumPy RandomState or Generator is drawn from, so that a second call differs from the first.
@@ -168,7 +168,7 @@ def seeds(random_state: RandomState, count: int) -> list[int]:
 
 
 def old_names(**renamed: str) -> Callable[[_Function], _Function]:
-    """Let a function take arguments by the names that they had in the version before, with a FutureWarning.
+    """Let a function accept the previous names of arguments, with a FutureWarning.
 
     The signature stays that of the new names, which is where scikit-learn reads an estimator's parameters.
 

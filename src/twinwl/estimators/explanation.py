@@ -34,11 +34,11 @@ class ColumnShare:
     name : str
         As the vectorizer names it, ``h2:c17``.
     share : float
-        What it adds to the decision; positive speaks for the predicted class, or raises the number.
+        What it adds to the decision; a positive share is for the predicted class, or raises the number.
     value : float
         The graph's value in this column.
     tree : RootedTree
-        What the nodes counted here see around them.
+        The neighbourhood of the nodes counted here.
     """
 
     name: str
@@ -49,25 +49,25 @@ class ColumnShare:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why a model says what it says about one graph.
+    """Explanation of a prediction for one graph.
 
     Attributes
     ----------
     graph : GraphBatch
         The graph, a batch of one.
     prediction, against : class labels
-        The predicted class, and the class it was weighed against. Of a regressor the number, and None.
+        The predicted class, and the class it is compared with. For a regressor, the number and None.
     decision : float
-        How far the model leans towards the prediction; of a regressor the number. What the shares explain.
+        The decision value that the shares explain; for a regressor, the number.
     intercept : float
         The part of the decision that depends on no node.
     node_shares : array of float64, shape (n_nodes,)
         What each node adds to the decision as the root of the trees that are counted: a column's share is
         split among the nodes of its colour, by their rooted sizes where the features are sums of those.
     columns : tuple of ColumnShare
-        The weightiest columns, by absolute share.
+        The columns with the largest absolute shares.
     method : str
-        How the shares were found, in words.
+        How the shares were computed, as text.
     """
 
     graph: GraphBatch
@@ -86,12 +86,12 @@ class Explanation:
 
     @property
     def verdict(self) -> str:
-        """What is predicted, in words: ``"active rather than inactive"``, or a number."""
+        """The prediction as text: ``"active rather than inactive"``, or a number."""
         return self.predicted + ("" if self.against is None else f" rather than {self.against}")
 
     @property
     def sides(self) -> tuple[str, str]:
-        """What positive and negative shares speak for, in words."""
+        """The meaning of positive and of negative shares, as text."""
         if self.against is None:
             return "a higher number", "a lower number"
         return str(self.prediction), str(self.against)
@@ -117,14 +117,14 @@ class Explanation:
         return explanation_html(self)
 
     def draw(self, target: str | Path | Axes, molecule: object = None) -> None:
-        """Draw the graph with its nodes shaded: red speaks for the prediction (or raises it), blue against.
+        """Draw the graph with its nodes shaded: red is for the prediction (or raises it), blue against it.
 
         Parameters
         ----------
         target
-            A file to write (its ending says the format: .png, .svg, .pdf), or matplotlib axes to draw on.
+            A file to write (.png, .svg or .pdf), or matplotlib axes to draw on.
         molecule
-            SMILES or RDKit molecule to draw the way chemists do, atoms in the order of the graph's nodes.
+            SMILES or RDKit molecule to draw as a structural formula, atoms in the order of the nodes.
         """
         from twinwl.report.explain.picture import draw_explanation  # noqa: PLC0415  (matplotlib, on demand)
 

@@ -1,4 +1,4 @@
-"""The inner hold-out: which graphs of a training part are kept back to choose the epoch."""
+"""The inner hold-out: the graphs of a training part that are held out to choose the epoch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["hold_out"]
 
 
 def hold_out(codes: Int64, fraction: float, seed: int, groups: Int64 | None = None) -> tuple[Int64, Int64]:
-    """Split rows into a part to learn from and a part held out, class by class.
+    """Split rows into a training part and a held-out part, stratified by class.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def hold_out(codes: Int64, fraction: float, seed: int, groups: Int64 | None = No
     Returns
     -------
     kept, held : arrays of int64, rising
-        Both hold every class, unless a class has a single row (or group): that one is learnt from.
+        Both have every class, unless a class has a single row (or group), which is then kept for training.
 
     Examples
     --------

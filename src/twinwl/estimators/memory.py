@@ -1,4 +1,4 @@
-"""How much memory a method may take: it is refused before it thrashes."""
+"""A check of the memory that a method needs, before it is allocated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WHERE_UNKNOWN = 8 << 30
 
 
 def check_fits(needed: int, max_memory: int | None, what: str, remedy: str) -> None:
-    """Refuse what needs more memory than allowed.
+    """Refuse work that needs more memory than allowed.
 
     Parameters
     ----------

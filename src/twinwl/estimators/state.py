@@ -1,4 +1,4 @@
-"""Labels and classes in model files: written as values whose kind is kept, and read back with suspicion."""
+"""Labels and classes in model files: written with their types, and checked when they are read."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def choose_machine(
 ) -> ChosenMachine:
     """Try every C on every kernel matrix by cross-validation, and train the best on all graphs.
 
-    Of equals the first kernel wins, then the smallest C.
+    In a tie, the first kernel is chosen, then the smallest C.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def make_svc(targets: Targets) -> SVC:
 
 
 def make_svr(epsilon: float) -> SVR:
-    """Return an untrained machine that predicts numbers, errors up to ``epsilon`` costing nothing."""
+    """Return an untrained machine that predicts numbers and ignores errors up to ``epsilon``."""
     return SVR(kernel="precomputed", epsilon=epsilon, cache_size=_CACHE_MEGABYTES, max_iter=_MAX_STEPS)
 
 
@@ -178,7 +178,7 @@ def inner_folds(targets: Targets | Measurements, n_folds: int, seed: int) -> lis
 
 @dataclass(frozen=True, eq=False)
 class SupportVectors:
-    """Which training graphs decide, and how.
+    """The support vectors and their weights.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the user says about each graph, checked: classes, weights, groups; and decisions as classes again."""
+"""Checks of classes, weights and groups; conversion of decisions to classes."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ _RANKED = {"roc_auc", "average_precision"}
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What the user says about each graph, checked and in numbers.
+    """The user's weights and groups of the graphs, checked and as numbers.
 
     Attributes
     ----------
     rows : array of int64
-        The graphs that count, rising: those of weight 0 are left out, as if they were not there.
+        The graphs that count, sorted; those of weight 0 are ignored.
     weights : array of float64, or None
-        How much each graph weighs, where that was given.
+        Weight of each graph, if given.
     groups : array of int64, or None
-        A number for each graph's group, where groups were given.
+        Number of each graph's group, if given.
     """
 
     rows: Int64
@@ -77,16 +77,16 @@ class Given:
 
 @dataclass(frozen=True, eq=False)
 class Targets(Given):
-    """Classes to tell apart.
+    """The classes to predict.
 
     Attributes
     ----------
     classes : array
         The classes of the graphs that count, sorted.
     codes : array of int64
-        The place of each graph's class among them.
+        Index of each graph's class among them.
     weight_of_class : array of float64, or None
-        How much each class weighs, where that was given.
+        Weight of each class, if given.
     """
 
     classes: NDArray[np.generic]
@@ -97,7 +97,7 @@ class Targets(Given):
     def of(
         cls, y: object, n_graphs: int, sample_weight: object, class_weight: object, groups: object
     ) -> Targets:
-        """Check what a user gave, and put it into numbers.
+        """Check the user's input and convert it to numbers.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The rooted tree behind a colour: what a node of that colour sees when it looks h steps around."""
+"""The rooted tree of a colour: the neighbourhood, up to h steps, of the nodes with that colour."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _MOST_NODES = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """A step from a tree's root to subtrees that look alike.
+    """A step from the root of a tree to equal subtrees.
 
     Attributes
     ----------
     count : int
-        How many of the root's neighbours look so.
+        Number of neighbours of the root with this subtree.
     tree : RootedTree
-        What each of them sees, one step less deep.
+        The subtree of each of them, one step less deep.
     edge_label : label, or None
         Label of the edge between, where edge labels take part.
     direction : {"", "to", "from"}
@@ -50,7 +50,7 @@ class Branch:
 
 @dataclass(frozen=True, eq=False)
 class RootedTree:
-    """The unfolding of a graph around a node, to the depth of a round: what 1-WL sees there.
+    """The unfolding of a graph around a node, to the depth of a round: the information that 1-WL has.
 
     Neighbours are visited again on the way back, as label passing does, so the tree is not a subgraph: its
     depth-2 leaves include the root itself. Equal subtrees are one object, so even a tree of billions of

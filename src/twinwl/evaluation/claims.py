@@ -149,7 +149,7 @@ class Claims:
         """Release a claim."""
         descriptor = self._descriptor_of_key.pop(key)
         if descriptor is not None:
-            # Removed while it is locked: whoever has it open by then notices that it is gone.
+            # Removed while it is locked: a process that already has it open notices that it is gone.
             with contextlib.suppress(OSError):
                 self._path(key).unlink()
             os.close(descriptor)

@@ -104,7 +104,7 @@ class Method:
 
     def build(self, config: Config, seed: int) -> BaseEstimator:
         """Return a new estimator of this method with a configuration and a seed."""
-        from sklearn.base import clone  # noqa: PLC0415  (the names of methods must not pay for it)
+        from sklearn.base import clone  # noqa: PLC0415  (slow; not needed for the names)
 
         estimator = _loaded(self.home)() if self.estimator is None else clone(self.estimator)
         parameters = {**self.fixed, **config}

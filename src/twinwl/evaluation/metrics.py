@@ -114,7 +114,7 @@ class Metric:
 
 
 def _function(name: str) -> Callable[..., float]:
-    from sklearn import metrics  # noqa: PLC0415  (the names of metrics must not pay for it)
+    from sklearn import metrics  # noqa: PLC0415  (slow; not needed for the names)
 
     return getattr(metrics, name)
 

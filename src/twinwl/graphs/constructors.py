@@ -1,4 +1,4 @@
-"""The doors of GraphBatch: one class method for each kind of graph the outside world has.
+"""The constructors of GraphBatch: one class method for each kind of input.
 
 Each only names its module, so that nothing is imported before it is needed.
 """
@@ -40,7 +40,7 @@ class Constructors:
         *,
         directed: bool = False,
     ) -> GraphBatch:
-        """Build a batch from one list of ``(u, v)`` a graph; nodes are 0..n-1.
+        """Build a batch from one list of ``(u, v)`` per graph; nodes are 0..n-1.
 
         Parameters
         ----------
@@ -53,7 +53,7 @@ class Constructors:
         edge_labels
             One sequence of labels per graph, aligned with its edge list.
         node_features
-            One array of shape (n_nodes, n_features) a graph.
+            One array of shape (n_nodes, n_features) per graph.
         directed
             Keep arcs one-way.
 

@@ -1,4 +1,4 @@
-"""The ways out of a GraphBatch: one method for each kind of graph that other libraries take.
+"""Conversion of a GraphBatch to the graphs of other libraries.
 
 Each method returns a list with one object per graph, in order; nodes are numbered 0..n-1 within their graph.
 """

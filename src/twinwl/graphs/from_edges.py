@@ -42,7 +42,7 @@ def from_edges(
     *,
     directed: bool = False,
 ) -> GraphBatch:
-    """Build a batch from one list of ``(u, v)`` a graph; see `GraphBatch.from_edges`."""
+    """Build a batch from one list of ``(u, v)`` per graph; see `GraphBatch.from_edges`."""
     lists = listed(edge_lists, "edge_lists")
     n_graphs = len(lists)
     edge_counts, edges = flat_edges(lists)

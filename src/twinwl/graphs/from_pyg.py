@@ -128,7 +128,7 @@ def _arcs(data: object, graph: int) -> NDArray[np.int64]:
 
 
 def _columns(collected: Sequence[object], name: str) -> list[NDArray[Any]] | None:
-    """Return one matrix a graph of an attribute that all graphs have, or none has."""
+    """Return one matrix per graph of an attribute that all graphs have, or none has."""
     values = aligned([attribute_of(data, name) for data in collected], len(collected), name)
     return None if values is None else _matrices(values, name)
 
@@ -177,7 +177,7 @@ def _edge_labels(
 def _edge_columns(
     collected: Sequence[object], arcs: list[NDArray[np.int64]], name: str
 ) -> list[NDArray[Any]] | None:
-    """Return one matrix a graph of an edge attribute; a graph without arcs need not have any."""
+    """Return one matrix per graph of an edge attribute; a graph without arcs need not have any."""
     values = [attribute_of(data, name) for data in collected]
     pairs = zip(values, arcs, strict=True)
     first = next((value for value, pair in pairs if pair.size and value is not None), None)

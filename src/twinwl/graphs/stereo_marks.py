@@ -21,7 +21,8 @@ __all__ = ["StereoMarks", "may_have_stereo", "stereo_marks"]
 
 _CODE = "_CIPCode"
 _SIGNS = frozenset("@/\\")
-# Ranking the branches of a highly symmetric molecule can take for ever; so many steps take a few seconds.
+# Ranking the branches of a highly symmetric molecule can take extremely long; this many steps take a few
+# seconds.
 _MOST_STEPS = 100_000
 
 

@@ -177,7 +177,9 @@ def _colour_rows(pair: GraphBatch) -> Iterator[Int32]:
     while True:
         rows = refine(pair, reach, edge_labels=True).colours
         for h in range(done, len(rows)):
-            if rows[h].max(initial=0) == rows[h - 1].max(initial=0):  # stable: the same colours for ever
+            if rows[h].max(initial=0) == rows[h - 1].max(
+                initial=0
+            ):  # stable: later rounds have the same colours
                 yield from repeat(rows[h])
             yield rows[h]
         done, reach = len(rows), 2 * reach

@@ -91,7 +91,7 @@ def graph_hashes(
     Parameters
     ----------
     graphs
-        A batch, or anything `twinwl.as_batch` takes.
+        A batch, or anything `twinwl.as_batch` accepts.
     n_iter
         None, or for a hash of the first version (``twl1:``) the number of rounds: that one covers the
         multisets of (colour, readout) in rounds 0..n_iter. ``"stable"`` takes for each graph the rounds

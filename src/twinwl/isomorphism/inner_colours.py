@@ -62,7 +62,8 @@ def _refine(
 
     Each subgraph is refined on its own, with keys of contents for colours, so that values compare between
     batches. *Stable on its own* would be a trap: a hexagon and K3,3 are stable at once with one colour each.
-    One round more tells what the stable colours hear, and two graphs that agree on that agree for ever.
+    One more round shows the neighbours of the stable colours; two graphs that agree on that agree in all
+    later rounds.
 
     ``words``, of shape (2, n_nodes), are the keys of the nodes, which change from round to round. Returns the
     first subgraph that is not done with after about ``most_steps``; ``state`` keeps its number of colours and

@@ -1,1 +1,1 @@
-"""What all neural parts share: sparse products, the trainer with early stopping, the classifier's frame."""
+"""Training of networks: sparse products, the trainer with early stopping, the base of neural estimators."""

@@ -1,4 +1,4 @@
-"""The same call gives the same bytes: seeds that leave torch's global state as it was."""
+"""Determinism: seeding of torch without changing its global state."""
 
 from __future__ import annotations
 

@@ -65,10 +65,10 @@ class NeuralGraphEstimator(GraphEstimator):
     max_epochs, batch_size, learning_rate, weight_decay, patience
         As for `twinwl.learning.training.train`.
     validation_fraction : float or None
-        Share of the training graphs held out to choose the epoch; None learns from all of them, for
+        Share of the training graphs held out to choose the epoch; None trains on all of them, for
         ``max_epochs``.
     random_state : int, RandomState, Generator or None
-        Decides hold-out, first weights, order of batches and dropout; None trains differently every time.
+        Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
     verbose : bool, int or None
         Show a bar with live figures; None shows it where there is a terminal.
 
@@ -165,7 +165,7 @@ class NeuralGraphEstimator(GraphEstimator):
         Parameters
         ----------
         X
-            A GraphBatch, or whatever `twinwl.as_batch` takes.
+            A GraphBatch, or anything `twinwl.as_batch` accepts.
         y : sequence of shape (n_graphs,)
             Classes, of any kind that sorts; for a regressor numbers.
         groups : sequence of shape (n_graphs,), optional

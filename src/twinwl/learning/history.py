@@ -1,4 +1,4 @@
-"""What a training run leaves behind, epoch by epoch."""
+"""The history of a training run, epoch by epoch."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class History:
     train_loss : list of float
         Mean loss over the batches of the epoch, weights changing along the way.
     validation_loss, validation_accuracy : list of float
-        On the held-out part, after the epoch; empty where there is none. Regressors have no accuracy.
+        On the held-out part, after the epoch; empty if there is none. Regressors have no accuracy.
     monitor_accuracy : list of float
-        On data that is only watched: nothing is ever decided by it. Empty where there is none.
+        On data that is only monitored and never used for decisions; empty if there is none.
     best_epoch : int
         The epoch whose weights were kept; -1 before the first.
 

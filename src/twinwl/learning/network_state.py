@@ -1,4 +1,4 @@
-"""What a trained network is in a model file: history and weights; read back with suspicion."""
+"""A trained network in a model file: history and weights, checked when they are read."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class SparseAwareAdam:
             rows.hook.remove()
 
     def zero_grad(self) -> None:
-        """Forget the gradients of the last step."""
+        """Clear the gradients of the last step."""
         for weight in self._weights:
             weight.grad = None
 
@@ -93,7 +93,7 @@ class SparseAwareAdam:
             rows.step()
 
     def flush(self) -> None:
-        """Make up for every step that was put off, so that the weights can be read."""
+        """Apply all postponed steps, so that the weights can be read."""
         for rows in self._rows:
             rows.flush()
 

@@ -22,7 +22,7 @@ class SparsePerceptron(torch.nn.Module):
     n_columns, hidden, n_classes
         Width of the input, of the hidden layer and of the output.
     dropout
-        Share of hidden units left out in training.
+        Share of hidden units dropped in training.
 
     Examples
     --------

@@ -48,7 +48,7 @@ class NTwinEncoder(torch.nn.Module):
         Whether edges are arcs.
     subtree
         ``"gin"`` adds a second GIN on the whole graphs, the subtree encoder for continuous features;
-        ``"none"`` leaves that part to whoever has the histograms of colours.
+        ``"none"`` leaves that part out; the caller adds the histograms of colours.
 
     Attributes
     ----------

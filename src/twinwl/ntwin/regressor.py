@@ -33,7 +33,7 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     root_mark : {"none", "root", "distance"}, default="none"
         Whether nodes know that they are the root, or how far they are from it. None is the paper's.
     random_state : int, RandomState, Generator or None, default=0
-        Decides hold-out, first weights, order of batches and dropout; None trains differently every time.
+        Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
     subtree : {"auto", "wl", "gin"}, default="auto"
         The subtree encoder: histograms of colours, or a GIN on the whole graph. ``"auto"`` takes the GIN
         where there are continuous features.

@@ -59,7 +59,7 @@ def refine(
     batch
         The graphs.
     n_iter
-        Number of rounds; None goes on until the partition of the whole batch is stable.
+        Number of rounds; None continues until the partition of the whole batch is stable.
     edge_labels
         Pair each neighbour's colour with the label of the edge, where the batch has edge labels.
     initial

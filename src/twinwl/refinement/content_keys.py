@@ -1,9 +1,9 @@
 """Content keys: 128 bits that name a colour by its rooted tree alone.
 
 Colours are numbered by first occurrence, so their numbers mean nothing outside one alphabet. A content key is
-a function of the rooted tree that a colour stands for: equal on every machine, in every process, for ever. It
-makes hashes stable and lets alphabets that were built apart be merged. Two trees share a key with a chance of
-about 2⁻¹²⁸ per pair: improbable, not impossible. **Any change here breaks every stored hash.**
+a function of the rooted tree that a colour stands for: equal on every machine, in every process and in every
+version. It makes hashes stable and lets alphabets that were built apart be merged. Two trees share a key with
+a chance of about 2⁻¹²⁸ per pair: improbable, not impossible. **Any change here breaks every stored hash.**
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def run_ranges(
 
 
 def _work_off(function: Callable[[int, int], int | None], todo: deque[tuple[int, int]]) -> None:
-    """Take ranges until none is left, or until nobody wants the result any more."""
+    """Take ranges until none is left, or until the work is cancelled."""
     while True:
         try:
             low, high = todo.popleft()

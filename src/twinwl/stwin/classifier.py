@@ -30,27 +30,27 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
     hidden : int, default=64
         Number of hidden units.
     dropout : float, default=0.5
-        Share of hidden units left out in training.
+        Share of hidden units dropped in training.
     max_epochs, batch_size, learning_rate, weight_decay, patience
         Training by Adam on the cross-entropy; it stops after ``patience`` epochs without a better one.
     validation_fraction : float or None, default=0.1
-        Share of the training graphs held out to choose the epoch; None learns from all of them, for
+        Share of the training graphs held out to choose the epoch; None trains on all of them, for
         ``max_epochs``.
     class_weight : None, "balanced" or dict
         Weight of each class in the loss.
     random_state : int, RandomState, Generator or None, default=0
-        Decides hold-out, first weights, order of batches and dropout; None trains differently every time.
+        Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
     verbose : bool, int or None
-        Show a bar with live accuracy; None shows it where there is a terminal.
+        Show a progress bar with the accuracy; None shows it if standard error is a terminal.
     ignore_features : bool, default=False
-        Do not warn where graphs have continuous node features, which are not used.
+        Do not warn about continuous node features, which are not used.
 
     Attributes
     ----------
     classes_ : array
         The classes, sorted.
     vectorizer_ : STwinVectorizer
-        Alphabet and columns, fitted on the graphs that were learnt from (not on those held out).
+        Alphabet and columns, fitted on the training graphs without those held out.
     input_ : NetworkInput or None
         How features are scaled.
     module_ : torch.nn.Module

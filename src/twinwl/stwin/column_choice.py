@@ -1,4 +1,4 @@
-"""Which columns to keep: those that occur in enough graphs, and no more than asked for."""
+"""The choice of columns: those that occur in enough graphs, up to a maximum number."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMN_PARAMETERS: Constraints = {
 def choose_columns(
     matrix: sparse.csr_matrix, min_df: int | float = 1, max_features: int | None = None
 ) -> Int64 | None:
-    """Return the columns to keep, rising; None where all are.
+    """Return the columns to keep, sorted; None if all are kept.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Explanations of decisions on STwin features: columns weighed, and spread over the nodes they count."""
+"""Explanations of decisions on STwin features: shares of columns, distributed over the nodes they count."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def explanation_of(
     method: str,
     n_columns: int = 10,
 ) -> Explanation:
-    """Put an explanation together from what each column adds to the decision.
+    """Build an explanation from the contribution of each column to the decision.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ def explanation_of(
     encoding
         Its features.
     contributions : array of float64, shape (n_columns,)
-        What each column of the features adds to the decision.
+        Contribution of each column to the decision.
     prediction, against, intercept, method
         As for `Explanation`.
     n_columns
-        How many columns to list.
+        Number of columns to list.
     """
     n_columns = checked("n_columns", n_columns, integer(0, MAX_ITEMS))
     row = encoding.matrix[0]
@@ -72,7 +72,7 @@ def explanation_of(
 
 
 def node_shares(graph: GraphBatch, encoding: Encoding, contributions: Float64) -> Float64:
-    """Split what each column adds to a decision among the nodes that it counts.
+    """Distribute the contribution of each column among the nodes that it counts.
 
     A node gets the part of a column that it makes up: one of so many nodes, or its rooted size of their sum.
     Nothing is lost: the shares sum to the contributions of the columns that the graph has.

@@ -51,7 +51,7 @@ FEATURE_PARAMETERS: Constraints = {
 
 @dataclass(frozen=True, eq=False)
 class FeatureSpace:
-    """What the columns of a feature matrix stand for; enough to encode new graphs alike.
+    """The meaning of the columns of a feature matrix, with which new graphs are encoded in the same way.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ def stwin_features(
     batch
         The graphs.
     n_iter
-        Number of rounds; None goes on until the partition of the whole batch is stable.
+        Number of rounds; None continues until the partition of the whole batch is stable.
     kind
         ``"count"``: nodes of each colour, plain WL. ``"size"``: the sum of their rooted sizes, equation (3).
         ``"joint"``: nodes of each (colour, rooted size), equation (2).

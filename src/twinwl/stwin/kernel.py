@@ -34,7 +34,7 @@ class TwinKernel(TransformerMixin, GraphEstimator):
     Parameters
     ----------
     n_iter : int or None, default=3
-        Number of rounds of twin passing; None goes on until the training graphs' colours are stable.
+        Number of rounds of twin passing; None continues until the training graphs' colours are stable.
     features : {"count", "size", "joint"}, default="size"
         As for `STwinVectorizer`. ``"count"`` gives the Weisfeiler-Lehman kernels.
     base : {"linear", "minmax", "intersection"}, default="linear"
@@ -46,7 +46,7 @@ class TwinKernel(TransformerMixin, GraphEstimator):
     edge_labels : bool, default=False
     initial : {"label", "degree"}, default="label"
     ignore_features : bool, default=False
-        Do not warn where graphs have continuous node features, which are not used.
+        Do not warn about continuous node features, which are not used.
 
     Attributes
     ----------

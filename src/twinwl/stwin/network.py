@@ -35,7 +35,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
     Attributes
     ----------
     vectorizer_ : STwinVectorizer
-        Alphabet and columns, fitted on the graphs that were learnt from (not on those held out).
+        Alphabet and columns, fitted on the training graphs without those held out.
     input_ : NetworkInput or None
         How features are scaled.
     """
@@ -62,7 +62,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
     input_: NetworkInput | None
 
     def explain(self, X: GraphsLike, n_columns: int = 10) -> Explanation:
-        """Tell each node's share of the decision about one graph, and the columns that matter most.
+        """Return each node's share of the decision about one graph, and the columns with the largest shares.
 
         The decision is the difference between the logits of the predicted class and of its strongest rival;
         of a regressor it is the number. A column's share is gradient × input. The network is piecewise
@@ -73,7 +73,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         X
             One graph: a batch of one, or a list with one graph.
         n_columns
-            How many columns to list.
+            Number of columns to list.
         """
         self._check_fitted()
         return explain_decision(self, X, n_columns)

@@ -1,4 +1,4 @@
-"""What the network is fed: STwin features, rescaled so that it trains well on raw sums.
+"""The input of the network: STwin features, rescaled for training.
 
 Sums of rooted sizes are hard to learn from as they are. A column's sum is, up to a few per cent, the number
 of nodes times the colour's usual rooted size, so the little that goes beyond 1-WL drowns in the count. Each
@@ -42,17 +42,17 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class NetworkInput:
-    """How the features of any graph are rescaled; fitted on the graphs that are learnt from.
+    """The rescaling of features, fitted on the training graphs.
 
     Attributes
     ----------
     step_ptr : array of int64, shape (n_columns + 1,)
         Column c has the network's columns ``step_ptr[c]`` to ``step_ptr[c + 1]``: as many steps as the
-        largest count among the graphs learnt from reaches.
+        largest count among the training graphs reaches.
     usual_sizes : array of float64, shape (n_columns,), or None
         Mean rooted size of the nodes of each colour; None where the features are counts.
     excess_columns : array of int64, or None
-        The columns whose sizes vary among the graphs learnt from; each has one more column behind all steps.
+        The columns whose sizes vary among the training graphs; each has one more column behind all steps.
 
     Examples
     --------
@@ -92,11 +92,11 @@ class NetworkInput:
 
     @property
     def width(self) -> int:
-        """Number of columns that the network sees."""
+        """Number of input columns of the network."""
         return self.n_steps + (0 if self.excess_columns is None else len(self.excess_columns))
 
     def apply(self, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> sparse.csr_matrix:
-        """Return what the network sees, shape (n_graphs, width)."""
+        """Return the input of the network, shape (n_graphs, width)."""
         steps = self._steps(features if counts is None else counts)
         if counts is None or self.usual_sizes is None or self.excess_columns is None:
             return steps

@@ -1,4 +1,4 @@
-"""What STwin estimators are in model files: plain values and arrays.
+"""STwin estimators in model files: plain values and arrays.
 
 Kernels index arrays without checking bounds, so a file that was tampered with must be rejected here.
 """

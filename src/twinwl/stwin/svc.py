@@ -62,9 +62,9 @@ class TwinMachine(GraphEstimator):
     Attributes
     ----------
     n_iter_, C_ : int and float
-        What was chosen.
+        The chosen values.
     inner_score_ : float
-        How well it did on the held-out graphs of the inner folds; optimistic, for it was the best.
+        How well it did on the held-out graphs of the inner folds; optimistic, because it is the best of all.
     inner_scores_ : dict from (n_iter, C) to float
         The scores of all.
     space_ : FeatureSpace
@@ -151,7 +151,7 @@ class TwinMachine(GraphEstimator):
 
     @old_names(graph="X")
     def explain(self, X: GraphsLike, n_columns: int = 10) -> Explanation:
-        """Tell which nodes and which columns of a single graph speak for what is predicted.
+        """Return the shares of the nodes and columns of one graph in the prediction.
 
         The shares are exact: together with the intercept they sum to the decision value (of a regressor, to
         the number). For ``"linear"``
@@ -163,7 +163,7 @@ class TwinMachine(GraphEstimator):
         X
             One graph: a batch of one, or a list with one graph.
         n_columns
-            How many of the weightiest columns to list.
+            Number of columns to list, those with the largest shares.
         """
         self._check_fitted()
         return explain_machine(self, X, n_columns)
@@ -201,9 +201,9 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
     n_jobs : int or None, default=None
         Threads of the inner choice.
     random_state : int, RandomState, Generator or None, default=0
-        Decides the inner folds, the only random step; None gives other folds every time.
+        Seed of the inner folds, the only random step; None gives different folds each time.
     ignore_features : bool, default=False
-        Do not warn where graphs have continuous node features, which are not used.
+        Do not warn about continuous node features, which are not used.
 
     Attributes
     ----------
@@ -285,11 +285,11 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         X
             The graphs.
         y
-            Their classes, of any kind that sorts.
+            Their classes, of any type that can be sorted.
         groups
             Graphs of one group stay on one side of every inner fold.
         sample_weight
-            How much each graph weighs.
+            Weight of each graph.
         """
         batch = self._graphs_to_fit(X)
         targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)

@@ -53,16 +53,16 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
     n_jobs : int or None, default=None
         Threads of the inner choice.
     random_state : int, RandomState, Generator or None, default=0
-        Decides the inner folds, the only random step; None gives other folds every time.
+        Seed of the inner folds, the only random step; None gives different folds each time.
     ignore_features : bool, default=False
-        Do not warn where graphs have continuous node features, which are not used.
+        Do not warn about continuous node features, which are not used.
 
     Attributes
     ----------
     n_iter_, C_ : int and float
-        What was chosen.
+        The chosen values.
     inner_score_ : float
-        Its R² on held-out graphs of the inner folds; optimistic, for it was the best.
+        Its R² on held-out graphs of the inner folds; optimistic, because it is the best of all.
     inner_scores_ : dict from (n_iter, C) to float
         The R² of all.
     support_vectors_ : SupportVectors
@@ -118,7 +118,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         groups
             Graphs of one group stay on one side of every inner fold.
         sample_weight
-            How much each graph weighs.
+            Weight of each graph.
         """
         batch = self._graphs_to_fit(X)
         targets = Measurements.of(y, len(batch), sample_weight, groups)

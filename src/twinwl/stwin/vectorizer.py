@@ -35,7 +35,7 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
     Parameters
     ----------
     n_iter : int or None, default=3
-        Number of rounds of twin passing; None goes on until the training graphs' colours are stable.
+        Number of rounds of twin passing; None continues until the training graphs' colours are stable.
     features : {"count", "size", "joint"}, default="size"
         ``"count"``: how many nodes have each colour (plain WL). ``"size"``: the sum of their rooted sizes,
         equation (3). ``"joint"``: how many nodes have each (colour, rooted size), equation (2). Only
@@ -49,7 +49,7 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
     max_features : int or None, default=None
         Keep this many columns at most: those that occur in most training graphs, the earlier one of equals.
     ignore_features : bool, default=False
-        Do not warn where graphs have continuous node features, which are not used.
+        Do not warn about continuous node features, which are not used.
 
     Attributes
     ----------

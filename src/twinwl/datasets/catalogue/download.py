@@ -198,7 +198,7 @@ def _locked(path: Path) -> Iterator[None]:
         yield
         return
     with path.open("wb") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)  # the file stays: whoever waits has it open already
+        fcntl.flock(stream, fcntl.LOCK_EX)  # the file is kept: waiting processes have it open
         yield
 
 
