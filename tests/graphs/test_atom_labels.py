@@ -1,9 +1,11 @@
 import itertools
+import warnings
 
 import pytest
 
 from tests.batch_equality import assert_same_graphs, edge_dict
-from twinwl import GraphBatch, TwinWLError, TwinWLWarning, deduplicate, graph_hashes
+from tests.conftest import data_folder
+from twinwl import GraphBatch, TwinWLError, TwinWLWarning, deduplicate, graph_hashes, load_dataset
 from twinwl.errors import GraphInputError
 from twinwl.graphs.atom_labels import ATOM_LEVELS, LADDER
 from twinwl.graphs.from_smiles import read_smiles
@@ -149,3 +151,24 @@ def test_processes_change_nothing():
     assert len(many.kept) == len(one)
     with pytest.raises(GraphInputError, match=r"graph 1500: SMILES 'C\('"):
         GraphBatch.from_smiles(strings, n_jobs=2)
+
+
+@pytest.mark.parametrize(("name", "flat", "stereo"), [("BACE", 1483, 1513), ("ClinTox", 1434, 1461)])
+def test_groups_of_real_molecules_are_those_of_canonical_smiles(name, flat, stereo):
+    folder = data_folder()
+    if folder is None or not (folder / "moleculenet_csv.zip").is_file():
+        pytest.skip("moleculenet_csv.zip is not at hand")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TwinWLWarning)  # four molecules cannot be read
+        fine, coarse = (load_dataset(name, folder, atoms=atoms) for atoms in ("stereo", "constitution"))
+    assert (len(deduplicate(coarse.graphs)), len(deduplicate(fine.graphs))) == (flat, stereo)
+    canonical = [Chem.CanonSmiles(smiles) for smiles in fine.smiles]
+    groups = deduplicate(fine.graphs).labels.tolist()
+    assert len(set(canonical)) == len(set(zip(canonical, groups, strict=True))) == stereo
+
+
+def test_labels_beyond_the_skeleton_are_not_written_as_smiles():
+    with pytest.raises(
+        GraphInputError, match='is not an element symbol; read molecules with atoms="skeleton"'
+    ):
+        GraphBatch.from_smiles(["CC"], atoms="constitution").to_smiles()

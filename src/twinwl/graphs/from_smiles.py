@@ -43,7 +43,7 @@ MAX_RINGS = 500
 
 _BRACKETS = re.compile(r"\[[^\]]*\]")  # digits in there are isotopes, charges and counts of hydrogen
 _RING_BOND = re.compile(r"%\d\d|%\(\d+\)|\d")
-_HYDROGEN = re.compile(r"[\[0-9]H")
+_HYDROGEN = re.compile(r"\[\d*H")
 _CHUNK = 1024
 _SKIP = 'correct it, drop it, or pass on_error="skip"'
 
@@ -151,20 +151,21 @@ def _read_chunk(strings: list[object], atoms: AtomLevel) -> ReadSmiles:
 
     flat = (not may_have_stereo(cast("str", strings[kept[-1]])) for _ in itertools.count())
     with import_extra("rdkit.rdBase", "chem").BlockLogs():  # the reasons say all that RDKit would have logged
-        graphs = batch_from_molecules(molecules(), atoms, flat)
+        graphs = batch_from_molecules(molecules(), atoms, flat if atoms == "stereo" else None)
     return ReadSmiles(graphs, kept, failures)
 
 
 def _flat_parser(chem: ModuleType) -> Callable[[str], Chem.Mol | None]:
     """Return what parses SMILES without what no label needs, such as stereo, and so in less time."""
     steps = int(chem.SANITIZE_ALL)
-    for step in ("SETCONJUGATION", "SETHYBRIDIZATION", "CLEANUPCHIRALITY"):
-        steps &= ~int(getattr(chem, f"SANITIZE_{step}"))
+    # Atropisomers need hybridisation; not every version of RDKit has a step for them.
+    for step in ("SETCONJUGATION", "SETHYBRIDIZATION", "CLEANUPCHIRALITY", "CLEANUPATROPISOMERS"):
+        steps &= ~int(getattr(chem, f"SANITIZE_{step}", 0))
     read, sanitize = chem.MolFromSmiles, chem.SanitizeMol
 
     def parse(text: str) -> Chem.Mol | None:
         # Hydrogens that are atoms are to be merged, extensions to be understood.
-        if "|" in text or ("[" in text and _HYDROGEN.search(text)):
+        if "|" in text or ("H" in text and _HYDROGEN.search(text)):
             return _molecule(chem, text)
         try:
             molecule: Chem.Mol | None = read(text, sanitize=False)

@@ -13,12 +13,12 @@ import numpy as np
 
 from twinwl.errors import GraphInputError, import_extra
 from twinwl.graphs.atom_labels import atom_label, atom_reader
-from twinwl.graphs.building import build, pointer
+from twinwl.graphs.building import build
 from twinwl.graphs.labels import Coded, encode_labels
 from twinwl.graphs.stereo_marks import stereo_marks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from types import ModuleType
 
     from numpy.typing import NDArray
@@ -31,23 +31,12 @@ __all__ = ["batch_from_molecules"]
 
 _NAME_OF_ORDER = {1.0: "single", 1.5: "aromatic", 2.0: "double", 3.0: "triple"}
 _LARGE = 400  # atoms from which a dense matrix costs more than a call for each bond
-_CHUNK = 64  # molecules at a time: what was just read is still in the processor's cache
-
-
-class _Held(NamedTuple):
-    """A molecule whose bonds are still to be read, its place in the batch, and marks by index of the bond."""
-
-    molecule: Chem.Mol
-    graph: int
-    marks: dict[int, str]
 
 
 class _Bonds(NamedTuple):
-    """Bonds of several molecules: molecule, ends and type name of each."""
+    """Bonds of a molecule of n atoms: ``n * u + v`` for atoms u and v, and the number of the type's name."""
 
-    owners: NDArray[np.int64]
-    sources: NDArray[np.int64]
-    targets: NDArray[np.int64]
+    places: NDArray[np.int64]
     orders: NDArray[np.float64]
 
 
@@ -56,7 +45,7 @@ def batch_from_molecules(
     atoms: AtomLevel = "skeleton",
     flat: Iterable[bool] | None = None,
 ) -> GraphBatch:
-    """Build a batch from molecules, each of which is read as soon as it comes and soon let go.
+    """Build a batch from molecules, each of which is read as soon as it comes and let go.
 
     Parameters
     ----------
@@ -76,34 +65,30 @@ def batch_from_molecules(
     numbers: list[int] = []
     atom_counts: list[int] = []
     order_of_name: dict[str, float] = {name: order for order, name in _NAME_OF_ORDER.items()}
-    parts = [_none()]
-    held: list[_Held] = []
+    bonds = [_Bonds(np.empty(0, np.int64), np.empty(0))]
     with base.BlockLogs():  # asking for the order of an exotic bond prints a stack trace
+        # A molecule is let go before the next one comes: so everything happens in the processor's cache.
         for molecule, is_flat in zip(molecules, flat or itertools.repeat(object=False), strict=False):
             own, marks = _atoms(chem, molecule, atoms, read, len(atom_counts), is_flat=is_flat)
             numbers += [number_of_key.setdefault(key, len(number_of_key)) for key in own]
-            held.append(_Held(molecule, len(atom_counts), marks))
             atom_counts.append(len(own))
-            if len(held) == _CHUNK:
-                parts.append(_bonds(chem, held, order_of_name, name_of_bond))
-                held.clear()
-        parts.append(_bonds(chem, held, order_of_name, name_of_bond))
-    owners, sources, targets, orders = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+            found = None if marks else _plain_bonds(chem, molecule)
+            bonds.append(found or _bond_by_bond(molecule, marks, order_of_name, name_of_bond))
+    places, orders = (np.concatenate(columns) for columns in zip(*bonds, strict=True))
+    node_counts = np.array(atom_counts, np.int64)
+    owners = np.repeat(np.arange(len(node_counts)), [len(own) for own, _ in bonds[1:]])
+    sources, targets = np.divmod(places, node_counts[owners])
+    once = sources < targets
     name_of_order = {order: name for name, order in order_of_name.items()}
-    distinct, inverse = np.unique(orders, return_inverse=True)
+    distinct, inverse = np.unique(orders[once], return_inverse=True)
     return build(
-        np.array(atom_counts, dtype=np.int64),
-        np.bincount(owners, minlength=len(atom_counts)).astype(np.int64),
-        sources,
-        targets,
+        node_counts,
+        np.bincount(owners[once], minlength=len(node_counts)),
+        sources[once],
+        targets[once],
         nodes=_renamed(np.array(numbers, np.int64), [atom_label(atoms, key) for key in number_of_key]),
         edges=_renamed(inverse, [name_of_order[float(order)] for order in distinct]),
     )
-
-
-def _none() -> _Bonds:
-    empty = np.empty(0, np.int64)
-    return _Bonds(empty, empty, empty, np.empty(0, np.float64))
 
 
 def _atoms(
@@ -152,65 +137,36 @@ def _bond_names(chem: ModuleType, atoms: AtomLevel) -> Callable[[Chem.Bond], str
     return name_of_bond
 
 
-def _bonds(
-    chem: ModuleType,
-    held: list[_Held],
-    order_of_name: dict[str, float],
-    name_of_bond: Callable[[Chem.Bond], str],
-) -> _Bonds:
-    """Read the bonds of some molecules at once."""
-    if not held:
-        return _none()
-    matrices = [_orders(chem, molecule) for molecule, _, _ in held]
-    sizes = np.array([len(matrix) for matrix in matrices], dtype=np.int64)
-    starts = pointer(sizes**2)
-    flat = np.concatenate([matrix.ravel() for matrix in matrices])
-    places = np.flatnonzero(flat)
-    owners = np.repeat(np.arange(len(held)), np.diff(np.searchsorted(places, starts)))
-    sources, targets = np.divmod(places - starts[owners], sizes[owners])
-    orders = flat[places]
-    # A bond whose order is zero is missing, a dative one stands in one direction only, others have odd
-    # orders: then that molecule is read bond by bond; and so is one with marks on its bonds.
-    plain = np.isin(orders, list(_NAME_OF_ORDER))
-    found = np.bincount(owners[plain], minlength=len(held))
-    total = np.bincount(owners, minlength=len(held))
-    n_bonds = np.array([-1 if marks else molecule.GetNumBonds() for molecule, _, marks in held])
-    read = (found == 2 * n_bonds) & (total == 2 * n_bonds)
-    kept = (sources < targets) & read[owners]
-    graphs = np.array([graph for _, graph, _ in held])
-    parts = [_Bonds(graphs[owners[kept]], sources[kept], targets[kept], orders[kept])]
-    parts += [
-        _bond_by_bond(held[owner], order_of_name, name_of_bond) for owner in np.flatnonzero(~read).tolist()
-    ]
-    if len(parts) == 1:
-        return parts[0]
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    by_owner = np.argsort(columns[0], kind="stable")
-    return _Bonds(*(column[by_owner] for column in columns))
-
-
-def _orders(chem: ModuleType, molecule: Chem.Mol) -> NDArray[np.float64]:
-    """Return the matrix of bond orders, or an empty one where it would be large or RDKit has none."""
+def _plain_bonds(chem: ModuleType, molecule: Chem.Mol) -> _Bonds | None:
+    """Read all bonds from the matrix of bond orders, from both ends; None where it does not say all."""
     if molecule.GetNumAtoms() > _LARGE:
-        return np.empty((0, 0))
+        return None
     try:
-        matrix: NDArray[np.float64] = chem.GetAdjacencyMatrix(molecule, useBO=True, force=True)
+        matrix: NDArray[np.float64] = chem.GetAdjacencyMatrix(molecule, True, 0, True)  # noqa: FBT003
     except RuntimeError:
-        return np.empty((0, 0))
+        return None
     molecule.ClearProp("AdjacencyMatrixBO")  # RDKit keeps a copy with the molecule otherwise
-    return matrix
+    flat = matrix.ravel()
+    (places,) = flat.nonzero()
+    orders = flat[places]
+    # A bond whose order is zero is missing, a dative one stands in one direction only, some orders are odd.
+    if len(places) != 2 * molecule.GetNumBonds() or not _NAME_OF_ORDER.keys() >= set(orders.tolist()):
+        return None
+    return _Bonds(places, orders)
 
 
 def _bond_by_bond(
-    held: _Held, order_of_name: dict[str, float], name_of_bond: Callable[[Chem.Bond], str]
+    molecule: Chem.Mol,
+    marks: Mapping[int, str],
+    order_of_name: dict[str, float],
+    name_of_bond: Callable[[Chem.Bond], str],
 ) -> _Bonds:
-    bonds = list(held.molecule.GetBonds())
-    names = [name_of_bond(bond) + held.marks.get(bond.GetIdx(), "") for bond in bonds]
-    for name in names:  # types without a plain order get numbers of their own, below zero
-        order_of_name.setdefault(name, -float(len(order_of_name)))
-    return _Bonds(
-        np.full(len(bonds), held.graph, dtype=np.int64),
-        np.array([bond.GetBeginAtomIdx() for bond in bonds], dtype=np.int64),
-        np.array([bond.GetEndAtomIdx() for bond in bonds], dtype=np.int64),
-        np.array([order_of_name[name] for name in names], dtype=np.float64),
-    )
+    n_atoms = molecule.GetNumAtoms()
+    places, orders = [], []
+    for bond in molecule.GetBonds():
+        name = name_of_bond(bond) + marks.get(bond.GetIdx(), "")
+        # Types without a plain order get numbers of their own, below zero.
+        orders.append(order_of_name.setdefault(name, -float(len(order_of_name))))
+        low, high = sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))
+        places.append(n_atoms * low + high)
+    return _Bonds(np.array(places, np.int64), np.array(orders, np.float64))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["to_smiles"]
 
 _MOST_TRIES = 512
+_PLAIN = '; read molecules with atoms="skeleton" to write them again'
 _NEON = 10
 _HETERO = {"B", "N", "O", "P", "S", "Se", "Te"}
 
@@ -62,9 +63,9 @@ def _skeleton(chem: ModuleType, graph: GraphBatch, number: int) -> Chem.Mol:
         try:
             atomic_number = 0 if label == "*" else table.GetAtomicNumber(label)
         except (RuntimeError, TypeError, ValueError) as error:
-            raise GraphInputError(f"{shown(label)} is not an element symbol", number) from error
+            raise GraphInputError(f"{shown(label)} is not an element symbol{_PLAIN}", number) from error
         if atomic_number < 0:
-            raise GraphInputError(f"{shown(label)} is not an element symbol", number)
+            raise GraphInputError(f"{shown(label)} is not an element symbol{_PLAIN}", number)
         molecule.AddAtom(chem.Atom(atomic_number))
     sources, targets = graph.arcs()
     codes = graph.edge_labels if graph.edge_labels is not None else np.empty(0, np.int32)
