@@ -39,7 +39,7 @@ class DeepGraphKernelSVC(KernelSVC):
     vector_size : int, default=32
         Length of an embedding.
     window : int, default=10
-        How far apart in a sentence two colours may stand to count as seen together.
+        Largest distance in a sentence between two colours that count as co-occurring.
     epochs : int, default=20
         Times that the skip-gram model goes over all sentences.
     C : float or sequence of float, default=(0.1, 1, 3, 10, 100, 1000)

@@ -60,7 +60,7 @@ class GNNClassifier(NeuralGraphClassifier):
     hidden : int, default=64
         Width of the states and of the classifier's hidden layer.
     dropout : float, default=0.5
-        Share of the classifier's hidden units left out in training.
+        Share of the classifier's hidden units dropped in training.
     random_state : int, RandomState, Generator or None, default=0
         Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, verbose

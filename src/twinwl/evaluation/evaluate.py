@@ -1,4 +1,4 @@
-"""Evaluate a method on a data set: folds, configurations, processes, the store, and one honest figure."""
+"""Evaluation of a method on a data set: folds, configurations, processes and the store."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _CLASSES = Task("classification", "")
 
 
 class Record(TypedDict):
-    """One reading of an evaluation: a row of its table."""
+    """One row of the table of an evaluation."""
 
     dataset: str
     method: str
@@ -59,7 +59,7 @@ class Record(TypedDict):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All results of one method on one data set, and what each protocol makes of them.
+    """All results of one method on one data set, and their summary under each protocol.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Evaluation:
     split: str = ""
 
     def summary(self, protocol: str | None = None, metric: str | None = None) -> Summary | None:
-        """Read the results under a protocol; None where it does not apply (a method without epochs)."""
+        """Summarise the results under a protocol; None if it does not apply (a method without epochs)."""
         protocol = self.protocol if protocol is None else protocol
         return summarise(self.rows, protocol, self.metric if metric is None else metric)
 
@@ -93,7 +93,7 @@ class Evaluation:
 
     @property
     def mean(self) -> float:
-        """Mean over folds under the chosen protocol; over those where the metric is defined."""
+        """Mean under the chosen protocol, over the folds where the metric is defined."""
         return self._headline.mean
 
     @property
@@ -116,7 +116,7 @@ class Evaluation:
 
     @property
     def metrics(self) -> list[str]:
-        """What every result was measured by, the headline first; some may be undefined on some folds."""
+        """The metrics, the main one first; some may be undefined on some folds."""
         asked = self.rows[0]["metrics"] if self.rows else []
         others = [name for name in asked if all(name in row["metrics"] for row in self.rows)]
         return list(dict.fromkeys([self.metric, *others]))
@@ -198,7 +198,7 @@ def evaluate(
     progress: bool | None = None,
     time_budget: float | None = None,
 ) -> Evaluation:
-    """Evaluate a method under an honest protocol.
+    """Evaluate a method by cross-validation.
 
     Parameters
     ----------
@@ -206,53 +206,54 @@ def evaluate(
         A name (``"stwin"``, ``"stwin-svc"``, ``"ntwin"``, …), an import path ``"module:Class"``, or any
         scikit-learn estimator that takes graphs.
     dataset
-        A Dataset, what `twinwl.load_dataset` takes, or a tuple ``(graphs, y)`` or ``(graphs, y, groups)`` of
-        what `Dataset.from_graphs` takes.
+        A Dataset, anything `twinwl.load_dataset` accepts, or a tuple ``(graphs, y)`` or ``(graphs, y,
+        groups)`` of arguments of `Dataset.from_graphs`.
     protocol
-        Which reading is the headline: ``"fair"``, ``"best-epoch"`` or ``"best-fold-epoch"``. All three come
-        from the same curves of the same run.
+        Protocol of the main figure: ``"fair"``, ``"best-epoch"`` or ``"best-fold-epoch"``. All three are
+        computed from the same run.
     grid
-        ``"compact"``, ``"paper"``, or a dictionary from parameter to values; None keeps the defaults. The
-        inner hold-out picks among them, fold by fold.
+        ``"compact"``, ``"paper"``, or a dictionary from parameter to values; None uses the defaults. The
+        configuration is chosen on the inner hold-out of each fold.
     n_folds, repeats, seed
-        Stratified folds, grouped where the data set has groups, with seeds ``seed, seed + 1, …``.
+        Stratified folds, which keep the groups of the data set together, with seeds ``seed, seed + 1, …``.
     split
-        What is learnt from and what is tested on. ``"stratified"`` (None): seeded folds. ``"scaffold"``:
-        one split of molecules by their Bemis-Murcko scaffolds, the most common ones to learn from, a tenth to
-        choose by and a tenth to test on, as MoleculeNet and OGB do; ``"scaffold-shuffled"`` draws scaffolds
-        by the seed. A file or folder of rows and parts (`twinwl.evaluation.split_files`), or published
-        splits: ``"gnn-comparison"``, their zip or one JSON file. A column of the table, or one value per
-        graph: train, validation (optional) and test, or years, of which the latest tenth is tested on. All
-        methods get the same folds.
+        How to split into training and test graphs. ``"stratified"`` (None): seeded folds. ``"scaffold"``: one
+        split of molecules by their Bemis-Murcko scaffolds, the most common ones for training, a tenth for
+        validation and a tenth for testing, as in MoleculeNet and OGB; ``"scaffold-shuffled"`` orders
+        scaffolds by the seed. A file or folder of rows and parts (`twinwl.evaluation.split_files`), or
+        published splits: ``"gnn-comparison"``, their zip or one JSON file. A column of the table, or one
+        value per graph: train, validation (optional) and test, or years, of which the latest tenth is the
+        test part. All methods use the same folds.
     groups
-        A column of the table, or one value per graph: graphs with the same value are on one side of every
-        split. None takes those of the data set.
+        A column of the table, or one value per graph: graphs with the same value are kept together in every
+        split. None uses those of the data set.
     splits
         The former name of ``split``.
     task
-        ``"classification"``, ``"regression"``, or ``"auto"``: what the method is for, and where it is for
-        both, what the targets look like (`twinwl.evaluation.tasks`). The result says which was taken.
+        ``"classification"``, ``"regression"``, or ``"auto"``: by the method or, if it supports both, by the
+        targets (`twinwl.evaluation.tasks`). The result reports which was chosen.
     metrics
-        Of classes: ``"accuracy"``, ``"majority"`` (the accuracy of always answering the most common class),
-        ``"roc-auc"``, ``"average-precision"`` (PR-AUC), ``"balanced-accuracy"``, ``"mcc"``, ``"brier"``; of
-        numbers: ``"rmse"``, ``"mae"``, ``"r2"``, ``"spearman"``. The first is the headline. None measures all
-        that the method can give, accuracy or RMSE first. More than two classes are ranked one against the
-        rest, each class counting the same. A score that is not defined, as where all test graphs of a fold
-        are of one class, is NaN and left out of the mean, which says so.
+        For classes: ``"accuracy"``, ``"majority"`` (the accuracy of always predicting the most common class),
+        ``"roc-auc"``, ``"average-precision"`` (PR-AUC), ``"balanced-accuracy"``, ``"mcc"``, ``"brier"``; for
+        numbers: ``"rmse"``, ``"mae"``, ``"r2"``, ``"spearman"``. The first is the main metric. None computes
+        all metrics that the method supports, accuracy or RMSE first. With more than two classes, ranking
+        metrics are averaged over the classes, each against the rest. An undefined score, such as a ROC-AUC if
+        all test graphs of a fold have the same class, is NaN and not included in the mean, which says so.
     scoring
-        The metric that the hold-out chooses among configurations by; None takes accuracy, or RMSE. It is
-        handed to methods with a parameter ``scoring`` (STwinSVC), for choices that they make themselves.
+        The metric that chooses among configurations on the hold-out; None uses accuracy, or RMSE. It is
+        passed to methods with a parameter ``scoring`` (STwinSVC), for their own choices.
     n_jobs
-        Processes; joblib decides how, so another backend can be put in with ``joblib.parallel_backend``.
+        Number of processes. They are run by joblib, whose backend can be changed with
+        ``joblib.parallel_backend``.
     store
-        File of results. What it holds already is not run again; None keeps results only in the return value.
-        Processes on one machine that share a store share the work: a fold is run by one of them, and by
-        another should that one die. (Windows lacks the locks for that: there, work may be repeated.)
+        File of results. Finished folds in it are not run again; None keeps results only in the return value.
+        Processes on one machine that share a store share the work: each fold is run by one of them; if it
+        dies, another one runs it. (Windows has no such locks, so work may be repeated there.)
     progress
-        Show a bar with the time left; None shows it where there is a terminal.
+        Whether to show a progress bar; None shows it if standard error is a terminal.
     time_budget
-        Seconds after which no further fold is begun; the result then lacks folds, and the same call with the
-        same store goes on from there. None runs to the end.
+        Seconds after which no further fold is started; the result may then lack folds, and the same call with
+        the same store continues from there. None runs to the end.
 
     Examples
     --------
@@ -317,7 +318,7 @@ def evaluate(
 
 
 def _task(method: Method, data: Dataset, asked: str) -> Task:
-    """Decide the task: what is asked for, else what the method is for, else what the targets look like."""
+    """Choose the task: as requested, or else by the method, or else by the targets."""
     if asked != "auto" or len(method.tasks) > 1:
         return task_of(data.targets, asked, data.target)
     (only,) = method.tasks
@@ -371,7 +372,7 @@ def _work(
 
 
 def _covers(row: Row, asked: Asked) -> bool:
-    """Whether a stored result already holds all that is asked for; what is optional need not be there."""
+    """Whether a stored result has everything that is needed; optional metrics may be missing."""
     wanted = names_for(asked.task)[:1] if asked.optional else asked.metrics
     chosen_alike = not asked.choose or row.get("scoring", "accuracy") == asked.scoring
     return "curves" in row and chosen_alike and set(wanted) <= set(row.get("metrics", ()))
@@ -380,13 +381,13 @@ def _covers(row: Row, asked: Asked) -> bool:
 def _run(
     units: Iterable[Unit], data: Dataset, copies: Int64, asked: Asked, n_jobs: int
 ) -> Iterator[tuple[Row, list[str]]]:
-    """Run the units and yield each result, with what was warned of, as soon as it is there."""
+    """Run the units and yield each result, with its warnings, as soon as it is available."""
     pool = Parallel(n_jobs=n_jobs, return_as="generator" if n_jobs == 1 else "generator_unordered")
     yield from pool(delayed(_run_one)(unit, data, copies, asked) for unit in units)
 
 
 def _run_one(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> tuple[Row, list[str]]:
-    """Run one unit; other processes cannot warn the caller, so what they say is handed back."""
+    """Run one unit; warnings are returned, because other processes cannot warn the caller."""
     with held_warnings() as messages:
         row = run_fold(unit, data, copies, asked)
     return row, messages

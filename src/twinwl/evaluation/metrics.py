@@ -1,4 +1,4 @@
-"""The metrics that people publish, of classes and of numbers: one table, which every command reads."""
+"""The table of metrics, for classes and for numbers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TWO = 2
 
 @dataclass(frozen=True)
 class Answers:
-    """What a model said about graphs, beside the truth.
+    """Predictions of a model and the true targets.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric, as the table of them knows it.
+    """An entry of the table of metrics.
 
     Attributes
     ----------
@@ -97,11 +97,11 @@ class Metric:
 
     @property
     def sign(self) -> int:
-        """What turns its scores into ones of which the greatest is best."""
+        """1 if greater scores are better, else -1."""
         return 1 if self.greater_is_better else -1
 
     def text(self, score: float, spread: float | None = None) -> str:
-        """Write a score as tables do, with its standard deviation where there is one.
+        """Format a score, with its standard deviation if given.
 
         >>> METRICS["accuracy"].text(0.7825, 0.01), METRICS["rmse"].text(0.58), METRICS["mcc"].text(math.nan)
         ('78.25 ± 1.00', '0.580', 'undefined')
@@ -151,7 +151,7 @@ def _brier(answers: Answers) -> float:
 
 
 def _majority(answers: Answers) -> float:
-    """Return the accuracy of one and the same answer for all graphs, the best there is."""
+    """Return the accuracy of always predicting the most common class."""
     return float(np.unique(answers.y, return_counts=True)[1].max() / len(answers.y))
 
 
@@ -208,7 +208,7 @@ _OTHER_NAMES = {"pr-auc": "average-precision"}
 
 
 def names_for(task: str) -> list[str]:
-    """Return the metrics of a task; the first is the headline where none is asked for.
+    """Return the metrics of a task; the first is the default main metric.
 
     >>> names_for("regression")
     ['rmse', 'mae', 'r2', 'spearman']
@@ -246,7 +246,7 @@ def check_metrics(names: Sequence[str], task: str = "classification", argument: 
 def answers_of(
     estimator: object, graphs: GraphBatch, y: NDArray[np.generic], names: Sequence[str]
 ) -> Answers:
-    """Ask a fitted estimator for all that the metrics need.
+    """Return the predictions of a fitted estimator that the metrics need.
 
     Raises
     ------
@@ -266,7 +266,7 @@ def answers_of(
 
 
 def measure(answers: Answers, names: Sequence[str]) -> dict[str, float]:
-    """Return each score that is defined; one that is not, for want of a class or of different values, lacks.
+    """Return the scores that are defined; undefined ones are missing from the result.
 
     >>> measure(Answers(np.array([1, 1]), np.array([1, 0])), ["accuracy", "mcc"])
     {'accuracy': 0.5}
@@ -278,7 +278,7 @@ def measure(answers: Answers, names: Sequence[str]) -> dict[str, float]:
 
 
 def figures(scores: Mapping[str, float], names: Sequence[str]) -> str:
-    """Write scores on one line; one that is missing is called undefined.
+    """Format scores on one line; a missing one is written as undefined.
 
     >>> figures({"accuracy": 0.782, "majority": 0.965}, ["accuracy", "majority", "roc-auc"])
     'accuracy 78.2 %, majority class 96.5 %, ROC-AUC undefined'

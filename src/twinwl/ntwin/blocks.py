@@ -1,4 +1,4 @@
-"""Rooted subgraphs in blocks of bounded memory, and an error before they outgrow the machine."""
+"""Rooted subgraphs in blocks of bounded memory, and an error if they need too much memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The encoder of NTwin-GNN: one vector a graph, from mini-batches of the quotient or from PyG data."""
+"""The encoder of NTwin-GNN: one vector per graph, from mini-batches of the quotient or from PyG data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NTwinEncoder(torch.nn.Module):
 
     In layer k a GIN (epsilon 0, two-layer MLPs) of depth k runs inside each node's rooted subgraph; its
     states are summed over the subgraph, then over the nodes. ``MLP^(j)`` is the j-th layer of one GIN, shared
-    by all depths. There is no dropout and no normalisation in here: that is the classifier's affair.
+    by all depths. The encoder has no dropout and no normalisation; the classifier does both.
 
     Parameters
     ----------
@@ -37,13 +37,13 @@ class NTwinEncoder(torch.nn.Module):
     layers
         Number of layers K.
     hops
-        ``"growing"``: k hops in layer k. A number: as many in every layer.
+        ``"growing"``: k hops in layer k. A number: the same in every layer.
     hidden
         Width of the states.
     root_mark
         ``"none"``, ``"root"`` or ``"distance"``.
     n_edge_labels
-        Number of edge labels whose embeddings take part; 0 for none.
+        Number of edge labels with embeddings; 0 for none.
     directed
         Whether edges are arcs.
     subtree
@@ -127,7 +127,7 @@ class NTwinEncoder(torch.nn.Module):
         return torch.cat([whole(data.x, edges, data.batch, codes, data.n_graphs), rooted], dim=1)
 
     def uncompressed(self) -> RootedSubgraphEncoder:
-        """Return the rooted part as the paper writes it, with the same weights: the quotient's oracle."""
+        """Return the rooted part as the paper defines it, with the same weights."""
         if len(set(self.hops)) == 1:  # one cut serves all depths
             readouts, radii = [GINReadout(self.rooted, tuple(range(1, len(self.hops) + 1)))], self.hops[:1]
         else:
@@ -138,7 +138,7 @@ class NTwinEncoder(torch.nn.Module):
         shape = tuple(data.x.shape)
         if shape[1:] != (self.n_features,):
             raise TwinWLError(
-                f"x has shape {shape}; this encoder was made for {self.n_features} features a node"
+                f"x has shape {shape}; this encoder expects {self.n_features} features per node"
             )
         if self.n_edge_labels and data.edge_attr is None and data.edge_index.shape[1]:
-            raise TwinWLError("this encoder was made for edge labels and the graphs have none; add edge_attr")
+            raise TwinWLError("this encoder expects edge labels, but the graphs have none; add edge_attr")

@@ -46,7 +46,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
     ----------
     module_ : NTwinNetwork
     inputs_ : FittedInputs
-        Labels, scales and histograms, as the training graphs had them.
+        Labels, scales and histograms of the training graphs.
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -96,7 +96,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         X
             One graph: a batch of one, or a list with one graph.
         n_columns
-            How many colours to list.
+            Number of colours to list.
         """
         self._check_fitted()
         graph = one_graph(X)

@@ -49,7 +49,7 @@ def explain_graph(
     *,
     n_columns: int = 10,
 ) -> Explanation:
-    """Explain what a network says about one graph.
+    """Explain the prediction of a network for one graph.
 
     The representation is a sum: of the states of every node in every rooted subgraph, and of one-hot colours.
     So the gradient of the decision, times a state, is that state's share to first order; a node's share is
@@ -66,9 +66,9 @@ def explain_graph(
     histograms
         The subtree encoder, where it is one of histograms.
     read
-        Says what the network's outputs mean.
+        Function that interprets the outputs of the network.
     n_columns
-        How many colours of the histograms to list.
+        Number of colours of the histograms to list.
     """
     n_columns = checked("n_columns", n_columns, integer(0, MAX_ITEMS))
     network.eval()

@@ -1,4 +1,4 @@
-"""What an NTwin-GNN learns about its inputs before any weight: labels, scales, histograms."""
+"""The fitted inputs of an NTwin-GNN: labels, scales, histograms."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ SUBTREES = ("auto", "wl", "gin")
 
 @dataclass(frozen=True, eq=False)
 class FittedInputs:
-    """How graphs become inputs of a network; fitted on the graphs it learns from, then frozen.
+    """Conversion of graphs to inputs of a network, fitted on the training graphs.
 
     Attributes
     ----------
     n_graphs : int
         Number of graphs it was fitted on.
     labels : tuple of labels
-        The node labels that were there; any other is a row of zeros.
+        The node labels of the training graphs; any other is a row of zeros.
     edge_labels : tuple of labels, or None
-        The edge labels, where they take part.
+        The edge labels, if they are used.
     directed : bool
     subtree : str
         ``"wl"`` or ``"gin"``.
@@ -63,7 +63,7 @@ class FittedInputs:
     def fitted(
         cls, batch: GraphBatch, layers: int, *, subtree: str, edge_labels: bool, min_df: int
     ) -> tuple[FittedInputs, csr_matrix | None]:
-        """Look at the graphs to learn from; also return their histograms, where there are any."""
+        """Fit on the training graphs; also return their histograms, if there are any."""
         features = np.empty((0, 0)) if batch.node_features is None else batch.node_features
         if subtree == "auto":
             subtree = "gin" if features.shape[1] else "wl"
@@ -127,7 +127,7 @@ class FittedInputs:
         return QuotientExamples(QuotientSlicer(quotient, self.labels, self.edge_labels), whole, rows)
 
     def check(self, batch: GraphBatch) -> None:
-        """Refuse graphs of another kind than those of the training."""
+        """Refuse graphs that differ in kind from the training graphs."""
         kinds = ("undirected", "directed")
         if batch.directed != self.directed:
             raise TwinWLError(

@@ -25,8 +25,8 @@ class GINLayer(torch.nn.Module):
     n_inputs, hidden
         Width of the state before and after.
     n_codes
-        Kinds of messages; each has an embedding that is added to the neighbour before the sum. 0 means
-        that all messages are alike.
+        Number of kinds of messages; each has an embedding that is added to the neighbour before the sum. 0
+        means that all messages are of the same kind.
     """
 
     def __init__(self, n_inputs: int, hidden: int, n_codes: int = 0) -> None:
@@ -38,13 +38,13 @@ class GINLayer(torch.nn.Module):
     def forward(
         self, x: torch.Tensor, edge_index: torch.Tensor, codes: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """Return the next state of each node, literally as the equation says.
+        """Return the next state of each node, as in the equation.
 
         Parameters
         ----------
         x : tensor, shape (n_nodes, n_inputs)
         edge_index : tensor of int64, shape (2, n_messages)
-            Who speaks, and who hears it.
+            Sender and receiver of each message.
         codes : tensor of int64, shape (n_messages,), optional
             Kind of each message; -1 for one that was not known in training, which has no embedding.
         """
@@ -147,7 +147,7 @@ class GINReadout(torch.nn.Module):
         codes: torch.Tensor | None = None,
         size: int | None = None,
     ) -> torch.Tensor:
-        """Return one row a subgraph, shape (n_subgraphs, len(depths) * hidden).
+        """Return one row per subgraph, shape (n_subgraphs, len(depths) * hidden).
 
         ``size`` is the number of subgraphs, needed only where the last ones are empty.
         """

@@ -31,25 +31,26 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     hidden : int, default=64
         Width of the GIN's states and of the head's hidden layer.
     root_mark : {"none", "root", "distance"}, default="none"
-        Whether nodes know that they are the root, or how far they are from it. None is the paper's.
+        Mark of each node: whether it is the root, or its distance to the root. ``"none"`` is the paper's.
     random_state : int, RandomState, Generator or None, default=0
         Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
     subtree : {"auto", "wl", "gin"}, default="auto"
-        The subtree encoder: histograms of colours, or a GIN on the whole graph. ``"auto"`` takes the GIN
-        where there are continuous features.
+        The subtree encoder: histograms of colours, or a GIN on the whole graph. ``"auto"`` uses the GIN
+        if there are continuous features.
     edge_labels : bool, default=False
-        Let edge labels take part in both encoders, where the graphs have them.
+        Whether both encoders use edge labels, if the graphs have any.
     dropout : float, default=0.5
-        Share of the head's hidden units left out in training.
+        Share of the head's hidden units dropped in training.
     input_dropout : float or "auto", default="auto"
-        Share of the head's inputs left out in training. ``"auto"``: half of them where there are 1,000
-        graphs or more to learn from, none where there are fewer: it helps on NCI1 and hurts on PTC_MR.
+        Share of the head's inputs dropped in training. ``"auto"``: half of them if there are at least 1,000
+        training graphs, else none: it helps on NCI1 and hurts on PTC_MR.
     normalize : bool, default=True
         Normalise the pooled sums over the graphs of a batch.
     min_df : int, default=2
-        Leave out colours of fewer training graphs than this from the histograms.
+        Ignore colours that occur in fewer training graphs than this in the histograms.
     unknown : {"zero", "error"}, default="zero"
-        What to do at prediction with labels that no training graph has: zeros and one warning, or an error.
+        What to do at prediction with labels that occur in no training graph: zeros and a warning, or an
+        error.
     max_memory : int or None
         Bytes that the quotient may need; None allows half of the machine's memory.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, verbose
@@ -63,7 +64,7 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         Curves of the training.
     module_ : NTwinNetwork
     inputs_ : FittedInputs
-        Labels, scales and histograms, as the training graphs had them.
+        Labels, scales and histograms of the training graphs.
 
     Examples
     --------

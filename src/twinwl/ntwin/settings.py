@@ -1,4 +1,4 @@
-"""What an NTwin-GNN may look at: how many hops each layer sees, and what marks the root."""
+"""The settings of an NTwin-GNN: the hops of each layer, and the mark of the root."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def hops_of_layers(hops: Hops, layers: int) -> tuple[int, ...]:
 
 
 def n_marks(root_mark: str, hops: tuple[int, ...]) -> int:
-    """Return how many different marks a node of a rooted subgraph can carry.
+    """Return the number of different marks of a node of a rooted subgraph.
 
     >>> n_marks("none", (1, 2)), n_marks("root", (1, 2)), n_marks("distance", (1, 2))
     (1, 2, 3)

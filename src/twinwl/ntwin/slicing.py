@@ -61,7 +61,7 @@ class QuotientSlice(NamedTuple):
     label, mark : arrays of int64
         What the rows of layer 0 stand for; a label of -1 is one that the network does not know.
     codes : array of int64, shape (n_codes,)
-        The network's number of each kind of message; -1 for none. Empty where all messages are alike.
+        Number of each kind of message in the network; -1 for none. Empty where all messages are alike.
     layers : tuple of LayerSlice
         Layers 1, 2, …
     """

@@ -205,7 +205,7 @@ def _sorted_arcs(graphs: GraphData, *, directed: bool) -> _Arcs:
 def messages(
     edges: torch.Tensor, codes: torch.Tensor | None, *, directed: bool
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Return who speaks to whom; in directed graphs both ends of an arc hear each other, told apart."""
+    """Return sender and receiver of each message; in directed graphs, both ends of an arc send one."""
     if not directed:
         return edges, codes
     labels = edges.new_zeros(edges.shape[1]) if codes is None else codes

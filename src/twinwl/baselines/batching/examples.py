@@ -1,4 +1,4 @@
-"""Graphs as a graph neural network takes them: node columns, arcs, and which graph each node is in."""
+"""Graphs as the input of a graph neural network: node columns, arcs, and the graph of each node."""
 
 from __future__ import annotations
 
