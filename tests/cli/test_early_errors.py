@@ -29,6 +29,7 @@ finally:
 WRONG = {
     "train m.csv -o m.twinwl --target NOPE": "target: got 'NOPE'",
     "train m.csv -o m.twinwl --method nope": "--method is 'nope'",
+    "train m.csv -o m.twinwl --task nope": "task: got 'nope'",
     "train m.csv -o m.twinwl --features nope": "--features: got 'nope'",
     "train m.csv -o m.twinwl --method ntwin --root-mark nope": "--root-mark: got 'nope'",
     "train m.csv -o nowhere/m.twinwl": "its folder does not exist",

@@ -17,7 +17,8 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
     data, model = write_csv(tmp_path / "m.csv"), tmp_path / "model.twinwl"
     result = run("train", data, "-o", model, "--n-iter", 2, "--hidden", 16)
     assert result.exit_code == 0, result.output
-    first, second, third = result.stdout.splitlines()
+    first, task, second, third = result.stdout.splitlines()
+    assert task == "Task: classification: the target 'alcohol' has 2 values"
     assert first.startswith(f"m: {len(SMILES)} graphs, ")
     assert first.endswith("; alcohol: 0 18, 1 18")
     assert third.startswith(f"Model written to {model} (")
@@ -124,7 +125,7 @@ def test_wrong_options_are_one_line_and_exit_2(tmp_path, options, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("smiles,y\nCC,1\nCO,1\n", "of one class"),
+        ("smiles,y\nCC,1\nCO,1\n", "nothing to learn"),
         ("smiles,a,b\nCC,1,0\n", "name the column of targets with --target; there are: 'a', 'b'"),
         ("structure,y\nCC,1\n", "--smiles-column"),
         (
@@ -180,3 +181,30 @@ def test_a_model_remembers_what_its_atoms_were(tmp_path):
     plain = tmp_path / "plain.twinwl"
     assert run("train", path, "-o", plain, "--method", "stwin-svc").exit_code == 0
     assert not hasattr(load(plain), "atoms_")
+
+
+@pytest.mark.parametrize("method", ["stwin", "stwin-svc", "ntwin"])
+def test_numbers_are_learnt_said_to_be_and_predicted(tmp_path, method):
+    data, model = tmp_path / "m.csv", tmp_path / "m.twinwl"
+    rows = [f"{smiles},{len(smiles) + 0.5}" for smiles in SMILES]
+    data.write_text("smiles,size\n" + "\n".join(rows) + "\n")
+    result = run("train", data, "-o", model, "--method", method)
+    assert result.exit_code == 0, result.output
+    assert "Task: regression: the target 'size' has " in result.stdout
+    assert "On held-out graphs (" in result.stdout
+    assert "R² " in result.stdout
+    predicted = run("predict", model, data, "--target", "size")
+    assert predicted.exit_code == 0, predicted.output
+    assert "RMSE " in predicted.stderr
+    assert "Spearman " in predicted.stderr
+    refused = {
+        ("predict", model, data, "--proba"): "--proba needs a model of classes; this one predicts numbers",
+        ("predict", model, data, "--threshold", 0.5): "--threshold needs a model of classes",
+        ("explain", model, "smiles:CCO"): "expected a classifier",
+        ("train", data, "-o", model, "--method", method, "--balanced"): "--balanced is for classes",
+        ("train", data, "-o", model, "--task", "classification"): "holds 2.5, a measurement and no class",
+    }
+    for arguments, message in refused.items():
+        failed = run(*arguments)
+        assert failed.exit_code == 2
+        assert message in failed.stderr

@@ -13,25 +13,54 @@ if TYPE_CHECKING:
 
     from twinwl.datasets.dataset import Dataset
 
-__all__ = ["METHODS", "fit", "new_model", "summary_of"]
+__all__ = ["METHODS", "check_method", "fit", "new_model", "summary_of"]
 
 
 class _Method(NamedTuple):
-    home: str
-    kind: str
+    classifier: tuple[str, str]
+    regressor: tuple[str, str]
     options: tuple[str, ...]
 
 
 _OF_STWIN = ("n_iter", "features", "initial")
 METHODS = {
-    "stwin": _Method("twinwl.stwin.classifier", "STwinClassifier", (*_OF_STWIN, "hidden")),
-    "stwin-svc": _Method("twinwl.stwin.svc", "STwinSVC", _OF_STWIN),
-    "ntwin": _Method("twinwl.ntwin.classifier", "NTwinClassifier", ("layers", "hops", "hidden", "root_mark")),
+    "stwin": _Method(
+        ("twinwl.stwin.classifier", "STwinClassifier"),
+        ("twinwl.stwin.regressor", "STwinRegressor"),
+        (*_OF_STWIN, "hidden"),
+    ),
+    "stwin-svc": _Method(("twinwl.stwin.svc", "STwinSVC"), ("twinwl.stwin.svr", "STwinSVR"), _OF_STWIN),
+    "ntwin": _Method(
+        ("twinwl.ntwin.classifier", "NTwinClassifier"),
+        ("twinwl.ntwin.regressor", "NTwinRegressor"),
+        ("layers", "hops", "hidden", "root_mark"),
+    ),
 }
 
 
+def check_method(method: str, options: Mapping[str, object]) -> None:
+    """Refuse an unknown method, or one that does not have an option, before anything heavy is loaded."""
+    if method not in METHODS:
+        raise TwinWLError(f"--method is {method!r}; {nearest(method, METHODS)}")
+    for name, value in options.items():
+        if value is not None and name not in METHODS[method].options:
+            owners = [other for other, about in METHODS.items() if name in about.options]
+            flag = "--" + name.replace("_", "-")
+            raise TwinWLError(
+                f"{flag} cannot be used with --method {method}, only with {' and '.join(owners)}"
+            )
+    if options.get("hops") is not None:
+        _hops(str(options["hops"]))
+
+
 def new_model(
-    method: str, options: Mapping[str, object], *, edge_labels: bool, balanced: bool, seed: int
+    method: str,
+    options: Mapping[str, object],
+    *,
+    edge_labels: bool,
+    balanced: bool,
+    seed: int,
+    task: str = "classification",
 ) -> Any:  # noqa: ANN401  (estimators share no base that has fit)
     """Return an unfitted estimator.
 
@@ -42,7 +71,9 @@ def new_model(
     options
         Parameters of the estimator by name; None means the estimator's default.
     edge_labels, balanced, seed
-        Parameters that every method has.
+        Parameters that every method has; only classes can be balanced.
+    task
+        ``"classification"`` or ``"regression"``.
 
     Raises
     ------
@@ -52,17 +83,11 @@ def new_model(
     >>> new_model("stwin-svc", {"n_iter": 2}, edge_labels=False, balanced=False, seed=1)
     STwinSVC(n_iter=2, random_state=1)
     """
-    if method not in METHODS:
-        raise TwinWLError(f"--method is {method!r}; {nearest(method, METHODS)}")
-    home, kind, known = METHODS[method]
+    check_method(method, options)
     given = {name: value for name, value in options.items() if value is not None}
-    for name in given:
-        if name not in known:
-            owners = [other for other, about in METHODS.items() if name in about.options]
-            flag = "--" + name.replace("_", "-")
-            raise TwinWLError(
-                f"{flag} cannot be used with --method {method}, only with {' and '.join(owners)}"
-            )
+    if balanced and task == "regression":
+        raise TwinWLError("--balanced is for classes, and the targets are numbers; leave it out")
+    home, kind = METHODS[method].classifier if task == "classification" else METHODS[method].regressor
     if "hops" in given:
         given["hops"] = _hops(str(given["hops"]))
     if edge_labels:
@@ -111,15 +136,22 @@ def _held_out_figures(model: Any, data: Dataset) -> str:  # noqa: ANN401
     from twinwl.cli.model_files import answers_from, answers_of  # noqa: PLC0415
     from twinwl.evaluation.metrics import Answers, figures, measure, names_for  # noqa: PLC0415
 
-    decisions = getattr(model, "held_out_decisions_", None)
-    if decisions is None:
-        y = data.targets[model.held_out_]
-        predicted, probability = answers_of(model, data.graphs[model.held_out_])
+    held = getattr(model, "held_out_", None)  # of networks; support vector machines hold every graph out once
+    if hasattr(model, "classes_"):
+        names = names_for("classification")
+        y = data.targets if held is None else data.targets[held]
+        found = (
+            answers_from(model, model.held_out_decisions_)
+            if held is None
+            else answers_of(model, data.graphs[held])
+        )
+        answers = Answers(y, *found, model.classes_)
+    elif held is None:
+        return figures({"r2": model.inner_score_}, ["r2"])
     else:
-        y = data.targets
-        predicted, probability = answers_from(model, decisions)
-    names = names_for("classification")
-    return figures(measure(Answers(y, predicted, probability, model.classes_), names), names)
+        names = names_for("regression")
+        answers = Answers(data.targets[held], model.predict(data.graphs[held]))
+    return figures(measure(answers, names), names)
 
 
 def _hops(text: str) -> int | str:

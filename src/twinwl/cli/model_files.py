@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = ["alphabet_of", "answers_from", "answers_of", "load_classifier", "unseen_shares"]
+__all__ = ["alphabet_of", "answers_from", "answers_of", "load_classifier", "load_predictor", "unseen_shares"]
 
 
 def load_classifier(path: Path) -> Any:  # noqa: ANN401  (classifiers share no base that has predict)
@@ -27,12 +27,22 @@ def load_classifier(path: Path) -> Any:  # noqa: ANN401  (classifiers share no b
     TwinWLError
         If it is not a model file, or the model is not a classifier.
     """
+    return _loaded(path, "predict_proba")
+
+
+def load_predictor(path: Path) -> Any:  # noqa: ANN401
+    """Load a model that predicts classes or numbers; errors as for `load_classifier`."""
+    return _loaded(path, "predict")
+
+
+def _loaded(path: Path, needed: str) -> Any:  # noqa: ANN401
     from twinwl.files.model_files import load  # noqa: PLC0415
 
     model = load(path)
-    if not hasattr(model, "predict_proba"):
+    if not hasattr(model, needed):
+        kind = "a classifier" if needed == "predict_proba" else "a classifier or regressor"
         raise TwinWLError(
-            f"{path}: contains a {type(model).__name__}, expected a classifier written by twinwl train"
+            f"{path}: contains a {type(model).__name__}, expected {kind} written by twinwl train"
         )
     return model
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from twinwl.cli.options import ModelFile, reads_data
+from twinwl.errors import TwinWLError
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.opening import Reading
+    from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["predict", "register"]
 
@@ -92,9 +94,9 @@ def predict(
     *,
     reading: Reading,
 ) -> None:
-    """Predict the class of each graph."""
+    """Predict the class, or the number, of each graph."""
     from twinwl.arguments import checked, number  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.cli.model_files import answers_of, load_classifier, unseen_shares  # noqa: PLC0415
+    from twinwl.cli.model_files import load_predictor, unseen_shares  # noqa: PLC0415
     from twinwl.cli.output_files import check_output, write_table  # noqa: PLC0415
     from twinwl.cli.prediction_table import prediction_table  # noqa: PLC0415
     from twinwl.datasets.source import (  # noqa: PLC0415
@@ -111,15 +113,15 @@ def predict(
     check_source(data, reading, "given")
     if train is not None:
         check_source(train, replace(reading, target=None), "given")
-    classifier = load_classifier(model)
+    classifier = load_predictor(model)
     reading = replace(reading, usual_atoms=getattr(classifier, "atoms_", "skeleton"))
     columns = read_columns(data, reading)
     found, truth = read_with_targets(data, reading)
     with ProgressBar("predicting"):
         unseen = unseen_shares(classifier, found.graphs)
-        classes, shares = answers_of(classifier, found.graphs, threshold)
+        classes, shares = _answers(classifier, found.graphs, threshold, proba=proba)
     answers: dict[str, Sequence[Any]] = {"prediction": classes.tolist()}
-    if proba:
+    if proba and shares is not None:
         for name, share in zip(classifier.classes_.tolist(), shares.T.tolist(), strict=True):
             answers[f"p_{name}"] = [float(f"{value:.6g}") for value in share]
     if unseen is not None:
@@ -136,13 +138,34 @@ def predict(
         left = f" for {len(table['index']):,} rows" if found.errors else ""
         say(f"{len(classes):,} predictions{left} in {output}", error=True)
     if truth is not None:
-        _tell_figures(classifier.classes_, classes, shares, truth)
+        _tell_figures(getattr(classifier, "classes_", None), classes, shares, truth)
     if unseen is not None and found.graphs.n_nodes:
         _tell_unseen(float((unseen @ found.graphs.nodes_per_graph).mean() / found.graphs.n_nodes))
 
 
+def _answers(
+    model: Any,  # noqa: ANN401
+    graphs: GraphBatch,
+    threshold: float | None,
+    *,
+    proba: bool,
+) -> tuple[NDArray[np.generic], Float64 | None]:
+    """Return predictions and the probability of each class; a model of numbers has none of the latter."""
+    from twinwl.cli.model_files import answers_of  # noqa: PLC0415
+
+    if hasattr(model, "classes_"):
+        return answers_of(model, graphs, threshold)
+    for flag, given in (("--proba", proba), ("--threshold", threshold is not None)):
+        if given:
+            raise TwinWLError(f"{flag} needs a model of classes; this one predicts numbers; leave it out")
+    return model.predict(graphs), None
+
+
 def _tell_figures(
-    classes: NDArray[np.generic], predictions: NDArray[np.generic], shares: Float64, truth: Sequence[Any]
+    classes: NDArray[np.generic] | None,
+    predictions: NDArray[np.generic],
+    shares: Float64 | None,
+    truth: Sequence[Any],
 ) -> None:
     """Print the metrics of the predictions over the rows with a known target."""
     import numpy as np  # noqa: PLC0415
@@ -152,6 +175,14 @@ def _tell_figures(
     known = np.array([value is not None for value in truth], bool)
     if not known.any():
         say("accuracy unknown (0 of 0)", error=True)
+        return
+    if classes is None or shares is None:
+        names = names_for("regression")
+        numbers = np.array([value for value in truth if value is not None])
+        if numbers.dtype.kind not in "iuf":
+            say(f"the model predicts numbers, and the target is {numbers[0]!r}: not compared", error=True)
+            return
+        say(figures(measure(Answers(numbers, predictions[known]), names), names), error=True)
         return
     # Compared as text: one file may have numbers where another has strings.
     y, predicted, columns = (

@@ -28,6 +28,9 @@ The figures shown are those of held-out graphs, which also chose the epoch (or C
 optimistic; [cyan]twinwl evaluate[/] gives figures to publish. An accuracy means little without that of the \
 majority class beside it: where one class is rare, look at ROC-AUC, PR-AUC and MCC.
 
+[bold]The task[/] is classification for classes and regression for numbers, as the targets look. It is \
+printed with the reason; --task overrules it.
+
 [bold]Examples[/]
 
 $ twinwl train MUTAG -o model.twinwl
@@ -98,6 +101,9 @@ def train(  # noqa: PLR0917  (the options of a command)
             rich_help_panel="NTwin",
         ),
     ] = None,
+    task: Annotated[
+        str, typer.Option(metavar="auto|classification|regression", help="Kind of targets.")
+    ] = "auto",
     edge_labels: EdgeLabels = False,
     balanced: Annotated[bool, typer.Option("--balanced", help="Give every class the same weight.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
@@ -107,9 +113,11 @@ def train(  # noqa: PLR0917  (the options of a command)
     """Train a graph classifier and write it to a file."""
     from time import perf_counter  # noqa: PLC0415  (keeps --help fast)
 
-    from twinwl.cli.model_choice import fit, new_model, summary_of  # noqa: PLC0415
+    from twinwl.arguments import checked, one_of  # noqa: PLC0415
+    from twinwl.cli.model_choice import check_method, fit, new_model, summary_of  # noqa: PLC0415
     from twinwl.cli.output_files import MODELS, check_output, errors_of_writing  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
+    from twinwl.evaluation.tasks import TASKS, task_of  # noqa: PLC0415
 
     check_output(output, MODELS, or_unknown=True)
     options = {
@@ -122,9 +130,15 @@ def train(  # noqa: PLR0917  (the options of a command)
         "root_mark": root_mark,
     }
     check_source(data, reading, "needed")  # a column that is not there shows before torch is loaded
-    model = new_model(method, options, edge_labels=edge_labels, balanced=balanced, seed=seed)
+    check_method(method, options)
+    checked("task", task, one_of("auto", *TASKS))
     found = read_source(data, reading, "needed")
+    task_found = task_of(found.targets, task, found.target)
+    model = new_model(
+        method, options, edge_labels=edge_labels, balanced=balanced, seed=seed, task=task_found.name
+    )
     say(summary_of(found))
+    say(f"Task: {task_found}")
     start = perf_counter()
     figures = fit(model, found, method)
     seconds = perf_counter() - start
