@@ -14,9 +14,9 @@ from sklearn.svm import SVC
 from sklearn.utils.class_weight import compute_class_weight
 
 from tests.stwin.test_vectorizer import molecules
-from twinwl import GraphBatch, STwinSVC, TwinKernel, TwinWLError, TwinWLWarning
+from twinwl import GraphBatch, STwinSVC, STwinSVR, TwinKernel, TwinWLError, TwinWLWarning
 from twinwl.datasets.formats.tu import read_tu
-from twinwl.estimators import svm
+from twinwl.estimators import memory, svm
 from twinwl.estimators.targets import SCORINGS, Targets
 from twinwl.stwin.similarity import BASES
 
@@ -258,7 +258,7 @@ def test_use_before_fit_and_without_graphs():
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="kernels are modules of Python then")
-def test_fit_passes_twelve_modules():
+def test_fit_passes_thirteen_modules():
     batch, y = noisy(20)
     model = STwinSVC(n_iter=2).fit(batch, y)  # compiles
     passed = set()
@@ -275,6 +275,17 @@ def test_fit_passes_twelve_modules():
         "twinwl.refinement.threads",
     }
     walk = {name for name in passed if name.startswith("twinwl.")} - foundations
-    assert len(walk) == 12
+    assert len(walk) == 13
     described = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text(encoding="utf-8")
     assert all(f"`{name.removeprefix('twinwl.')}`" in described for name in walk)
+
+
+@pytest.mark.parametrize(("kind", "remedy"), [(STwinSVC, "STwinClassifier"), (STwinSVR, "STwinRegressor")])
+def test_a_kernel_that_does_not_fit_is_refused_before_any_work(kind, remedy, monkeypatch):
+    batch, y = noisy(400)
+    monkeypatch.setattr(memory, "_half_of_memory", lambda: 4 << 20)
+    monkeypatch.setattr(f"{STwinSVC.__module__}.stwin_features", None)  # work would fail in another way
+    with pytest.raises(
+        TwinWLError, match=rf"400 training graphs.* about 4\.9 MiB, more than the 4\.0 MiB .*{remedy}"
+    ):
+        kind().fit(batch, y)

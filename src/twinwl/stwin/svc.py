@@ -20,6 +20,7 @@ from twinwl.arguments import (
 )
 from twinwl.estimators.base import GraphEstimator, graphs_of, old_names, one_seed
 from twinwl.estimators.conformal import ConformalSets, PredictsSets
+from twinwl.estimators.memory import check_fits
 from twinwl.estimators.state import classes_from_state, classes_to_state
 from twinwl.estimators.svm import (
     INNER_FOLDS,
@@ -53,11 +54,14 @@ if TYPE_CHECKING:
 
 __all__ = ["STwinSVC", "TwinMachine"]
 
+_MATRICES = 4  # at once: sums, their similarities, the best similarities so far, a fold's part of them
+
 
 class TwinMachine(GraphEstimator):
     """Base of the support vector machines on a twin kernel: the choice of rounds and C, and what predicts.
 
-    A subclass has the parameters below, and says in ``_sides`` what its decision about a graph means.
+    A subclass has the parameters below, says in ``_sides`` what its decision about a graph means, and names
+    in ``_for_large_sets`` the estimator to use where the kernel matrices do not fit into memory.
 
     Attributes
     ----------
@@ -86,6 +90,7 @@ class TwinMachine(GraphEstimator):
         "random_state": RANDOM_STATE,
     }
     _fitted_attribute = "similarity_"
+    _for_large_sets: ClassVar[str]
 
     n_iter: int | Sequence[int]
     C: float | Sequence[float]
@@ -115,6 +120,13 @@ class TwinMachine(GraphEstimator):
         score: Callable[[Float64], float] | None = None,
     ) -> ChosenMachine:
         """Choose rounds and C, and learn from all graphs."""
+        n_graphs = len(targets.rows)
+        check_fits(
+            _MATRICES * 8 * n_graphs**2,
+            None,
+            f"the kernel of {n_graphs:,} training graphs, {_MATRICES} matrices of all pairs,",
+            f"use {self._for_large_sets} or fewer graphs",
+        )
         n_iters = checked("n_iter", self.n_iter, one_or_more(ROUNDS))
         folds = inner_folds(targets, self.inner_folds, one_seed(self.random_state))
         encoding = stwin_features(
@@ -225,9 +237,9 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
 
     Notes
     -----
-    Learning holds three kernel matrices of all training graphs, so its memory grows with their square: about
-    25 MB for 1,000 graphs, 2.5 GB for 10,000. Beyond that use `STwinClassifier`. Predicting needs the
-    support vectors' features only.
+    Learning holds up to four kernel matrices of all training graphs, so its memory grows with their square:
+    about 32 MB for 1,000 graphs, 3.2 GB for 10,000. More than half of the machine's memory is refused before
+    any work; use `STwinClassifier` then. Predicting needs the support vectors' features only.
 
     Examples
     --------
@@ -241,6 +253,7 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
 
     _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT, "scoring": (one_of(*SCORINGS),)}
     _fitted_attribute = "calibration_"
+    _for_large_sets = "STwinClassifier"
 
     classes_: NDArray[np.generic]
     calibration_: Calibration

@@ -77,6 +77,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
     """
 
     _constraints: ClassVar[Constraints] = {"epsilon": (number(0, 1e6),)}
+    _for_large_sets = "STwinRegressor"
 
     def __init__(
         self,
