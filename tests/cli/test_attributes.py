@@ -70,7 +70,7 @@ def test_what_was_not_read_is_said_once_with_the_options(tmp_path):
     result = runner.invoke(app, ["hash", str(path), str(again)])
     assert result.stderr.splitlines() == [
         (
-            "twinwl: did not read node attribute 'element' and edge attribute 'order'; to take one as labels "
+            "twinwl: did not read node attribute 'element' and edge attribute 'order'; to read one as labels "
             "pass --node-label element or --edge-label order"
         ),
         (

@@ -146,7 +146,7 @@ def test_graphs_without_classes(tmp_path):
         (["TWINS", "--png", "picture.bmp"], "its name must end in .png, .svg or .pdf"),
         (["TWINS", "--png", "no/such/folder/x.png"], "cannot write"),
         (["TWINS", "--png", "x.png", "--draw", "0"], "there is no graph to draw"),
-        (["--data-dir", "no/such/folder"], "is no folder"),
+        (["--data-dir", "no/such/folder"], "is not a folder"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(arguments, problem):

@@ -88,7 +88,7 @@ def test_a_broken_line_in_the_store_is_reported_and_skipped(tmp_path):
         (["case-study", "--methods", "gcn"], "nothing of case-study is left"),
         (["table3", "--datasets", "MUTAG"], "nothing of table3 is left"),
         (["table1", "--store", "."], "expected the name of a file"),
-        (["table1", "--data-dir", "nowhere"], "is no folder"),
+        (["table1", "--data-dir", "nowhere"], "is not a folder"),
         (["table1", "--readme", "nowhere.md"], "there is no such file"),
         (["table1", "--report", "nowhere/report.html"], "its folder does not exist"),
     ],
