@@ -54,7 +54,7 @@ def test_bad_smiles_is_named():
 
 @pytest.mark.parametrize(("validation", "test"), [(0.5, 0.5), (-0.1, 0.1), (0.1, 0.0)])
 def test_impossible_shares(validation, test):
-    with pytest.raises(TwinWLError, match="give shares"):
+    with pytest.raises(TwinWLError, match="expected shares with a sum below 1"):
         scaffold_split(CHAINS, validation, test)
 
 

@@ -84,7 +84,9 @@ def scaffold_split(
 def split_groups(groups: Int64, validation: float = 0.1, test: float = 0.1, seed: int | None = None) -> Fold:
     """Split molecules by the scaffolds that `scaffold_groups` found, as `scaffold_split` does."""
     if not (0 <= validation < 1 and 0 < test < 1 and validation + test < 1):
-        raise TwinWLError(f"got validation={validation} and test={test}, expected shares with a sum below 1")
+        raise TwinWLError(
+            f"got validation={validation} and test={test}, expected shares with a sum below 1, test above 0"
+        )
     n_molecules = len(groups)
     first, sizes = np.unique(groups, return_index=True, return_counts=True)[1:]
     parts = _common_first if seed is None else _shuffled
