@@ -36,7 +36,7 @@ def page(model, propanol):
 
 def test_the_page_says_what_was_predicted(page):
     assert '<h1>Predicted class: <span class="for">alcohol</span></h1>' in page
-    assert "probability of 87 %" in page
+    assert "probability is 87 %" in page
     assert "made it say alcohol rather than alkane" in page
     assert "<title>Predicted alcohol · smiles:CCCO</title>" in page
 
@@ -93,7 +93,7 @@ def test_a_large_graph_is_listed_not_drawn(model, tmp_path):
     page = explain_page(named, found, alphabet=model.space_.alphabet)
     assert "is not drawn" in page
     assert "<svg" not in page
-    assert "Shares of all nodes by weight (501 nodes)" in page
+    assert "Shares of all nodes, largest first (501 nodes)" in page
     with pytest.raises(TwinWLError, match="501 nodes, too many"):
         found.draw(tmp_path / "x.png")
 

@@ -75,7 +75,7 @@ def test_directed_graphs_and_single_nodes_are_drawn(tmp_path):
 
 
 def test_bad_targets_and_molecules_are_refused(ethanol, tmp_path):
-    with pytest.raises(TwinWLError, match=r"use \.png"):
+    with pytest.raises(TwinWLError, match=r"end in \.png"):
         ethanol.draw(tmp_path / "picture.txt")
     with pytest.raises(TwinWLError, match="expected SMILES"):
         ethanol.draw(tmp_path / "a.png", molecule="not a molecule")
