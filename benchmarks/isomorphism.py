@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from twinwl import GraphBatch
 
 ROUNDS = 3
-SECONDS_A_PAIR = 1.0
+SECONDS_PER_PAIR = 1.0
 OUT = Path(__file__).parent / "results" / "isomorphism.json"
 
 Contestants = dict[str, Callable[[], object]]
@@ -110,7 +110,7 @@ def networkx_on_pairs(batch: GraphBatch) -> float:
     signal.signal(signal.SIGALRM, _stop)
     start = time.perf_counter()
     for g, h in zip(graphs[::2], graphs[1::2], strict=True):
-        signal.setitimer(signal.ITIMER_REAL, SECONDS_A_PAIR)
+        signal.setitimer(signal.ITIMER_REAL, SECONDS_PER_PAIR)
         try:
             nx.is_isomorphic(g, h, node_match=same)
         except TimeoutError:

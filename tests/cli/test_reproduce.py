@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from tests.paper.stored_results import cell_rows
 from twinwl.cli.app import app
+from twinwl.cli.reproduce import seconds_of
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.store import ResultStore
 from twinwl.paper import reproduction_run
@@ -98,3 +99,17 @@ def test_bad_input_is_answered_in_one_line_and_nothing_is_written(arguments, mes
     assert result.exit_code == 2
     assert message in result.output
     assert not (tmp_path / "RESULTS.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("2h", 7200), ("90m", 5400), ("1h 30m", 5400), ("0", 0), ("2.5s", 2.5), ("1H", 3600)],
+)
+def test_durations_as_people_write_them(text, seconds):
+    assert seconds_of(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "soon", "2 days", "-1h", "h", "2h3"])
+def test_what_is_no_duration_is_refused(text):
+    with pytest.raises(TwinWLError, match="expected a duration"):
+        seconds_of(text)

@@ -50,7 +50,7 @@ def test_a_stream_gives_the_same_groups(batch, exact):
     whole = tw.deduplicate(batch, exact)
     assert tw.deduplicate(iter(batch), exact).labels.tolist() == whole.labels.tolist()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deduplication, "_GRAPHS_A_BLOCK", 2)
+        patch.setattr(deduplication, "_GRAPHS_PER_BLOCK", 2)
         assert tw.deduplicate(iter([batch, batch]), exact).labels.tolist() == [*whole.labels] * 2
 
 
@@ -93,7 +93,7 @@ def _peak_memory(n_blocks):
     kinds = GraphBatch.from_edges([[*cycle, (0, skip)] for skip in range(2, 7)])
     everyone = np.arange(100) % 5
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deduplication, "_GRAPHS_A_BLOCK", 500)
+        patch.setattr(deduplication, "_GRAPHS_PER_BLOCK", 500)
         tracemalloc.start()
         result = tw.deduplicate((kinds[everyone] for _ in range(n_blocks)), exact=False)
         peak = tracemalloc.get_traced_memory()[1]
@@ -103,7 +103,7 @@ def _peak_memory(n_blocks):
 
 
 def test_an_error_counts_graphs_from_the_start_of_the_stream(monkeypatch):
-    monkeypatch.setattr(deduplication, "_GRAPHS_A_BLOCK", 4)
+    monkeypatch.setattr(deduplication, "_GRAPHS_PER_BLOCK", 4)
     graphs = chain([nx.path_graph(2)] * 9, ["CC"])
     with pytest.raises(GraphInputError, match="graph 9: ") as caught:
         tw.deduplicate(graphs)
@@ -111,7 +111,7 @@ def test_an_error_counts_graphs_from_the_start_of_the_stream(monkeypatch):
 
 
 def test_a_failing_readout_counts_graphs_from_the_start_of_the_stream(monkeypatch):
-    monkeypatch.setattr(deduplication, "_GRAPHS_A_BLOCK", 2)
+    monkeypatch.setattr(deduplication, "_GRAPHS_PER_BLOCK", 2)
     graphs = (nx.path_graph(n) for n in range(1, 9))
     with pytest.raises(ReadoutError, match="graph 6, root 3") as caught:
         tw.deduplicate(graphs, exact=False, n_iter=9, readout=lambda rooted: 1 // (7 - len(rooted)))

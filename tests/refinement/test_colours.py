@@ -182,7 +182,7 @@ def test_threads_and_blocks_do_not_change_the_result(monkeypatch):
     batch = GraphBatch.from_networkx(nx.graph_atlas_g())
     expected = refine(batch, 4, n_threads=1)
     monkeypatch.setattr("twinwl.refinement.threads._STEPS_WORTH_A_THREAD", 10)
-    monkeypatch.setattr("twinwl.refinement.colours._NODES_A_BLOCK", 97)
+    monkeypatch.setattr("twinwl.refinement.colours._NODES_PER_BLOCK", 97)
     several = refine(batch, 4, n_threads=3)
     np.testing.assert_array_equal(several.colours, expected.colours)
     for one, other in zip(several.alphabet.rounds, expected.alphabet.rounds, strict=True):

@@ -48,11 +48,11 @@ def test_blocks_and_threads_leave_no_trace(monkeypatch, weigh_by_size):
     expected = rows(batch, 3, weigh_by_size=weigh_by_size)
     assert expected == oracle(batch, 3, weigh_by_size=weigh_by_size)
     monkeypatch.setattr("twinwl.refinement.threads._STEPS_WORTH_A_THREAD", 10)
-    monkeypatch.setattr(histograms, "_NODES_A_BLOCK", 20)
+    monkeypatch.setattr(histograms, "_NODES_PER_BLOCK", 20)
     assert rows(batch, 3, weigh_by_size=weigh_by_size) == expected
     monkeypatch.setattr(histograms, "LARGE", 100)
     assert rows(batch, 3, weigh_by_size=weigh_by_size) == expected
-    monkeypatch.setattr(histograms, "_NODES_A_TURN", 50)
+    monkeypatch.setattr(histograms, "_NODES_PER_TURN", 50)
     assert rows(batch, 3, weigh_by_size=weigh_by_size, n_threads=3) == expected
     assert rows(batch, 3, weigh_by_size=weigh_by_size, n_threads=1) == expected
 

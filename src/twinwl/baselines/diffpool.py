@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar, Unpack
 import torch
 
 from twinwl.arguments import MEMORY, number
-from twinwl.baselines.auxiliary_loss import with_auxiliary_loss
 from twinwl.baselines.batching.dense_graphs import check_dense, dense_graphs
 from twinwl.baselines.batching.examples import GraphExamples
 from twinwl.baselines.geometric import pyg
@@ -104,7 +103,7 @@ class DiffPoolNetwork(torch.nn.Module):
         )
         clusters = self.coarse(clusters, coarse)
         logits: torch.Tensor = self.head(torch.cat([nodes.sum(dim=1), clusters.sum(dim=1)], dim=1))
-        return with_auxiliary_loss(logits, link_loss + entropy_loss) if self.training else logits
+        return _with_auxiliary_loss(logits, link_loss + entropy_loss) if self.training else logits
 
 
 class _DenseLayers(torch.nn.Module):
@@ -122,3 +121,41 @@ class _DenseLayers(torch.nn.Module):
         for convolution in self.convolutions:
             x = convolution(x, adjacency, is_node).relu()
         return x
+
+
+def _with_auxiliary_loss(logits: torch.Tensor, loss: torch.Tensor) -> torch.Tensor:
+    """Return the logits unchanged; their gradient also flows into ``loss``.
+
+    The trainer knows one loss only: so it minimises that plus ``loss``.
+
+    Parameters
+    ----------
+    logits : tensor, any shape
+    loss : tensor, shape ()
+
+    Examples
+    --------
+    >>> weight = torch.tensor(3.0, requires_grad=True)
+    >>> _with_auxiliary_loss(2 * weight, weight**2).backward()
+    >>> weight.grad
+    tensor(8.)
+    """
+    result: torch.Tensor = _Attached.apply(logits, loss)  # type: ignore[no-untyped-call]
+    return result
+
+
+class _Attached(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: torch.autograd.function.FunctionCtx,  # noqa: ARG004
+        logits: torch.Tensor,
+        loss: torch.Tensor,  # noqa: ARG004
+    ) -> torch.Tensor:
+        return logits.view_as(logits)
+
+    @staticmethod
+    def backward(
+        ctx: torch.autograd.function.FunctionCtx,  # noqa: ARG004
+        gradient: torch.Tensor,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        return gradient, gradient.new_ones(())

@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Unpack
 
+import numpy as np
 import torch
 
 from twinwl.arguments import MEMORY, integer, one_of
-from twinwl.baselines.batching.closed_walks import closed_walks
 from twinwl.baselines.batching.examples import GraphExamples
 from twinwl.baselines.batching.rooted_examples import RootedExamples
 from twinwl.baselines.geometric import pyg
 from twinwl.baselines.gin import GINNetwork
 from twinwl.baselines.gnn_classifier import GNNClassifier
 from twinwl.baselines.network_parts import ReadoutHead, perceptron, sum_by
+from twinwl.compilation.kernel import kernel
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    from twinwl.arrays import Float64
+    from twinwl.arrays import Float64, Int32, Int64
     from twinwl.baselines.batching.rooted_examples import RootedInput
     from twinwl.baselines.gnn_classifier import CommonOptions
     from twinwl.baselines.parts import PartedExamples
     from twinwl.estimators.base import Constraints
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["IDGNNClassifier"]
-
-_FORMS = ("full", "fast")
+__all__ = ["IDGNNClassifier", "closed_walks"]
 
 
 class IDGNNClassifier(GNNClassifier):
@@ -121,3 +119,41 @@ class IDGNNNetwork(torch.nn.Module):
             sum_by(torch.cat(centres, dim=1), graphs.graph_of_node, graphs.n_graphs)
         )
         return logits
+
+
+def closed_walks(batch: GraphBatch, longest: int) -> Float64:
+    """Return the number of closed walks of 2, …, ``longest`` steps from each node: diagonals of powers of A.
+
+    Walks of one step do not exist, for there are no self-loops.
+
+    Returns
+    -------
+    array of float64, shape (n_nodes, longest - 1)
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch
+    >>> closed_walks(GraphBatch.from_edges([[(0, 1), (1, 2), (2, 0)]]), 4).tolist()
+    [[2.0, 2.0, 6.0], [2.0, 2.0, 6.0], [2.0, 2.0, 6.0]]
+    """
+    return _closed_walks(batch.indptr, batch.indices, batch.graph_ptr, longest)
+
+
+@kernel
+def _closed_walks(indptr: Int64, indices: Int32, graph_ptr: Int64, longest: int) -> Float64:
+    counts = np.zeros((len(indptr) - 1, longest - 1))
+    for graph in range(len(graph_ptr) - 1):
+        start, n = graph_ptr[graph], graph_ptr[graph + 1] - graph_ptr[graph]
+        for root in range(n):
+            walks = np.zeros(n)
+            walks[root] = 1
+            for step in range(1, longest + 1):
+                onwards = np.zeros(n)
+                for node in range(n):
+                    if walks[node]:
+                        for arc in range(indptr[start + node], indptr[start + node + 1]):
+                            onwards[indices[arc] - start] += walks[node]
+                walks = onwards
+                if step > 1:
+                    counts[start + root, step - 2] = walks[root]
+    return counts

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Unpack
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Unpack
 
+import numpy as np
 import torch
 
 from twinwl.arguments import MEMORY
 from twinwl.baselines.batching.dense_graphs import check_dense
-from twinwl.baselines.batching.pair_examples import PairExamples
+from twinwl.baselines.batching.graph_slicer import GraphSlicer
 from twinwl.baselines.gnn_classifier import GNNClassifier
 from twinwl.baselines.network_parts import ReadoutHead
+from twinwl.baselines.parts import PartedExamples
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    from twinwl.baselines.batching.pair_examples import PairInput
+    from twinwl.arrays import Int64
     from twinwl.baselines.gnn_classifier import TrainingOptions
-    from twinwl.baselines.parts import PartedExamples
     from twinwl.estimators.base import Constraints
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["PPGNClassifier"]
+__all__ = ["PPGNClassifier", "PairExamples", "PairInput"]
 
 # Of one block: input, two perceptrons of two layers, product, skip, output; and their gradients.
 _MATRICES_OF_BLOCK = 16
+_PAIRS_PER_PART = 1 << 20
 
 
 class PPGNClassifier(GNNClassifier):
@@ -80,6 +81,65 @@ class PPGNClassifier(GNNClassifier):
 
     def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
         return PPGNNetwork(n_columns, self.hidden, self.layers, n_classes, self.dropout)
+
+
+class PairInput(NamedTuple):
+    """Some graphs as tensors over the ordered pairs of their nodes, those of one size together.
+
+    Attributes
+    ----------
+    pairs : tuple of tensors of float, shape (1 + n_columns, n_graphs of the size, size, size)
+        Whether there is an arc; and a node's columns at the pair of the node with itself, else zeros.
+    place : tensor of int64, shape (n_graphs,)
+        Where each graph stands among those of all sizes.
+    """
+
+    pairs: tuple[torch.Tensor, ...]
+    place: torch.Tensor
+
+
+class PairExamples(PartedExamples[PairInput]):
+    """A batch of graphs to learn from, as pairs of nodes.
+
+    Parameters
+    ----------
+    batch
+        The graphs.
+    columns : array of float32, shape (n_nodes, n_columns)
+        What the network is told about each node.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch
+    >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1)]])
+    >>> part = PairExamples(batch, np.ones((5, 1), np.float32)).part(np.array([0, 1]))
+    >>> [tuple(pairs.shape) for pairs in part.pairs], part.place.tolist()
+    ([(2, 1, 2, 2), (2, 1, 3, 3)], [1, 0])
+    """
+
+    def __init__(self, batch: GraphBatch, columns: NDArray[np.float32]) -> None:
+        self.sizes = batch.nodes_per_graph
+        super().__init__(self.sizes**2, _PAIRS_PER_PART)
+        self.slicer = GraphSlicer(batch.graph_ptr, batch.indptr, batch.indices)
+        self.columns = torch.from_numpy(columns)
+
+    def part(self, rows: Int64) -> PairInput:
+        """Return these graphs as tensors."""
+        sizes = self.sizes[rows]
+        place = torch.from_numpy(np.argsort(np.argsort(sizes, kind="stable")))
+        alike = (self._alike(rows[sizes == size], size) for size in np.unique(sizes).tolist())
+        return PairInput(tuple(alike), place)
+
+    def _alike(self, rows: Int64, size: int) -> torch.Tensor:
+        """Return graphs of one size."""
+        piece = self.slicer.take(rows)
+        graph, node = (torch.arange(len(rows) * size) // max(size, 1), torch.arange(size).repeat(len(rows)))
+        source, target = torch.from_numpy(piece.edge_index)
+        x = self.columns[torch.from_numpy(piece.nodes)]
+        pairs = x.new_zeros(1 + x.shape[1], len(rows), size, size)
+        pairs[0, graph[source], node[source], node[target]] = 1
+        pairs[1:, graph, node, node] = x.T
+        return pairs
 
 
 class PPGNNetwork(torch.nn.Module):

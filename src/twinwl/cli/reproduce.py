@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import Annotated
@@ -9,9 +10,10 @@ from typing import Annotated
 import typer
 
 from twinwl.cli.options import DataDir
+from twinwl.errors import TwinWLError, nearest
 from twinwl.terminal import say
 
-__all__ = ["register", "reproduce"]
+__all__ = ["register", "reproduce", "seconds_of"]
 
 PARTS = ("table1", "table2", "table3", "case-study", "figures")
 
@@ -31,6 +33,8 @@ $ twinwl reproduce all --jobs 2 --time-budget 2h
 
 $ twinwl reproduce table1 --grid paper --methods stwin --datasets MUTAG,PTC_MR
 """
+_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([hms])\s*")
 
 
 def register(app: typer.Typer) -> None:
@@ -68,9 +72,7 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
     ),
 ) -> None:
     """Reproduce the paper: run what is missing, cheapest first, until all is done or the time is up."""
-    from twinwl.cli.durations import seconds_of  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.cli.output_files import PAGES, STORES, check_ending, check_output  # noqa: PLC0415
-    from twinwl.errors import TwinWLError, nearest  # noqa: PLC0415
+    from twinwl.cli.output_files import PAGES, STORES, check_ending, check_output  # noqa: PLC0415  (keeps --help fast)
     from twinwl.paper.tables import TABLES, cells_of  # noqa: PLC0415
 
     if part != "all" and part not in PARTS:
@@ -108,9 +110,21 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
 
 
 def _names(option: str, given: str | None) -> list[str] | None:
-    from twinwl.errors import TwinWLError  # noqa: PLC0415
-
     names = None if given is None else [name.strip() for name in given.split(",") if name.strip()]
     if names == []:
         raise TwinWLError(f"{option}: got {given!r}, expected names separated by commas")
     return names
+
+
+def seconds_of(text: str) -> float:
+    """Return a duration in seconds; a bare number is seconds.
+
+    >>> seconds_of("1h30m"), seconds_of("0.5h"), seconds_of("90")
+    (5400.0, 1800.0, 90.0)
+    """
+    stripped = text.strip().lower()
+    if re.fullmatch(r"\d+(\.\d+)?", stripped):
+        return float(stripped)
+    if not stripped or _DURATION.sub("", stripped):
+        raise TwinWLError(f"--time-budget: got {text!r}, expected a duration such as 2h, 1h30m or 90s")
+    return sum(float(number) * _UNITS[unit] for number, unit in _DURATION.findall(stripped))

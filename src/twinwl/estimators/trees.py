@@ -156,7 +156,7 @@ def _one_step_deeper(alphabet: Alphabet, level: int, colour: int, trees: dict[in
 
 
 def _kind_of_message(alphabet: Alphabet, code: int) -> tuple[Label, str]:
-    """Undo the numbering of `twinwl.refinement.messages.messages_of`."""
+    """Undo the numbering of `twinwl.refinement.colours.messages_of`."""
     direction = ""
     if alphabet.directed:
         code, backward = divmod(code, 2)

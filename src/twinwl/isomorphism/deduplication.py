@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Deduplication", "deduplicate"]
 
 # A stream is taken so many graphs at a time.
-_GRAPHS_A_BLOCK = 2048
+_GRAPHS_PER_BLOCK = 2048
 _ROUNDS_FOR_BUCKETS = 3
 
 
@@ -177,7 +177,7 @@ def _blocks(stream: Iterator[object]) -> Iterator[tuple[int, GraphBatch]]:
     for item in _drawn(stream):
         pending.append(item)
         held += len(item) if isinstance(item, GraphBatch) else 1
-        if held >= _GRAPHS_A_BLOCK:
+        if held >= _GRAPHS_PER_BLOCK:
             yield taken, _gathered(pending, taken)
             taken += held
             pending, held = [], 0

@@ -21,7 +21,7 @@ __all__ = ["check_memory", "pairs_by_hops", "root_blocks"]
 _BLOCK_ENTRIES = 1 << 17
 # What one (root, node) pair may cost where no two share a colour: its key, its places in the hash table,
 # its signature and its entry in the pooling matrix.
-_BYTES_A_PAIR = 96
+_BYTES_PER_PAIR = 96
 
 
 def pairs_by_hops(batch: GraphBatch, hops: int) -> Int64:
@@ -50,7 +50,7 @@ def check_memory(batch: GraphBatch, hops: tuple[int, ...], max_memory: int | Non
     pairs = pairs_by_hops(batch, radius)
     fewer = f"at radius {radius - 1} there are {pairs[radius - 1]:,}; " if radius else ""
     check_fits(
-        int(_BYTES_A_PAIR * pairs[list(set(hops))].sum()),
+        int(_BYTES_PER_PAIR * pairs[list(set(hops))].sum()),
         max_memory,
         f"the rooted subgraphs of {len(batch)} graph(s) hold {pairs[radius]:,} (root, node) pairs at radius "
         f"{radius}, which in the worst case",

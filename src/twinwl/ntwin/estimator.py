@@ -15,7 +15,6 @@ from twinwl.learning.estimator import NeuralGraphEstimator
 from twinwl.ntwin.encoder import NTwinEncoder
 from twinwl.ntwin.explanation import explain_graph
 from twinwl.ntwin.fitted_inputs import SUBTREES, FittedInputs
-from twinwl.ntwin.input_state import inputs_from_state, inputs_to_state
 from twinwl.ntwin.network import NTwinNetwork
 from twinwl.ntwin.settings import HOPS, ROOT_MARK
 
@@ -148,13 +147,13 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         return float(self.input_dropout)
 
     def _to_state(self) -> dict[str, object]:
-        return {"inputs": inputs_to_state(self.inputs_), **self._network_to_state()}
+        return {"inputs": self.inputs_.to_state(), **self._network_to_state()}
 
     @classmethod
     def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> Self:
         self = cls._with_params(params)
         _check_layers_present(self.layers, state["weights"])
-        self.inputs_ = inputs_from_state(state["inputs"])  # type: ignore[arg-type]
+        self.inputs_ = FittedInputs.from_state(state["inputs"])  # type: ignore[arg-type]
         self._network_from_state(state)
         return self
 

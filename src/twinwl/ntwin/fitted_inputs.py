@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.errors import TwinWLError, warn_caller
+from twinwl.estimators.state import labels_from_state
 from twinwl.graphs.labels import recode
 from twinwl.learning.sparse import SparseExamples
 from twinwl.ntwin.examples import LiteralExamples, QuotientExamples
@@ -15,8 +16,11 @@ from twinwl.ntwin.quotient import build_quotient
 from twinwl.ntwin.slicing import QuotientSlicer
 from twinwl.ntwin.subtree import SubtreeHistograms
 from twinwl.ntwin.whole_graphs import whole_quotient
+from twinwl.stwin.state import alphabet_from_state, alphabet_to_state, columns_from_state
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scipy.sparse import csr_matrix
 
     from twinwl.arrays import Float64
@@ -162,9 +166,64 @@ class FittedInputs:
             if n_arcs:
                 _tell(f"{n_arcs} of {len(batch.indices)} arcs", "edge label", unknown)
 
+    def to_state(self) -> dict[str, object]:
+        """Return plain values and arrays for a model file."""
+        state: dict[str, object] = {
+            "n_graphs": self.n_graphs,
+            "labels": list(self.labels),
+            "edge_labels": None if self.edge_labels is None else list(self.edge_labels),
+            "directed": self.directed,
+            "subtree": self.subtree,
+            "centre": self.centre,
+            "scale": self.scale,
+        }
+        if self.histograms is not None:
+            state["alphabet"] = alphabet_to_state(self.histograms.alphabet)
+            state["columns"] = self.histograms.columns
+        return state
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, object]) -> FittedInputs:
+        """Undo `to_state`; everything is checked before it is used.
+
+        Raises
+        ------
+        TwinWLError
+            If anything in the state is missing or does not fit.
+        """
+        try:
+            subtree, directed, n_graphs = state["subtree"], state["directed"], state["n_graphs"]
+            labels, edge_labels = state["labels"], state["edge_labels"]
+            centre, scale = state["centre"], state["scale"]
+            histograms = None
+            if subtree == "wl":
+                alphabet = alphabet_from_state(state["alphabet"])  # type: ignore[arg-type]
+                columns = columns_from_state({"columns": state["columns"]}, sum(alphabet.n_colours))
+                histograms = None if columns is None else SubtreeHistograms(alphabet, columns)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise TwinWLError(f"the model's inputs lack {error}; the file is damaged") from error
+        if subtree not in {"wl", "gin"} or not isinstance(directed, bool) or type(n_graphs) is not int:
+            raise TwinWLError("the model does not say what its subtree encoder is; the file is damaged")
+        return cls(
+            n_graphs=n_graphs,
+            labels=labels_from_state(labels),
+            edge_labels=None if edge_labels is None else labels_from_state(edge_labels),
+            directed=directed,
+            subtree=str(subtree),
+            centre=_row(centre),
+            scale=_row(scale),
+            histograms=histograms,
+        )
+
 
 def _tell(where: str, what: str, unknown: str) -> None:
     message = f"{where} carry a {what} that no training graph has"
     if unknown == "error":
         raise TwinWLError(f"{message}; leave those graphs out, or use unknown='zero'")
     warn_caller(f"{message}; they enter as zeros, so check that the labels mean the same")
+
+
+def _row(value: object) -> Float64:
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind != "f":
+        raise TwinWLError("the model's feature scales are not rows of numbers; the file is damaged")
+    return value.astype(np.float64)

@@ -8,7 +8,7 @@ that subgraph. So the disjoint union of all rooted subgraphs is refined, and the
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from twinwl.graphs.labels import recode
 from twinwl.ntwin.blocks import check_memory, root_blocks
 from twinwl.ntwin.pools import Pool, PoolBuilder
 from twinwl.ntwin.settings import Hops, RootMark, hops_of_layers, n_marks
-from twinwl.ntwin.statistics import QuotientStatistics
 from twinwl.refinement.alphabet import Round, RoundTable
 from twinwl.refinement.colours import colour_round, messages_of
 from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.labels import Label
     from twinwl.refinement.round_kernels import Messages
 
-__all__ = ["Quotient", "build_quotient", "pair_colours"]
+__all__ = ["Quotient", "QuotientStatistics", "build_quotient", "pair_colours"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +105,50 @@ class Quotient:
             2     2     60        8          7.5
         """
         return QuotientStatistics(self.hops, self.n_pairs, tuple(self.n_colours[1:]))
+
+
+class QuotientStatistics(NamedTuple):
+    """Figures of a quotient, one entry per layer from layer 1 on; printed, it is a table.
+
+    Attributes
+    ----------
+    hops : tuple of int
+        Radius of the rooted subgraphs.
+    n_pairs : tuple of int
+        Rows without the quotient: (root, node) pairs.
+    n_colours : tuple of int
+        Rows with it.
+
+    Examples
+    --------
+    >>> QuotientStatistics(hops=(3,), n_pairs=(1200,), n_colours=(100,)).compression
+    (12.0,)
+    """
+
+    hops: tuple[int, ...]
+    n_pairs: tuple[int, ...]
+    n_colours: tuple[int, ...]
+
+    @property
+    def compression(self) -> tuple[float, ...]:
+        """Pairs per colour."""
+        return tuple(
+            pairs / max(1, colours) for pairs, colours in zip(self.n_pairs, self.n_colours, strict=True)
+        )
+
+    def __str__(self) -> str:
+        head = ("layer", "hops", "pairs", "colours", "compression")
+        rows = [
+            (str(layer), str(hops), f"{pairs:,}", f"{colours:,}", f"{ratio:.1f}")
+            for layer, (hops, pairs, colours, ratio) in enumerate(
+                zip(self.hops, self.n_pairs, self.n_colours, self.compression, strict=True), start=1
+            )
+        ]
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        return "\n".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in [head, *rows]
+        )
 
 
 def build_quotient(

@@ -68,7 +68,7 @@ class RootedSubgraphEncoder(torch.nn.Module):
     readouts
         One network for each entry of ``hops``, called as ``readout(x, edge_index, batch)``, with the edges'
         codes as a fourth argument where there are any. It is given the disjoint union of rooted subgraphs,
-        ``batch`` telling which subgraph a node is in, and returns one row a subgraph.
+        ``batch`` telling which subgraph a node is in, and returns one row per subgraph.
     hops
         Radius of the rooted subgraphs that each readout is given.
     root_mark

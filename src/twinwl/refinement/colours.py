@@ -24,7 +24,7 @@ __all__ = ["Colouring", "colour_round", "messages_of", "refine"]
 INITIALS = ("label", "degree")
 
 # Threads fill tables of their own for one block of nodes at a time, so memory does not grow with the batch.
-_NODES_A_BLOCK = 1 << 18
+_NODES_PER_BLOCK = 1 << 18
 
 
 class Colouring(NamedTuple):
@@ -152,7 +152,7 @@ def colour_round(
         Threads at most; None asks the machine. Colours are numbered by first occurrence whatever it is.
     """
     n_nodes = len(messages.indptr) - 1
-    for first, last in pairwise([*range(0, n_nodes, _NODES_A_BLOCK), n_nodes]):
+    for first, last in pairwise([*range(0, n_nodes, _NODES_PER_BLOCK), n_nodes]):
         ranges = [
             (first + low, first + high)
             for low, high in balanced_ranges(messages.indptr[first : last + 1], n_threads)

@@ -21,9 +21,9 @@ __all__ = ["colour_histograms"]
 
 # Threads work on this many nodes each before their rows are put in order: beside the result itself memory
 # does not grow with the batch.
-_NODES_A_TURN = 1 << 17
+_NODES_PER_TURN = 1 << 17
 # Rooted sizes exist for about this many nodes at a time, so that they are still in the cache when summed.
-_NODES_A_BLOCK = 1 << 14
+_NODES_PER_BLOCK = 1 << 14
 # Ranking all against all beats sorting up to about this many nodes.
 _RANK_UP_TO = 256
 _LANES = 32  # a multiple of these nodes leaves the vectorised loop no remainder
@@ -120,7 +120,7 @@ def _weights(
     sizes_of_large = {graph: sizes_of_large_graph(batch, graph, n_rounds - 1, n_threads) for graph in large}
 
     def blocks(first: int, last: int) -> Iterator[tuple[int, int, int, Int32]]:
-        marks = np.arange(graph_ptr[first], graph_ptr[last], _NODES_A_BLOCK)[1:]
+        marks = np.arange(graph_ptr[first], graph_ptr[last], _NODES_PER_BLOCK)[1:]
         ends = [end for graph in large for end in (graph, graph + 1) if first < end < last]
         bounds = sorted({first, *np.searchsorted(graph_ptr, marks).tolist(), *ends, last})
         room = np.ones(n_rounds * int(np.diff(graph_ptr[bounds]).max()), np.int32)
@@ -140,7 +140,7 @@ def _turns(graph_ptr: Int64, n_rounds: int, n_threads: int | None) -> list[list[
     """Cut the graphs into turns, and each turn into one range per thread."""
     wanted = available_threads() if n_threads is None else n_threads
     n_ranges = min(wanted, len(balanced_ranges(graph_ptr * n_rounds, wanted)))
-    n_turns = max(1, round(int(graph_ptr[-1]) / (n_ranges * _NODES_A_TURN)))
+    n_turns = max(1, round(int(graph_ptr[-1]) / (n_ranges * _NODES_PER_TURN)))
     marks = np.linspace(0, graph_ptr[-1], n_turns * n_ranges + 1)[1:-1]
     bounds = [0, *np.searchsorted(graph_ptr, marks).tolist(), len(graph_ptr) - 1]
     ranges = [(first, last) for first, last in pairwise(bounds) if first < last]

@@ -8,11 +8,9 @@ from tests.baselines.rows import random_network, row
 from tests.networks import in_double
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.baselines.batching.closed_walks import closed_walks
 from twinwl.baselines.batching.dense_graphs import dense_graphs
 from twinwl.baselines.batching.examples import GraphExamples
 from twinwl.baselines.batching.node_inputs import NodeInputs
-from twinwl.baselines.batching.pair_examples import PairExamples
 from twinwl.baselines.batching.rooted_examples import RootedExamples
 from twinwl.datasets.generators.twins import twins
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
@@ -66,30 +64,6 @@ def test_dense_graphs_are_padded_with_nothing():
     assert dense.is_node.sum(dim=1).tolist() == [2, 3, 0]
     assert dense.adjacency.sum(dim=(1, 2)).tolist() == [2, 4, 0]
     assert dense.x[0, 2].tolist() == [0, 0]
-
-
-def test_pairs_of_graphs_of_one_size_stand_together_without_padding():
-    batch = GraphBatch.from_edges(
-        [[(0, 1), (1, 2)], [(0, 1)], [], [(0, 2)]], num_nodes=[3, 2, 0, 3], directed=False
-    )
-    part = PairExamples(batch, np.arange(1, 9, dtype=np.float32)[:, None]).part(np.arange(4))
-    assert part.place.tolist() == [2, 1, 0, 3]
-    nothing, two, three = part.pairs
-    assert nothing.shape == (2, 1, 0, 0)
-    assert two.tolist() == [[[[0, 1], [1, 0]]], [[[4, 0], [0, 5]]]]
-    assert three[0].tolist() == [[[0, 1, 0], [1, 0, 1], [0, 1, 0]], [[0, 0, 1], [0, 0, 0], [1, 0, 0]]]
-    assert three[1].tolist() == [[[1, 0, 0], [0, 2, 0], [0, 0, 3]], [[6, 0, 0], [0, 7, 0], [0, 0, 8]]]
-
-
-@given(batches(edge_label=False, node_label=False))
-def test_closed_walks_are_the_diagonals_of_powers(batch):
-    counts = closed_walks(batch, 5)
-    for graph, start in zip(batch, batch.graph_ptr, strict=False):
-        adjacency = np.zeros((graph.n_nodes, graph.n_nodes))
-        adjacency[graph.arcs()] = 1
-        for steps in range(2, 6):
-            diagonal = np.diagonal(np.linalg.matrix_power(adjacency, steps))
-            np.testing.assert_array_equal(counts[start : start + graph.n_nodes, steps - 2], diagonal)
 
 
 def test_continuous_features_are_scaled_as_in_training():

@@ -11,9 +11,9 @@ import logging
 import re
 import shutil
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from twinwl.datasets.catalogue.http_session import open_session
 from twinwl.errors import TwinWLError
 from twinwl.progress import ProgressBar
 
@@ -30,6 +30,8 @@ _PAUSE = 0.5  # seconds before the second attempt; doubled each time
 _TIMEOUT = (10, 60)  # seconds to connect, and between two pieces
 _PIECE = 1 << 13  # the most that is lost if the connection breaks
 _MAX_BYTES = 8 * 2**30
+_LOCAL_HOSTS = {"127.0.0.1", "localhost", "::1"}
+_MAX_REDIRECTS = 5
 _OK, _PARTIAL, _RANGE_REFUSED, _SERVER_ERROR = 200, 206, 416, 500
 
 
@@ -107,10 +109,10 @@ class _Transfer:
     def __call__(self, url: str, output_file: str, _pooch: object) -> None:
         import requests  # noqa: PLC0415  (comes with pooch)
 
-        with open_session() as session:
+        with _session() as session:
             for attempt in range(1, _ATTEMPTS + 1):
                 try:
-                    self._go_on(session, url)
+                    self._resume(session, url)
                     break
                 except (requests.TooManyRedirects, requests.exceptions.SSLError) as error:
                     raise DownloadError(f"the connection failed: {error}") from error
@@ -126,20 +128,20 @@ class _Transfer:
             try:
                 self.check(self.part)
             except TwinWLError:
-                self._forget()  # going on with it would never make it right
+                self._discard()  # going on with it would never make it right
                 raise
         shutil.move(self.part, output_file)
-        self._forget()
+        self._discard()
 
-    def _go_on(self, session: requests.Session, url: str) -> None:
+    def _resume(self, session: requests.Session, url: str) -> None:
         have = self.part.stat().st_size if self.part.exists() and self.version.exists() else 0
         headers = {"Accept-Encoding": "identity"}
         if have:
             headers |= {"Range": f"bytes={have}-", "If-Range": self.version.read_text(encoding="ascii")}
         with session.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
             if response.status_code == _RANGE_REFUSED and have:  # longer than the file: not a part of it
-                self._forget()
-                self._go_on(session, url)
+                self._discard()
+                self._resume(session, url)
                 return
             if response.status_code >= _SERVER_ERROR:
                 response.raise_for_status()  # may pass: tried again
@@ -155,9 +157,8 @@ class _Transfer:
         version = response.headers.get("ETag") or response.headers.get("Last-Modified")
         if have == 0:
             self.version.unlink(missing_ok=True)
-            if (
-                version and not version.startswith("W/") and version.isascii()
-            ):  # a weak tag cannot be resumed on
+            # A weak tag does not promise the same bytes, so a download cannot be resumed with it.
+            if version and not version.startswith("W/") and version.isascii():
                 self.version.write_text(version, encoding="ascii")
         _check_size(total or 0)
         with (
@@ -172,9 +173,38 @@ class _Transfer:
                 _check_size(have)
                 bar.advance(len(piece))
 
-    def _forget(self) -> None:
+    def _discard(self) -> None:
         self.part.unlink(missing_ok=True)
         self.version.unlink(missing_ok=True)
+
+
+def _session() -> requests.Session:
+    """Return a session that refuses plain http, except to the local machine, before anything is sent.
+
+    >>> with _session() as session:
+    ...     session.get("http://example.org/MUTAG.zip")
+    Traceback (most recent call last):
+    ...
+    twinwl.errors.TwinWLError: http://example.org/MUTAG.zip is not encrypted; only https is used
+    """
+    import requests  # noqa: PLC0415  (comes with pooch)
+    from requests.adapters import HTTPAdapter  # noqa: PLC0415
+
+    class _OnlyLocal(HTTPAdapter):
+        def send(
+            self,
+            request: requests.PreparedRequest,
+            *args: Any,  # noqa: ANN401  (passed on)
+            **options: Any,  # noqa: ANN401
+        ) -> requests.Response:
+            if urlsplit(str(request.url)).hostname not in _LOCAL_HOSTS:
+                raise TwinWLError(f"{request.url} is not encrypted; only https is used")
+            return super().send(request, *args, **options)
+
+    session = requests.Session()
+    session.max_redirects = _MAX_REDIRECTS
+    session.mount("http://", _OnlyLocal())
+    return session
 
 
 def _check_size(n_bytes: int) -> None:

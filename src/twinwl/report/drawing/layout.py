@@ -26,7 +26,7 @@ _PUSHES = 60
 _TOUCHING = 0.3  # a node this near to an edge seems to lie on it
 _RESTARTS = 6
 _LARGEST_RESTARTED = 120
-_ITERATIONS_A_NODE = 60
+_ITERATIONS_PER_NODE = 60
 
 
 def spring_positions(graph: GraphBatch) -> NDArray[np.float64]:
@@ -96,7 +96,7 @@ def _candidates(n_nodes: int, edges: NDArray[np.int64]) -> list[NDArray[np.float
     for start in starts:
         scaled = (start - start.mean(axis=0)) / max(float(start.std()), 1e-9) * np.sqrt(n_nodes) / 2
         layout = graph.layout_kamada_kawai(
-            seed=scaled.tolist(), maxiter=_ITERATIONS_A_NODE * n_nodes, epsilon=1e-6
+            seed=scaled.tolist(), maxiter=_ITERATIONS_PER_NODE * n_nodes, epsilon=1e-6
         )
         relaxed.append(np.array(layout.coords))
     return relaxed

@@ -18,7 +18,7 @@ __all__ = ["text_drawing"]
 _BLANK = 0x2800  # the Braille character without a dot
 # The bit of each of the 4 × 2 dots of a Braille character.
 _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
-_DOTS_AN_EDGE = 11
+_DOTS_PER_EDGE = 11
 _UNLABELLED = "●"
 
 
@@ -48,7 +48,7 @@ def text_drawing(graph: GraphBatch, width: int = 60, height: int = 20) -> str:
     cells_wide, cells_high = width - 1, height  # the last column is for the second letter of a label
     places = spring_positions(graph)
     extent = np.maximum(places.max(axis=0), 1e-9)
-    scale = min(_DOTS_AN_EDGE, (2 * cells_wide - 2) / extent[0], (4 * cells_high - 4) / extent[1])
+    scale = min(_DOTS_PER_EDGE, (2 * cells_wide - 2) / extent[0], (4 * cells_high - 4) / extent[1])
     dots = np.rint(places * scale).astype(np.int64) + np.array([0, 1])
     columns, lines = (dots.max(axis=0) // [2, 4] + 1).tolist()
     canvas = np.zeros((4 * lines, 2 * columns), dtype=bool)
