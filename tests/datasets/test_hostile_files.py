@@ -168,7 +168,7 @@ HOSTILE = {
     "deep.graphml": (b"<graphml>%s%s</graphml>" % (b"<a>" * 50_000, b"</a>" * 50_000), "not valid GraphML"),
     "entities.graphml": (
         b'<!DOCTYPE a [<!ENTITY a "aa">%s]><graphml>&j;</graphml>' % ENTITIES,
-        "blow up memory",
+        "exhaust memory",
     ),
     "encoding.graphml": (b'<?xml version="1.0" encoding="foo"?><graphml/>', "unknown encoding"),
     "deep.gml": (b"graph [%s%s]" % (b" a [" * 50_000, b"]" * 50_000), "not valid GML"),
