@@ -6,8 +6,8 @@ a ``.csv`` file a field may be quoted, and a first line ``source,target`` (or ``
 header. Lines that begin with ``#`` are comments. The graph is undirected.
 
 The third field is read as a label only if its column is named. Its name is that of the header; without a
-header it is ``weight`` if all values are numbers, else ``label``. If all values are integers they are read as
-integers, if all are numbers as floats.
+header it is ``weight`` if all values are numbers, else ``label``. A value that looks like an integer is an
+integer, any other a string; if all values are numbers and not all are integers, all are floats.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def save_figure(data: Dataset, graphs: Sequence[int], path: str | Path) -> None:
 
 
 def _usual(sizes: Int64, among: Int64) -> int:
-    """Return the graph of about median size, among those small enough to be drawn if there are any."""
+    """Return the graph whose size is nearest the median, or nearest the drawable limit if that is less."""
     wanted = min(float(np.median(sizes[among])), float(_EASY_TO_DRAW))
     return int(among[np.argmin(np.abs(sizes[among] - wanted))])
 
