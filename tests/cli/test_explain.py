@@ -66,7 +66,9 @@ def test_a_row_of_a_csv_is_a_graph(svc, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{csv}"], "got 36 graphs, expected one"),
+        (["{csv}", "--png", "{folder}/x.png"], "--png draws one graph"),
+        (["{csv}", "--top", "0", "-o", "{folder}/x.csv"], "there is no pattern to write"),
+        (["{csv}", "-o", "{folder}/x.xlsx"], "must end in .csv"),
         (["{csv}#99"], "graph 99 is out of range"),
         (["smiles:C1CC"], "not valid SMILES"),
         ([PROPANOL, "--png", "{folder}/x.txt"], "must end in .png, .svg or .pdf"),

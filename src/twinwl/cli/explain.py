@@ -1,14 +1,15 @@
-"""``twinwl explain``: why a trained model predicts a class for a graph."""
+"""``twinwl explain``: why a trained model predicts what it does, for one graph or for a whole file."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from twinwl.cli.options import ModelFile, reads_data
+from twinwl.errors import TwinWLError
 from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
@@ -23,14 +24,21 @@ EPILOG = """
 The share of a node is its contribution to the decision; the shares and the intercept sum to the \
 decision. A column is a pattern that the model counts: a node and its neighbourhood, as a tree.
 
-[bold]GRAPH[/] is a file, one graph of a data set, counted from 0 ([cyan]MUTAG#17[/], \
-[cyan]molecules.csv#3[/]), or given directly ([cyan]smiles:CCO[/]).
+[bold]DATA[/] is a data set or file, one graph of it, counted from 0 ([cyan]MUTAG#17[/], \
+[cyan]molecules.csv#3[/]), or a graph given directly ([cyan]smiles:CCO[/]).
+
+For several graphs the command lists the patterns that recur: those with the largest sum of absolute \
+contributions over all graphs, the number of graphs that have them, and their mean contribution. --html \
+writes one page with these patterns and a gallery of the graphs, -o a table with one row per graph and \
+pattern.
 
 [bold]Examples[/]
 
 $ twinwl explain bbbp.twinwl smiles:CC(C)NCC(O)COc1cccc2ccccc12 --html page.html
 
 $ twinwl explain bbbp.twinwl BBBP.csv#3 --png picture.png --top 5
+
+$ twinwl explain bbbp.twinwl new_molecules.csv --html gallery.html -o patterns.csv
 """
 
 _NODES_LISTED = 10
@@ -44,29 +52,79 @@ def register(app: typer.Typer) -> None:
 
 def explain(
     model: ModelFile,
-    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="One graph.", show_default=False)],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="One graph, or several.", show_default=False)],
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write an HTML page, in one file.")
     ] = None,
     png: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write a picture: .png, .svg or .pdf.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write a picture of one graph: .png, .svg or .pdf."),
     ] = None,
-    top: Annotated[int, typer.Option(min=0, help="Number of columns to show.")] = 10,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Also write one row per graph and pattern: .csv, .tsv, .json, .jsonl or .parquet.",
+        ),
+    ] = None,
+    top: Annotated[int, typer.Option(min=0, help="Number of columns (patterns) to show.")] = 10,
+    most: Annotated[int, typer.Option(min=0, help="Number of graphs to draw on the page.")] = 60,
     *,
     reading: Reading,
 ) -> None:
-    """Show which nodes and patterns led to a prediction."""
-    from twinwl.cli.model_files import alphabet_of, load_classifier  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.cli.output_files import PAGES, PICTURES, check_output  # noqa: PLC0415
-    from twinwl.datasets.source import check_source, read_one  # noqa: PLC0415
-    from twinwl.progress import ProgressBar  # noqa: PLC0415
+    """Show which nodes and patterns led to the prediction for a graph, or for many."""
+    from twinwl.cli.explain_file import (  # noqa: PLC0415  (keeps --help fast)
+        explain_data,
+        pattern_rows,
+        tell_patterns,
+        write_gallery,
+    )
+    from twinwl.cli.model_files import load_classifier  # noqa: PLC0415
+    from twinwl.cli.output_files import PAGES, PICTURES, check_output, write_table  # noqa: PLC0415
+    from twinwl.datasets.source import check_source, read_with_targets  # noqa: PLC0415
+    from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
 
     check_output(html, PAGES)
     check_output(png, PICTURES)
-    check_source(graph, reading, "given")
+    check_output(output, TABLE_ENDINGS)
+    check_source(data, reading, "given")
     classifier = load_classifier(model)
     reading = replace(reading, usual_atoms=getattr(classifier, "atoms_", "skeleton"))
-    named = _without_folder(read_one(graph, reading), graph)
+    named, truth = read_with_targets(data, reading)
+    alone = len(named) == 1 and not named.errors
+    if png is not None and not alone:
+        raise TwinWLError(
+            f"--png draws one graph, and {data} has {len(named) + len(named.errors):,}; choose one, "
+            f"such as '{data}#0', or use --html"
+        )
+    if alone:
+        _explain_one(classifier, _without_folder(named, data), html, png, top)
+    if output is not None or not alone:
+        found = explain_data(classifier, named, top)
+        if output is not None:
+            write_table(output, pattern_rows(named, found))
+        if not alone and html is not None:
+            write_gallery(html, classifier, named, found, truth, most)
+        if not alone:
+            tell_patterns(named, found)
+    for what, path in (("page", html), ("picture", png), ("table", output)):
+        if path is not None:
+            say(f"\nThe {what} is in {path}")
+
+
+def _explain_one(
+    classifier: Any,  # noqa: ANN401
+    named: Dataset,
+    html: Path | None,
+    png: Path | None,
+    top: int,
+) -> None:
+    """Write page and picture of one graph, then print its explanation."""
+    from twinwl.cli.model_files import alphabet_of  # noqa: PLC0415
+    from twinwl.progress import ProgressBar  # noqa: PLC0415
+
     with ProgressBar("explaining"):
         found: Explanation = classifier.explain(named.graphs, top)
         classes = [str(name) for name in classifier.classes_.tolist()]
@@ -83,9 +141,6 @@ def explain(
             molecule = named.smiles[0] if named.smiles else None
             draw_explanation(found, png, molecule, name=named.names[0], probability=probability)
     _tell(named, found, probability)
-    for what, path in (("page", html), ("picture", png)):
-        if path is not None:
-            say(f"\nThe {what} is in {path}")
 
 
 def _without_folder(named: Dataset, spec: str) -> Dataset:

@@ -30,14 +30,15 @@ def enumerated(parts: Sequence[str], word: str = "and") -> str:
     return f"{', '.join(parts[:-1])} {word} {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
-def facts_of(graph: GraphBatch) -> str:
-    """Return the number of nodes and edges of a graph as text.
+def facts_of(graph: GraphBatch, *, molecule: bool = False) -> str:
+    """Return the number of nodes and edges of a graph as text; those of a molecule are atoms and bonds.
 
     >>> from twinwl.graphs.batch import GraphBatch
     >>> facts_of(GraphBatch.from_edges([[(0, 1), (1, 2)]]))
     '3 nodes, 2 edges'
     """
-    return f"{counted(graph.n_nodes, 'node')}, {counted(graph.n_edges, 'arc' if graph.directed else 'edge')}"
+    node, edge = ("atom", "bond") if molecule else ("node", "arc" if graph.directed else "edge")
+    return f"{counted(graph.n_nodes, node)}, {counted(graph.n_edges, edge)}"
 
 
 def signed(points: float, digits: int = 2) -> str:

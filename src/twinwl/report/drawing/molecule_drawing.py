@@ -68,7 +68,8 @@ def lay_out_molecule(molecule: Chem.Mol | str) -> Molecule:
 def read_molecule(molecule: Chem.Mol | str) -> Chem.Mol:
     """Return a copy of a molecule that may be drawn on; a SMILES is parsed."""
     chem = import_extra("rdkit.Chem", "chem")
-    return chem.MolFromSmiles(molecule) if isinstance(molecule, str) else chem.Mol(molecule)
+    with import_extra("rdkit.rdBase", "chem").BlockLogs():  # what it warns of was told when the data was read
+        return chem.MolFromSmiles(molecule) if isinstance(molecule, str) else chem.Mol(molecule)
 
 
 def _letter(atom: object) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from twinwl.refinement.alphabet import Alphabet
     from twinwl.report.explain.page_data import ShownNode
 
-__all__ = ["explain_page", "write_explain_page"]
+__all__ = ["explain_page", "rendered", "write_explain_page", "write_page"]
 
 _TEMPLATES = files("twinwl.report") / "templates"
 
@@ -67,10 +67,8 @@ def explain_page(
     nodes = nodes_shown(explanation, drawing, molecule)
     columns = columns_shown(named.graphs, explanation, alphabet, drawing)
     script = _asset("explain.js")
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters["signed"] = signed
-    return environment.from_string(_asset("explain.html.jinja")).render(
-        version=__version__,
+    return rendered(
+        "explain.html.jinja",
         name=named.names[0],
         facts=facts_of(named.graphs),
         arrows=named.graphs.directed,
@@ -88,7 +86,6 @@ def explain_page(
         largest=max([abs(node.share) for node in nodes], default=0.0),
         strongest=100 * STRONGEST,
         notice=f"A graph of more than {LARGEST_DRAWN} nodes is not drawn. The shares below are complete.",
-        style=Markup(_asset("compare.css") + _asset("explain.css")),  # noqa: S704  (our own files)
         script=Markup(script),  # noqa: S704  (our own file)
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
@@ -109,7 +106,27 @@ def write_explain_page(
     TwinWLError
         If the file cannot be written.
     """
-    page = explain_page(named, explanation, alphabet=alphabet, probability=probability)
+    write_page(path, explain_page(named, explanation, alphabet=alphabet, probability=probability))
+
+
+def rendered(template: str, **values: object) -> str:
+    """Fill in a template, with the style that all pages about explanations share."""
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["signed"] = signed
+    style = Markup(_asset("compare.css") + _asset("explain.css"))  # noqa: S704  (our own files)
+    return environment.get_template(template).render(version=__version__, style=style, **values)
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write a page to a file, atomically.
+
+    Raises
+    ------
+    TwinWLError
+        If the file cannot be written.
+    """
     try:
         with atomic_write(path) as stream:
             stream.write(page.encode("utf-8", "replace"))  # labels may hold lone surrogates

@@ -40,6 +40,8 @@ class ShownNode(NamedTuple):
     strength: float
     """Absolute share divided by the largest one, 0 to 1."""
     text: AtomText | None
+    unseen: int | None = None
+    """First round in which no training graph has its colour; None if all its colours are known."""
 
 
 class ShownColumn(NamedTuple):
@@ -67,17 +69,33 @@ def drawing_of(graph: GraphBatch, molecule: Chem.Mol | str | None = None) -> Dra
 
 
 def nodes_shown(
-    explanation: Explanation, drawing: Drawing | None, molecule: Chem.Mol | str | None = None
+    explanation: Explanation,
+    drawing: Drawing | None,
+    molecule: Chem.Mol | str | None = None,
+    alphabet: Alphabet | None = None,
 ) -> list[ShownNode]:
-    """Return every node with its share, in the order of the graph."""
+    """Return every node with its share, in the order of the graph.
+
+    Parameters
+    ----------
+    explanation
+        The model's explanation for the graph.
+    drawing
+        The graph laid out, or None.
+    molecule
+        The molecule that the graph is, if it is one.
+    alphabet
+        Alphabet of the model, to find the nodes with unseen colours.
+    """
     graph, shares = explanation.graph, explanation.node_shares
     largest = float(np.abs(shares).max(initial=0.0)) or 1.0
     texts: list[AtomText] | list[None] = [None] * graph.n_nodes
     if drawing is not None and molecule is not None:
         texts = atom_texts(molecule, graph, drawing.points)
     labels = [shown_label(label) for label in graph.labels_of_nodes()]
+    unseen = _first_unseen(graph, alphabet)
     return [
-        ShownNode(node, labels[node], share, abs(share) / largest, texts[node])
+        ShownNode(node, labels[node], share, abs(share) / largest, texts[node], unseen[node])
         for node, share in enumerate(shares.tolist())
     ]
 
@@ -143,6 +161,14 @@ def percent(probability: float) -> str:
     if probability >= 0.995:  # noqa: PLR2004  (would be rounded to 100)
         return "over 99 %"
     return "under 1 %" if probability < 0.005 else f"{100 * probability:.0f} %"  # noqa: PLR2004
+
+
+def _first_unseen(graph: GraphBatch, alphabet: Alphabet | None) -> list[int | None]:
+    if alphabet is None:
+        return [None] * graph.n_nodes
+    unseen = refine(graph.without_features(), None, alphabet=alphabet).colours < 0
+    rounds = np.where(unseen.any(axis=0), unseen.argmax(axis=0), -1).tolist()
+    return [None if h < 0 else h for h in rounds]
 
 
 def _words(column: ColumnShare, n_nodes: int) -> str:

@@ -1,0 +1,118 @@
+"""``twinwl explain`` for several graphs: the patterns that recur, as a table, a page and a file."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from twinwl.errors import TwinWLError, TwinWLWarning
+from twinwl.terminal import new_console
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.report.explain.patterns import ExplainedGraphs
+
+__all__ = ["explain_data", "pattern_rows", "tell_patterns", "write_gallery"]
+
+
+def explain_data(model: Any, data: Dataset, top: int) -> ExplainedGraphs:  # noqa: ANN401
+    """Explain all graphs, with a progress bar."""
+    from twinwl.progress import ProgressBar  # noqa: PLC0415
+    from twinwl.report.explain.patterns import explain_all  # noqa: PLC0415
+
+    model.predict(data.graphs)  # warns of unknown labels once, with the number of graphs
+    with ProgressBar("explaining", len(data)) as bar, warnings.catch_warnings():
+        warnings.simplefilter("ignore", TwinWLWarning)
+
+        def explain(graph: Any, n_columns: int) -> Any:  # noqa: ANN401
+            bar.advance()
+            return model.explain(graph, n_columns)
+
+        return explain_all(explain, data.graphs, top)
+
+
+def write_gallery(
+    path: Path,
+    model: Any,  # noqa: ANN401
+    data: Dataset,
+    found: ExplainedGraphs,
+    truth: Sequence[object] | None,
+    most: int,
+) -> None:
+    """Write the page with the patterns and the drawings."""
+    from twinwl.cli.model_files import alphabet_of, unseen_shares  # noqa: PLC0415
+    from twinwl.report.explain.gallery import Answers, gallery_page  # noqa: PLC0415
+    from twinwl.report.explain.page import write_page  # noqa: PLC0415
+
+    probabilities = None
+    classes = getattr(model, "classes_", None)
+    if classes is not None:
+        rows = model.predict_proba(data.graphs)
+        code_of = {str(name): code for code, name in enumerate(classes.tolist())}
+        codes = [code_of[str(one.prediction)] for one in found.explanations]
+        probabilities = [float(row[code]) for row, code in zip(rows, codes, strict=True)]
+    unseen = unseen_shares(model, data.graphs)
+    answers = Answers(
+        () if classes is None else classes.tolist(),
+        probabilities,
+        None if unseen is None else unseen.mean(axis=0),
+        truth,
+    )
+    write_page(path, gallery_page(data, found, answers, alphabet=alphabet_of(model), most=most))
+
+
+def pattern_rows(data: Dataset, found: ExplainedGraphs) -> dict[str, list[Any]]:
+    """Return the table of ``-o``: one row per graph and pattern that it has, strongest pattern first."""
+    from twinwl.report.explain.patterns import side_of  # noqa: PLC0415
+
+    rows = [
+        {
+            "pattern": pattern.column.name,
+            "index": int(data.rows[place.graph]),
+            "name": data.names[place.graph],
+            "prediction": found.explanations[place.graph].prediction,
+            "share": float(f"{place.share:.6g}"),
+            "for": side_of(found.explanations[place.graph], place.share),
+            "value": place.value,
+            "tree": str(pattern.column.tree),
+        }
+        for pattern in found.patterns
+        for place in pattern.occurrences
+    ]
+    if not rows:
+        raise TwinWLError("there is no pattern to write: the model counts none, or --top is 0")
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def tell_patterns(data: Dataset, found: ExplainedGraphs) -> None:
+    """Print what is predicted, and a table of the patterns."""
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    from twinwl.report.explain.page_data import signed  # noqa: PLC0415
+    from twinwl.report.wording import counted  # noqa: PLC0415
+
+    console = new_console()
+    noun = "graph" if data.smiles is None else "molecule"
+    console.print(Text.assemble((data.name, "bold"), "  ", (counted(len(data), noun), "dim")))
+    if found.explanations[0].against is not None:
+        counts = Counter(one.predicted for one in found.explanations).most_common()
+        console.print(Text("Predicted " + ", ".join(f"{name}: {count:,}" for name, count in counts)))
+    if not found.patterns:
+        return
+    table = Table(title="\nPatterns that recur, largest total contribution first", title_justify="left")
+    for column in ("mean share", "for", f"{noun}s", "total", "pattern"):
+        table.add_column(column, justify="left" if column in {"for", "pattern"} else "right")
+    for pattern in found.patterns:
+        table.add_row(
+            signed(pattern.mean),
+            Text(pattern.side),
+            f"{len(pattern.occurrences):,}",
+            f"{pattern.total:.3g}",
+            Text(f"{pattern.column.name}\n{pattern.column.tree}"),
+        )
+    console.print(table)

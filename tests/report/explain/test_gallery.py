@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from twinwl.datasets.dataset import Dataset
+from twinwl.datasets.source import load_dataset
+from twinwl.graphs.batch import GraphBatch
+from twinwl.report.explain.gallery import Answers, gallery_page
+from twinwl.report.explain.patterns import explain_all
+from twinwl.stwin.svc import STwinSVC
+from twinwl.stwin.svr import STwinSVR
+
+ALCOHOLS, ALKANES = ["CO", "CCO", "CCCO", "CC(C)O"], ["C", "CC", "CCC", "CC(C)C"]
+NEW = ["CCCO", "CCCC", "CCN"]
+
+
+@pytest.fixture(scope="module")
+def model():
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    graphs = GraphBatch.from_smiles((ALCOHOLS + ALKANES) * 2)
+    return STwinSVC(n_iter=2, C=1.0).fit(graphs, (["alcohol"] * 4 + ["alkane"] * 4) * 2)
+
+
+def page_of(model, data, **more):
+    found = explain_all(model.explain, data.graphs, 4)
+    answers = Answers(model.classes_.tolist(), [0.9] * len(data), np.full(len(data), 0.25))
+    return gallery_page(data, found, answers, **more)
+
+
+def test_every_molecule_has_a_tile_with_its_answer(model):
+    page = page_of(model, load_dataset(NEW, kind="smiles"), alphabet=model.space_.alphabet)
+    assert page.count('class="tile"') == 3
+    assert "Predicted <strong>alcohol</strong>" in page
+    assert page.count("probability 90 % · unseen 25 %") == 3
+    assert page.count('class="mini"') == 4
+    assert " node" not in page.partition("</style>")[2]
+
+
+def test_red_is_the_same_class_in_all_drawings(model):
+    data = load_dataset(["CCCO", "CCCC"], kind="smiles")
+    first, second = (model.explain(data.graphs[number]) for number in (0, 1))
+    assert (first.prediction, second.prediction) == ("alcohol", "alkane")
+    page = page_of(model, data)
+    drawn = re.findall(r'<circle class="halo (\w*)" cx', page)
+    # The second of two classes, alkane, is red.
+    expected = [*(-first.node_shares), *second.node_shares]
+    assert drawn == ["for" if share > 0 else "against" if share < 0 else "" for share in expected]
+
+
+def test_unseen_atoms_have_a_dashed_outline_and_a_legend(model):
+    page = page_of(model, load_dataset(["CCN"], kind="smiles"), alphabet=model.space_.alphabet)
+    assert "2 N, share 0.000, unseen from round 0 on" in page
+    assert "1 C, share" in page
+    assert "Dashed outline" in page
+    known = page_of(model, load_dataset(["CCO"], kind="smiles"), alphabet=model.space_.alphabet)
+    assert "Dashed outline" not in known
+
+
+def test_a_large_graph_is_listed_without_a_picture(model):
+    chain = [(node, node + 1) for node in range(500)]
+    data = Dataset("g", GraphBatch.from_edges([chain, [(0, 1)]], node_labels=[["C"] * 501, ["C", "O"]]))
+    page = page_of(model, data)
+    assert "Not drawn: 501 nodes, 500 edges" in page
+    assert page.count('class="tile"') == 2
+
+
+def test_a_regressors_page_speaks_of_numbers():
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    graphs = GraphBatch.from_smiles(ALCOHOLS + ALKANES)
+    regressor = STwinSVR(n_iter=1, C=1.0).fit(graphs, np.arange(8.0))
+    data = load_dataset(NEW, kind="smiles")
+    page = gallery_page(data, explain_all(regressor.explain, data.graphs, 2), Answers())
+    assert "The model predicts a number for each molecule" in page
+    assert "for a higher number" in page
+
+
+def test_names_cannot_break_out_and_nothing_is_loaded(model):
+    evil = '<script>alert("x")</script>'
+    data = Dataset(evil, GraphBatch.from_edges([[(0, 1)]], node_labels=[[evil, "O"]]), names=(evil,))
+    page = page_of(model, data)
+    assert "<script" not in page
+    assert not re.search(r'(src|href)="(?!data:|#)', page)
