@@ -70,6 +70,7 @@ LEVELS = ["CC(=O)O", "CC(=O)[O-]", "C[13CH3]", "CC", "C[C@H](O)F", "C[C@@H](O)F"
 def test_the_level_decides_what_is_the_same_and_what_else_differs_is_said(
     tmp_path, same, distinct, differing
 ):
+    pytest.importorskip("rdkit", reason="needs RDKit")
     path = tmp_path / "levels.smi"
     path.write_text("\n".join(LEVELS))
     found = json.loads(run(path, "--same", same, "--json").stdout)

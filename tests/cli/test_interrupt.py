@@ -56,7 +56,7 @@ def test_an_interrupt_ends_kernels_soon_and_leaves_no_file(tmp_path, work, n_thr
         cwd=tmp_path,
         env=os.environ | {"TWINWL_NUM_THREADS": str(n_threads)},
     )
-    assert process.stdout.readline() == "ready\n"
+    assert process.stdout.readline().startswith("ready")  # threads may write at the same time
     process.send_signal(signal.SIGINT)
     try:
         _, errors = process.communicate(timeout=300)  # it takes a second; this only tells it from never

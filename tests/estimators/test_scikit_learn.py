@@ -99,7 +99,7 @@ def estimators():
         module, name = home.split(":")
         try:
             kind = getattr(importlib.import_module(module), name)
-        except MissingExtraError:
+        except (MissingExtraError, ModuleNotFoundError):
             continue
         adapter = (
             ClassifierOfRows

@@ -229,9 +229,8 @@ def audit_sets(given: Sequence[AuditedSet], near: float, level: str | None) -> A
     sets = _named_apart(given)
     graphs = [_plain(one.data) for one in sets]
     levels = LADDER if all(one.data.smiles is not None for one in sets) else (GRAPH,)
-    level = checked(
-        "level", "constitution" if level is None and len(levels) > 1 else level or GRAPH, one_of(*levels)
-    )
+    usual = "constitution" if len(levels) > 1 else GRAPH
+    level = checked("level", level, one_of(*levels), None) or usual
     cuts = np.cumsum([len(one.data) for one in sets])[:-1]
     copies = {name: np.split(labels, cuts) for name, labels in _groups(sets, graphs, levels)}
     overlaps: list[Overlap] = []
