@@ -84,6 +84,8 @@ def _write_what_the_readme_supposes(folder):
     amines = [ring + "CCN(C)C" for ring in rings]
     rows = [f"{int(smiles in acids)},{smiles}" for smiles in [*acids, *amines]]
     (folder / "BBBP.csv").write_text("\n".join(["BBBP,smiles", *rows]) + "\n")
+    numbers = [f"{0.5 * place},{smiles}" for place, smiles in enumerate([*acids, *amines])]
+    (folder / "logs.csv").write_text("\n".join(["logS,smiles", *numbers]) + "\n")
     (folder / "new.csv").write_text("smiles\nOC(=O)CCl\nCN(C)CCO\n")
     from rdkit import Chem  # noqa: PLC0415  (the test that needs it skips without)
 

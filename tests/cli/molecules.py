@@ -13,6 +13,7 @@ SMILES = [
     *("CC(C)" + "C" * n for n in range(1, 9)),
 ]
 CLASSES = [int(smiles.endswith("O")) for smiles in SMILES]
+NUMBERS = [smiles.count("C") + 0.5 * smiles.count("O") for smiles in SMILES]
 
 
 def run(*arguments):
@@ -25,9 +26,16 @@ def write_csv(path, extra=(), header="smiles,alcohol"):
     return path
 
 
-def trained(folder, *options):
+def write_numbers(path, extra=()):
+    """Write a table of molecules with a number to predict: their carbons, and half for an oxygen."""
+    rows = [f"{smiles},{number}" for smiles, number in zip(SMILES, NUMBERS, strict=True)]
+    path.write_text("\n".join(["smiles,size", *rows, *extra]) + "\n")
+    return path
+
+
+def trained(folder, *options, write=write_csv):
     """Train from the command line, and return the model's file."""
-    data, model = write_csv(folder / "molecules.csv"), folder / "model.twinwl"
+    data, model = write(folder / "molecules.csv"), folder / "model.twinwl"
     result = run("train", data, "-o", model, *options)
     assert result.exit_code == 0, result.output
     return model

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from twinwl.cli.options import CHOICES
+from twinwl.evaluation.tasks import TASKS
 from twinwl.graphs.atom_labels import ATOM_LEVELS, LADDER
 from twinwl.isomorphism.readouts import READOUTS
 from twinwl.ntwin.settings import ROOT_MARK
@@ -29,9 +30,9 @@ finally:
 WRONG = {
     "train m.csv -o m.twinwl --target NOPE": "target: got 'NOPE'",
     "train m.csv -o m.twinwl --method nope": "--method is 'nope'",
-    "train m.csv -o m.twinwl --task nope": "task: got 'nope'",
     "train m.csv -o m.twinwl --features nope": "--features: got 'nope'",
     "train m.csv -o m.twinwl --method ntwin --root-mark nope": "--root-mark: got 'nope'",
+    "train m.csv -o m.twinwl --task nope": "--task: got 'nope'",
     "train m.csv -o nowhere/m.twinwl": "its folder does not exist",
     "train nothing -o m.twinwl": "no data set or file 'nothing'",
     "evaluate m.csv --method nope": "method is 'nope'",
@@ -57,6 +58,7 @@ WRONG = {
     "features missing.sdf -o m.npz": "cannot read 'missing.sdf'",
     "predict missing.twinwl m.csv": "'missing.twinwl': there is no file",
     "predict m.twinwl m.csv --threshold 2": "--threshold",
+    "predict m.twinwl m.csv --confidence 1": "--confidence",
     "predict m.twinwl m.csv --train missing.csv": "cannot read 'missing.csv'",
     "predict m.twinwl missing.csv": "cannot read 'missing.csv'",
     "explain m.twinwl missing.csv#0": "cannot read 'missing.csv'",
@@ -90,6 +92,7 @@ def test_choices_are_those_of_the_library():
         "readout": READOUTS,
         "root_mark": ROOT_MARK.names,
         "same": LADDER,
+        "task": ("auto", *TASKS),
     }
     assert {option: set(names) for option, names in CHOICES.items()} == {
         option: set(names) for option, names in known.items()

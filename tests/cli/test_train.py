@@ -111,6 +111,7 @@ def test_pairs_stay_together(tmp_path, method):
         (["--method", "ntwin", "--hops", "many"], "--hops: got 'many', expected 'growing' or an integer"),
         (["--method", "ntwin", "--root-mark", "rot"], "did you mean 'root'"),
         (["--features", "sise"], "did you mean 'size'"),
+        (["--task", "regresion"], "did you mean 'regression'"),
     ],
 )
 def test_wrong_options_are_one_line_and_exit_2(tmp_path, options, message):
@@ -200,7 +201,6 @@ def test_numbers_are_learnt_said_to_be_and_predicted(tmp_path, method):
     refused = {
         ("predict", model, data, "--proba"): "--proba needs a model of classes; this one predicts numbers",
         ("predict", model, data, "--threshold", 0.5): "--threshold needs a model of classes",
-        ("explain", model, "smiles:CCO"): "expected a classifier",
         ("train", data, "-o", model, "--method", method, "--balanced"): "--balanced is for classes",
         ("train", data, "-o", model, "--task", "classification"): "holds 2.5, a measurement and no class",
     }

@@ -9,7 +9,6 @@ from sklearn.svm import SVR
 
 import twinwl as tw
 from tests.stwin.test_svc import noisy
-from twinwl.cli.model_files import load_classifier
 from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.svm import inner_folds
 from twinwl.report.explain.page import explain_page
@@ -155,10 +154,15 @@ def test_one_group_is_too_few():
         tw.STwinSVR().fit(graphs, y, groups=[1] * 6)
 
 
-def test_classes_are_not_what_it_predicts(tmp_path):
+def test_numbers_held_out_are_in_the_unit_of_the_targets():
+    graphs, y = measured(30)
+    model, scaled = (tw.STwinSVR(2, 1).fit(graphs, values) for values in (y, 100 * np.asarray(y) + 7))
+    np.testing.assert_allclose(scaled.held_out_predictions_, 100 * model.held_out_predictions_ + 7)
+    errors = np.sort(np.abs(model.held_out_predictions_ - y))
+    np.testing.assert_allclose(errors, model.conformal_.errors, atol=1e-9)
+
+
+def test_measurements_are_not_for_a_classifier():
     graphs, y = measured(6)
-    tw.save(tw.STwinSVR(1, 1).fit(graphs, y), tmp_path / "model.twinwl")
-    with pytest.raises(tw.TwinWLError, match="contains a STwinSVR, expected a classifier"):
-        load_classifier(tmp_path / "model.twinwl")
     with pytest.raises(tw.TwinWLError, match="take a regressor, such as STwinSVR"):
         tw.STwinSVC().fit(graphs, y)

@@ -81,7 +81,7 @@ def explain(
         tell_patterns,
         write_gallery,
     )
-    from twinwl.cli.model_files import load_classifier  # noqa: PLC0415
+    from twinwl.cli.model_files import load_predictor  # noqa: PLC0415
     from twinwl.cli.output_files import PAGES, PICTURES, check_output, write_table  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_with_targets  # noqa: PLC0415
     from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
@@ -90,8 +90,8 @@ def explain(
     check_output(png, PICTURES)
     check_output(output, TABLE_ENDINGS)
     check_source(data, reading, "given")
-    classifier = load_classifier(model)
-    reading = replace(reading, usual_atoms=getattr(classifier, "atoms_", "skeleton"))
+    loaded = load_predictor(model)
+    reading = replace(reading, usual_atoms=getattr(loaded, "atoms_", "skeleton"))
     named, truth = read_with_targets(data, reading)
     alone = len(named) == 1 and not named.errors
     if png is not None and not alone:
@@ -100,13 +100,13 @@ def explain(
             f"such as '{data}#0', or use --html"
         )
     if alone:
-        _explain_one(classifier, _without_folder(named, data), html, png, top)
+        _explain_one(loaded, _without_folder(named, data), html, png, top)
     if output is not None or not alone:
-        found = explain_data(classifier, named, top)
+        found = explain_data(loaded, named, top)
         if output is not None:
             write_table(output, pattern_rows(named, found))
         if not alone and html is not None:
-            write_gallery(html, classifier, named, found, truth, most)
+            write_gallery(html, loaded, named, found, truth, most)
         if not alone:
             tell_patterns(named, found)
     for what, path in (("page", html), ("picture", png), ("table", output)):
@@ -115,25 +115,26 @@ def explain(
 
 
 def _explain_one(
-    classifier: Any,  # noqa: ANN401
+    loaded: Any,  # noqa: ANN401
     named: Dataset,
     html: Path | None,
     png: Path | None,
     top: int,
 ) -> None:
     """Write page and picture of one graph, then print its explanation."""
-    from twinwl.cli.model_files import alphabet_of  # noqa: PLC0415
+    from twinwl.cli.model_files import alphabet_of, predicts_classes  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     with ProgressBar("explaining"):
-        found: Explanation = classifier.explain(named.graphs, top)
-        classes = [str(name) for name in classifier.classes_.tolist()]
-        code = classes.index(str(found.prediction))
-        probability = float(classifier.predict_proba(named.graphs)[0, code])
+        found: Explanation = loaded.explain(named.graphs, top)
+        probability = None
+        if predicts_classes(loaded):
+            code = [str(name) for name in loaded.classes_.tolist()].index(str(found.prediction))
+            probability = float(loaded.predict_proba(named.graphs)[0, code])
         if html is not None:
             from twinwl.report.explain.page import write_explain_page  # noqa: PLC0415
 
-            alphabet = alphabet_of(classifier)
+            alphabet = alphabet_of(loaded)
             write_explain_page(html, named, found, alphabet=alphabet, probability=probability)
         if png is not None:
             from twinwl.report.explain.picture import draw_explanation  # noqa: PLC0415
@@ -149,7 +150,7 @@ def _without_folder(named: Dataset, spec: str) -> Dataset:
     return replace(named, names=(Path(spec).name,)) if by_path else named
 
 
-def _tell(named: Dataset, found: Explanation, probability: float) -> None:
+def _tell(named: Dataset, found: Explanation, probability: float | None) -> None:
     import numpy as np  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
@@ -159,8 +160,9 @@ def _tell(named: Dataset, found: Explanation, probability: float) -> None:
 
     console = new_console(soft_wrap=True)
     console.print(Text.assemble((named.names[0], "bold"), "  ", (facts_of(named.graphs), "dim")))
-    predicted = f"{found.prediction} ({percent(probability)})"
-    console.print(Text.assemble("\nPredicted ", (predicted, "bold"), f" rather than {found.against}"))
+    sure = "" if probability is None else f" ({percent(probability)})"
+    against = found.verdict.removeprefix(found.predicted)
+    console.print(Text.assemble("\nPredicted ", (found.predicted + sure, "bold"), against))
     console.print(f"decision {signed(found.decision)}, intercept {signed(found.intercept)}")
     console.print(Text(f"shares: {found.method}", "dim"))
     largest = float(np.abs(found.node_shares).max(initial=0.0)) or 1.0
@@ -182,7 +184,7 @@ def _tell(named: Dataset, found: Explanation, probability: float) -> None:
         console.print(Text("\nColumns", "bold"))
     for column in found.columns:
         style = "red" if column.share > 0 else "blue"
-        side = found.prediction if column.share > 0 else found.against
+        side = found.sides[column.share <= 0]
         about = f"  for {side}, {column.name} = {column.value:g}"
         console.print(Text.assemble("  ", (f"{signed(column.share):>7}", style), about))
         for line in str(column.tree).splitlines():

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from twinwl.errors import TwinWLError, import_name, nearest
+import numpy as np
+
+from twinwl.cli.model_files import answers_from, answers_of, predicts_classes
+from twinwl.errors import TwinWLError, nearest
+from twinwl.evaluation.methods import resolve
+from twinwl.evaluation.metrics import Answers, figures, measure, names_for
 from twinwl.progress import ProgressBar
 from twinwl.report.wording import counted
 
@@ -12,57 +17,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from twinwl.datasets.dataset import Dataset
+    from twinwl.evaluation.methods import Config
+    from twinwl.evaluation.tasks import Task
 
-__all__ = ["METHODS", "check_method", "fit", "new_model", "summary_of"]
+__all__ = ["METHODS", "check_options", "fit", "new_model", "summary_of"]
 
-
-class _Method(NamedTuple):
-    classifier: tuple[str, str]
-    regressor: tuple[str, str]
-    options: tuple[str, ...]
-
+_PLURAL = {"classification": "classes", "regression": "targets"}
 
 _OF_STWIN = ("n_iter", "features", "initial")
 METHODS = {
-    "stwin": _Method(
-        ("twinwl.stwin.classifier", "STwinClassifier"),
-        ("twinwl.stwin.regressor", "STwinRegressor"),
-        (*_OF_STWIN, "hidden"),
-    ),
-    "stwin-svc": _Method(("twinwl.stwin.svc", "STwinSVC"), ("twinwl.stwin.svr", "STwinSVR"), _OF_STWIN),
-    "ntwin": _Method(
-        ("twinwl.ntwin.classifier", "NTwinClassifier"),
-        ("twinwl.ntwin.regressor", "NTwinRegressor"),
-        ("layers", "hops", "hidden", "root_mark"),
-    ),
+    "stwin": (*_OF_STWIN, "hidden"),
+    "stwin-svc": _OF_STWIN,
+    "ntwin": ("layers", "hops", "hidden", "root_mark"),
 }
 
 
-def check_method(method: str, options: Mapping[str, object]) -> None:
-    """Refuse an unknown method, or one that does not have an option, before anything heavy is loaded."""
-    if method not in METHODS:
-        raise TwinWLError(f"--method is {method!r}; {nearest(method, METHODS)}")
-    for name, value in options.items():
-        if value is not None and name not in METHODS[method].options:
-            owners = [other for other, about in METHODS.items() if name in about.options]
-            flag = "--" + name.replace("_", "-")
-            raise TwinWLError(
-                f"{flag} cannot be used with --method {method}, only with {' and '.join(owners)}"
-            )
-    if options.get("hops") is not None:
-        _hops(str(options["hops"]))
-
-
-def new_model(
-    method: str,
-    options: Mapping[str, object],
-    *,
-    edge_labels: bool,
-    balanced: bool,
-    seed: int,
-    task: str = "classification",
-) -> Any:  # noqa: ANN401  (estimators share no base that has fit)
-    """Return an unfitted estimator.
+def check_options(method: str, options: Mapping[str, object]) -> Config:
+    """Return the options that are given, as parameters of the method's estimators.
 
     Parameters
     ----------
@@ -70,39 +41,70 @@ def new_model(
         One of `METHODS`.
     options
         Parameters of the estimator by name; None means the estimator's default.
-    edge_labels, balanced, seed
-        Parameters that every method has; only classes can be balanced.
-    task
-        ``"classification"`` or ``"regression"``.
 
     Raises
     ------
     TwinWLError
         If the method is unknown, or does not have the option.
 
-    >>> new_model("stwin-svc", {"n_iter": 2}, edge_labels=False, balanced=False, seed=1)
-    STwinSVC(n_iter=2, random_state=1)
+    >>> check_options("ntwin", {"hops": "2", "hidden": None})
+    {'hops': 2}
     """
-    check_method(method, options)
+    if method not in METHODS:
+        raise TwinWLError(f"--method is {method!r}; {nearest(method, METHODS)}")
     given = {name: value for name, value in options.items() if value is not None}
-    if balanced and task == "regression":
-        raise TwinWLError("--balanced is for classes, and the targets are numbers; leave it out")
-    home, kind = METHODS[method].classifier if task == "classification" else METHODS[method].regressor
+    for name in given:
+        if name not in METHODS[method]:
+            owners = [other for other, known in METHODS.items() if name in known]
+            flag = "--" + name.replace("_", "-")
+            raise TwinWLError(
+                f"{flag} cannot be used with --method {method}, only with {' and '.join(owners)}"
+            )
     if "hops" in given:
         given["hops"] = _hops(str(given["hops"]))
+    return given
+
+
+def new_model(
+    method: str, task: Task, parameters: Config, *, edge_labels: bool, balanced: bool, seed: int
+) -> Any:  # noqa: ANN401  (estimators share no base that has fit)
+    """Return an unfitted classifier or regressor.
+
+    Parameters
+    ----------
+    method
+        One of `METHODS`.
+    task
+        Classification or regression.
+    parameters
+        As returned by `check_options`.
+    edge_labels, balanced, seed
+        Parameters that every method has; only classes can be balanced.
+
+    >>> from twinwl.evaluation.tasks import Task
+    >>> numbers = Task("regression", "")
+    >>> new_model("stwin-svc", numbers, {"n_iter": 2}, edge_labels=False, balanced=False, seed=1)
+    STwinSVR(n_iter=2, random_state=1)
+    """
+    if balanced and task.name == "regression":
+        raise TwinWLError("--balanced is for classes, and the targets are numbers; leave it out")
+    config = dict(parameters)
     if edge_labels:
-        given["edge_labels"] = True
+        config["edge_labels"] = True
     if balanced:
-        given["class_weight"] = "balanced"
-    return import_name(home, kind)(**given, random_state=seed)
+        config["class_weight"] = "balanced"
+    return resolve(method).for_task(task).build(config, seed)
 
 
-def summary_of(data: Dataset) -> str:
+def summary_of(data: Dataset, task: str) -> str:
     """Describe the training data.
 
     >>> from twinwl.datasets.dataset import Dataset
-    >>> summary_of(Dataset.from_graphs([[(0, 1)], [(0, 1), (1, 2)]], ["no", "yes"], name="tiny"))
-    'tiny: 2 graphs, 5 nodes, 3 edges; classes: no 1, yes 1'
+    >>> data = Dataset.from_graphs([[(0, 1)], [(0, 1), (1, 2)]], [1, 2], name="tiny")
+    >>> summary_of(data, "classification")
+    'tiny: 2 graphs, 5 nodes, 3 edges; classes: 1 1, 2 1'
+    >>> summary_of(data, "regression")
+    'tiny: 2 graphs, 5 nodes, 3 edges; targets: from 1 to 2, mean 1.5'
     """
     size = ", ".join(
         [
@@ -111,8 +113,16 @@ def summary_of(data: Dataset) -> str:
             counted(data.graphs.n_edges, "arc" if data.graphs.directed else "edge"),
         ]
     )
-    listing = ", ".join(f"{name} {count:,}" for name, count in data.card.classes or ()) or "measured"
-    return f"{data.name}: {size}; {data.target or 'classes'}: {listing}"
+    y = data.targets
+    if task == "regression":
+        numbers = y.astype(np.float64)
+        listing = f"from {numbers.min():.4g} to {numbers.max():.4g}, mean {numbers.mean():.4g}"
+    else:
+        values, counts = np.unique(y, return_counts=True)
+        listing = ", ".join(
+            f"{name} {count:,}" for name, count in zip(values.tolist(), counts.tolist(), strict=True)
+        )
+    return f"{data.name}: {size}; {data.target or _PLURAL[task]}: {listing}"
 
 
 def fit(model: Any, data: Dataset, method: str) -> str:  # noqa: ANN401
@@ -128,30 +138,37 @@ def fit(model: Any, data: Dataset, method: str) -> str:  # noqa: ANN401
         model.fit(data.graphs, data.y, groups=data.groups)  # it has its own progress bar
         history = model.history_
         chosen = f"a tenth; best of {history.n_epochs} epochs: {history.best_epoch + 1}"
-    return f"On held-out graphs ({chosen}): {_held_out_figures(model, data)}"
+    held_out = _held_out_figures if predicts_classes(model) else _held_out_errors
+    return f"On held-out graphs ({chosen}): {held_out(model, data)}"
 
 
 def _held_out_figures(model: Any, data: Dataset) -> str:  # noqa: ANN401
     """Return all metrics on the training graphs that were held out to choose the epoch, or rounds and C."""
-    from twinwl.cli.model_files import answers_from, answers_of  # noqa: PLC0415
-    from twinwl.evaluation.metrics import Answers, figures, measure, names_for  # noqa: PLC0415
-
-    held = getattr(model, "held_out_", None)  # of networks; support vector machines hold every graph out once
-    if hasattr(model, "classes_"):
-        names = names_for("classification")
-        y = data.targets if held is None else data.targets[held]
-        found = (
-            answers_from(model, model.held_out_decisions_)
-            if held is None
-            else answers_of(model, data.graphs[held])
-        )
-        answers = Answers(y, *found, model.classes_)
-    elif held is None:
-        return figures({"r2": model.inner_score_}, ["r2"])
+    decisions = getattr(model, "held_out_decisions_", None)
+    if decisions is None:
+        y = data.targets[model.held_out_]
+        predicted, probability = answers_of(model, data.graphs[model.held_out_])
     else:
-        names = names_for("regression")
-        answers = Answers(data.targets[held], model.predict(data.graphs[held]))
-    return figures(measure(answers, names), names)
+        y = data.targets
+        predicted, probability = answers_from(model, decisions)
+    names = names_for("classification")
+    return figures(measure(Answers(y, predicted, probability, model.classes_), names), names)
+
+
+def _held_out_errors(model: Any, data: Dataset) -> str:  # noqa: ANN401
+    """Return all metrics of a regressor, as `_held_out_figures`, and the error of the simplest prediction."""
+    y = data.targets.astype(np.float64)
+    predicted = getattr(model, "held_out_predictions_", None)
+    mean = float(y.mean())
+    if predicted is None:
+        mean = float(np.delete(y, model.held_out_).mean())
+        y, predicted = y[model.held_out_], model.predict(data.graphs[model.held_out_])
+    names = names_for("regression")
+    baseline = float(np.sqrt(np.mean((y - mean) ** 2)))
+    return (
+        f"{figures(measure(Answers(y, predicted), names), names)}; always predicting the mean of the "
+        f"training targets ({mean:.4g}) has RMSE {baseline:.3f}"
+    )
 
 
 def _hops(text: str) -> int | str:

@@ -16,35 +16,31 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = ["alphabet_of", "answers_from", "answers_of", "load_classifier", "load_predictor", "unseen_shares"]
+__all__ = ["alphabet_of", "answers_from", "answers_of", "load_predictor", "predicts_classes", "unseen_shares"]
 
 
-def load_classifier(path: Path) -> Any:  # noqa: ANN401  (classifiers share no base that has predict)
-    """Load a model that predicts classes.
+def load_predictor(path: Path) -> Any:  # noqa: ANN401  (models share no base that has predict)
+    """Load a model that predicts classes or numbers.
 
     Raises
     ------
     TwinWLError
-        If it is not a model file, or the model is not a classifier.
+        If it is not a model file, or the model does not predict.
     """
-    return _loaded(path, "predict_proba")
-
-
-def load_predictor(path: Path) -> Any:  # noqa: ANN401
-    """Load a model that predicts classes or numbers; errors as for `load_classifier`."""
-    return _loaded(path, "predict")
-
-
-def _loaded(path: Path, needed: str) -> Any:  # noqa: ANN401
     from twinwl.files.model_files import load  # noqa: PLC0415
 
     model = load(path)
-    if not hasattr(model, needed):
-        kind = "a classifier" if needed == "predict_proba" else "a classifier or regressor"
+    if not hasattr(model, "predict"):
         raise TwinWLError(
-            f"{path}: contains a {type(model).__name__}, expected {kind} written by twinwl train"
+            f"{path}: contains a {type(model).__name__}, expected a classifier or regressor written by "
+            "twinwl train"
         )
     return model
+
+
+def predicts_classes(model: object) -> bool:
+    """Return whether a model is a classifier; else it is a regressor, which predicts numbers."""
+    return hasattr(model, "predict_proba")
 
 
 def answers_of(

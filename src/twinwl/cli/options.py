@@ -32,6 +32,7 @@ CHOICES = {
     "readout": ("size", "edges", "degrees", "wl", "rooted-wl", "rooted-fwl2", "canonical"),
     "root_mark": ("none", "root", "distance"),
     "same": ("skeleton", "constitution", "isotope", "stereo"),
+    "task": ("auto", "classification", "regression"),
 }
 
 

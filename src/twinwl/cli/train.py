@@ -1,4 +1,4 @@
-"""``twinwl train``: fit a classifier and save it to a file."""
+"""``twinwl train``: fit a classifier or regressor and save it to a file."""
 
 from __future__ import annotations
 
@@ -18,24 +18,29 @@ __all__ = ["register", "train"]
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
 [bold]DATA[/] is a known name (MUTAG), a TU zip or folder, a table with a column of SMILES and one of \
-classes (.csv, .tsv, .parquet), an .sdf with a property of classes, or a folder of files (a subfolder for \
+targets (.csv, .tsv, .parquet), an .sdf with a property of targets, or a folder of files (a subfolder for \
 each class, or a labels.csv with the columns file and class).
 
 [bold]Methods[/]: [cyan]stwin[/] is a network on STwin features; [cyan]stwin-svc[/] a support vector machine \
 on their kernel, good for small data sets; [cyan]ntwin[/] a network on every rooted subgraph.
 
+[bold]The task[/]: --target names the column to predict. Text and two values are classes (classification); \
+numbers that are not all integers, and integers of which few are alike, are measurements (regression). It \
+is printed which was taken and why; --task overrules it. A regressor predicts a number for \
+each graph, with the same methods.
+
 The figures shown are those of held-out graphs, which also chose the epoch (or C), so they are a little \
 optimistic; [cyan]twinwl evaluate[/] gives figures to publish. An accuracy means little without that of the \
-majority class beside it: where one class is rare, look at ROC-AUC, PR-AUC and MCC.
-
-[bold]The task[/] is classification for classes and regression for numbers, as the targets look. It is \
-printed with the reason; --task overrules it.
+majority class beside it: where one class is rare, look at ROC-AUC, PR-AUC and MCC. An RMSE means little \
+without that of always predicting the mean, which stands beside it.
 
 [bold]Examples[/]
 
 $ twinwl train MUTAG -o model.twinwl
 
 $ twinwl train BBBP.csv -o bbbp.twinwl --method stwin-svc --edge-labels
+
+$ twinwl train solubility.csv -o solubility.twinwl --target logS --method stwin-svc
 
 $ twinwl train NCI1 -o nci1.twinwl --method ntwin --layers 3 --hops 3
 """
@@ -48,12 +53,20 @@ def register(app: typer.Typer) -> None:
 
 def train(  # noqa: PLR0917  (the options of a command)
     data: Annotated[
-        str, typer.Argument(metavar="DATA", help="Graphs with their classes.", show_default=False)
+        str, typer.Argument(metavar="DATA", help="Graphs with their targets.", show_default=False)
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="File to write, for example model.twinwl.")
     ],
     method: Annotated[str, typer.Option(metavar="NAME", help="Method: stwin, stwin-svc or ntwin.")] = "stwin",
+    task: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|classification|regression",
+            help="Predict classes or numbers; auto decides by the targets.",
+            callback=among("task"),
+        ),
+    ] = "auto",
     n_iter: Annotated[
         int | None,
         typer.Option(
@@ -101,23 +114,21 @@ def train(  # noqa: PLR0917  (the options of a command)
             rich_help_panel="NTwin",
         ),
     ] = None,
-    task: Annotated[
-        str, typer.Option(metavar="auto|classification|regression", help="Kind of targets.")
-    ] = "auto",
     edge_labels: EdgeLabels = False,
-    balanced: Annotated[bool, typer.Option("--balanced", help="Give every class the same weight.")] = False,
+    balanced: Annotated[
+        bool, typer.Option("--balanced", help="Give every class the same weight (classification).")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
     *,
     reading: Reading,
 ) -> None:
-    """Train a graph classifier and write it to a file."""
+    """Train a classifier or regressor of graphs and write it to a file."""
     from time import perf_counter  # noqa: PLC0415  (keeps --help fast)
 
-    from twinwl.arguments import checked, one_of  # noqa: PLC0415
-    from twinwl.cli.model_choice import check_method, fit, new_model, summary_of  # noqa: PLC0415
+    from twinwl.cli.model_choice import check_options, fit, new_model, summary_of  # noqa: PLC0415
     from twinwl.cli.output_files import MODELS, check_output, errors_of_writing  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
-    from twinwl.evaluation.tasks import TASKS, task_of  # noqa: PLC0415
+    from twinwl.evaluation.tasks import task_of  # noqa: PLC0415
 
     check_output(output, MODELS, or_unknown=True)
     options = {
@@ -130,15 +141,12 @@ def train(  # noqa: PLR0917  (the options of a command)
         "root_mark": root_mark,
     }
     check_source(data, reading, "needed")  # a column that is not there shows before torch is loaded
-    check_method(method, options)
-    checked("task", task, one_of("auto", *TASKS))
+    parameters = check_options(method, options)
     found = read_source(data, reading, "needed")
-    task_found = task_of(found.targets, task, found.target)
-    model = new_model(
-        method, options, edge_labels=edge_labels, balanced=balanced, seed=seed, task=task_found.name
-    )
-    say(summary_of(found))
-    say(f"Task: {task_found}")
+    chosen = task_of(found.targets, task, found.target)
+    model = new_model(method, chosen, parameters, edge_labels=edge_labels, balanced=balanced, seed=seed)
+    say(summary_of(found, chosen.name))
+    say(f"Task: {chosen}")
     start = perf_counter()
     figures = fit(model, found, method)
     seconds = perf_counter() - start

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.graphs.coercion import GraphsLike
 
-__all__ = ["CONFIDENCE", "ConformalIntervals", "ConformalSets", "PredictsIntervals", "PredictsSets"]
+__all__ = ["CONFIDENCE", "ConformalIntervals", "ConformalSets", "PredictsIntervals", "PredictsSets", "kept"]
 
 Kept = TypeVar("Kept", "ConformalSets", "ConformalIntervals")
 
@@ -140,7 +140,7 @@ class PredictsSets:
         """
         checked("confidence", confidence, CONFIDENCE)
         probabilities = self.predict_proba(X)  # type: ignore[attr-defined]
-        return _kept(self.conformal_).of(probabilities, confidence, per_class=per_class)
+        return kept(self.conformal_).of(probabilities, confidence, per_class=per_class)
 
     def _conformal_to_state(self) -> dict[str, object]:
         if self.conformal_ is None:
@@ -186,7 +186,7 @@ class PredictsIntervals:
         """
         checked("confidence", confidence, CONFIDENCE)
         predicted = self.predict(X)  # type: ignore[attr-defined]
-        return _kept(self.conformal_).of(predicted, confidence)
+        return kept(self.conformal_).of(predicted, confidence)
 
     def _conformal_to_state(self) -> dict[str, object]:
         return {} if self.conformal_ is None else {"conformal_errors": self.conformal_.errors}
@@ -198,7 +198,8 @@ class PredictsIntervals:
         self.conformal_ = None if errors is None else ConformalIntervals(errors)
 
 
-def _kept(conformal: Kept | None) -> Kept:
+def kept(conformal: Kept | None) -> Kept:
+    """Return the scores that a model has kept, or say how to train one that has them."""
     if conformal is None:
         raise TwinWLError(
             "this model kept no scores of held-out graphs; train it again with validation_fraction, or (a "

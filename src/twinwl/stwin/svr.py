@@ -66,6 +66,8 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
     inner_scores_ : dict from (n_iter, C) to float
         The R² of all.
     support_vectors_ : SupportVectors
+    held_out_predictions_ : array of float64
+        What was predicted for each training graph that counts by machines that had not seen it; not saved.
 
     Examples
     --------
@@ -75,6 +77,8 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
     >>> model.predict(paths[:2]).round(1)
     array([2., 3.])
     """
+
+    held_out_predictions_: Float64
 
     _constraints: ClassVar[Constraints] = {"epsilon": (number(0, 1e6),)}
     _for_large_sets = "STwinRegressor"
@@ -125,6 +129,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         targets = Measurements.of(y, len(batch), sample_weight, groups)
         chosen = self._choose(batch, targets, make_svr(self.epsilon))
         self.support_vectors_ = chosen.vectors.rescaled(targets.scale, targets.mean)
+        self.held_out_predictions_ = targets.scale * chosen.held_out_decisions + targets.mean
         held_out = targets.scale * chosen.held_out_decisions, targets.scale * targets.answers
         self.conformal_ = ConformalIntervals.fitted(*held_out)
         return self
