@@ -13,7 +13,7 @@ from twinwl.errors import TwinWLError
 from twinwl.files.cache import file_digest, read_arrays, write_arrays
 from twinwl.files.json_values import from_json, to_json
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.building import pointer
+from twinwl.graphs.selection import pointer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,6 +12,7 @@ from twinwl.errors import GraphInputError, LabelError
 from twinwl.graphs.assembly import MAX_NODES, assemble, graph_of_node
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.labels import Coded, encode_labels
+from twinwl.graphs.selection import pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +27,6 @@ __all__ = [
     "coded",
     "listed",
     "of_one_kind",
-    "pointer",
     "stacked_features",
 ]
 
@@ -100,17 +100,6 @@ def build(
         node_features=node_features,
         directed=directed,
     )
-
-
-def pointer(lengths: NDArray[np.int64] | Sequence[int]) -> NDArray[np.int64]:
-    """Return where each of some consecutive runs starts, and where the last one ends.
-
-    >>> pointer([2, 0, 3]).tolist()
-    [0, 2, 2, 5]
-    """
-    out = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=out[1:])
-    return out
 
 
 def _check_edges(

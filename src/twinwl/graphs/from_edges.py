@@ -17,9 +17,9 @@ from twinwl.graphs.building import (
     check_plausible,
     coded,
     listed,
-    pointer,
     stacked_features,
 )
+from twinwl.graphs.selection import pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

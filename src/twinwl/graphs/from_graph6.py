@@ -12,7 +12,8 @@ import numpy as np
 
 from twinwl.arguments import is_a
 from twinwl.errors import GraphInputError, shown
-from twinwl.graphs.building import build, check_plausible, listed, pointer
+from twinwl.graphs.building import build, check_plausible, listed
+from twinwl.graphs.selection import pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

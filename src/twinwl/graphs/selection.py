@@ -8,6 +8,7 @@ import numpy as np
 
 from twinwl.arguments import foreign_array, is_a
 from twinwl.errors import GraphIndexError, GraphInputError, shown
+from twinwl.graphs.assembly import MAX_NODES
 from twinwl.graphs.labels import Coded, encode_labels, recode
 
 if TYPE_CHECKING:
@@ -18,11 +19,9 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Key", "graph_indices", "join", "select", "select_one"]
+__all__ = ["Key", "graph_indices", "join", "pointer", "select", "select_one"]
 
 Key: TypeAlias = "int | slice | Sequence[int] | NDArray[np.generic] | tuple[Key, EllipsisType]"
-
-_MAX_NODES = 2**31 - 2  # node numbers are int32
 
 
 def graph_indices(key: Key, n_graphs: int) -> int | NDArray[np.int64]:
@@ -87,17 +86,17 @@ def select(batch: GraphBatch, graphs: NDArray[np.int64]) -> GraphBatch:
     """Return the given graphs, in the given order, as a batch with the same vocabularies."""
     starts = batch.graph_ptr[graphs]
     node_lengths = batch.graph_ptr[graphs + 1] - starts
-    graph_ptr = _pointer(node_lengths)
-    if graph_ptr[-1] > _MAX_NODES:
+    graph_ptr = pointer(node_lengths)
+    if graph_ptr[-1] > MAX_NODES:
         raise GraphIndexError(
-            f"the selection has {graph_ptr[-1]} nodes, more than a batch can hold ({_MAX_NODES}); take fewer"
+            f"the selection has {graph_ptr[-1]} nodes, more than a batch can hold ({MAX_NODES}); take fewer"
         )
     if len(graphs) and (np.diff(graphs) == 1).all():  # neighbours in memory: plain slices
         return _run(batch, int(starts[0]), int(batch.graph_ptr[graphs[-1] + 1]), graph_ptr)
     nodes = _ranges(starts, node_lengths)
     degrees = batch.indptr[nodes + 1] - batch.indptr[nodes]
     arcs = _ranges(batch.indptr[nodes], degrees)
-    arc_ptr = _pointer(degrees)
+    arc_ptr = pointer(degrees)
     moved = np.repeat((graph_ptr[:-1] - starts).astype(np.int32), np.diff(arc_ptr[graph_ptr]))
     return _part(batch, nodes, arcs, arc_ptr, batch.indices[arcs] + moved, graph_ptr)
 
@@ -145,12 +144,10 @@ def join(batches: Sequence[GraphBatch]) -> GraphBatch:
     edge_model = next((batch for batch in batches if len(batch.indices)), model)
     for position, batch in enumerate(batches):
         _check_alike(model, edge_model, batch, position)
-    node_shift = _pointer(np.array([batch.n_nodes for batch in batches]))
-    arc_shift = _pointer(np.array([len(batch.indices) for batch in batches]))
-    if node_shift[-1] > _MAX_NODES:
-        raise GraphInputError(
-            f"{node_shift[-1]} nodes in one batch; the limit is {_MAX_NODES}, so join fewer"
-        )
+    node_shift = pointer(np.array([batch.n_nodes for batch in batches]))
+    arc_shift = pointer(np.array([len(batch.indices) for batch in batches]))
+    if node_shift[-1] > MAX_NODES:
+        raise GraphInputError(f"{node_shift[-1]} nodes in one batch; the limit is {MAX_NODES}, so join fewer")
     node_labels, node_vocabulary = _joined_codes(
         [Coded(batch.node_labels, batch.node_vocabulary) for batch in batches if batch.n_nodes]
     )
@@ -173,20 +170,25 @@ def join(batches: Sequence[GraphBatch]) -> GraphBatch:
     )
 
 
-def _pointer(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    pointer = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=pointer[1:])
-    return pointer
+def pointer(lengths: NDArray[np.int64] | Sequence[int]) -> NDArray[np.int64]:
+    """Return where each of some consecutive runs starts, and where the last one ends.
+
+    >>> pointer([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    out = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=out[1:])
+    return out
 
 
 def _ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """Concatenate ``arange(start, start + length)`` for each pair, without a Python loop."""
-    pointer = _pointer(lengths)
-    return np.repeat(starts - pointer[:-1], lengths) + np.arange(pointer[-1], dtype=np.int64)
+    ends = pointer(lengths)
+    return np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1], dtype=np.int64)
 
 
 def _joined_pointers(pointers: list[NDArray[np.int64]], shifts: NDArray[np.int64]) -> NDArray[np.int64]:
-    moved = [pointer[:-1] + shift for pointer, shift in zip(pointers, shifts[:-1], strict=True)]
+    moved = [each[:-1] + shift for each, shift in zip(pointers, shifts[:-1], strict=True)]
     return np.concatenate([*moved, shifts[-1:]])
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from twinwl.compilation.kernel import kernel
+from twinwl.graphs.selection import pointer
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64
@@ -57,8 +58,7 @@ class PoolBuilder:
 
     def finished(self) -> Pool:
         """Return the matrix."""
-        indptr = np.zeros(len(self._sizes) + 1, np.int64)
-        np.cumsum(self._sizes, out=indptr[1:])
+        indptr = pointer(self._sizes)
         colours = np.concatenate([*self._colours, np.empty(0, np.int32)])
         counts = np.concatenate([*self._counts, np.empty(0, np.int32)])
         if self._split:

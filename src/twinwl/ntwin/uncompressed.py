@@ -14,6 +14,7 @@ import torch
 from twinwl.arguments import attribute_of, checked, is_a
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.selection import pointer
 from twinwl.ntwin.blocks import root_blocks
 from twinwl.ntwin.settings import ROOT_MARK, RootMark, n_marks
 from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int32
 
+__all__ = ["GraphData", "PyGData", "RootedSubgraphEncoder", "as_graph_data", "messages"]
+
 # Each of a block's nodes and arcs has states of its own in every layer: some tens of megabytes.
 _BLOCK_ENTRIES = 1 << 17
-
-__all__ = ["GraphData", "PyGData", "RootedSubgraphEncoder", "as_graph_data", "messages"]
 
 
 class PyGData(Protocol):
@@ -184,14 +185,10 @@ def _sorted_arcs(graphs: GraphData, *, directed: bool) -> _Arcs:
     source, target = graphs.edge_index.numpy()
     n_nodes = len(graphs.x)
     order = np.lexsort((target, source))
-    indptr = np.zeros(n_nodes + 1, np.int64)
-    np.cumsum(np.bincount(source, minlength=n_nodes), out=indptr[1:])
-    graph_ptr = np.zeros(graphs.n_graphs + 1, np.int64)
-    np.cumsum(np.bincount(graphs.batch.numpy(), minlength=graphs.n_graphs), out=graph_ptr[1:])
     batch = GraphBatch.unchecked(
-        indptr=indptr,
+        indptr=pointer(np.bincount(source, minlength=n_nodes)),
         indices=target[order].astype(np.int32),
-        graph_ptr=graph_ptr,
+        graph_ptr=pointer(np.bincount(graphs.batch.numpy(), minlength=graphs.n_graphs)),
         node_labels=np.zeros(n_nodes, np.int32),
         node_vocabulary=(None,),
         edge_labels=None,

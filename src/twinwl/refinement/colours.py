@@ -10,6 +10,7 @@ import numpy as np
 from twinwl.arguments import checked, integer, one_of
 from twinwl.errors import TwinWLError
 from twinwl.graphs.labels import recode
+from twinwl.graphs.selection import pointer
 from twinwl.refinement.alphabet import Alphabet, Round, RoundTable
 from twinwl.refinement.round_kernels import Messages, translate
 from twinwl.refinement.threads import balanced_ranges, run_ranges
@@ -195,10 +196,8 @@ def messages_of(batch: GraphBatch, edge_codes: Int32 | None, n_edge_codes: int) 
     backward = np.where(labels < 0, -1, 2 * labels + 1)
     heard_by = np.concatenate([sources, targets.astype(np.int64)])
     order = np.argsort(heard_by, kind="stable")
-    indptr = np.zeros(batch.n_nodes + 1, np.int64)
-    np.cumsum(np.bincount(heard_by, minlength=batch.n_nodes), out=indptr[1:])
     return Messages(
-        indptr,
+        pointer(np.bincount(heard_by, minlength=batch.n_nodes)),
         np.concatenate([targets, sources.astype(np.int32)])[order],
         np.concatenate([forward, backward])[order].astype(np.int32),
         2 * (1 if edge_codes is None else n_edge_codes),

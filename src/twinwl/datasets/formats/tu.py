@@ -18,6 +18,7 @@ from twinwl.errors import GraphInputError, TwinWLError
 from twinwl.graphs.assembly import assemble
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.labels import Coded, encode_labels
+from twinwl.graphs.selection import pointer
 
 if TYPE_CHECKING:
     import os
@@ -170,8 +171,7 @@ class _Files:
             sources, targets = place[sources], place[targets]
             nodes = nodes and Coded(nodes.codes[order], nodes.vocabulary)
             features = None if features is None else features[order]
-        graph_ptr = np.zeros(len(y) + 1, np.int64)
-        np.cumsum(np.bincount(owners, minlength=len(y)), out=graph_ptr[1:])
+        graph_ptr = pointer(np.bincount(owners, minlength=len(y)))
         try:
             adjacency = assemble(graph_ptr, sources, targets, edges and edges.codes, warn=False)
         except GraphInputError as error:
