@@ -3,8 +3,8 @@
 The scores of graphs that a model had not seen, with their true targets, are kept. A new graph's score for a
 class, were that its class, is ranked among them: a class stays in the set unless its score is among the
 worst. If new graphs are exchangeable with those the scores come from, the set holds the true class at least
-as often as the confidence says, however wrong the model is. Under
-a shift, such as new scaffolds, it need not.
+as often as the confidence says, however wrong the model is. Under a shift, such as new scaffolds, it need
+not.
 """
 
 from __future__ import annotations
@@ -77,8 +77,9 @@ class ConformalSets:
         [[0.67, 0.5]]
         """
         out = np.empty(probabilities.shape)
+        of_all = np.sort(self.scores)
         for code in range(probabilities.shape[1]):
-            own = self.scores[self.ptr[code] : self.ptr[code + 1]] if per_class else np.sort(self.scores)
+            own = self.scores[self.ptr[code] : self.ptr[code + 1]] if per_class else of_all
             worse = len(own) - np.searchsorted(own, 1 - probabilities[:, code] - _TOLERANCE, side="left")
             out[:, code] = (worse + 1) / (len(own) + 1)
         return out

@@ -54,7 +54,8 @@ def scores_without_overlap(
     name = tested.data.name
     if tested.targets is None:
         raise TwinWLError(f"{name}: predictions cannot be scored without targets; name their column")
-    predicted = _by_row(predictions, name)
+    column = _prediction_column(predictions, name)
+    predicted = _by_row(predictions, column)
     known = [
         (row, target, predicted[row])
         for row, target in zip(tested.data.rows.tolist(), tested.targets, strict=True)
@@ -63,7 +64,7 @@ def scores_without_overlap(
     if not known:
         raise TwinWLError(f"{name}: no graph has both a target and a prediction; are the rows the same?")
     rows, targets, places = (np.array(column) for column in zip(*known, strict=True))
-    answers, names = _answers(targets, places, predictions)
+    answers, names = _answers(targets, places, predictions, column)
     same = np.isin(rows, audit.rows_in_common(name, audit.level))
     near = np.isin(rows, audit.rows_in_common(name))
     parts = {
@@ -77,22 +78,28 @@ def scores_without_overlap(
     ]
 
 
-def _by_row(predictions: Mapping[str, Sequence[Any]], name: str) -> dict[int, int]:
-    """Return the place of each row's prediction in the table."""
+def _prediction_column(predictions: Mapping[str, Sequence[Any]], name: str) -> str:
     column = next((each for each in _PREDICTION if each in predictions), None)
     if column is None:
         raise TwinWLError(
             f"the predictions for {name} have no column 'prediction'; give what twinwl predict wrote"
         )
+    return column
+
+
+def _by_row(predictions: Mapping[str, Sequence[Any]], column: str) -> dict[int, int]:
+    """Return the place of each row's prediction in the table."""
     cells = predictions[column]
     rows = predictions.get("index", range(len(cells)))
     return {int(row): place for place, row in enumerate(rows) if not is_missing(cells[place])}
 
 
 def _answers(
-    targets: NDArray[np.generic], places: NDArray[np.generic], predictions: Mapping[str, Sequence[Any]]
+    targets: NDArray[np.generic],
+    places: NDArray[np.generic],
+    predictions: Mapping[str, Sequence[Any]],
+    column: str,
 ) -> tuple[Answers, list[str]]:
-    column = next(each for each in _PREDICTION if each in predictions)
     predicted = as_targets([predictions[column][place] for place in places], column, "the predictions")
     task = task_of(targets).name
     if task == "regression":

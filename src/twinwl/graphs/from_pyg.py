@@ -42,9 +42,8 @@ def from_pyg(
     data_set = library is not None and is_a(data_list, library.Dataset)
     if library is not None and is_a(data_list, library.Batch):
         data_list = _taken_apart(data_list)
-    elif (
-        attribute_of(data_list, "edge_index", _MISSING) is not _MISSING and not data_set
-    ):  # PyG's data sets show the fields of their graphs
+    # PyG's data sets have the attributes of their graphs, too.
+    elif not data_set and attribute_of(data_list, "edge_index", _MISSING) is not _MISSING:
         raise GraphInputError("this is one Data object, not a list of them; wrap it in a list: [data]")
     collected = listed(data_list, "data_list")
     for graph, data in enumerate(collected):

@@ -48,8 +48,8 @@ def row_keys(rows: Int64 | UInt64) -> UInt64:
         and 0 <= rows.min() <= rows.max() < len(rows)
     ):
         # Few different numbers, such as rooted sizes: work each out once.
-        return _absorbed_rows(np.arange(rows.max() + 1)[:, None]).take(rows[:, 0], axis=0)
-    return _absorbed_rows(np.ascontiguousarray(rows))
+        return _key_per_row(np.arange(rows.max() + 1)[:, None]).take(rows[:, 0], axis=0)
+    return _key_per_row(np.ascontiguousarray(rows))
 
 
 def digest_keys(values: Iterable[bytes]) -> UInt64:
@@ -68,7 +68,7 @@ def hexadecimal(key: UInt64) -> str:
 
 
 @kernel
-def _absorbed_rows(rows: Int64 | UInt64) -> UInt64:
+def _key_per_row(rows: Int64 | UInt64) -> UInt64:
     keys = np.empty((len(rows), 2), np.uint64)
     for row in range(len(rows)):
         a, b = np.uint64(0), np.uint64(0)

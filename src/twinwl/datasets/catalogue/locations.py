@@ -42,8 +42,9 @@ def data_folders(data_dir: str | Path | None = None) -> list[Path]:
 def find(name: str, data_dir: str | Path | None = None) -> Path | None:
     """Return the file or folder of a data set, or None if it is not available locally.
 
-    A set is in ``NAME.zip``, in a folder ``NAME``, in ``NAME.csv`` (molecules), or, for EXP and CEXP, in
-    ``NAME/GRAPHSAT.txt`` or ``NAME/raw/GRAPHSAT.txt`` as in their authors' repository.
+    A set is in ``NAME.zip``, in a folder ``NAME``, or, for EXP and CEXP, in ``NAME/GRAPHSAT.txt`` or
+    ``NAME/raw/GRAPHSAT.txt`` as in their authors' repository. Sets of molecules are found by
+    `twinwl.datasets.catalogue.moleculenet.find_molecules`.
 
     >>> find("no such set") is None
     True
