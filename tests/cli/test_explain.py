@@ -30,7 +30,7 @@ def test_it_tells_prediction_shares_and_columns(model):
     assert result.exit_code == 0, result.output
     found = load(model).explain(GraphBatch.from_smiles(["CCCO"]), 2)
     lines = result.stdout.splitlines()
-    assert lines[0] == "smiles:CCCO  4 nodes, 3 edges"
+    assert lines[0] == "smiles:CCCO  4 atoms, 3 bonds"
     decision = rf"Predicted {found.prediction} \((over )?\d+ %\) rather than {found.against}"
     assert re.fullmatch(decision, lines[2])
     listed = {
@@ -60,7 +60,7 @@ def test_page_and_picture_are_written(model, tmp_path):
 def test_a_row_of_a_csv_is_a_graph(svc, tmp_path):
     result = run("explain", svc, f"{write_csv(tmp_path / 'm.csv', ['C1CC,0'])}#3")
     assert result.exit_code == 0, result.output
-    assert result.stdout.splitlines()[0] == f"{SMILES[3]}  5 nodes, 4 edges"
+    assert result.stdout.splitlines()[0] == f"{SMILES[3]}  5 atoms, 4 bonds"
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,7 @@ def test_the_file_of_patterns_has_the_shares_of_each_graph(svc, tmp_path):
         assert row["prediction"] == str(found.prediction)
         assert row["for"] == str(found.prediction if share > 0 else found.against)
         assert row["name"] == SMILES[int(row["index"])]
+        assert row["smarts"].startswith("[#")
 
 
 def test_one_graph_has_a_file_of_patterns_too(svc, tmp_path):

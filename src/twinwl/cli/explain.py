@@ -28,7 +28,8 @@ decision. A column is a pattern that the model counts: a node and its neighbourh
 [cyan]molecules.csv#3[/]), or a graph given directly ([cyan]smiles:CCO[/]).
 
 For several graphs the command lists the patterns that recur: those with the largest sum of absolute \
-contributions over all graphs, the number of graphs that have them, and their mean contribution. --html \
+contributions over all graphs, the number of graphs that have them, and their mean contribution; patterns \
+of molecules also as SMARTS, whose first atom is the centre, as it is in one of the molecules. --html \
 writes one page with these patterns and a gallery of the graphs, -o a table with one row per graph and \
 pattern.
 
@@ -76,6 +77,7 @@ def explain(
 ) -> None:
     """Show which nodes and patterns led to the prediction for a graph, or for many."""
     from twinwl.cli.explain_file import (  # noqa: PLC0415  (keeps --help fast)
+        environments,
         explain_data,
         pattern_rows,
         tell_patterns,
@@ -103,12 +105,13 @@ def explain(
         _explain_one(loaded, _without_folder(named, data), html, png, top)
     if output is not None or not alone:
         found = explain_data(loaded, named, top)
+        shown = environments(loaded, named, found)
         if output is not None:
-            write_table(output, pattern_rows(named, found))
+            write_table(output, pattern_rows(named, found, shown))
         if not alone and html is not None:
             write_gallery(html, loaded, named, found, truth, most)
         if not alone:
-            tell_patterns(named, found)
+            tell_patterns(named, found, shown)
     for what, path in (("page", html), ("picture", png), ("table", output)):
         if path is not None:
             say(f"\nThe {what} is in {path}")
@@ -134,8 +137,15 @@ def _explain_one(
         if html is not None:
             from twinwl.report.explain.page import write_explain_page  # noqa: PLC0415
 
-            alphabet = alphabet_of(loaded)
-            write_explain_page(html, named, found, alphabet=alphabet, probability=probability)
+            write_explain_page(
+                html,
+                named,
+                found,
+                alphabet=alphabet_of(loaded),
+                probability=probability,
+                atoms=getattr(loaded, "atoms_", "skeleton"),
+                edge_labels=loaded.edge_labels,
+            )
         if png is not None:
             from twinwl.report.explain.picture import draw_explanation  # noqa: PLC0415
 
@@ -159,7 +169,8 @@ def _tell(named: Dataset, found: Explanation, probability: float | None) -> None
     from twinwl.report.wording import facts_of  # noqa: PLC0415
 
     console = new_console(soft_wrap=True)
-    console.print(Text.assemble((named.names[0], "bold"), "  ", (facts_of(named.graphs), "dim")))
+    facts = facts_of(named.graphs, molecule=named.smiles is not None)
+    console.print(Text.assemble((named.names[0], "bold"), "  ", (facts, "dim")))
     sure = "" if probability is None else f" ({percent(probability)})"
     against = found.verdict.removeprefix(found.predicted)
     console.print(Text.assemble("\nPredicted ", (found.predicted + sure, "bold"), against))
@@ -168,7 +179,7 @@ def _tell(named: Dataset, found: Explanation, probability: float | None) -> None
     largest = float(np.abs(found.node_shares).max(initial=0.0)) or 1.0
     order = np.argsort(-np.abs(found.node_shares), kind="stable")[:_NODES_LISTED].tolist()
     more = "" if len(order) == named.graphs.n_nodes else f", the {len(order)} weightiest"
-    console.print(Text(f"\nNodes{more}", "bold"))
+    console.print(Text(f"\n{'Nodes' if named.smiles is None else 'Atoms'}{more}", "bold"))
     labels = named.graphs.labels_of_nodes()
     for node in order:
         share = float(found.node_shares[node])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from twinwl.errors import TwinWLError, TwinWLWarning
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from twinwl.datasets.dataset import Dataset
+    from twinwl.report.explain.environments import Environment
     from twinwl.report.explain.patterns import ExplainedGraphs
 
-__all__ = ["explain_data", "pattern_rows", "tell_patterns", "write_gallery"]
+__all__ = ["environments", "explain_data", "pattern_rows", "tell_patterns", "write_gallery"]
 
 
 def explain_data(model: Any, data: Dataset, top: int) -> ExplainedGraphs:  # noqa: ANN401
@@ -62,10 +64,38 @@ def write_gallery(
         None if unseen is None else unseen.mean(axis=0),
         truth,
     )
-    write_page(path, gallery_page(data, found, answers, alphabet=alphabet_of(model), most=most))
+    page = gallery_page(
+        data,
+        found,
+        answers,
+        alphabet=alphabet_of(model),
+        atoms=getattr(model, "atoms_", "skeleton"),
+        edge_labels=model.edge_labels,
+        most=most,
+    )
+    write_page(path, page)
 
 
-def pattern_rows(data: Dataset, found: ExplainedGraphs) -> dict[str, list[Any]]:
+def environments(model: Any, data: Dataset, found: ExplainedGraphs) -> list[Environment | None]:  # noqa: ANN401
+    """Return each pattern in its example as SMARTS and SMILES; None if the graphs are not molecules."""
+    from twinwl.cli.model_files import alphabet_of  # noqa: PLC0415
+    from twinwl.report.explain.page_data import columns_shown  # noqa: PLC0415
+
+    if data.smiles is None:
+        return [None] * len(found.patterns)
+    alphabet, atoms = alphabet_of(model), getattr(model, "atoms_", "skeleton")
+    shown = []
+    for pattern in found.patterns:
+        example = replace(found.explanations[pattern.example], columns=(pattern.column,))
+        molecule = data.smiles[pattern.example]
+        column = columns_shown(example.graph, example, alphabet, None, molecule, atoms)[0]
+        shown.append(column.environment)
+    return shown
+
+
+def pattern_rows(
+    data: Dataset, found: ExplainedGraphs, shown: Sequence[Environment | None]
+) -> dict[str, list[Any]]:
     """Return the table of ``-o``: one row per graph and pattern that it has, strongest pattern first."""
     from twinwl.report.explain.patterns import side_of  # noqa: PLC0415
 
@@ -79,8 +109,9 @@ def pattern_rows(data: Dataset, found: ExplainedGraphs) -> dict[str, list[Any]]:
             "for": side_of(found.explanations[place.graph], place.share),
             "value": place.value,
             "tree": str(pattern.column.tree),
+            **({} if data.smiles is None else {"smarts": environment and environment.smarts}),
         }
-        for pattern in found.patterns
+        for pattern, environment in zip(found.patterns, shown, strict=True)
         for place in pattern.occurrences
     ]
     if not rows:
@@ -88,7 +119,7 @@ def pattern_rows(data: Dataset, found: ExplainedGraphs) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def tell_patterns(data: Dataset, found: ExplainedGraphs) -> None:
+def tell_patterns(data: Dataset, found: ExplainedGraphs, shown: Sequence[Environment | None]) -> None:
     """Print what is predicted, and a table of the patterns."""
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
@@ -107,12 +138,15 @@ def tell_patterns(data: Dataset, found: ExplainedGraphs) -> None:
     table = Table(title="\nPatterns that recur, largest total contribution first", title_justify="left")
     for column in ("mean share", "for", f"{noun}s", "total", "pattern"):
         table.add_column(column, justify="left" if column in {"for", "pattern"} else "right")
-    for pattern in found.patterns:
+    for pattern, environment in zip(found.patterns, shown, strict=True):
         table.add_row(
             signed(pattern.mean),
             Text(pattern.side),
             f"{len(pattern.occurrences):,}",
             f"{pattern.total:.3g}",
-            Text(f"{pattern.column.name}\n{pattern.column.tree}"),
+            Text(
+                f"{pattern.column.name}\n{pattern.column.tree}"
+                + (f"\n{environment.smarts}" if environment else "")
+            ),
         )
     console.print(table)

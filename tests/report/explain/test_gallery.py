@@ -55,8 +55,15 @@ def test_unseen_atoms_have_a_dashed_outline_and_a_legend(model):
     assert "2 N, share 0.000, unseen from round 0 on" in page
     assert "1 C, share" in page
     assert "Dashed outline" in page
+    assert "Bond orders are drawn" not in page
     known = page_of(model, load_dataset(["CCO"], kind="smiles"), alphabet=model.space_.alphabet)
     assert "Dashed outline" not in known
+
+
+def test_it_says_that_the_model_does_not_see_bonds(model):
+    data = load_dataset(["C=CO"], kind="smiles")
+    words = "Bond orders are drawn for the eye; this model does not see them."
+    assert words in page_of(model, data, edge_labels=False)
 
 
 def test_a_large_graph_is_listed_without_a_picture(model):

@@ -106,3 +106,27 @@ def test_the_file_is_the_page(model, propanol, page, tmp_path):
 def test_a_page_that_cannot_be_written_is_our_error(propanol, tmp_path):
     with pytest.raises(TwinWLError, match="cannot write"):
         write_explain_page(tmp_path / "no" / "p.html", *propanol)
+
+
+def test_molecules_have_atoms_and_their_patterns_smarts(page, propanol):
+    body = page.partition("</style>")[2].partition("<script>")[0]
+    assert "4 atoms, 3 bonds" in body
+    assert not re.search(r"\b[Nn]odes?\b(?!=)", re.sub(r"data-nodes?", "", body))
+    assert body.count("SMARTS <code>[#") == len(propanol[1].columns)
+
+
+def test_unseen_atoms_are_marked_with_their_first_round(model):
+    named = load_dataset("smiles:CCCN")
+    found = model.explain(named.graphs)
+    page = explain_page(named, found, alphabet=model.space_.alphabet)
+    marked = dict(re.findall(r'aria-label="Atom (\d), \w, share [^"]*, unseen from round (\d) on"', page))
+    assert marked == {"3": "0", "2": "1", "1": "2"}
+    assert page.count('<circle class="unseen" r="20"/>') == 3
+    assert "Dashed outline: no training graph has an atom" in page
+    assert "Dashed outline" not in explain_page(named, found)
+
+
+def test_bonds_that_the_model_does_not_see_are_admitted(propanol):
+    words = "Bond orders are drawn for the eye; this model does not see them."
+    assert words in explain_page(*propanol, edge_labels=False)
+    assert words not in explain_page(*propanol, edge_labels=True)

@@ -34,7 +34,7 @@ def opened(open_page, path):
 def test_pointing_at_an_atom_tells_its_share(opened):
     page = opened()
     page.hover('.atom[data-node="4"]')
-    assert page.inner_text("#inspector").startswith("Node 4 · O·share +")
+    assert page.inner_text("#inspector").startswith("Atom 4 · O·share +")
     page.keyboard.press("Escape")
     assert page.inner_text("#inspector") == "Point at an atom to see its share."
 
@@ -42,9 +42,9 @@ def test_pointing_at_an_atom_tells_its_share(opened):
 def test_atoms_can_be_reached_by_keyboard(opened):
     page = opened()
     page.keyboard.press("Tab")
-    assert page.inner_text("#inspector").startswith("Node 0 · C")
+    assert page.inner_text("#inspector").startswith("Atom 0 · C")
     page.keyboard.press("Tab")
-    assert page.inner_text("#inspector").startswith("Node 1 · C")
+    assert page.inner_text("#inspector").startswith("Atom 1 · C")
 
 
 def test_pointing_at_a_card_lights_its_nodes(opened):

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from twinwl.report.explain.page import rendered
+from twinwl.report.explain.page import drawn_for_the_eye, rendered
 from twinwl.report.explain.page_data import STRONGEST, columns_shown, drawing_of, nodes_shown, percent
 from twinwl.report.wording import counted, facts_of
 
@@ -66,6 +66,8 @@ def gallery_page(
     answers: Answers,
     *,
     alphabet: Alphabet | None = None,
+    atoms: str = "skeleton",
+    edge_labels: bool = True,
     most: int = 60,
 ) -> str:
     """Return the page about all graphs of a data set as HTML.
@@ -80,6 +82,8 @@ def gallery_page(
         Classes, probabilities, shares of unseen colours and known targets.
     alphabet
         Alphabet of the model, to find the nodes that a pattern counts and those with unseen colours.
+    atoms, edge_labels
+        As for `twinwl.report.explain.page.explain_page`.
     most
         Number of graphs to draw, the first ones of the data set.
 
@@ -118,7 +122,8 @@ def gallery_page(
         if len(tiles) < len(data)
         else f"all {counted(len(data), noun)}",
         any_unseen=any(node.unseen is not None for tile in tiles for node in tile.nodes if tile.drawing),
-        cards=_cards(data, found, sides, alphabet, noun),
+        eye=drawn_for_the_eye(data.graphs, molecule=data.smiles is not None, edge_labels=edge_labels),
+        cards=_cards(data, found, sides, alphabet, atoms),
         arrows=data.graphs.directed,
         strongest=100 * STRONGEST,
         method=found.explanations[0].method if found.explanations else "",
@@ -168,8 +173,9 @@ def _cards(
     found: ExplainedGraphs,
     sides: tuple[str, str] | None,
     alphabet: Alphabet | None,
-    noun: str,
+    atoms: str,
 ) -> list[_Card]:
+    noun = "graph" if data.smiles is None else "molecule"
     largest = max([pattern.total for pattern in found.patterns], default=0.0) or 1.0
     cards = []
     for pattern in found.patterns:
@@ -184,7 +190,7 @@ def _cards(
                 f"In {len(pattern.occurrences):,} of {counted(len(data), noun)}, "
                 f"{pattern.total:.3g} in total",
                 data.names[pattern.example],
-                columns_shown(example.graph, example, alphabet, drawing)[0],
+                columns_shown(example.graph, example, alphabet, drawing, molecule, atoms)[0],
                 drawing,
                 nodes_shown(example, drawing, molecule),
             )

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
     from twinwl.datasets.dataset import Dataset
     from twinwl.estimators.explanation import Explanation
+    from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
     from twinwl.report.explain.page_data import ShownNode
 
-__all__ = ["explain_page", "rendered", "write_explain_page", "write_page"]
+__all__ = ["drawn_for_the_eye", "explain_page", "rendered", "write_explain_page", "write_page"]
 
 _TEMPLATES = files("twinwl.report") / "templates"
 
@@ -37,6 +38,8 @@ def explain_page(
     *,
     alphabet: Alphabet | None = None,
     probability: float | None = None,
+    atoms: str = "skeleton",
+    edge_labels: bool = True,
 ) -> str:
     """Return the page of an explanation as HTML.
 
@@ -50,6 +53,10 @@ def explain_page(
         Alphabet of the model, to find the nodes that a column counts; without it they are not shown.
     probability
         Probability of the predicted class.
+    atoms
+        What the model's atom labels contain, as in `GraphBatch.from_smiles`.
+    edge_labels
+        Whether the model sees edge labels; if not, the page says that they are drawn for the eye only.
 
     Examples
     --------
@@ -64,13 +71,17 @@ def explain_page(
     """
     molecule = named.smiles[0] if named.smiles else None
     drawing = drawing_of(named.graphs, molecule)
-    nodes = nodes_shown(explanation, drawing, molecule)
-    columns = columns_shown(named.graphs, explanation, alphabet, drawing)
+    nodes = nodes_shown(explanation, drawing, molecule, alphabet)
+    columns = columns_shown(named.graphs, explanation, alphabet, drawing, molecule, atoms)
+    noun = "node" if molecule is None else "atom"
     script = _asset("explain.js")
     return rendered(
         "explain.html.jinja",
         name=named.names[0],
-        facts=facts_of(named.graphs),
+        facts=facts_of(named.graphs, molecule=molecule is not None),
+        noun=noun,
+        eye=drawn_for_the_eye(named.graphs, molecule=molecule is not None, edge_labels=edge_labels),
+        any_unseen=any(node.unseen is not None for node in nodes),
         arrows=named.graphs.directed,
         is_molecule=bool(named.smiles),
         explanation=explanation,
@@ -81,7 +92,7 @@ def explain_page(
         drawing=drawing,
         nodes=nodes,
         listed=_by_weight(nodes),
-        n_listed=counted(len(nodes), "node"),
+        n_listed=counted(len(nodes), noun),
         columns=columns,
         largest=max([abs(node.share) for node in nodes], default=0.0),
         strongest=100 * STRONGEST,
@@ -98,6 +109,8 @@ def write_explain_page(
     *,
     alphabet: Alphabet | None = None,
     probability: float | None = None,
+    atoms: str = "skeleton",
+    edge_labels: bool = True,
 ) -> None:
     """Write the page to a file, atomically.
 
@@ -106,7 +119,18 @@ def write_explain_page(
     TwinWLError
         If the file cannot be written.
     """
-    write_page(path, explain_page(named, explanation, alphabet=alphabet, probability=probability))
+    page = explain_page(
+        named, explanation, alphabet=alphabet, probability=probability, atoms=atoms, edge_labels=edge_labels
+    )
+    write_page(path, page)
+
+
+def drawn_for_the_eye(graphs: GraphBatch, *, molecule: bool, edge_labels: bool) -> str:
+    """Return a sentence if edge labels are drawn that the model does not see, otherwise nothing."""
+    if edge_labels or graphs.edge_labels is None:
+        return ""
+    what = "Bond orders" if molecule else "Edge labels"
+    return f"{what} are drawn for the eye; this model does not see them."
 
 
 def rendered(template: str, **values: object) -> str:

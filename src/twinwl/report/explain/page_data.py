@@ -12,6 +12,7 @@ from twinwl.refinement.identities import rooted_sizes
 from twinwl.report.compare.page_data import LARGEST_DRAWN, shown_label
 from twinwl.report.drawing.atom_texts import AtomText, atom_texts
 from twinwl.report.drawing.graph_drawing import draw, on_one_canvas
+from twinwl.report.explain.environments import environment_of
 from twinwl.report.wording import counted
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
     from twinwl.report.drawing.graph_drawing import Drawing
+    from twinwl.report.explain.environments import Environment
 
 __all__ = ["ShownColumn", "ShownNode", "columns_shown", "drawing_of", "nodes_shown", "percent", "signed"]
 
@@ -59,6 +61,8 @@ class ShownColumn(NamedTuple):
     root: int | None
     frame: tuple[float, float, float, float]
     """View of the drawing that shows the neighbourhood: x, y, width, height."""
+    environment: Environment | None
+    """The neighbourhood as SMARTS and SMILES, if the graph is a molecule."""
 
 
 def drawing_of(graph: GraphBatch, molecule: Chem.Mol | str | None = None) -> Drawing | None:
@@ -101,7 +105,12 @@ def nodes_shown(
 
 
 def columns_shown(
-    graph: GraphBatch, explanation: Explanation, alphabet: Alphabet | None, drawing: Drawing | None
+    graph: GraphBatch,
+    explanation: Explanation,
+    alphabet: Alphabet | None,
+    drawing: Drawing | None = None,
+    molecule: Chem.Mol | str | None = None,
+    atoms: str = "skeleton",
 ) -> list[ShownColumn]:
     """Return the columns with the largest shares, and the nodes that they count.
 
@@ -115,6 +124,10 @@ def columns_shown(
         Alphabet of the model; None leaves the nodes of columns unknown.
     drawing
         The graph laid out, or None.
+    molecule
+        The molecule that the graph is, if it is one.
+    atoms
+        What the model's atom labels contain, as in `GraphBatch.from_smiles`.
     """
     plain = graph.without_features()
     deepest = max([column.tree.depth for column in explanation.columns], default=0)
@@ -126,17 +139,22 @@ def columns_shown(
         nodes = _nodes_of(column, colours, sizes)
         root = max(nodes, key=lambda node: abs(explanation.node_shares[node]), default=None)
         around = [] if root is None else _reached(plain, root, column.tree.depth)
+        environment = None
+        if root is not None and molecule is not None and alphabet is not None:
+            bonds = alphabet.edge_labels is not None
+            environment = environment_of(molecule, root, column.tree.depth, atoms, bonds=bonds)
         shown.append(
             ShownColumn(
                 column.name,
                 column.share,
                 abs(column.share) / largest,
-                _words(column, len(nodes)),
+                _words(column, len(nodes), "node" if molecule is None else "atom"),
                 str(column.tree),
                 nodes,
                 around,
                 root,
                 _frame(drawing, around),
+                environment,
             )
         )
     return shown
@@ -171,9 +189,9 @@ def _first_unseen(graph: GraphBatch, alphabet: Alphabet | None) -> list[int | No
     return [None if h < 0 else h for h in rounds]
 
 
-def _words(column: ColumnShare, n_nodes: int) -> str:
+def _words(column: ColumnShare, n_nodes: int, noun: str) -> str:
     steps = column.tree.depth
-    many = f"{counted(n_nodes, 'node')} like this, each" if n_nodes > 1 else "One node like this,"
+    many = f"{counted(n_nodes, noun)} like this, each" if n_nodes > 1 else f"One {noun} like this,"
     seen = f"compared up to {counted(steps, 'step')} away" if steps else "compared by its label alone"
     return f"{many} {seen}" if n_nodes else seen[0].upper() + seen[1:]
 

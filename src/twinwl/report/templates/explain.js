@@ -15,11 +15,12 @@
   const tell = (atom) => {
     inspector.replaceChildren();
     const name = document.createElement("strong");
-    name.textContent = `Node ${atom.dataset.node} · ${atom.dataset.label}`;
+    name.textContent = `${svg.dataset.noun} ${atom.dataset.node} · ${atom.dataset.label}`;
     const gap = document.createElement("span");
     gap.className = "sep";
     gap.textContent = "·";
-    inspector.append(name, gap, `share ${atom.dataset.share}`);
+    const unseen = "unseen" in atom.dataset ? `, unseen from round ${atom.dataset.unseen} on` : "";
+    inspector.append(name, gap, `share ${atom.dataset.share}${unseen}`);
   };
   const clear = () => {
     light(new Set());
