@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twinwl.report.drawing.graph_picture import put_graph
+from twinwl.paper.graph_pictures import put_graph
 from twinwl.report.drawing.palette import FILLS
 from twinwl.report.drawing.svg import Canvas
 

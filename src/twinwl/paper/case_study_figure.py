@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.paper.case_study import CASE_GRAPHS, cosine_of
+from twinwl.paper.graph_pictures import MoleculePicture, on_equal_canvases, side_by_side
 from twinwl.refinement.colours import refine
-from twinwl.report.drawing.molecule_picture import MoleculePicture, on_equal_canvases, side_by_side
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int64

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.datasets.generators.worked_example import worked_example
+from twinwl.paper.graph_pictures import put_graph
 from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes
-from twinwl.report.drawing.graph_picture import put_graph
 from twinwl.report.drawing.palette import paint
 from twinwl.report.drawing.svg import Canvas
 

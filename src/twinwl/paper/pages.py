@@ -9,6 +9,7 @@ import numpy as np
 
 from twinwl.paper.case_study_figure import case_pictures
 from twinwl.paper.example_figures import round_pictures
+from twinwl.paper.graph_pictures import MoleculePicture, on_equal_canvases
 from twinwl.paper.measured_sections import case_section, growth_section, runtime_section
 from twinwl.paper.sections import (
     accuracy_section,
@@ -20,7 +21,6 @@ from twinwl.paper.sections import (
 )
 from twinwl.paper.summary import findings_of
 from twinwl.paper.tables import DEMO_PAIRS, TABLES
-from twinwl.report.drawing.molecule_picture import MoleculePicture, on_equal_canvases
 from twinwl.report.results.blocks import Drawings, Page, Paragraph, Section
 from twinwl.report.wording import counted, enumerated, facts_of
 

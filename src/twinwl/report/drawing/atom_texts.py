@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.report.drawing.molecule_drawing import read_molecule
+from twinwl.report.drawing.molecule_layout import read_molecule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""A molecule-like graph on a canvas: letters in its atoms, bonds with their order, laid out by springs."""
+"""Small graphs as the paper's figures show them: discs with letters, bonds with their order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.report.drawing.graph_picture import put_graph
 from twinwl.report.drawing.layout import spring_positions
 from twinwl.report.drawing.svg import Canvas
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["MoleculePicture", "on_equal_canvases", "side_by_side"]
+__all__ = ["MoleculePicture", "on_equal_canvases", "put_graph", "side_by_side"]
 
 _FILLS = {"C": "#dddddd", "H": "#f6f5f2", "N": "#77aadd", "O": "#ee8866", "S": "#eedd88", "F": "#99ddff"}
 _OTHER_FILL = "#bbcc33"
@@ -24,6 +23,7 @@ _EDGE = 46.0
 _MARGIN = 30.0
 _HEADING = 52.0
 _NARROWEST = 300.0
+_BETWEEN_STROKES = 5.0
 
 
 class MoleculePicture(NamedTuple):
@@ -105,6 +105,63 @@ def side_by_side(pictures: Iterable[MoleculePicture], title: str, gap: float = 2
         picture.put_on(canvas, places, left)
         left += wide + gap
     return canvas
+
+
+def put_graph(
+    canvas: Canvas,
+    points: Sequence[tuple[float, float]],
+    edges: Iterable[tuple[int, int, int]],
+    fills: Sequence[str],
+    texts: Sequence[str],
+    *,
+    radii: Sequence[float] | float = 15.0,
+    shaded: Iterable[int] = (),
+) -> None:
+    """Draw a graph.
+
+    Parameters
+    ----------
+    canvas
+        The canvas to draw on.
+    points
+        Position of each node.
+    edges
+        Node, node, number of strokes.
+    fills, texts
+        Paint and text of each node.
+    radii
+        Radius of each disc.
+    shaded
+        Nodes with a shaded background, which includes the edges between them.
+
+    Examples
+    --------
+    >>> from twinwl.report.drawing.svg import Canvas
+    >>> canvas = Canvas(60, 30, "an edge")
+    >>> put_graph(canvas, [(15, 15), (45, 15)], [(0, 1, 1)], ["#fff"] * 2, ["C", "O"])
+    >>> canvas.markup().count("<circle")
+    2
+    """
+    edges = list(edges)
+    radius_of_node = [float(radii)] * len(points) if isinstance(radii, int | float) else list(radii)
+    ground = set(shaded)
+    for u, v, _ in edges:
+        if u in ground and v in ground:
+            canvas.line(*points[u], *points[v], "shade line")
+    for node in sorted(ground):
+        canvas.circle(*points[node], 23, "shade")
+    for u, v, strokes in edges:
+        start, end = np.array(points[u]), np.array(points[v])
+        along = (end - start) / max(float(np.linalg.norm(end - start)), 1e-9)
+        across = np.array([-along[1], along[0]]) * _BETWEEN_STROKES
+        for stroke in range(strokes):
+            shift = across * (stroke - (strokes - 1) / 2)
+            (x1, y1), (x2, y2) = (start + shift).tolist(), (end + shift).tolist()
+            canvas.line(x1, y1, x2, y2, "bond")
+    for (x, y), fill, text, radius in zip(points, fills, texts, radius_of_node, strict=True):
+        canvas.circle(x, y, radius, "disc", fill=fill)
+        small = " small" if radius < 13 else ""  # noqa: PLR2004
+        canvas.text(x, y + (4 if small else 4.7), text, f"in-disc{small}")
 
 
 def _extent(places: Float64) -> tuple[float, float]:

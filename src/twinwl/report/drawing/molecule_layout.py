@@ -1,4 +1,4 @@
-"""Molecules drawn as molecules: RDKit's coordinates, element letters, and bonds with their order."""
+"""Structural formulas, ready to be drawn: RDKit's coordinates, element letters, bonds with their order."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Molecule(NamedTuple):
 
 
 def lay_out_molecule(molecule: Chem.Mol | str) -> Molecule:
-    """Return the drawing of a molecule, or of its SMILES, atoms in their order.
+    """Return the structural formula of a molecule or a SMILES, atoms in their order.
 
     >>> lay_out_molecule("C=O").letters
     ['', 'O']
@@ -48,7 +48,7 @@ def lay_out_molecule(molecule: Chem.Mol | str) -> Molecule:
     depictor.StraightenDepiction(molecule)
     conformer = molecule.GetConformer()
     positions = np.array([list(conformer.GetAtomPosition(i))[:2] for i in range(molecule.GetNumAtoms())])
-    positions = positions.reshape(-1, 2) * [1, -1] / 1.5  # RDKit: 1.5 a bond, y up
+    positions = positions.reshape(-1, 2) * [1, -1] / 1.5  # in RDKit a bond is 1.5 long and y points up
     positions = positions - positions.min(axis=0) if len(positions) else positions
     bonds: dict[tuple[int, int], str] = {}
     for bond in molecule.GetBonds():
