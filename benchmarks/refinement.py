@@ -30,8 +30,8 @@ from rich.table import Table
 import twinwl as tw
 from twinwl.datasets.formats.tu import read_tu
 from twinwl.graphs.assembly import assemble
+from twinwl.refinement.content_keys import node_keys
 from twinwl.refinement.identities import rooted_sizes
-from twinwl.refinement.node_keys import node_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

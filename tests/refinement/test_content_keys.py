@@ -1,6 +1,7 @@
 """Content keys name a rooted tree: the same everywhere and for ever, whatever stands beside it."""
 
 import json
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,13 @@ from hypothesis import strategies as st
 from tests.strategies import batches
 from twinwl import GraphBatch
 from twinwl.refinement.colours import refine
-from twinwl.refinement.content_keys import content_keys
+from twinwl.refinement.content_keys import content_keys, node_keys
 
 GOLDEN = Path(__file__).with_name("golden_content_keys.json")
+
+any_batches = st.tuples(st.booleans(), st.booleans()).flatmap(
+    lambda kind: batches(directed=kind[0], edge_label=kind[1])
+)
 
 
 def keys_of_nodes(batch, n_iter, **options):
@@ -73,3 +78,18 @@ def test_labels_of_different_kinds_have_different_keys():
     labels = [1, True, 1.0, "1", b"1", None, (1,), ("1",)]
     batch = GraphBatch.from_edges([[]], node_labels=[labels])
     assert len(set(keys_of_nodes(batch, 0)[0])) == len(labels)
+
+
+@given(batch=any_batches, n_threads=st.sampled_from([1, 2]))
+def test_keys_of_nodes_are_the_content_keys_of_their_colours(batch, n_threads):
+    colouring = refine(batch, 3, edge_labels=True)
+    by_colour = content_keys(colouring.alphabet)
+    for h, keys in enumerate(islice(node_keys(batch, n_threads), 4)):
+        np.testing.assert_array_equal(keys, by_colour[h][colouring.colours[h]])
+
+
+def test_a_batch_with_edge_labels_but_no_edges_hears_nothing():
+    labelled = GraphBatch.from_edges([[]], num_nodes=[2], edge_labels=[[]])
+    plain = GraphBatch.from_edges([[]], num_nodes=[2])
+    for one, other in islice(zip(node_keys(labelled), node_keys(plain), strict=False), 3):
+        np.testing.assert_array_equal(one, other)

@@ -16,10 +16,9 @@ from twinwl.isomorphism.keys import absorbed, digest_keys
 from twinwl.isomorphism.one_graph import one_graph
 from twinwl.isomorphism.readouts import ReadoutError, RoundReader, resolve
 from twinwl.isomorphism.stable_hash import stable_folds
-from twinwl.refinement.content_keys import fold_keys
+from twinwl.refinement.content_keys import fold_keys, node_keys
 from twinwl.refinement.diameters import diameters
 from twinwl.refinement.identities import rooted_sizes
-from twinwl.refinement.node_keys import node_keys
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:

@@ -17,16 +17,17 @@ from twinwl.compilation.kernel import kernel
 from twinwl.graphs.labels import label_token
 from twinwl.refinement.colours import messages_of
 from twinwl.refinement.mixing import blended
+from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from twinwl.arrays import Int32, Int64, Ints, UInt64
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = ["KeyedMessages", "content_keys", "fold_keys", "keyed_messages", "label_keys", "next_round_keys"]
+__all__ = ["KeyedMessages", "content_keys", "fold_keys", "keyed_messages", "label_keys", "node_keys"]
 
 # Digits of the golden ratio, e and pi: one salt for each place a key is used in.
 HEARD = np.uint64(0x9E3779B97F4A7C15)
@@ -65,6 +66,33 @@ def content_keys(alphabet: Alphabet) -> list[UInt64]:
         _keys_of_signatures(part.sig_ptr, part.sig_items, part.stride, codes, keys[-1], out)
         keys.append(out)
     return keys
+
+
+def node_keys(batch: GraphBatch, n_threads: int | None = None) -> Iterator[UInt64]:
+    """Yield the content key of each node's colour in round 0, 1, … without end, shape (n_nodes, 2).
+
+    Edge labels take part where there are any. The keys are those of `content_keys`, to the bit, but need no
+    alphabet: a node's key follows from the keys it hears.
+
+    >>> from twinwl import GraphBatch
+    >>> rounds = node_keys(GraphBatch.from_edges([[(0, 1), (1, 2)]]))
+    >>> [len(np.unique(keys, axis=0)) for keys, _ in zip(rounds, range(3))]
+    [1, 2, 2]
+    """
+    messages = keyed_messages(batch)
+    graph_ptr = batch.graph_ptr
+    ranges = balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads)
+    keys = label_keys(batch.node_vocabulary, b"twl1 label").take(batch.node_labels, axis=0)
+    while True:
+        yield keys
+        following = np.empty_like(keys)
+
+        def hear(low: int, high: int) -> None:
+            # Called within this turn of the loop.
+            _next_round_keys(graph_ptr[low], graph_ptr[high], messages, keys, following)  # noqa: B023
+
+        run_ranges(hear, ranges, n_threads)
+        keys = following
 
 
 def label_keys(labels: Iterable[Label], purpose: bytes) -> UInt64:
@@ -110,7 +138,7 @@ def _keys_of_signatures(
 
 
 @kernel
-def next_round_keys(first: int, last: int, messages: KeyedMessages, keys: UInt64, out: UInt64) -> None:
+def _next_round_keys(first: int, last: int, messages: KeyedMessages, keys: UInt64, out: UInt64) -> None:
     """Write the keys of the next round for nodes ``first..last``, who hear only from one another.
 
     The same arithmetic as for signatures, with nodes in the place of colours.
