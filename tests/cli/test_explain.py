@@ -31,7 +31,8 @@ def test_it_tells_prediction_shares_and_columns(model):
     found = load(model).explain(GraphBatch.from_smiles(["CCCO"]), 2)
     lines = result.stdout.splitlines()
     assert lines[0] == "smiles:CCCO  4 atoms, 3 bonds"
-    decision = rf"Predicted {found.prediction} \((over )?\d+ %\) rather than {found.against}"
+    wanted, other = f"alcohol = {found.prediction}", f"alcohol = {found.against}"  # the column of the table
+    decision = rf"Predicted {wanted} \((over )?\d+ %\) rather than {other}"
     assert re.fullmatch(decision, lines[2])
     listed = {
         int(match[2]): float(match[1].replace("−", "-"))

@@ -36,6 +36,13 @@ def test_a_file_gives_a_table_of_patterns_and_a_page(model, tmp_path):
     assert f"The page is in {page}" in result.stdout
 
 
+def test_long_smarts_are_folded_not_cut_off(svc, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    result = run("explain", svc, write_csv(tmp_path / "m.csv"), "--top", 20)
+    assert "h2:c" in result.stdout
+    assert "…" not in result.stdout
+
+
 def test_most_limits_the_drawings(svc, tmp_path):
     page = tmp_path / "page.html"
     data = write_csv(tmp_path / "m.csv")
@@ -77,7 +84,9 @@ def test_unreadable_rows_are_counted_and_known_targets_compared(svc, tmp_path):
     assert result.exit_code == 0, result.output
     text = page.read_text(encoding="utf-8")
     assert "1 row could not be read" in text
-    assert "in the data: 1" in text
+    assert "in the data: alcohol = 1" in text
+    assert "for alcohol = 1</span>" in text
+    assert "Predicted <strong>alcohol = 1</strong>" in text
     assert text.count("<em>(wrong)</em>") >= 1
 
 

@@ -130,6 +130,15 @@ def test_history_and_explanation_survive(tmp_path):
     assert np.array_equal(loaded.explain(GRAPHS[0]).node_shares, model.explain(GRAPHS[0]).node_shares)
 
 
+def test_the_name_of_the_target_survives(tmp_path):
+    model = tw.STwinVectorizer(n_iter=1).fit(tw.GraphBatch.from_edges([[(0, 1)]]))
+    tw.save(model, tmp_path / "a.twinwl", target="p_np")
+    tw.save(tw.load(tmp_path / "a.twinwl"), tmp_path / "b.twinwl")
+    assert tw.load(tmp_path / "b.twinwl").target_ == "p_np"
+    with pytest.raises(tw.TwinWLError, match="target"):
+        tw.save(model, tmp_path / "c.twinwl", target=3)
+
+
 @pytest.mark.parametrize(
     "classes", [np.array([3, 7]), np.array([False, True]), np.array(["a", "b"], object), np.array([1.0, 2.0])]
 )

@@ -77,8 +77,10 @@ def explain(
 ) -> None:
     """Show which nodes and patterns led to the prediction for a graph, or for many."""
     from twinwl.cli.explain_file import (  # noqa: PLC0415  (keeps --help fast)
+        answers_about,
         environments,
         explain_data,
+        named_after,
         pattern_rows,
         tell_patterns,
         write_gallery,
@@ -95,6 +97,7 @@ def explain(
     loaded = load_predictor(model)
     reading = replace(reading, usual_atoms=getattr(loaded, "atoms_", "skeleton"))
     named, truth = read_with_targets(data, reading)
+    target = getattr(loaded, "target_", reading.target)
     alone = len(named) == 1 and not named.errors
     if png is not None and not alone:
         raise TwinWLError(
@@ -102,15 +105,17 @@ def explain(
             f"such as '{data}#0', or use --html"
         )
     if alone:
-        _explain_one(loaded, _without_folder(named, data), html, png, top)
+        _explain_one(loaded, _without_folder(named, data), html, png, top, target)
     if output is not None or not alone:
         found = explain_data(loaded, named, top)
         shown = environments(loaded, named, found)
         if output is not None:
             write_table(output, pattern_rows(named, found, shown))
-        if not alone and html is not None:
-            write_gallery(html, loaded, named, found, truth, most)
         if not alone:
+            answers = answers_about(loaded, named, found, truth)
+            found, answers = named_after(target, found, answers)
+            if html is not None:
+                write_gallery(html, loaded, named, found, answers, most)
             tell_patterns(named, found, shown)
     for what, path in (("page", html), ("picture", png), ("table", output)):
         if path is not None:
@@ -123,10 +128,12 @@ def _explain_one(
     html: Path | None,
     png: Path | None,
     top: int,
+    target: str | None,
 ) -> None:
     """Write page and picture of one graph, then print its explanation."""
     from twinwl.cli.model_files import alphabet_of, predicts_classes  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
+    from twinwl.report.explain.patterns import classes_named  # noqa: PLC0415
 
     with ProgressBar("explaining"):
         found: Explanation = loaded.explain(named.graphs, top)
@@ -134,6 +141,7 @@ def _explain_one(
         if predicts_classes(loaded):
             code = [str(name) for name in loaded.classes_.tolist()].index(str(found.prediction))
             probability = float(loaded.predict_proba(named.graphs)[0, code])
+        found = classes_named(found, target)
         if html is not None:
             from twinwl.report.explain.page import write_explain_page  # noqa: PLC0415
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from twinwl.errors import TwinWLError, TwinWLWarning
 from twinwl.terminal import new_console
@@ -16,9 +16,18 @@ if TYPE_CHECKING:
 
     from twinwl.datasets.dataset import Dataset
     from twinwl.report.explain.environments import Environment
+    from twinwl.report.explain.gallery import Answers
     from twinwl.report.explain.patterns import ExplainedGraphs
 
-__all__ = ["environments", "explain_data", "pattern_rows", "tell_patterns", "write_gallery"]
+__all__ = [
+    "answers_about",
+    "environments",
+    "explain_data",
+    "named_after",
+    "pattern_rows",
+    "tell_patterns",
+    "write_gallery",
+]
 
 
 def explain_data(model: Any, data: Dataset, top: int) -> ExplainedGraphs:  # noqa: ANN401
@@ -37,18 +46,15 @@ def explain_data(model: Any, data: Dataset, top: int) -> ExplainedGraphs:  # noq
         return explain_all(explain, data.graphs, top)
 
 
-def write_gallery(
-    path: Path,
+def answers_about(
     model: Any,  # noqa: ANN401
     data: Dataset,
     found: ExplainedGraphs,
     truth: Sequence[object] | None,
-    most: int,
-) -> None:
-    """Write the page with the patterns and the drawings."""
-    from twinwl.cli.model_files import alphabet_of, unseen_shares  # noqa: PLC0415
-    from twinwl.report.explain.gallery import Answers, gallery_page  # noqa: PLC0415
-    from twinwl.report.explain.page import write_page  # noqa: PLC0415
+) -> Answers:
+    """Return classes, probabilities and shares of unseen colours, and the targets in the data."""
+    from twinwl.cli.model_files import unseen_shares  # noqa: PLC0415
+    from twinwl.report.explain.gallery import Answers  # noqa: PLC0415
 
     probabilities = None
     classes = getattr(model, "classes_", None)
@@ -58,12 +64,49 @@ def write_gallery(
         codes = [code_of[str(one.prediction)] for one in found.explanations]
         probabilities = [float(row[code]) for row, code in zip(rows, codes, strict=True)]
     unseen = unseen_shares(model, data.graphs)
-    answers = Answers(
+    return Answers(
         () if classes is None else classes.tolist(),
         probabilities,
         None if unseen is None else unseen.mean(axis=0),
         truth,
     )
+
+
+def named_after(
+    target: str | None, found: ExplainedGraphs, answers: Answers
+) -> tuple[ExplainedGraphs, Answers]:
+    """Name classes that are numbers after the target, ``p_np = 1``, for people to read."""
+    from twinwl.report.explain.patterns import classes_named  # noqa: PLC0415
+
+    if target is None or not answers.classes or isinstance(answers.classes[0], str):
+        return found, answers
+
+    def name(label: object) -> str:
+        return f"{target} = {label}"
+
+    truth = answers.truth
+    return found._replace(
+        explanations=tuple(classes_named(one, target) for one in found.explanations),
+        patterns=tuple(pattern._replace(side=name(pattern.side)) for pattern in found.patterns),
+    ), answers._replace(
+        classes=[name(label) for label in answers.classes],
+        truth=None if truth is None else [None if label is None else name(label) for label in truth],
+    )
+
+
+def write_gallery(
+    path: Path,
+    model: Any,  # noqa: ANN401
+    data: Dataset,
+    found: ExplainedGraphs,
+    answers: Answers,
+    most: int,
+) -> None:
+    """Write the page with the patterns and the drawings."""
+    from twinwl.cli.model_files import alphabet_of  # noqa: PLC0415
+    from twinwl.report.explain.gallery import gallery_page  # noqa: PLC0415
+    from twinwl.report.explain.page import write_page  # noqa: PLC0415
+
     page = gallery_page(
         data,
         found,
@@ -137,7 +180,8 @@ def tell_patterns(data: Dataset, found: ExplainedGraphs, shown: Sequence[Environ
         return
     table = Table(title="\nPatterns that recur, largest total contribution first", title_justify="left")
     for column in ("mean share", "for", f"{noun}s", "total", "pattern"):
-        table.add_column(column, justify="left" if column in {"for", "pattern"} else "right")
+        justify: Literal["left", "right"] = "left" if column in {"for", "pattern"} else "right"
+        table.add_column(column, justify=justify, overflow="fold")  # a SMARTS must not be cut off
     for pattern, environment in zip(found.patterns, shown, strict=True):
         table.add_row(
             signed(pattern.mean),

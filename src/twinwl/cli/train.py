@@ -157,6 +157,7 @@ def train(  # noqa: PLR0917  (the options of a command)
             model,
             output,
             atoms=None if found.smiles is None or reading.level == "skeleton" else reading.level,
+            target=found.target or None,
         )
     say(f"{figures}, in {seconds:.1f} s")
     say(f"Model written to {output} ({output.stat().st_size / 1e3:,.0f} kB)")

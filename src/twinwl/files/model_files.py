@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
-from twinwl.arguments import PATH, attribute_of, checked
+from twinwl.arguments import NAME, PATH, attribute_of, checked
 from twinwl.errors import MissingExtraError, TwinWLError, shown, warn_caller
 from twinwl.files.array_members import ModelFileError, read_members, write_members
 from twinwl.files.atomic import atomic_write
@@ -75,7 +75,9 @@ def savable(kind: EstimatorClass) -> EstimatorClass:
     return kind
 
 
-def save(estimator: Savable, path: str | PathLike[str], *, atoms: str | None = None) -> None:
+def save(
+    estimator: Savable, path: str | PathLike[str], *, atoms: str | None = None, target: str | None = None
+) -> None:
     """Write a fitted estimator to one file.
 
     The file is written under a temporary name and renamed: it is there as a whole or not at all. The same
@@ -90,6 +92,8 @@ def save(estimator: Savable, path: str | PathLike[str], *, atoms: str | None = N
     atoms
         What the labels of the training molecules said (as in `GraphBatch.from_smiles`), so that ``twinwl
         predict`` reads new ones alike. It is ``atoms_`` of what `load` returns; None takes it from there.
+    target
+        Name of what is predicted, for ``twinwl explain``; likewise ``target_``.
 
     Examples
     --------
@@ -103,8 +107,9 @@ def save(estimator: Savable, path: str | PathLike[str], *, atoms: str | None = N
     array([[3., 4., 3.],
            [3., 0., 9.]])
     """
-    target = checked("path", path, PATH)
+    file = checked("path", path, PATH)
     level = checked("atoms", attribute_of(estimator, "atoms_") if atoms is None else atoms, ATOMS, None)
+    column = checked("target", attribute_of(estimator, "target_") if target is None else target, NAME, None)
     name = _registered_name(estimator)
     arrays: dict[str, NDArray[np.generic]] = {}
     manifest: dict[str, object] = {
@@ -117,22 +122,22 @@ def save(estimator: Savable, path: str | PathLike[str], *, atoms: str | None = N
     }
     if level is not None:
         manifest["atoms"] = level
+    if column is not None:
+        manifest["target"] = column
     manifest["digest"] = _digest(manifest, arrays)
     text = json.dumps(manifest, ensure_ascii=True, allow_nan=False, indent=1)
     try:
-        if target.is_dir():
+        if file.is_dir():
+            raise ModelFileError(f"{file} is a folder; name a file in it, such as {file / 'model.twinwl'}")
+        if not file.parent.is_dir():
             raise ModelFileError(
-                f"{target} is a folder; name a file in it, such as {target / 'model.twinwl'}"
+                f"there is no folder {file.parent} to write {file.name} into; create it first"
             )
-        if not target.parent.is_dir():
-            raise ModelFileError(
-                f"there is no folder {target.parent} to write {target.name} into; create it first"
-            )
-        with atomic_write(target) as stream:
+        with atomic_write(file) as stream:
             write_members(stream, text, arrays)
     except OSError as error:
         raise ModelFileError(
-            f"cannot write {str(target)!r}: {error.strerror or error}; what was there is unchanged"
+            f"cannot write {str(file)!r}: {error.strerror or error}; what was there is unchanged"
         ) from error
 
 
@@ -190,6 +195,8 @@ def _rebuilt(manifest: object, arrays: dict[str, NDArray[np.generic]]) -> Savabl
         estimator: Savable = kind._from_state(params, state)  # type: ignore[attr-defined]  # noqa: SLF001
         if "atoms" in manifest:
             estimator.atoms_ = checked("atoms", manifest["atoms"], ATOMS)  # type: ignore[attr-defined]
+        if "target" in manifest:
+            estimator.target_ = checked("target", manifest["target"], NAME)  # type: ignore[attr-defined]
     except TwinWLError as error:
         raise ModelFileError(str(error)) from error
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from twinwl.estimators.explanation import ColumnShare, Explanation
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["ExplainedGraphs", "Occurrence", "Pattern", "explain_all", "side_of"]
+__all__ = ["ExplainedGraphs", "Occurrence", "Pattern", "classes_named", "explain_all", "side_of"]
 
 
 class Occurrence(NamedTuple):
@@ -100,6 +100,14 @@ def explain_all(
 def side_of(explanation: Explanation, share: float) -> str:
     """Return what a share speaks for: a class, or a higher or lower number."""
     return explanation.sides[0 if share > 0 else 1]
+
+
+def classes_named(explanation: Explanation, target: str | None) -> Explanation:
+    """Name classes that are numbers after the target, ``p_np = 1``; other predictions stay as they are."""
+    if target is None or explanation.against is None or isinstance(explanation.prediction, str):
+        return explanation
+    wanted, other = (f"{target} = {side}" for side in explanation.sides)
+    return replace(explanation, prediction=wanted, against=other)
 
 
 def _side_and_mean(explanations: list[Explanation], places: list[Occurrence]) -> tuple[str, float]:
