@@ -14,6 +14,7 @@ from twinwl.isomorphism.readouts import READOUTS
 from twinwl.ntwin.settings import ROOT_MARK
 from twinwl.refinement.colours import INITIALS
 from twinwl.stwin.features import KINDS
+from twinwl.stwin.svc import STwinSVC
 
 HEAVY = ("sklearn", "torch", "numba", "rdkit", "torch_geometric", "scipy", "networkx", "igraph")
 COMMAND = f"""
@@ -89,6 +90,7 @@ def test_choices_are_those_of_the_library():
         "atoms": ATOM_LEVELS,
         "features": KINDS,
         "initial": INITIALS,
+        "kernel_approximation": STwinSVC._constraints["kernel_approximation"][0].names,
         "readout": READOUTS,
         "root_mark": ROOT_MARK.names,
         "same": LADDER,

@@ -41,6 +41,11 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
         ),
         (["stwin-svc", "--edge-labels"], "STwinSVC", {"n_iter": (2, 3, 4, 5), "edge_labels": True}),
         (
+            ["stwin-svc", "--kernel-approximation", "nystroem"],
+            "STwinSVC",
+            {"kernel_approximation": "nystroem", "n_components": 1000},
+        ),
+        (
             ["ntwin", "--layers", "2", "--hops", "1", "--hidden", "8", "--root-mark", "distance"],
             "NTwinClassifier",
             {"layers": 2, "hops": 1, "hidden": 8, "root_mark": "distance"},
@@ -112,6 +117,8 @@ def test_pairs_stay_together(tmp_path, method):
         (["--method", "ntwin", "--root-mark", "rot"], "did you mean 'root'"),
         (["--features", "sise"], "did you mean 'size'"),
         (["--task", "regresion"], "did you mean 'regression'"),
+        (["--kernel-approximation", "nystroem"], "cannot be used with --method stwin, only with stwin-svc"),
+        (["--method", "stwin-svc", "--kernel-approximation", "nystrom"], "nystroem"),
     ],
 )
 def test_wrong_options_are_one_line_and_exit_2(tmp_path, options, message):

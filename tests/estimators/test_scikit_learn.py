@@ -25,6 +25,10 @@ QUICK = {
     "twinwl.baselines.wl_kernels:WLSubtreeSVC": {"n_iter": 1, "C": 1.0},
     "twinwl.baselines.gin:GINClassifier": SMALL,
 }
+NYSTROEM = [
+    (home, {**QUICK[home], "kernel_approximation": "nystroem", "n_components": 20})
+    for home in ("twinwl.stwin.svc:STwinSVC", "twinwl.stwin.svr:STwinSVR")
+]
 BASELINES = {  # the same frames with another kernel or network; TWINWL_EXHAUSTIVE=1 checks them too
     "twinwl.baselines.wl_kernels:WLOptimalAssignmentSVC": {"n_iter": 1, "C": 1.0},
     "twinwl.baselines.shortest_path_kernel:ShortestPathSVC": {"C": 1.0},
@@ -95,7 +99,8 @@ class ClassifierOfRows(PredictorOfRows):
 def estimators():
     """Return one quick estimator of each class that can be had here."""
     found = []
-    for home, parameters in (QUICK | BASELINES if os.environ.get("TWINWL_EXHAUSTIVE") else QUICK).items():
+    wanted = QUICK | BASELINES if os.environ.get("TWINWL_EXHAUSTIVE") else QUICK
+    for home, parameters in [*wanted.items(), *NYSTROEM]:
         module, name = home.split(":")
         try:
             kind = getattr(importlib.import_module(module), name)
@@ -108,7 +113,9 @@ def estimators():
             if hasattr(kind, "predict")
             else TransformerOfRows
         )
-        made = type(f"{name}OfRows", (adapter, kind), {"__module__": __name__})
+        made = globals().get(f"{name}OfRows") or type(
+            f"{name}OfRows", (adapter, kind), {"__module__": __name__}
+        )
         globals()[made.__name__] = made  # where pickle looks for it
         found.append(made(**parameters))
     return found

@@ -155,9 +155,9 @@ def test_a_larger_penalty_is_not_tried_where_no_weight_reaches_its_bound():
     similarities = TwinKernel(2, base="minmax").fit_transform(batch)
     targets = Targets.of(y, 40, None, None, None)
     fold = (np.arange(30), np.arange(30, 40))
-    given = similarities, targets, svm.make_svc(targets), fold
-    all_at_once = svm._held_out_decisions(*given, [1e3, 1e4, 1e5])
-    one_by_one = [svm._held_out_decisions(*given, [C])[0] for C in (1e3, 1e4, 1e5)]
+    given, machine = (similarities, targets, fold), svm.make_svc(targets)
+    all_at_once = machine._of_fold(*given, [1e3, 1e4, 1e5])
+    one_by_one = [machine._of_fold(*given, [C])[0] for C in (1e3, 1e4, 1e5)]
     np.testing.assert_array_equal(all_at_once[0], all_at_once[2])
     np.testing.assert_allclose(all_at_once, one_by_one, atol=1e-6)
 

@@ -27,7 +27,7 @@ _PLURAL = {"classification": "classes", "regression": "targets"}
 _OF_STWIN = ("n_iter", "features", "initial")
 METHODS = {
     "stwin": (*_OF_STWIN, "hidden"),
-    "stwin-svc": _OF_STWIN,
+    "stwin-svc": (*_OF_STWIN, "kernel_approximation"),
     "ntwin": ("layers", "hops", "hidden", "root_mark"),
 }
 

@@ -29,6 +29,7 @@ CHOICES = {
     "atoms": ("skeleton", "constitution", "isotope", "stereo", "ecfp"),
     "features": ("size", "count", "joint"),
     "initial": ("label", "degree"),
+    "kernel_approximation": ("nystroem",),
     "readout": ("size", "edges", "degrees", "wl", "rooted-wl", "rooted-fwl2", "canonical"),
     "root_mark": ("none", "root", "distance"),
     "same": ("skeleton", "constitution", "isotope", "stereo"),

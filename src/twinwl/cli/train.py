@@ -91,6 +91,15 @@ def train(  # noqa: PLR0917  (the options of a command)
             rich_help_panel="STwin",
         ),
     ] = None,
+    kernel_approximation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="nystroem",
+            help="For large data sets: compare with 1,000 of the graphs instead of all (stwin-svc).",
+            callback=among("kernel_approximation"),
+            rich_help_panel="STwin",
+        ),
+    ] = None,
     layers: Annotated[
         int | None, typer.Option(min=1, help="Number of layers. \\[default: 3]", rich_help_panel="NTwin")
     ] = None,
@@ -135,6 +144,7 @@ def train(  # noqa: PLR0917  (the options of a command)
         "n_iter": n_iter,
         "features": features,
         "initial": initial,
+        "kernel_approximation": kernel_approximation,
         "layers": layers,
         "hops": hops,
         "hidden": hidden,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -29,8 +29,11 @@ __all__ = [
     "PENALTIES",
     "Calibration",
     "ChosenMachine",
+    "KernelMachine",
+    "Machine",
     "SupportVectors",
     "choose_machine",
+    "gathered",
     "inner_folds",
     "make_svc",
     "make_svr",
@@ -74,7 +77,7 @@ class ChosenMachine(NamedTuple):
 def choose_machine(
     kernels: Iterable[tuple[int, Float64]],
     targets: Targets | Measurements,
-    machine: SVC | SVR,
+    machine: Machine,
     C: object,
     folds: list[tuple[Int64, Int64]],
     n_jobs: int | None = None,
@@ -105,30 +108,30 @@ def choose_machine(
     Cs = checked("C", C, PENALTIES)
     scores: dict[tuple[int, float], float] = {}
     for n_iter, similarities in kernels:
-        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_held_out_decisions)(similarities, targets, machine, fold, Cs) for fold in folds
-        )
-        for place, penalty in enumerate(Cs):
-            decisions = _gathered([part[place] for part in parts], folds, len(targets.rows))
+        of_penalties = machine.held_out(similarities, targets, Cs, folds, n_jobs)
+        for penalty, decisions in zip(Cs, of_penalties, strict=True):
             found = score_of(decisions)
             if found > max(scores.values(), default=-np.inf):
                 best = n_iter, penalty, found
                 held_out, kernel_matrix = decisions, similarities
             scores[n_iter, penalty] = found
-    fitted = _fitted(machine, best[1], kernel_matrix, targets.answers, targets.weights)
-    return ChosenMachine(*best, scores, SupportVectors.of(fitted), held_out)
+    return ChosenMachine(*best, scores, machine.learnt(kernel_matrix, targets, best[1]), held_out)
 
 
-def make_svc(targets: Targets) -> SVC:
+def make_svc(targets: Targets) -> KernelMachine:
     """Return an untrained machine that tells classes apart."""
     by_class = targets.weight_of_class
     weights = None if by_class is None else dict(enumerate(by_class.tolist()))
-    return SVC(kernel="precomputed", class_weight=weights, cache_size=_CACHE_MEGABYTES, max_iter=_MAX_STEPS)
+    return KernelMachine(
+        SVC(kernel="precomputed", class_weight=weights, cache_size=_CACHE_MEGABYTES, max_iter=_MAX_STEPS)
+    )
 
 
-def make_svr(epsilon: float) -> SVR:
+def make_svr(epsilon: float) -> KernelMachine:
     """Return an untrained machine that predicts numbers and ignores errors up to ``epsilon``."""
-    return SVR(kernel="precomputed", epsilon=epsilon, cache_size=_CACHE_MEGABYTES, max_iter=_MAX_STEPS)
+    return KernelMachine(
+        SVR(kernel="precomputed", epsilon=epsilon, cache_size=_CACHE_MEGABYTES, max_iter=_MAX_STEPS)
+    )
 
 
 def inner_folds(targets: Targets | Measurements, n_folds: int, seed: int) -> list[tuple[Int64, Int64]]:
@@ -254,6 +257,86 @@ class SupportVectors:
         return sign * self.weights[pair], sign * float(self.intercepts[pair])
 
 
+class Machine(Protocol):
+    """What `choose_machine` chooses C for."""
+
+    def held_out(
+        self,
+        similarities: Float64,
+        targets: Targets | Measurements,
+        Cs: list[float],
+        folds: list[tuple[Int64, Int64]],
+        n_jobs: int | None,
+    ) -> list[Float64]:
+        """Return decisions about all graphs for each C, each by a machine that did not learn from it."""
+
+    def learnt(self, similarities: Float64, targets: Targets | Measurements, C: float) -> SupportVectors:
+        """Learn from all graphs."""
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMachine:
+    """A support vector machine on a square kernel matrix.
+
+    Attributes
+    ----------
+    machine : SVC or SVR
+        Untrained, of scikit-learn.
+    """
+
+    machine: SVC | SVR
+
+    def held_out(
+        self,
+        similarities: Float64,
+        targets: Targets | Measurements,
+        Cs: list[float],
+        folds: list[tuple[Int64, Int64]],
+        n_jobs: int | None,
+    ) -> list[Float64]:
+        """Return decisions about all graphs for each C, each by a machine that did not learn from it."""
+        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(self._of_fold)(similarities, targets, fold, Cs) for fold in folds
+        )
+        return gathered(parts, folds, len(similarities))
+
+    def learnt(self, similarities: Float64, targets: Targets | Measurements, C: float) -> SupportVectors:
+        """Learn from all graphs."""
+        return SupportVectors.of(self._fitted(C, similarities, targets.answers, targets.weights))
+
+    def _of_fold(
+        self,
+        similarities: Float64,
+        targets: Targets | Measurements,
+        fold: tuple[Int64, Int64],
+        Cs: list[float],
+    ) -> list[Float64]:
+        """Learn with each C (rising) on one side of a fold and decide about the other."""
+        learnt, held = fold
+        train, test = similarities[np.ix_(learnt, learnt)], similarities[np.ix_(held, learnt)]
+        weights = None if targets.weights is None else targets.weights[learnt]
+        decisions: list[Float64] = []
+        for C in Cs:
+            fitted = self._fitted(C, train, targets.answers[learnt], weights)
+            decide = fitted.decision_function if isinstance(fitted, SVC) else fitted.predict
+            decisions.append(decide(test))
+            if not _bounded(fitted, C, targets, learnt):
+                # No weight reaches its bound, so a larger one changes nothing: this is the hard margin.
+                break
+        return decisions + [decisions[-1]] * (len(Cs) - len(decisions))
+
+    def _fitted(
+        self, C: float, similarities: Float64, answers: Float64 | Int64, weights: Float64 | None
+    ) -> SVC | SVR:
+        return clone(self.machine).set_params(C=C).fit(similarities, answers, weights)
+
+
+def _bounded(fitted: SVC | SVR, C: float, targets: Targets | Measurements, learnt: Int64) -> bool:
+    rows = learnt[fitted.support_]
+    bound = C * targets.importance()[rows]
+    return bool((np.abs(fitted.dual_coef_).max(axis=0) >= bound * (1 - 1e-9)).any())
+
+
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """A logistic regression on decision values.
@@ -294,44 +377,12 @@ class Calibration:
         return probabilities_of(decisions.reshape(len(decisions), -1) @ self.slopes.T + self.offsets)
 
 
-def _held_out_decisions(
-    similarities: Float64,
-    targets: Targets | Measurements,
-    machine: SVC | SVR,
-    fold: tuple[Int64, Int64],
-    Cs: list[float],
-) -> list[Float64]:
-    """Learn with each C (rising) on one side of a fold and decide about the other."""
-    learnt, held = fold
-    train, test = similarities[np.ix_(learnt, learnt)], similarities[np.ix_(held, learnt)]
-    decisions: list[Float64] = []
-    for C in Cs:
-        weights = None if targets.weights is None else targets.weights[learnt]
-        fitted = _fitted(machine, C, train, targets.answers[learnt], weights)
-        decide = fitted.decision_function if isinstance(fitted, SVC) else fitted.predict
-        decisions.append(decide(test))
-        if not _bounded(fitted, C, targets, learnt):
-            # No weight reaches its bound, so a larger one changes nothing: this is the hard margin.
-            break
-    return decisions + [decisions[-1]] * (len(Cs) - len(decisions))
-
-
-def _fitted(
-    machine: SVC | SVR, C: float, similarities: Float64, answers: Float64 | Int64, weights: Float64 | None
-) -> SVC | SVR:
-    return clone(machine).set_params(C=C).fit(similarities, answers, weights)
-
-
-def _bounded(fitted: SVC | SVR, C: float, targets: Targets | Measurements, learnt: Int64) -> bool:
-    rows = learnt[fitted.support_]
-    bound = C * targets.importance()[rows]
-    return bool((np.abs(fitted.dual_coef_).max(axis=0) >= bound * (1 - 1e-9)).any())
-
-
-def _gathered(parts: list[Float64], folds: list[tuple[Int64, Int64]], n_graphs: int) -> Float64:
-    out = np.empty((n_graphs, *parts[0].shape[1:]))
+def gathered(parts: list[list[Float64]], folds: list[tuple[Int64, Int64]], n_graphs: int) -> list[Float64]:
+    """Put decisions about the held-out graphs of each fold together: for each C one array of all graphs."""
+    out = [np.empty((n_graphs, *first.shape[1:])) for first in parts[0]]
     for part, (_, held) in zip(parts, folds, strict=True):
-        out[held] = part
+        for whole, decisions in zip(out, part, strict=True):
+            whole[held] = decisions
     return out
 
 

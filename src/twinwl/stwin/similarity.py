@@ -77,21 +77,22 @@ class Similarity:
 
 
 def similarities_by_rounds(
-    encoding: Encoding, n_iters: list[int], base: str, *, normalize: bool
+    encoding: Encoding, n_iters: list[int], base: str, *, normalize: bool, landmarks: Int64 | None = None
 ) -> Iterator[tuple[int, Float64]]:
-    """Yield the kernel matrix of each number of rounds, rising.
+    """Yield the kernel matrix of each number of rounds, rising: with all graphs, or with ``landmarks`` alone.
 
     Those of more rounds go on from those of fewer, so all together cost no more than the last.
     """
     bounds = np.concatenate([[0], np.cumsum(encoding.space.columns_per_round)])
-    n_graphs = encoding.matrix.shape[0]
-    sums, own, done = np.zeros((n_graphs, n_graphs)), np.zeros(n_graphs), 0
+    n_graphs, right = encoding.matrix.shape[0], slice(None) if landmarks is None else landmarks
+    own, done = np.zeros(n_graphs), 0
+    sums = np.zeros((n_graphs, n_graphs if landmarks is None else len(landmarks)))
     for n_iter in sorted(set(n_iters)):
         part = encoding.matrix[:, bounds[done] : bounds[n_iter + 1]]
-        PairwiseSums(part).of_base(part, base, sums)
+        PairwiseSums(part[right]).of_base(part, base, sums)
         own += own_sums(part, base)
         done = n_iter + 1
-        yield n_iter, similarities_from_sums(sums.copy(), own, own, base, normalize=normalize)
+        yield n_iter, similarities_from_sums(sums.copy(), own, own[right], base, normalize=normalize)
 
 
 def own_sums(matrix: sparse.csr_matrix, base: str) -> Float64:

@@ -12,15 +12,18 @@ from twinwl.arguments import (
     CLASS_WEIGHT,
     FLAG,
     JOBS,
+    MAX_ITEMS,
     RANDOM_STATE,
     ROUNDS,
     checked,
+    integer,
     one_of,
     one_or_more,
 )
 from twinwl.estimators.base import GraphEstimator, graphs_of, old_names, one_seed
 from twinwl.estimators.conformal import ConformalSets, PredictsSets
 from twinwl.estimators.memory import check_fits
+from twinwl.estimators.nystroem import LandmarkMachine
 from twinwl.estimators.state import classes_from_state, classes_to_state
 from twinwl.estimators.svm import (
     INNER_FOLDS,
@@ -42,19 +45,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from scipy import sparse
-    from sklearn.svm import SVC, SVR
 
     from twinwl.arrays import Float64
     from twinwl.estimators.base import Constraints, RandomState
     from twinwl.estimators.explanation import Explanation
     from twinwl.estimators.measurements import Measurements
-    from twinwl.estimators.svm import ChosenMachine, SupportVectors
+    from twinwl.estimators.svm import ChosenMachine, Machine, SupportVectors
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
 
 __all__ = ["STwinSVC", "TwinMachine"]
 
-_MATRICES = 4  # at once: sums, their similarities, the best similarities so far, a fold's part of them
+# At once: sums, their similarities, the best similarities so far, a fold's part; and Nyström features.
+_MATRICES, _MATRICES_OF_LANDMARKS = 4, 5
 
 
 class TwinMachine(GraphEstimator):
@@ -88,6 +91,8 @@ class TwinMachine(GraphEstimator):
         "inner_folds": (INNER_FOLDS,),
         "n_jobs": (JOBS, None),
         "random_state": RANDOM_STATE,
+        "kernel_approximation": (one_of("nystroem"), None),
+        "n_components": (integer(1, MAX_ITEMS),),
     }
     _fitted_attribute = "similarity_"
     _for_large_sets: ClassVar[str]
@@ -102,6 +107,8 @@ class TwinMachine(GraphEstimator):
     inner_folds: int
     n_jobs: int | None
     random_state: RandomState
+    kernel_approximation: str | None
+    n_components: int
 
     n_iter_: int
     C_: float
@@ -116,19 +123,14 @@ class TwinMachine(GraphEstimator):
         self,
         batch: GraphBatch,
         targets: Targets | Measurements,
-        machine: SVC | SVR,
+        machine: Machine,
         score: Callable[[Float64], float] | None = None,
     ) -> ChosenMachine:
         """Choose rounds and C, and learn from all graphs."""
-        n_graphs = len(targets.rows)
-        check_fits(
-            _MATRICES * 8 * n_graphs**2,
-            None,
-            f"the kernel of {n_graphs:,} training graphs, {_MATRICES} matrices of all pairs,",
-            f"use {self._for_large_sets} or fewer graphs",
-        )
+        self._check_memory(len(targets.rows))
         n_iters = checked("n_iter", self.n_iter, one_or_more(ROUNDS))
-        folds = inner_folds(targets, self.inner_folds, one_seed(self.random_state))
+        seed = one_seed(self.random_state)
+        folds = inner_folds(targets, self.inner_folds, seed)
         encoding = stwin_features(
             targets.counted(batch),
             max(n_iters),
@@ -136,7 +138,13 @@ class TwinMachine(GraphEstimator):
             edge_labels=self.edge_labels,
             initial=self.initial,
         )
-        kernels = similarities_by_rounds(encoding, n_iters, self.base, normalize=self.normalize)
+        landmarks = None
+        if self.kernel_approximation is not None:
+            machine = LandmarkMachine.drawn(len(targets.rows), self.n_components, seed)
+            landmarks = machine.landmarks
+        kernels = similarities_by_rounds(
+            encoding, n_iters, self.base, normalize=self.normalize, landmarks=landmarks
+        )
         chosen = choose_machine(kernels, targets, machine, self.C, folds, self.n_jobs, score)
         self.n_iter_, self.C_, self.inner_score_, self.inner_scores_ = chosen[:4]
         self.support_vectors_ = chosen.vectors
@@ -144,6 +152,17 @@ class TwinMachine(GraphEstimator):
         self.matrix_ = encoding.matrix[chosen.vectors.rows][:, : self.space_.n_columns]
         self.similarity_ = Similarity(self.matrix_, self.base, normalize=self.normalize)
         return chosen
+
+    def _check_memory(self, n_graphs: int) -> None:
+        """Refuse kernel matrices that would not fit into memory."""
+        if self.kernel_approximation is None:
+            needed, what = _MATRICES * n_graphs**2, f"{_MATRICES} matrices of all pairs,"
+            remedy = f"use kernel_approximation='nystroem', {self._for_large_sets} or fewer graphs"
+        else:
+            n_landmarks = min(n_graphs, self.n_components)
+            needed = _MATRICES_OF_LANDMARKS * n_landmarks * n_graphs
+            what, remedy = f"with {n_landmarks:,} landmarks,", "use a smaller n_components"
+        check_fits(8 * needed, None, f"the kernel of {n_graphs:,} training graphs, {what}", remedy)
 
     def _decisions(self, X: GraphsLike) -> Float64:
         self._check_fitted()
@@ -213,9 +232,15 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
     n_jobs : int or None, default=None
         Threads of the inner choice.
     random_state : int, RandomState, Generator or None, default=0
-        Seed of the inner folds, the only random step; None gives different folds each time.
+        Seed of the inner folds and the landmarks, the only random steps; None gives different ones each time.
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
+    kernel_approximation : None or "nystroem", default=None
+        ``"nystroem"`` compares each graph with ``n_components`` landmarks alone, training graphs drawn at
+        random, and learns a linear machine with a squared loss on the Nyström features that they give. Its
+        memory and time grow with the number of graphs, not with its square.
+    n_components : int, default=1000
+        Number of landmarks, which become the support vectors; all graphs where there are fewer.
 
     Attributes
     ----------
@@ -239,7 +264,8 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
     -----
     Learning holds up to four kernel matrices of all training graphs, so its memory grows with their square:
     about 32 MB for 1,000 graphs, 3.2 GB for 10,000. More than half of the machine's memory is refused before
-    any work; use `STwinClassifier` then. Predicting needs the support vectors' features only.
+    any work; use ``kernel_approximation`` or `STwinClassifier` then. Predicting needs the support vectors'
+    features only.
 
     Examples
     --------
@@ -275,6 +301,8 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         ignore_features: bool = False,
         *,
         scoring: str = "accuracy",
+        kernel_approximation: str | None = None,
+        n_components: int = 1000,
     ) -> None:
         self.n_iter = n_iter
         self.C = C
@@ -289,6 +317,8 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         self.random_state = random_state
         self.ignore_features = ignore_features
         self.scoring = scoring
+        self.kernel_approximation = kernel_approximation
+        self.n_components = n_components
 
     def fit(self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None) -> STwinSVC:
         """Choose rounds and C, then learn from all graphs.

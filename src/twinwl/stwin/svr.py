@@ -48,14 +48,21 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
     initial : {"label", "degree"}, default="label"
     epsilon : float, default=0.01
         Errors up to this many standard deviations of the targets cost nothing.
+        Not used with ``kernel_approximation``, whose loss is squared.
     inner_folds : int, default=5
         Folds of the inner choice; fewer where there are fewer graphs (or groups).
     n_jobs : int or None, default=None
         Threads of the inner choice.
     random_state : int, RandomState, Generator or None, default=0
-        Seed of the inner folds, the only random step; None gives different folds each time.
+        Seed of the inner folds and the landmarks, the only random steps; None gives different ones each time.
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
+    kernel_approximation : None or "nystroem", default=None
+        ``"nystroem"`` compares each graph with ``n_components`` landmarks alone, training graphs drawn at
+        random, and learns a linear machine with a squared loss on the Nyström features that they give. Its
+        memory and time grow with the number of graphs, not with its square.
+    n_components : int, default=1000
+        Number of landmarks, which become the support vectors; all graphs where there are fewer.
 
     Attributes
     ----------
@@ -97,6 +104,9 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         n_jobs: int | None = None,
         random_state: RandomState = 0,
         ignore_features: bool = False,
+        *,
+        kernel_approximation: str | None = None,
+        n_components: int = 1000,
     ) -> None:
         self.n_iter = n_iter
         self.C = C
@@ -110,6 +120,8 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.ignore_features = ignore_features
+        self.kernel_approximation = kernel_approximation
+        self.n_components = n_components
 
     def fit(self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None) -> STwinSVR:
         """Choose rounds and C, then learn from all graphs.

@@ -1,0 +1,131 @@
+"""Nyström approximation of a kernel: a least-squares machine that decides by similarities with landmarks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from twinwl.estimators.measurements import Measurements
+from twinwl.estimators.svm import SupportVectors, gathered
+
+if TYPE_CHECKING:
+    from twinwl.arrays import Float64, Int64
+    from twinwl.estimators.targets import Targets
+
+__all__ = ["LandmarkMachine"]
+
+_RANK = 1e-10  # eigenvalues below this share of the largest are rounding
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkMachine:
+    """A linear machine on Nyström features, K(X, L) K(L, L)^(-1/2) for landmarks L.
+
+    It minimises ``|w|² / 2 + C / 2 · Σ (error)²``, the error being that of ±1 for classes (one class against
+    another where there are more than two). The squared loss has a closed form for all C at once, and its
+    decisions estimate 2p - 1, p being the probability of a class.
+
+    What it learns is a sum of weighted similarities with the landmarks, so they are its support vectors.
+
+    Attributes
+    ----------
+    landmarks : array of int64
+        Places among the training graphs.
+    """
+
+    landmarks: Int64
+
+    @classmethod
+    def drawn(cls, n_graphs: int, n_components: int, seed: int) -> LandmarkMachine:
+        """Draw landmarks from the training graphs; all of them where there are no more than asked for.
+
+        >>> LandmarkMachine.drawn(3, 5, 0).landmarks
+        array([0, 1, 2])
+        """
+        n_landmarks = min(n_graphs, n_components)
+        return cls(np.sort(np.random.default_rng(seed).choice(n_graphs, n_landmarks, replace=False)))
+
+    def held_out(
+        self,
+        similarities: Float64,
+        targets: Targets | Measurements,
+        Cs: list[float],
+        folds: list[tuple[Int64, Int64]],
+        n_jobs: int | None,
+    ) -> list[Float64]:
+        """Return decisions about all graphs for each C, each by a machine that did not learn from it.
+
+        Parameters
+        ----------
+        similarities : array of float64, shape (n_graphs, n_landmarks)
+        targets, Cs, folds, n_jobs
+            As for `choose_machine`.
+        """
+        root = self._inverse_root(similarities)
+        features = similarities @ root
+
+        def of_fold(learnt: Int64, held: Int64) -> list[Float64]:
+            machines = self._machines(features, root, targets, learnt, Cs)
+            return [machine.decisions(similarities[held]) for machine in machines]
+
+        parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(of_fold)(*fold) for fold in folds)
+        return gathered(parts, folds, len(similarities))
+
+    def learnt(self, similarities: Float64, targets: Targets | Measurements, C: float) -> SupportVectors:
+        """Learn from all graphs."""
+        root = self._inverse_root(similarities)
+        everything = np.arange(len(similarities))
+        return self._machines(similarities @ root, root, targets, everything, [C])[0]
+
+    def _inverse_root(self, similarities: Float64) -> Float64:
+        """Return R with R Rᵀ = K(L, L)⁻¹, the pseudo-inverse where landmarks are alike."""
+        values, vectors = np.linalg.eigh(similarities[self.landmarks])
+        kept = values > max(_RANK * values[-1], 0)
+        root: Float64 = vectors[:, kept] / np.sqrt(values[kept])
+        return root
+
+    def _machines(
+        self,
+        features: Float64,
+        root: Float64,
+        targets: Targets | Measurements,
+        rows: Int64,
+        Cs: list[float],
+    ) -> list[SupportVectors]:
+        """Learn from some of the graphs, once for each C."""
+        importance = targets.importance()[rows]
+        learnt, wanted = features[rows], _wanted(targets)[rows]
+        centre, level = (np.average(each, axis=0, weights=importance) for each in (learnt, wanted))
+        scale = np.sqrt(importance)[:, None]
+        learnt -= centre
+        learnt *= scale
+        values, vectors = np.linalg.eigh(learnt.T @ learnt)
+        projected = vectors.T @ (learnt.T @ (scale * (wanted - level)))
+        pairs, n_classes = _pairs(targets)
+        found = []
+        for C in Cs:
+            slopes = vectors @ (projected / (np.maximum(values, 0) + 1 / C)[:, None])
+            intercepts = (level - centre @ slopes) @ pairs
+            found.append(SupportVectors(self.landmarks, (root @ slopes @ pairs).T, intercepts, n_classes))
+        return found
+
+
+def _wanted(targets: Targets | Measurements) -> Float64:
+    """Return what to fit: numbers, or one column per class that is 1 for its graphs."""
+    if isinstance(targets, Measurements):
+        return targets.answers[:, None]
+    return np.eye(len(targets.classes))[targets.codes]
+
+
+def _pairs(targets: Targets | Measurements) -> tuple[Float64, int]:
+    """Return which columns of `_wanted` make each margin of `SupportVectors`, and its n_classes."""
+    if isinstance(targets, Measurements):
+        return np.ones((1, 1)), 1
+    one = np.eye(len(targets.classes))
+    if len(one) == 2:  # noqa: PLR2004
+        return (one[1] - one[0])[:, None], 2
+    return np.array([one[i] - one[j] for i, j in combinations(range(len(one)), 2)]).T, len(one)
