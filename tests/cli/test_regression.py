@@ -189,11 +189,29 @@ def test_an_explanation_speaks_of_the_number(any_model, tmp_path):
     result = run("explain", path, "smiles:CCCCO", "--html", page, "--png", picture)
     assert result.exit_code == 0, result.output
     number = load(path).predict(tw.GraphBatch.from_smiles(["CCCCO"]))[0]
-    assert f"\nPredicted {number:.4g}\n" in result.stdout
+    assert f"\nPredicted size: {number:.4g}\n" in result.stdout
     assert "rather than" not in result.stdout
-    assert kind == "NTwinRegressor" or "for a higher number, " in result.stdout
+    assert kind == "NTwinRegressor" or "for a higher size, " in result.stdout
     text = page.read_text()
-    assert f"<title>Predicted {number:.4g} · " in text
+    assert f"<title>Predicted size: {number:.4g} · " in text
+    assert "<h1>Predicted size: " in text
     assert "Predicted class" not in text
     assert "probability" not in text
     assert picture.exists()
+
+
+def test_a_file_is_explained_by_the_name_of_the_number(svr, tmp_path):
+    (tmp_path / "m.csv").write_text("smiles\nCCO\nCCCO\n")
+    page = tmp_path / "page.html"
+    result = run("explain", svr, tmp_path / "m.csv", "--html", page)
+    assert result.exit_code == 0, result.output
+    assert "for a higher size" in page.read_text()
+
+
+def test_a_model_remembers_what_it_predicts(svr, tmp_path):
+    assert load(svr).target_ == "size"
+    save(load(svr), tmp_path / "again.twinwl")
+    assert (tmp_path / "again.twinwl").read_bytes() == svr.read_bytes()
+    plain = tw.STwinSVR(1, 1).fit(tw.GraphBatch.from_smiles(SMILES), NUMBERS)
+    save(plain, tmp_path / "plain.twinwl")
+    assert not hasattr(load(tmp_path / "plain.twinwl"), "target_")

@@ -136,7 +136,7 @@ def _explain_one(
     from twinwl.report.explain.patterns import classes_named  # noqa: PLC0415
 
     with ProgressBar("explaining"):
-        found: Explanation = loaded.explain(named.graphs, top)
+        found: Explanation = replace(loaded.explain(named.graphs, top), target=target)
         probability = None
         if predicts_classes(loaded):
             code = [str(name) for name in loaded.classes_.tolist()].index(str(found.prediction))
@@ -181,7 +181,7 @@ def _tell(named: Dataset, found: Explanation, probability: float | None) -> None
     console.print(Text.assemble((named.names[0], "bold"), "  ", (facts, "dim")))
     sure = "" if probability is None else f" ({percent(probability)})"
     against = found.verdict.removeprefix(found.predicted)
-    console.print(Text.assemble("\nPredicted ", (found.predicted + sure, "bold"), against))
+    console.print(Text.assemble("\nPredicted ", found.subject, (found.predicted + sure, "bold"), against))
     console.print(f"decision {signed(found.decision)}, intercept {signed(found.intercept)}")
     console.print(Text(f"shares: {found.method}", "dim"))
     largest = float(np.abs(found.node_shares).max(initial=0.0)) or 1.0

@@ -41,7 +41,7 @@ def explain_data(model: Any, data: Dataset, top: int) -> ExplainedGraphs:  # noq
 
         def explain(graph: Any, n_columns: int) -> Any:  # noqa: ANN401
             bar.advance()
-            return model.explain(graph, n_columns)
+            return replace(model.explain(graph, n_columns), target=getattr(model, "target_", None))
 
         return explain_all(explain, data.graphs, top)
 

@@ -68,6 +68,8 @@ class Explanation:
         The columns with the largest absolute shares.
     method : str
         How the shares were computed, as text.
+    target : str or None
+        Name of the number that a regressor predicts, if it is known.
     """
 
     graph: GraphBatch
@@ -78,6 +80,7 @@ class Explanation:
     node_shares: Float64
     columns: tuple[ColumnShare, ...]
     method: str
+    target: str | None = None
 
     @property
     def predicted(self) -> str:
@@ -90,10 +93,16 @@ class Explanation:
         return self.predicted + ("" if self.against is None else f" rather than {self.against}")
 
     @property
+    def subject(self) -> str:
+        """What the number is called, for headlines: ``"logS: "``; empty for classes, or without a name."""
+        return f"{self.target}: " if self.target is not None and self.against is None else ""
+
+    @property
     def sides(self) -> tuple[str, str]:
         """The meaning of positive and of negative shares, as text."""
         if self.against is None:
-            return "a higher number", "a lower number"
+            name = self.target or "number"
+            return f"a higher {name}", f"a lower {name}"
         return str(self.prediction), str(self.against)
 
     def __str__(self) -> str:

@@ -235,7 +235,8 @@ def _write_around(
     short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
     middle = drawing.width / 2
     sure = "" if probability is None else f" ({percent(probability)})"
-    head = f"Predicted {explanation.predicted}{sure}{explanation.verdict.removeprefix(explanation.predicted)}"
+    against = explanation.verdict.removeprefix(explanation.predicted)
+    head = f"Predicted {explanation.subject}{explanation.predicted}{sure}{against}"
     for text, y, size, colour, weight in (
         (head, -_HEAD + 34, 17, _INK, "bold"),
         (short, -_HEAD + 60, 11, _SOFT, "normal"),
