@@ -97,7 +97,7 @@ CHEAP = {
     "max_epochs": 1,
     "n_folds": 2,
     "n_iter": 1,
-    "validation_fraction": None,
+    "validation_fraction": 0.5,
 }
 
 
