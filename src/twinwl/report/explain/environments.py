@@ -47,8 +47,8 @@ def environment_of(
 
     Examples
     --------
-    >>> environment_of("CCO", 2, 1)
-    Environment(smarts='[#8&D1]~[#6]', smiles='OC')
+    >>> environment_of("CCO", 2, 1).smarts
+    '[#8&D1]~[#6]'
     """
     chem = import_extra("rdkit.Chem", "chem")
     read = read_molecule(molecule)
