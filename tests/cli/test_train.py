@@ -116,7 +116,7 @@ def test_pairs_stay_together(tmp_path, method):
         (["--method", "ntwin", "--hops", "many"], "--hops: got 'many', expected 'growing' or an integer"),
         (["--method", "ntwin", "--root-mark", "rot"], "did you mean 'root'"),
         (["--features", "sise"], "did you mean 'size'"),
-        (["--task", "regresion"], "did you mean 'regression'"),
+        (["--task", "regress"], "did you mean 'regression'"),
         (["--kernel-approximation", "nystroem"], "cannot be used with --method stwin, only with stwin-svc"),
         (["--method", "stwin-svc", "--kernel-approximation", "nystrom"], "nystroem"),
     ],
