@@ -256,7 +256,7 @@ def test_polars_frame():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"smiles": ["CC", "CO"], "y": ["a", "b"]})
     assert load_dataset(frame).y.tolist() == ["a", "b"]
-    with pytest.raises(TwinWLError, match="collect it"):
+    with pytest.raises(TwinWLError, match="collect"):
         load_dataset(frame.lazy())
 
 
