@@ -1,7 +1,10 @@
 import numpy as np
+import pytest
 from hypothesis import given
 
 from tests.strategies import batches
+
+pytest.importorskip("torch", reason="needs PyTorch")
 from twinwl.baselines.id_gnn import closed_walks
 
 

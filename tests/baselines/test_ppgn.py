@@ -1,6 +1,9 @@
 import numpy as np
+import pytest
 
 from twinwl import GraphBatch
+
+pytest.importorskip("torch", reason="needs PyTorch")
 from twinwl.baselines.ppgn import PairExamples
 
 
