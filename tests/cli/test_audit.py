@@ -47,7 +47,7 @@ def test_the_screen_the_table_and_the_page(tables, tmp_path):
     out, page = tmp_path / "matches.csv", tmp_path / "audit.html"
     result = run("audit", *tables, "--target", "active", "--near", "0.5", "-o", out, "--html", page)
     assert result.exit_code == 0, result.output
-    assert "test (4)" in result.stdout
+    assert "         2  the same stereo\n         1  more that are nearly the same" in result.stdout
     assert "1 group of copies (constitution)" in result.stdout
     rows = list(csv.DictReader(out.open()))
     assert [row["row"] for row in rows] == ["0", "2", "1"]
@@ -55,6 +55,13 @@ def test_the_screen_the_table_and_the_page(tables, tmp_path):
     assert "Audit of train and test" in text
     assert text.count("<svg") >= 2  # the pair that is nearly the same
     assert "CCCCCCCCN" in text
+
+
+def test_names_of_files_are_written_out_in_full(tables):
+    strange = tables[0].rename(tables[0].with_name("a[red]b\x1b]0;x.csv"))
+    result = run("audit", strange, tables[1])
+    assert result.exit_code == 0, result.output
+    assert "Graphs of test (4) that are also in a[red]b\\x1b]0;x (4)\n" in result.stdout
 
 
 def test_scores_with_and_without_the_overlap(tables, tmp_path):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twinwl.cli.options import reads_data
-from twinwl.terminal import new_console, say
+from twinwl.terminal import new_console, one_line, say
 
 if TYPE_CHECKING:
     from twinwl.datasets.opening import Reading
@@ -137,26 +137,16 @@ def _as_json(found: Audit, scores: list[PartScores]) -> str:
 
 
 def _tell(found: Audit, scores: list[PartScores]) -> None:
-    from rich.table import Table  # noqa: PLC0415
-
     from twinwl.evaluation.metrics import figures  # noqa: PLC0415
     from twinwl.report.wording import counted  # noqa: PLC0415
 
-    console = new_console()
-    if found.overlaps:
-        table = Table(title="Graphs in common", title_justify="left", caption_justify="left")
-        for column in ("graphs of", "also in", *found.levels, "only nearly"):
-            table.add_column(column, justify="left" if column in {"graphs of", "also in"} else "right")
-        for one in found.overlaps:
-            counts = [f"{one.same[level]:,}" for level in found.levels]
-            table.add_row(
-                f"{one.set} ({found.sizes[one.set]:,})",
-                f"{one.earlier} ({found.sizes[one.earlier]:,})",
-                *counts,
-                f"{one.near:,}",
-            )
-        console.print(table)
-        console.print(f"Nearly the same: similarity {found.near:g} or more, and the same at no level.")
+    console = new_console(soft_wrap=True)
+    for one in found.overlaps:
+        first, second = (f"{one_line(name)} ({found.sizes[name]:,})" for name in (one.earlier, one.set))
+        console.print(f"Graphs of {second} that are also in {first}", style="bold")
+        for level in found.levels:
+            console.print(f"{one.same[level]:>10,}  the same {level}")
+        console.print(f"{one.near:>10,}  more that are nearly the same (similarity {found.near:g} or more)\n")
     groups = counted(len(found.contradictions), "group")
     console.print(f"{groups} of copies ({found.level}) with different targets.")
     for part in scores:

@@ -97,7 +97,7 @@ def _from_folder(path: Path) -> list[tuple[object, object]]:
         if file is not None:
             found += [(text, part) for _, text in numbered_lines(str(file))]
     if not found:
-        raise TwinWLError(f"{path}: there is no train.csv, valid.csv or test.csv in this folder; name a file")
+        raise TwinWLError(f"{path}: there is no train.csv, valid.csv or test.csv in this folder; give a file")
     return found
 
 
