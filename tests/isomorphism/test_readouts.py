@@ -106,14 +106,14 @@ def test_what_is_no_readout_is_refused(choice):
 
 
 def test_a_function_that_raises_is_told_with_graph_and_root():
-    def fails_at_the_end_of_a_path(rooted):
-        return 1 // (rooted.root - 2)
+    def fails_in_the_middle_of_a_path(rooted):
+        return 1 // (len(rooted) - 3)
 
     with pytest.raises(
-        ReadoutError, match=r"graph 1, root 2: .*fails_at.* raised ZeroDivisionError"
+        ReadoutError, match=r"graph 1, root 1: .*fails_in.* raised ZeroDivisionError"
     ) as caught:
-        values_by_round(PATH, fails_at_the_end_of_a_path, 0)
-    assert (caught.value.graph, caught.value.root) == (1, 2)
+        values_by_round(PATH, fails_in_the_middle_of_a_path, 1)
+    assert (caught.value.graph, caught.value.root) == (1, 1)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
@@ -123,3 +123,20 @@ def test_a_function_that_raises_is_told_with_graph_and_root():
 def test_a_value_that_cannot_be_counted_is_told_with_graph_and_root(value, why):
     with pytest.raises(ReadoutError, match=f"graph 0, root 0: .*{why}"):
         values_by_round(PATH, lambda _: value, 0)
+
+
+def test_a_function_that_depends_on_the_numbers_of_nodes_is_refused():
+    with pytest.raises(ReadoutError, match=r"graph 0, root 1: .* returned 1, and 0 for its copy at graph 0"):
+        values_by_round(PATH, lambda rooted: rooted.root, 1)
+
+
+def test_a_function_is_called_at_most_twice_for_equal_rooted_subgraphs(monkeypatch):
+    cycles = GraphBatch.from_edges([[(node, (node + 1) % n) for node in range(n)] for n in (50, 60)])
+    calls = []
+    values_by_round(cycles, lambda rooted: calls.append(rooted.root), 3)
+    assert len(calls) == 2 * 4
+    monkeypatch.setattr("twinwl.isomorphism.grouping._BYTES_KEPT", 0)
+    monkeypatch.setattr("twinwl.isomorphism.rooted._BLOCK_ENTRIES", 100)
+    calls.clear()
+    at_each = values_by_round(cycles, len, 3)
+    assert [set(values) for (values,) in at_each] == [{1}, {3}, {5}, {7}]

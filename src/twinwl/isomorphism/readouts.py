@@ -11,15 +11,17 @@ import numpy as np
 from twinwl.arguments import Constraint, attribute_of, checked, is_a, one_of
 from twinwl.errors import TwinWLError, shown
 from twinwl.isomorphism.canonical import canonical
+from twinwl.isomorphism.cost import check_cost
 from twinwl.isomorphism.counting import degrees, edges, size
+from twinwl.isomorphism.grouping import Groups
 from twinwl.isomorphism.inner_colours import rooted_wl, wl
 from twinwl.isomorphism.inner_pairs import rooted_fwl2
 from twinwl.isomorphism.keys import row_keys
 from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph
-from twinwl.isomorphism.values import UnstableValueError, Values, joined, replaced, stable_keys
+from twinwl.isomorphism.values import UnstableValueError, Values, joined, replaced, stable_keys, taken
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Int32, UInt64
+    from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = [
@@ -45,6 +47,8 @@ READOUTS: dict[str, Callable[[RootedBlock], Values]] = {
     "rooted-fwl2": rooted_fwl2,
     "canonical": canonical,
 }
+# Reading these out takes no longer than finding out which rooted subgraphs are equal.
+_CHEAP = (size, edges, degrees, wl, rooted_wl)
 
 
 def _function(value: object) -> object:
@@ -90,6 +94,11 @@ class Readout:
         """Whether it is one of `READOUTS`, and no function of a user's."""
         return self.on_block is READOUTS.get(self.name)
 
+    @property
+    def is_cheap(self) -> bool:
+        """Whether it reads out every rooted subgraph, however often it has read an equal one."""
+        return self.on_block in _CHEAP
+
 
 def resolve(choice: ReadoutChoice) -> tuple[Readout, ...]:
     """Turn what a user may ask for into readouts: a name, a function, or a list of these.
@@ -116,6 +125,8 @@ class RoundReader:
     """Reads out the rooted subgraphs of all nodes, round after round.
 
     A rooted subgraph that did not grow is the one of the round before, so only those that grew are read out.
+    Readouts that are not cheap look at one of each group of equal rooted subgraphs, and functions at two,
+    because what they return must not depend on the numbers of nodes.
 
     Parameters
     ----------
@@ -132,6 +143,7 @@ class RoundReader:
         self._round = 0
         self._sizes = np.zeros(batch.n_nodes, np.int32)
         self._held: tuple[Values, ...] = ()
+        self._groups, self._group_values = Groups(), [joined([]) for _ in readouts]
 
     def read(self, size_of_node: Int32) -> tuple[Values, ...]:
         """Return the values of each readout in the next round, given its rooted sizes, shape (n_nodes,)."""
@@ -139,8 +151,9 @@ class RoundReader:
             return (size_of_node.astype(np.int64)[:, None],) * len(self._readouts)
         grown = np.flatnonzero(size_of_node != self._sizes)
         if not self._held or len(grown):
+            check_cost([readout.name for readout in self._readouts if readout.is_known], size_of_node[grown])
             parts = [
-                [readout.on_block(block) for readout in self._readouts]
+                self._read_block(block)
                 for block in self._source.blocks(grown, self._round, size_of_node[grown])
             ]
             fresh = [joined([part[place] for part in parts]) for place in range(len(self._readouts))]
@@ -151,10 +164,53 @@ class RoundReader:
         self._round += 1
         return self._held
 
+    def _read_block(self, block: RootedBlock) -> list[Values]:
+        """Return the values of each readout, those that are not cheap from one of each group of equals."""
+        if all(readout.is_cheap for readout in self._readouts):
+            return [readout.on_block(block) for readout in self._readouts]
+        n_known = len(self._groups)
+        groups = self._groups.of_block(block)
+        first = np.unique(groups, return_index=True)[1]
+        first = first[groups[first] >= n_known]  # in the order of the groups
+        chosen = block.at(first)
+        out: list[Values] = []
+        for place, readout in enumerate(self._readouts):
+            if readout.is_cheap:
+                out.append(readout.on_block(block))
+                continue
+            fresh = readout.on_block(chosen)
+            if not readout.is_known:
+                _check_copies(readout, block, groups, first, fresh)
+            self._group_values[place] = joined([self._group_values[place], fresh] if n_known else [fresh])
+            out.append(taken(self._group_values[place], groups))
+        if self._groups.full:
+            self._groups = Groups()
+        return out
+
     def read_keys(self, size_of_node: Int32) -> UInt64:
         """Do the same, and return one key of all values of a node, shape (n_nodes, 2)."""
         parts = [_keys_of_values(values, self._source.batch) for values in self.read(size_of_node)]
         return parts[0] if len(parts) == 1 else row_keys(np.hstack(parts))
+
+
+def _check_copies(readout: Readout, block: RootedBlock, groups: Int64, first: Int64, values: Values) -> None:
+    """Refuse a function that returns another value for a second copy of the same rooted subgraph."""
+    order = np.argsort(groups, kind="stable")
+    following = np.searchsorted(groups[order], groups[first]) + 1
+    following[following == len(order)] = 0  # that is a copy of another one, or the same
+    copies = order[following]
+    held = np.flatnonzero((groups[copies] == groups[first]) & (copies != first))
+    batch = block.source.batch
+    again = readout.on_block(block.at(copies[held]))
+    for index, value, other in zip(held.tolist(), taken(values, held), again, strict=True):
+        if value != other:
+            graph, root = _whereabouts(batch, int(block.roots[first[index]]))
+            raise ReadoutError(
+                f"the readout {readout.name!r} returned {shown(other)}, and {shown(value)} for its copy at "
+                f"graph {graph}, root {root}: the two differ in the numbers of their nodes alone, on which "
+                "a readout must not depend",
+                *_whereabouts(batch, int(block.roots[copies[index]])),
+            )
 
 
 def _keys_of_values(values: Values, batch: GraphBatch) -> UInt64:

@@ -149,6 +149,10 @@ class RootedBlock:
     def __len__(self) -> int:
         return len(self.roots)
 
+    def at(self, places: Int64) -> RootedBlock:
+        """Return the block of some of the subgraphs."""
+        return RootedBlock(self.source, self.roots[places], self.hops, self.sizes[places])
+
     @cached_property
     def cut(self) -> RootedSubgraphs:
         """The subgraphs as one CSR structure."""

@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int64, UInt64
 
-__all__ = ["UnstableValueError", "Values", "class_numbers", "joined", "readable", "replaced", "stable_keys"]
+__all__ = [
+    "UnstableValueError",
+    "Values",
+    "class_numbers",
+    "joined",
+    "readable",
+    "replaced",
+    "stable_keys",
+    "taken",
+]
 
 Values: TypeAlias = "Int64 | UInt64 | list[Hashable]"
 """One per node: a row of counts, a key of two words, or any hashable."""
@@ -63,6 +72,13 @@ def joined(parts: Sequence[Values]) -> Values:
     if any(isinstance(part, list) for part in parts):
         return [value for part in parts for value in part]
     return np.concatenate(parts) if parts else np.empty((0, 1), np.int64)  # type: ignore[arg-type]
+
+
+def taken(values: Values, places: Int64) -> Values:
+    """Return the values at some places."""
+    if isinstance(values, list):
+        return [values[place] for place in places.tolist()]
+    return values[places]
 
 
 def replaced(old: Values, nodes: Int64, new: Values) -> Values:

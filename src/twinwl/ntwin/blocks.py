@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.estimators.memory import check_fits
+from twinwl.memory import check_fits
 from twinwl.refinement.identities import rooted_sizes
 
 if TYPE_CHECKING:

@@ -22,7 +22,6 @@ from twinwl.arguments import (
 )
 from twinwl.estimators.base import GraphEstimator, graphs_of, old_names, one_seed
 from twinwl.estimators.conformal import ConformalSets, PredictsSets
-from twinwl.estimators.memory import check_fits
 from twinwl.estimators.nystroem import LandmarkMachine
 from twinwl.estimators.state import classes_from_state, classes_to_state
 from twinwl.estimators.svm import (
@@ -35,6 +34,7 @@ from twinwl.estimators.svm import (
 )
 from twinwl.estimators.targets import SCORINGS, Targets, predicted_codes
 from twinwl.files.model_files import savable
+from twinwl.memory import check_fits
 from twinwl.stwin.explanation import Sides, explain_machine
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, encode_in_full, stwin_features
 from twinwl.stwin.similarity import BASES, Similarity, own_sums, similarities_by_rounds

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
-from twinwl.estimators.memory import check_fits
+from twinwl.memory import check_fits
 
 if TYPE_CHECKING:
     from twinwl.baselines.batching.examples import GraphInput

@@ -11,7 +11,7 @@ from twinwl.baselines.batching.examples import GraphExamples
 from twinwl.baselines.batching.graph_slicer import GraphSlicer
 from twinwl.baselines.batching.node_sets import count_node_sets, node_pairs, node_triples
 from twinwl.baselines.parts import PartedExamples
-from twinwl.estimators.memory import check_fits
+from twinwl.memory import check_fits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

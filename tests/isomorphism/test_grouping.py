@@ -1,0 +1,49 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import batches
+from twinwl import GraphBatch, load_dataset
+from twinwl.isomorphism.canonical import canonical
+from twinwl.isomorphism.grouping import Groups
+from twinwl.isomorphism.rooted import Neighbourhoods
+from twinwl.refinement.identities import rooted_sizes
+
+any_batches = st.tuples(st.booleans(), st.booleans(), st.booleans()).flatmap(
+    lambda kind: batches(directed=kind[0], edge_label=kind[1], node_label=kind[2], max_graphs=4, max_nodes=7)
+)
+
+
+def groups_and_certificates(batch, n_iter):
+    """Return the group and the canonical certificate of every rooted subgraph of every round."""
+    groups, source, found = Groups(), Neighbourhoods(batch), []
+    for h, sizes in enumerate(rooted_sizes(batch, n_iter)):
+        for block in source.blocks(np.arange(batch.n_nodes), h, sizes):
+            found += zip(groups.of_block(block).tolist(), canonical(block), strict=True)
+    return found
+
+
+@given(batch=any_batches)
+def test_subgraphs_of_one_group_are_isomorphic(batch):
+    pairs = set(groups_and_certificates(batch, 3))
+    assert len(pairs) == len({group for group, _ in pairs})
+
+
+def test_all_isomorphic_trees_and_rings_are_in_one_group():
+    random = np.random.default_rng(0)
+    trees = [[(node, int(random.integers(node))) for node in range(1, 12)] for _ in range(40)]
+    rings = [[(node, (node + 1) % n) for node in range(n)] for n in (4, 5, 6)]
+    pairs = set(groups_and_certificates(GraphBatch.from_edges(trees + rings), 3))
+    assert len(pairs) == len({certificate for _, certificate in pairs})
+
+
+@pytest.mark.parametrize("edge_labels", [True, False])
+def test_molecules_have_few_groups_more_than_certificates(tu_zip, edge_labels):
+    graphs = load_dataset(tu_zip("MUTAG")).graphs
+    batch = graphs if edge_labels else graphs.without_edge_labels()
+    pairs = set(groups_and_certificates(batch, 3))
+    groups_of = Counter(certificate for _, certificate in pairs)
+    assert len(pairs) < 1.02 * len(groups_of)
