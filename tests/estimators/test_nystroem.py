@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge
 import twinwl as tw
 from tests.stwin.test_svc import noisy
 from tests.stwin.test_svr import measured
-from twinwl.estimators import memory
+from twinwl import memory
 from twinwl.estimators.nystroem import LandmarkMachine
 from twinwl.estimators.svm import inner_folds
 from twinwl.estimators.targets import Targets

@@ -14,9 +14,9 @@ from sklearn.svm import SVC
 from sklearn.utils.class_weight import compute_class_weight
 
 from tests.stwin.test_vectorizer import molecules
-from twinwl import GraphBatch, STwinSVC, STwinSVR, TwinKernel, TwinWLError, TwinWLWarning
+from twinwl import GraphBatch, STwinSVC, STwinSVR, TwinKernel, TwinWLError, TwinWLWarning, memory
 from twinwl.datasets.formats.tu import read_tu
-from twinwl.estimators import memory, svm
+from twinwl.estimators import svm
 from twinwl.estimators.targets import SCORINGS, Targets
 from twinwl.stwin.similarity import BASES
 
