@@ -1,7 +1,7 @@
 """Ten-fold accuracy of NTwinClassifier under the three protocols, all from one run's curves.
 
 Run as ``python benchmarks/accuracy_ntwin.py NCI1 [more ...]`` with ``TWINWL_DATA`` set, or with paths. Folds
-are stratified (grouped where the data have groups) with seed 0. One JSON line a fold is appended to the
+are stratified (grouped where the data have groups) with seed 0. One JSON line per fold is appended to the
 output file; a run that was stopped goes on where it was, and the summary is made from the file.
 """
 

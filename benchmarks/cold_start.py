@@ -2,7 +2,7 @@
 
 Run as ``python benchmarks/cold_start.py``. Each command runs in a fresh process, first with an empty cache
 and then with the cache it left behind; the difference is the price of compiling. ``--detail`` lists every
-kernel that was compiled, the dearest first. Results go to results/cold_start.json.
+kernel that was compiled, the slowest first. Results go to results/cold_start.json.
 """
 
 from __future__ import annotations

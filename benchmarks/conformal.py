@@ -1,4 +1,4 @@
-"""How often conformal sets and intervals hold the truth: on random splits, and on new scaffolds.
+"""How often conformal sets and intervals contain the true value: on random splits, and on new scaffolds.
 
 Run as ``python benchmarks/conformal.py`` (needs TWINWL_DATA with MoleculeNet's tables). Models with their
 defaults learn from 80 % of the molecules and are asked about 20 %: ten random splits, and ten that part

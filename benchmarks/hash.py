@@ -1,4 +1,4 @@
-"""How many graphs the hash tells apart and what it costs, beside that of the first version and exact groups.
+"""How many graphs the hash distinguishes and its cost, compared with its first version and with exact groups.
 
 Run as ``python benchmarks/hash.py`` (needs TWINWL_DATA with the TU zips, EXP and MoleculeNet, and RDKit).
 Everything runs on one thread; times are processor time, the least of three. Results go to results/hash.json.

@@ -18,19 +18,19 @@ def star(n_leaves: int) -> tw.GraphBatch:
 
 
 def barabasi_albert(n_nodes: int, n_links: int) -> tw.GraphBatch:
-    """Return a graph that grew: each new node links to others, by preference to those with many links."""
+    """Return a Barabási–Albert graph: new nodes link to others, preferably to those with many links."""
     edges = np.array(nx.barabasi_albert_graph(n_nodes, n_links, seed=0).edges)
     return unlabelled([n_nodes], edges[:, 0], edges[:, 1])
 
 
 def random_graph(n_nodes: int, n_edges: int) -> tw.GraphBatch:
-    """Return a graph whose edges join any two nodes."""
+    """Return a random graph with uniformly drawn edges."""
     ends = np.random.default_rng(n_nodes).integers(0, n_nodes, (2, n_edges))
     return unlabelled([n_nodes], *ends[:, ends[0] != ends[1]])
 
 
 def reply_trees(n_graphs: int, *, chords: float = 0.0) -> tw.GraphBatch:
-    """Return threads of a forum: who replies to whom.
+    """Return threads of a forum, with an edge per reply.
 
     In each thread a share of all posts, drawn from 0.2 to 0.8, replies to the first one, and the others reply
     to any post before them. Threads have about 430 posts on average, from 6 to 3,800.
@@ -57,7 +57,7 @@ def reply_trees(n_graphs: int, *, chords: float = 0.0) -> tw.GraphBatch:
 
 
 def unlabelled(sizes: list[int] | np.ndarray, sources: np.ndarray, targets: np.ndarray) -> tw.GraphBatch:
-    """Return graphs without labels from edges between nodes that are numbered through."""
+    """Return graphs without labels from edges between nodes numbered over all graphs."""
     graph_ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     adjacency = assemble(graph_ptr, sources, targets, warn=False)
     return tw.GraphBatch.unchecked(

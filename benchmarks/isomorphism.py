@@ -1,12 +1,12 @@
-"""Hash, compare and de-duplicate beside networkx and igraph; ratios from one run, in turns, after warm-up.
+"""Hash, compare and de-duplicate, compared with networkx and igraph; ratios of one run, after warm-up.
 
 Run as ``python benchmarks/isomorphism.py`` (needs TWINWL_DATA with NCI1.zip and EXP.zip). It prints a table
 and writes results/isomorphism.json.
 
 * hash: ``graph_hashes`` of NCI1 with 3 rounds, and networkx' ``weisfeiler_lehman_graph_hash`` with 3 rounds.
 * compare: ``compare(readout="size")`` on the 600 pairs of EXP, igraph's exact test (BLISS with node labels as
-  colours), and networkx' ``is_isomorphic`` with node labels, stopped after 1 s a pair; a stopped pair counts
-  as 1 s. Both peers are given graphs of their own kind, already built.
+  colours), and networkx' ``is_isomorphic`` with node labels, stopped after 1 s per pair; a stopped pair
+  counts as 1 s. Both peers are given graphs of their own kind, already built.
 * de-duplicate: exact ``deduplicate`` of NCI1, and igraph's canonical permutation of the same graphs, already
   built, and nothing else.
 """

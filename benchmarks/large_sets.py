@@ -1,4 +1,4 @@
-"""A set too large for an exact kernel: Nyström on all training graphs beside the exact kernel on some.
+"""A set too large for an exact kernel: Nyström on all training graphs compared with the exact kernel on some.
 
 Run as ``python benchmarks/large_sets.py`` (needs TWINWL_DATA with MoleculeNet's HIV). A tenth is tested on,
 once by scaffold as OGB splits (where another tenth is left for validation) and once at random. Both kernels

@@ -1,4 +1,4 @@
-"""One epoch of the sparse perceptron beside its peers, on the matrix that STwinClassifier trains on.
+"""One epoch of the sparse perceptron compared with its peers, on the matrix that STwinClassifier trains on.
 
 90 % of NCI1, 3 rounds, hidden layer of 64, batches of 32, Adam. Run as ``python benchmarks/mlp.py`` (needs
 TWINWL_DATA with NCI1.zip). The contestants take turns in one process, after a warm-up epoch each; the figures
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def _training_matrix(rounds: int) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """Return what the classifier's network is fed for 90 % of NCI1, and the classes."""
+    """Return the input of the classifier's network for 90 % of NCI1, and the classes."""
     folder = os.environ.get("TWINWL_DATA")
     if not folder:
         sys.exit("set TWINWL_DATA to a folder with NCI1.zip")

@@ -1,4 +1,4 @@
-"""Molecules: twin features beside the fingerprints that chemists use, on scaffold splits, five seeds.
+"""Molecules: twin features compared with the fingerprints that chemists use, on scaffold splits, five seeds.
 
 Run as ``python benchmarks/molecules.py`` (needs TWINWL_DATA with MoleculeNet's tables). Each set is split
 once by scaffold, 80 : 10 : 10, common scaffolds first, as OGB does. Models learn from the first part and are

@@ -1,4 +1,4 @@
-"""What it costs to make graphs of SMILES, beside what RDKit takes to parse them.
+"""The cost of turning SMILES into graphs, compared with RDKit's parsing alone.
 
 Run as ``python benchmarks/molecules_in.py`` (needs TWINWL_DATA with MoleculeNet's HIV, and RDKit). One core:
 processor time of every eighth molecule, of which the least of ten runs counts for each 500 molecules, so that

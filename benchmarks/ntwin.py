@@ -1,8 +1,8 @@
-"""An epoch of NTwin-GNN on the colour quotient beside the same network in PyG, and how its cost grows.
+"""An epoch of NTwin-GNN on the colour quotient compared with the same network in PyG, and how its cost grows.
 
 Run as ``python benchmarks/ntwin.py`` (needs TWINWL_DATA with NCI1.zip). Contestants run in turns, each in a
 process of its own so that peak memory is its own too. The PyG contestant is given its rooted subgraphs
-already cut, one ``Data`` a graph with one-hot labels, as a transform would leave them; both start from the
+already cut, one ``Data`` per graph with one-hot labels, as a transform would leave them; both start from the
 same weights, and their first outputs are compared. Figures go to results/ntwin.json, the plot to
 docs/images/ntwin_growth.png.
 """
@@ -104,7 +104,7 @@ def work(name: str, threads: int, epochs: int) -> dict[str, float]:
         import torch_geometric.nn  # noqa: F401, PLC0415  (its import must not count as preparation)
     collection = read_tu(Path(os.environ["TWINWL_DATA"]) / "NCI1.zip")
     graphs, y = collection.graphs, np.unique(collection.y, return_inverse=True)[1]
-    build_quotient(graphs[:50], LAYERS, HOPS)  # compiled code is loaded once a process
+    build_quotient(graphs[:50], LAYERS, HOPS)  # compiled code is loaded once per process
     after_imports = _peak()
     torch.manual_seed(0)
     encoder = NTwinEncoder(len(graphs.node_vocabulary), LAYERS, HOPS, HIDDEN)
@@ -308,7 +308,7 @@ def draw(table: dict[str, list[dict[str, float]]]) -> None:
     for row in axes:
         row[0].legend()
     figure.suptitle(
-        f"NCI1, {LAYERS} layers and {HOPS} hops unless said otherwise, hidden {HIDDEN}, one thread"
+        f"NCI1, {LAYERS} layers and {HOPS} hops unless noted otherwise, hidden {HIDDEN}, one thread"
     )
     figure.savefig(PLOT, dpi=120)
 

@@ -1,4 +1,4 @@
-"""Twin refinement beside its peers and above its floor; with hubs; how cost grows with graphs and nodes.
+"""Twin refinement compared with its peers and its floor; with hubs; how cost grows with graphs and nodes.
 
 Run as ``python benchmarks/refinement.py`` (needs TWINWL_DATA with NCI1, NCI109, Mutagenicity, MUTAG, DD and
 IMDB-BINARY). Everything that is compared runs in one process, in turns, after warm-up; figures are medians.
@@ -255,7 +255,7 @@ def _hubs() -> dict[str, dict[str, float]]:
     """Return seconds on large graphs: what is asked for, and beside it the WL rounds alone."""
     os.environ.pop("TWINWL_NUM_THREADS", None)
     n_iter = 3
-    for small in (star(5000), random_graph(5000, 15_000)):  # compiling is not what is measured
+    for small in (star(5000), random_graph(5000, 15_000)):  # compile before measuring
         for run in _on_large_graphs(small, n_iter).values():
             run()
     out = {}
@@ -330,7 +330,7 @@ def _grown_set(copies: int) -> dict[str, float]:
 
 
 def _grown_graph(n_nodes: int) -> dict[str, float]:
-    """Measure rooted sizes up to h = 2 of one random graph with five edges a node."""
+    """Measure rooted sizes up to h = 2 of one random graph with five edges per node."""
     batch = random_graph(n_nodes, 5 * n_nodes)
     arrays = {name: getattr(batch, name) for name in ("indptr", "indices", "graph_ptr", "node_labels")}
     return _measured("sizes", arrays) | {"nodes": n_nodes, "edges": batch.n_edges}
@@ -348,7 +348,7 @@ def _measured(kind: str, arrays: dict[str, np.ndarray]) -> dict[str, float]:
 
 
 def _measure_alone(kind: str, folder: str) -> dict[str, float]:
-    # Imports and compiled kernels are not what is measured; a large graph takes others.
+    # Import and compile before measuring; a large graph needs other kernels.
     small = [tw.GraphBatch.from_edges([[(0, 1)]] * 3), random_graph(5000, 15_000)]
     work: Callable[[tw.GraphBatch], object] = {
         "features": lambda batch: tw.STwinVectorizer(ROUNDS).fit_transform(batch),

@@ -2,7 +2,7 @@
 
 Each candidate feeds the same perceptron (hidden 64, dropout 0.5, Adam 1e-3, batches of 32, patience 15 on the
 held-out 10 %) with equation (3) features of 3 rounds, rescaled. Run as ``python benchmarks/scaling.py`` with
-TWINWL_DATA set. One JSON line a fold is appended to results/scaling.jsonl; folds that are there already are
+TWINWL_DATA set. One JSON line per fold is appended to results/scaling.jsonl; folds that are there already are
 not run again. The table comes last.
 """
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.evaluation.folds import Fold
 
-    # Takes sums and counts of the graphs that are learnt from; returns what rescales any graph's.
+    # Takes sums and counts of the training graphs; returns a function that rescales those of any graph.
     Scaling = Callable[[sparse.csr_matrix, sparse.csr_matrix], Callable[..., sparse.csr_matrix]]
 
 OUT = Path(__file__).parent / "results" / "scaling.jsonl"

@@ -1,4 +1,4 @@
-"""STwin kernels and features beside their peers; ratios from one process, in turns, after warm-up.
+"""STwin kernels and features compared with their peers; ratios of one process, in turns, after warm-up.
 
 Run as ``python benchmarks/stwin.py`` (needs TWINWL_DATA with NCI1.zip and moleculenet_csv.zip). Each part may
 be run alone (``--only kernels``); its figures then replace those of the same part in results/stwin.json.

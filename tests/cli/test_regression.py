@@ -87,7 +87,7 @@ def test_the_task_can_be_asked_for(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--task", "classification"], "the target 'size' holds 1.5, a measurement and no class"),
+        (["--task", "classification"], "the target 'size' holds 1.5, a measurement, not a class"),
         (["--balanced"], "--balanced is for classes, and the targets are numbers"),
     ],
 )
@@ -104,7 +104,7 @@ def test_names_are_no_numbers(tmp_path, svr):
     (tmp_path / "m.csv").write_text("smiles,size\nCCO,large\nCC,small\n")
     result = run("train", tmp_path / "m.csv", "-o", tmp_path / "m.twinwl", "--task", "regression")
     assert result.exit_code == 2
-    assert "the target 'size' holds 'large', which is no number" in result.stderr
+    assert "the target 'size' holds 'large', which is not a number" in result.stderr
     result = run("predict", svr, tmp_path / "m.csv", "--target", "size")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "target 'size' of row 0 is 'large', which is not a number" in result.stderr

@@ -209,7 +209,7 @@ def test_numbers_are_learnt_said_to_be_and_predicted(tmp_path, method):
         ("predict", model, data, "--proba"): "--proba needs a model of classes; this one predicts numbers",
         ("predict", model, data, "--threshold", 0.5): "--threshold needs a model of classes",
         ("train", data, "-o", model, "--method", method, "--balanced"): "--balanced is for classes",
-        ("train", data, "-o", model, "--task", "classification"): "holds 2.5, a measurement and no class",
+        ("train", data, "-o", model, "--task", "classification"): "holds 2.5, a measurement, not a class",
     }
     for arguments, message in refused.items():
         failed = run(*arguments)

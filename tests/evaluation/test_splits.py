@@ -224,7 +224,7 @@ def test_several_folds_in_one_file(tmp_path):
     [
         ("s.json", {"train": [0, 1], "test": [2]}, "37 of 40 graphs have no value (rows 3, 4, 6, 7, 8, …)"),
         ("s.json", {**BY_PART, "test": [34, 99]}, "row 99 is out of range: mine has the rows 0 to 41"),
-        ("s.json", {**BY_PART, "test": [0]}, "row 0 stands there twice, as train and test"),
+        ("s.json", {**BY_PART, "test": [0]}, "row 0 is listed twice, as train and test"),
         ("s.json", {**BY_PART, "test": ["x"]}, "got 'x' for a row, expected a whole number"),
         ("s.json", {**BY_PART, "test": [1.5]}, "got 1.5 for a row"),
         ("s.json", "no json at all", "not readable as JSON"),
@@ -235,8 +235,8 @@ def test_several_folds_in_one_file(tmp_path):
             [["train"], ["test"]] * 21,
             "got ['train'], expected text, a number or a date for each graph",
         ),
-        ("s.csv", "a,b\n1,2\n", "which column says the part? It has 'a', 'b'"),
-        ("s.csv", "row,split\n0,train\n0,test\n", "row 0 stands there twice"),
+        ("s.csv", "a,b\n1,2\n", "got the columns 'a', 'b'"),
+        ("s.csv", "row,split\n0,train\n0,test\n", "row 0 is listed twice"),
         ("s.csv", "split\n" + "train\n" * 60, "row 42 is out of range"),
     ],
 )

@@ -52,7 +52,7 @@ def test_numpy_makes_an_array_of_graphs_of_it(batch):
 
 @pytest.mark.parametrize("options", [{"dtype": float}, {"copy": False}])
 def test_numpy_is_told_that_a_batch_holds_no_numbers(batch, options):
-    with pytest.raises(GraphInputError, match="no array of numbers"):
+    with pytest.raises(GraphInputError, match="not an array of numbers"):
         batch.__array__(**options)  # which NumPy 2 calls so, and NumPy 1 without `copy`
 
 

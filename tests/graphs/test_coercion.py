@@ -115,15 +115,15 @@ def test_what_is_no_collection_is_refused_kindly(graphs, message):
 BAD = {
     "strings": (["CC", "CC"], "graph 0: 'CC': a string may be SMILES or graph6"),
     "string last": ([PATH, "CC"], "graph 1: 'CC': a string may be"),
-    "unknown": ([PATH, 3.5], "graph 1: 3.5 of type float is no graph"),
-    "None": ([PATH, None], "graph 1: None of type NoneType is no graph"),
+    "unknown": ([PATH, 3.5], "graph 1: 3.5 of type float is not a graph"),
+    "None": ([PATH, None], "graph 1: None of type NoneType is not a graph"),
     "mixed": (
         [nx.path_graph(2), PATH],
         "graph 1: it is of kind 'edge list' and graph 0 of kind 'networkx graph'",
     ),
     "mixed directions": ([nx.path_graph(2), nx.DiGraph()], "graph 1: it is directed"),
-    "array of numbers": (np.arange(3), "graph 0: .* is no graph"),
-    "table of objects": (np.array([[None, None]]), "graph 0: .* is no graph"),
+    "array of numbers": (np.arange(3), "graph 0: .* is not a graph"),
+    "table of objects": (np.array([[None, None]]), "graph 0: .* is not a graph"),
 }
 
 

@@ -89,8 +89,8 @@ BAD = {
     "astronomic sparse6": (":~~~~~~~~", "without gaps"),
     "large empty sparse6": (":~~?_????", "without gaps"),
     "SMILES": ("c1ccccc1", "out of range"),
-    "number": (3, "3 is no string"),
-    "None": (None, "None is no string"),
+    "number": (3, "3 is not a string"),
+    "None": (None, "None is not a string"),
     "directed among undirected": ("&?", "do not mix"),
 }
 

@@ -56,7 +56,7 @@ BAD = {
         "node 0: label nan",
     ),
     "directed": (igraph.Graph(2, directed=True), {}, "it is directed"),
-    "no graph": ([(0, 1)], {}, "list is no igraph graph"),
+    "no graph": ([(0, 1)], {}, "list is not a graph of igraph"),
 }
 
 

@@ -115,8 +115,8 @@ BAD = {
     "text features": (_with("x", {0: "a", 1: "b"}), {"node_features": "x"}, "expected an array of float64"),
     "wider features": (_with("x", {0: [1, 2], 1: [1, 2]}), {"node_features": "x"}, "equally many"),
     "directed among undirected": (nx.DiGraph([(0, 1)]), {}, "it is directed and graph 0 is undirected"),
-    "no graph": ("CC", {}, "str is no networkx graph"),
-    "None": (None, {}, "NoneType is no networkx graph"),
+    "no graph": ("CC", {}, "str is not a graph of networkx"),
+    "None": (None, {}, "NoneType is not a graph of networkx"),
 }
 
 

@@ -1,4 +1,4 @@
-"""The deep graph kernel: WL colours as words, whose embeddings say which of them are alike."""
+"""The deep graph kernel: WL colours as words, whose embeddings tell which of them are similar."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class DeepGraphKernelSVC(KernelSVC):
     The colours of a graph's nodes in one round of 1-WL form a sentence; a skip-gram model embeds the colours
     of all rounds. The kernel is :math:`k(G, G') = \phi(G)^T M \phi(G')`, where
     :math:`\phi` counts colours and :math:`M_{ij}` is the inner product of the embeddings of colours i and j;
-    it is divided here by the geometric mean of the self-similarities. Colours that no training graph has
-    have no embedding and are left out.
+    it is divided here by the geometric mean of the self-similarities. Colours that occur in no training graph
+    have no embedding and are ignored.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ class DeepGraphKernelSVC(KernelSVC):
     window : int, default=10
         Largest distance in a sentence between two colours that count as co-occurring.
     epochs : int, default=20
-        Times that the skip-gram model goes over all sentences.
+        Number of passes of the skip-gram model over all sentences.
     C : float or sequence of float, default=(0.1, 1, 3, 10, 100, 1000)
     inner_folds : int, default=5
     class_weight : None, "balanced" or mapping from class to weight, default=None
     random_state : int, RandomState, Generator or None, default=0
-        Decides the embeddings and the inner folds.
+        Seed of the embeddings and of the inner folds.
 
     Examples
     --------
@@ -100,13 +100,13 @@ class DeepGraphKernelSVC(KernelSVC):
         return _cosines(known @ self.embedding_, self.vectors_)
 
     def _embedding(self, encoding: Encoding, batch: GraphBatch, seed: int) -> Float64:
-        """Return a row per colour, shape (n_columns, vector_size)."""
+        """Return one row per colour, shape (n_columns, vector_size)."""
         word2vec = import_extra("gensim.models", "baselines").Word2Vec
         first_column = np.concatenate([[0], np.cumsum(encoding.space.columns_per_round)])[:-1]
         words = (encoding.column_of_node + first_column[:, None]).astype(str)
         bounds = batch.graph_ptr[1:-1]
         sentences = [part.tolist() for of_round in words for part in np.split(of_round, bounds)]
-        # One worker, for threads would race; no word is rare enough to leave out.
+        # With several workers the result would depend on their timing; rare words are kept.
         model = word2vec(
             sentences,
             vector_size=self.vector_size,

@@ -31,20 +31,20 @@ __all__ = ["DiffPoolClassifier"]
 class DiffPoolClassifier(GNNClassifier):
     r"""Classify graphs with differentiable pooling (Ying et al., 2018), one pooling step.
 
-    Two networks look at the nodes: one embeds them, :math:`Z = \mathrm{GNN}_{embed}(A, X)`, one assigns them
-    to clusters, :math:`S = \mathrm{softmax}(\mathrm{GNN}_{pool}(A, X))` (equations 5 and 6 there). The coarse
-    graph :math:`X' = S^T Z`, :math:`A' = S^T A S` (equations 3 and 4) is convolved once more. The readout
-    is the sum over nodes before and over clusters after. The link prediction and entropy objectives of its
-    section 3.3 are minimised along with the cross-entropy. It tells apart no more than 1-WL.
+    There are two networks: one embeds the nodes, :math:`Z = \mathrm{GNN}_{embed}(A, X)`, one assigns them to
+    clusters, :math:`S = \mathrm{softmax}(\mathrm{GNN}_{pool}(A, X))` (equations 5 and 6 there). The coarse
+    graph :math:`X' = S^T Z`, :math:`A' = S^T A S` (equations 3 and 4) is convolved once more. The readout is
+    the sum over nodes before the pooling and over clusters after it. The link prediction and entropy losses
+    of section 3.3 are added to the cross-entropy. Its expressive power is at most that of 1-WL.
 
     Parameters
     ----------
     cluster_ratio : float, default=0.25
         Number of clusters, as a share of the largest training graph's nodes.
     max_memory : int or None
-        Bytes that the dense matrices may take; None allows half of the machine's memory.
+        Limit for the dense matrices, in bytes; None allows half of the machine's memory.
     layers, hidden, dropout, random_state, …
-        As for `twinwl.baselines.gnn_classifier.GNNClassifier`; ``layers`` counts those before the pooling.
+        As for `twinwl.baselines.gnn_classifier.GNNClassifier`; ``layers`` is the number before the pooling.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class DiffPoolClassifier(GNNClassifier):
         self.n_clusters_ = max(1, math.ceil(self.cluster_ratio * int(batch.nodes_per_graph.max())))
 
     def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
-        # The adjacency, its product with the assignment, and the link prediction, there and back.
+        # The adjacency, its product with the assignment, and the link prediction, each with its gradient.
         check_dense(batch, self.batch_size, 6, "DiffPool", self.max_memory)
         return GraphExamples(batch, columns, padded=True)
 
@@ -107,7 +107,7 @@ class DiffPoolNetwork(torch.nn.Module):
 
 
 class _DenseLayers(torch.nn.Module):
-    """Mean-aggregating convolutions on dense adjacency, as the paper's GraphSAGE; rectified, the last too."""
+    """Mean-aggregating convolutions on dense matrices, as in the paper's GraphSAGE, each with a ReLU."""
 
     def __init__(self, widths: list[int]) -> None:
         super().__init__()
@@ -126,7 +126,7 @@ class _DenseLayers(torch.nn.Module):
 def _with_auxiliary_loss(logits: torch.Tensor, loss: torch.Tensor) -> torch.Tensor:
     """Return the logits unchanged; their gradient also flows into ``loss``.
 
-    The trainer knows one loss only: so it minimises that plus ``loss``.
+    The trainer minimises a single loss; in this way it minimises the sum of that and ``loss``.
 
     Parameters
     ----------

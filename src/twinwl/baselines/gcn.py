@@ -21,7 +21,7 @@ class GCNClassifier(GNNClassifier):
     r"""Classify graphs with a GCN (Kipf and Welling, 2017), its last node states summed over each graph.
 
     A layer is equation (2) there, :math:`H' = \mathrm{ReLU}(\tilde D^{-1/2} \tilde A \tilde D^{-1/2} H W)`
-    with self-loops in :math:`\tilde A`. It tells apart no more than 1-WL.
+    with self-loops in :math:`\tilde A`. Its expressive power is at most that of 1-WL.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class GCNClassifier(GNNClassifier):
 
 
 class GCNLayers(torch.nn.Module):
-    """A stack of graph convolutions, each rectified."""
+    """A stack of graph convolutions, each followed by a ReLU."""
 
     def __init__(self, n_columns: int, hidden: int, layers: int) -> None:
         super().__init__()

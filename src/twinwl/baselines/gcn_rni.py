@@ -1,4 +1,4 @@
-"""GCN-RNI: graph convolutions whose nodes start with random numbers beside their labels."""
+"""GCN-RNI: graph convolutions whose nodes start with random numbers in addition to their labels."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _SEEDS_BELOW = 2**31 - 1
 class GCNRNIClassifier(GNNClassifier):
     r"""Classify graphs by graph convolutions with random node initialisation (Abboud et al., 2021).
 
-    A share of the entries of each node's first state are standard normal numbers, drawn anew whenever the
-    network is run; the others are learnt from the labels around it. The network is a random variable,
-    invariant in expectation, and can in principle tell all graphs apart. In training every batch sees fresh
-    numbers; predictions average the logits of a fixed set of draws, so they are repeatable and do not depend
-    on the graphs that are predicted along.
+    A share of the entries of each node's initial state are standard normal numbers, drawn anew in each
+    forward pass; the others are learnt from the labels around it. The network is a random variable, invariant
+    in expectation, and can in principle tell all graphs apart. In training every batch gets fresh numbers;
+    predictions average the logits of a fixed set of draws, so they are repeatable and do not depend on the
+    other graphs in the batch.
 
-    Its authors ran it deep and long, and so does the row ``"gcn-rni"`` of the tables: eight layers, batches
-    of 20, 300 epochs without early stopping (theirs has 500). On EXP it guesses for fifty epochs and more
-    before it learns, so that patience pays.
+    Its authors used deep networks and long training, and so does the method ``"gcn-rni"`` of the tables:
+    eight layers, batches of 20, 300 epochs (theirs: 500) without early stopping. On EXP the accuracy stays at
+    chance level for the first fifty epochs or more.
 
     Parameters
     ----------
     ratio : float, default=0.5
-        Share of random entries; 1 leaves the labels out.
+        Share of random entries; 1 ignores the labels.
     draws : int, default=4
-        How many draws a prediction averages.
+        Number of draws that a prediction averages.
     layers, hidden, dropout, random_state, …
         As for `twinwl.baselines.gnn_classifier.GNNClassifier`.
 
@@ -72,7 +72,7 @@ class GCNRNIClassifier(GNNClassifier):
 
 
 class GCNRNINetwork(torch.nn.Module):
-    """What two convolutions make of labels, beside random numbers; convolutions, the maximum, a classifier.
+    """Two convolutions of the labels, random numbers appended; convolutions, the maximum, a classifier.
 
     A convolution has one weight for the node itself and one for the mean of its neighbours.
     """
@@ -105,10 +105,10 @@ class GCNRNINetwork(torch.nn.Module):
         self.register_buffer("seed", torch.randint(_SEEDS_BELOW, ()))
 
     def forward(self, graphs: GraphInput) -> torch.Tensor:
-        """Return logits, shape (n_graphs, n_classes): of fresh numbers in training, else a mean of draws."""
+        """Return logits, shape (n_graphs, n_classes): of one draw in training, else averaged over draws."""
         if self.training:
             return self.logits(graphs, torch.randn(len(graphs.x), self.n_random))
-        # The i-th node of every graph gets the same numbers, so that a graph's company does not matter.
+        # The i-th node of every graph gets the same numbers, so the other graphs of the batch do not matter.
         sizes = torch.bincount(graphs.graph_of_node, minlength=graphs.n_graphs)
         place = torch.arange(len(graphs.x)) - (sizes.cumsum(0) - sizes)[graphs.graph_of_node]
         n_places = int(sizes.max()) if len(sizes) else 0

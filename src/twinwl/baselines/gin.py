@@ -21,7 +21,7 @@ class GINClassifier(GNNClassifier):
 
     A layer is equation (4.1) there with :math:`\epsilon = 0`,
     :math:`h_v' = \mathrm{MLP}(h_v + \sum_{u \in N(v)} h_u)`; the readout is equation (4.2), the sums over
-    the nodes of all layers side by side, the input's included. It tells apart exactly what 1-WL does.
+    the nodes of all layers, including the input, concatenated. Its expressive power is that of 1-WL.
 
     Parameters
     ----------

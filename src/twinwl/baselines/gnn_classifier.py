@@ -1,4 +1,4 @@
-"""The frame of every graph neural network here: a row of the table is little more than its network."""
+"""The base class of the graph neural networks: a subclass adds little more than its network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["CommonOptions", "GNNClassifier", "TrainingOptions"]
 
 
 class TrainingOptions(TypedDict, total=False):
-    """Parameters of every network's training, by keyword; `GNNClassifier` explains them."""
+    """Training parameters of every network, by keyword, as in `GNNClassifier`."""
 
     dropout: float
     random_state: RandomState
@@ -40,18 +40,18 @@ class TrainingOptions(TypedDict, total=False):
 
 
 class CommonOptions(TrainingOptions, total=False):
-    """The same with the network's depth and width."""
+    """Training parameters, and the network's depth and width."""
 
     layers: int
     hidden: int
 
 
 class GNNClassifier(NeuralGraphClassifier):
-    """Base of the neural rows; a subclass brings ``_network`` and, where it needs others, its examples.
+    """Base of the neural baselines; a subclass implements ``_network`` and, if needed, ``_parted_examples``.
 
-    Nodes enter with one-hot labels, those that no training graph has as zeros, and with their continuous
-    features, scaled. Edge labels are not looked at. Training is that of every neural method here: Adam,
-    early stopping on a held-out part, the weights of the best epoch.
+    The input of a node is its one-hot label, all zeros if it occurs in no training graph, and its continuous
+    features, standardised. Edge labels are ignored. Training is that of all neural methods of this package:
+    Adam, early stopping on a held-out part, the weights of the best epoch.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class GNNClassifier(NeuralGraphClassifier):
     history_ : History
         Curves of the training.
     inputs_ : NodeInputs
-        Labels and scales, as the training graphs had them.
+        Labels and scales of the training graphs.
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -112,7 +112,7 @@ class GNNClassifier(NeuralGraphClassifier):
         self.verbose = verbose
 
     def __init_subclass__(cls) -> None:
-        """Write out the signature of a row that names only parameters of its own; scikit-learn reads it."""
+        """Add the inherited parameters to the signature of ``__init__``, which scikit-learn reads."""
         super().__init_subclass__()
         if "__init__" in vars(cls):
             own = inspect.signature(cls.__init__).parameters
@@ -121,24 +121,24 @@ class GNNClassifier(NeuralGraphClassifier):
             rest = [parameter for name, parameter in inherited.items() if name not in own]
             cls.__init__.__signature__ = inspect.Signature([*named, *rest])  # type: ignore[attr-defined]
 
-    # ------------------------------------------------------------------ what a row brings
+    # ------------------------------------------------------------------ what a subclass implements
 
     def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
         """Return a fresh network for one part of examples; torch is seeded."""
         raise NotImplementedError
 
     def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
-        """Return the graphs as the network takes them."""
+        """Return the graphs as input of the network."""
         return GraphExamples(batch, columns)
 
     def _extra_features(self, batch: GraphBatch) -> Float64 | None:  # noqa: ARG002
-        """Return further continuous features of the nodes, where the method computes any."""
+        """Return continuous features of the nodes that the method computes, or None."""
         return None
 
     def _look_at(self, batch: GraphBatch) -> None:
-        """Note what else the network's shape depends on, from the graphs that are learnt from."""
+        """Compute from the training graphs what else the shape of the network depends on."""
 
-    # ------------------------------------------------------------------ the frame's questions
+    # ------------------------------------------------------------------ what the base class asks for
 
     def _fit_examples(self, batch: GraphBatch) -> PartedExamples[object]:
         extra = self._extra_features(batch)

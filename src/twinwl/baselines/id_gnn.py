@@ -1,4 +1,4 @@
-"""ID-GNN: networks that know which node they are computing the state of."""
+"""ID-GNN: message passing inside ego networks, whose centre is marked."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class IDGNNClassifier(GNNClassifier):
     r"""Classify graphs with an identity-aware GNN (You et al., 2021), here on a GIN.
 
     The full form runs message passing inside the ego network of every node v, as many hops wide as there are
-    layers, where messages from v itself are made by other weights (algorithm 1 there):
-    :math:`h_u' = \mathrm{MLP}(h_u + \sum_{s \in N(u)} \mathrm{MSG}_{1[s = v]}(h_s))`. The state of v is what
-    its own ego network ends with at v. The fast form gives each node the numbers of closed walks that start
-    from it, the diagonals of :math:`A^2, \dots, A^K`, as further features, and runs a plain GIN. The readout
-    is the sum over nodes of all layers.
+    layers, where messages from v itself have weights of their own (algorithm 1 there): :math:`h_u' =
+    \mathrm{MLP}(h_u + \sum_{s \in N(u)} \mathrm{MSG}_{1[s = v]}(h_s))`. The state of v is its final state in
+    its own ego network. The fast form gives each node the numbers of closed walks that start from it, the
+    diagonals of :math:`A^2, \dots, A^K`, as further features, and runs a plain GIN. The readout is the sum
+    over nodes of all layers.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class IDGNNClassifier(GNNClassifier):
     longest_walk : int, default=6
         The K of the fast form.
     max_memory : int or None
-        Bytes that the ego networks may take; None allows half of the machine's memory.
+        Limit for the ego networks, in bytes; None allows half of the machine's memory.
     layers, hidden, dropout, random_state, …
         As for `twinwl.baselines.gnn_classifier.GNNClassifier`.
 
@@ -114,7 +114,7 @@ class IDGNNNetwork(torch.nn.Module):
             messages = torch.where(is_centre[:, None], of_centre(states), of_others(states))
             states = update((messages, states), graphs.edge_index)
             centres.append(states[is_centre])
-        # Each node is the centre of one ego network, and these stand in node order.
+        # Each node is the centre of one ego network, and these are in node order.
         logits: torch.Tensor = self.head(
             sum_by(torch.cat(centres, dim=1), graphs.graph_of_node, graphs.n_graphs)
         )
@@ -124,7 +124,7 @@ class IDGNNNetwork(torch.nn.Module):
 def closed_walks(batch: GraphBatch, longest: int) -> Float64:
     """Return the number of closed walks of 2, …, ``longest`` steps from each node: diagonals of powers of A.
 
-    Walks of one step do not exist, for there are no self-loops.
+    There are no walks of one step, because there are no self-loops.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""k-hop GNN: each node hears its whole k-hop neighbourhood, ring by ring from the outside in."""
+"""k-hop GNN: each node aggregates its k-hop neighbourhood, ring by ring from the outside in."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class KHopGNNClassifier(GNNClassifier):
     r"""Classify graphs with a k-hop GNN (Nikolentzos, Dasoulas and Vazirgiannis, 2020).
 
     For each root the nodes at distance d form the ring :math:`R_d`. From the outermost ring inwards, the
-    nodes of a ring first hear their neighbours in it,
+    nodes of a ring first get messages from their neighbours in it,
     :math:`x_u \leftarrow \mathrm{MLP}(x_u) + \sum_{w \in N(u) \cap R_d} \mathrm{MLP}(x_w)` (update within),
-    then those of the next ring hear them in the same way (update across), each step with perceptrons of its
-    own. What arrives at the root is its new state. The readout is the sum over nodes.
+    then those of the next ring get messages from them in the same way (update across), each step with its own
+    perceptrons. The last step gives the new state of the root. The readout is the sum over nodes.
 
     Parameters
     ----------
     hops : int, default=3
-        The k: how far a node hears in one layer.
+        The k: radius of the neighbourhood in one layer.
     max_memory : int or None
-        Bytes that the neighbourhoods may take; None allows half of the machine's memory.
+        Limit for the neighbourhoods, in bytes; None allows half of the machine's memory.
     layers : int, default=1
         Number of such passes; the authors use one in their experiments on graphs.
     hidden, dropout, random_state, …
@@ -120,7 +120,7 @@ class _RingPass(torch.nn.Module):
         outer: torch.Tensor | None = None
         for d in range(self.hops, -1, -1):
             members = torch.nonzero(distance == d)[:, 0]
-            # Places count within a ring; those of the outer ring stay as they are.
+            # Places are counted within a ring; those of the outer ring do not change.
             place[members] = torch.arange(len(members))
             states = self.enter[d](x[graphs.node_of_pair[members]])
             if outer is not None:

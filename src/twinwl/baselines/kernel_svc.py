@@ -1,4 +1,4 @@
-"""A support vector machine on a graph kernel, its C chosen inside the training part."""
+"""A support vector machine on a graph kernel, with C chosen inside the training part."""
 
 from __future__ import annotations
 
@@ -45,17 +45,18 @@ def labelled_graphs(X: GraphsLike, purpose: str, kernel: str) -> GraphBatch:
     if batch.node_features is not None and batch.has_node_features:
         raise TwinWLError(
             f"the nodes have {batch.node_features.shape[1]} continuous features, which the {kernel} cannot "
-            "use: it compares labels. Make labels of them with batch.discretise(), leave them out with "
+            "use: it compares labels. Turn them into labels with batch.discretise(), drop them with "
             "batch.without_features(), or use a neural method"
         )
     return batch
 
 
 class KernelSVC(ClassifierMixin, GraphEstimator):
-    """Base of the kernels that other libraries compute; a subclass brings the kernel matrices.
+    """Base of the kernels that other libraries compute; a subclass computes the kernel matrices.
 
-    A subclass implements ``_fit_kernel(batch, seed)``, the square matrix of the graphs that are learnt from,
-    and ``_kernel(batch)``, similarities of other graphs (rows) with those.
+    A subclass implements ``_fit_kernel(batch, seed)``, which returns the square matrix of the training
+    graphs, and ``_kernel(batch)``, which returns the similarities of other graphs (rows) to the training
+    graphs.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ class KernelSVC(ClassifierMixin, GraphEstimator):
         Folds of that choice; fewer where a class has fewer graphs (or groups).
     class_weight : None, "balanced" or mapping from class to weight
     random_state : int, RandomState, Generator or None
-        Decides the inner folds, and the kernel where it has a random step.
+        Seed of the inner folds, and of the kernel if it has a random step.
 
     Attributes
     ----------
@@ -73,7 +74,7 @@ class KernelSVC(ClassifierMixin, GraphEstimator):
     C_ : float
         Penalty chosen.
     inner_score_ : float
-        Its accuracy on held-out graphs of the inner folds; optimistic, for it was the best one.
+        Its accuracy on held-out graphs of the inner folds; optimistic, because it is that of the best C.
     """
 
     _constraints: ClassVar[Constraints] = {

@@ -30,17 +30,17 @@ class NestedGINClassifier(GNNClassifier):
 
     Inside the rooted subgraph :math:`G_w^h` of every node w a base GNN, here a GIN, gives each node v a state
     :math:`h_{v,w}`; they are pooled to the state of the root, :math:`h_w = R_0(\{h_{v,w}\})`, and those to
-    that of the graph. Each node also enters with its distance from the root, one-hot. Both poolings are
-    sums here, of the states of all layers.
+    that of the graph. The distance from the root, one-hot, is part of each node's input. Both poolings
+    are sums here, of the states of all layers.
 
     Parameters
     ----------
     height : int, default=3
         Radius of the rooted subgraphs.
     distance_features : bool, default=True
-        Tell each node how far it is from the root.
+        Add each node's distance from the root to its input.
     max_memory : int or None
-        Bytes that the subgraphs may take; None allows half of the machine's memory.
+        Limit for the subgraphs, in bytes; None allows half of the machine's memory.
     layers : int, default=4
         Layers of the GIN.
     hidden : int, default=32

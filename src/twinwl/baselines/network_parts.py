@@ -1,4 +1,4 @@
-"""Parts that most of the networks are made of: a two-layer perceptron, sums by place, the classifier."""
+"""Parts that most of the networks share: a two-layer perceptron, sums by index, the classifier."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["ReadoutHead", "perceptron", "sum_by"]
 
 
 def perceptron(n_inputs: int, hidden: int) -> torch.nn.Sequential:
-    """Return two layers, each normalised over the rows of a batch and rectified."""
+    """Return two layers, each normalised over the rows of a batch and followed by a ReLU."""
     return torch.nn.Sequential(
         torch.nn.Linear(n_inputs, hidden),
         PooledSumNorm(hidden),

@@ -31,17 +31,18 @@ class OneTwoThreeGNNClassifier(GNNClassifier):
     A layer on k-sets is :math:`f_k'(s) = \sigma(f_k(s) W_1 + \sum_{t \in N_L(s)} f_k(t) W_2)`, where
     :math:`N_L(s)` are the sets that differ from s in one node, the old and the new node being adjacent. The
     first state of a set is :math:`\sigma([f^{iso}(s), \sum_{u \subset s} f_{k-1}(u)] W_3)`: its isomorphism
-    type and the last states of the (k-1)-sets in it. The type counts edges; labels come up from the nodes.
-    The readout is the sum over nodes, pairs and triples.
+    type and the last states of the (k-1)-sets in it. The type is the number of edges; labels come from the
+    nodes. The readout is the sum over nodes, pairs and triples.
 
     Parameters
     ----------
     connected : bool, default=True
-        Take only triples that are connected, as the authors' own experiments do; all pairs are taken.
+        Use only connected triples, as in the authors' experiments; all pairs are used.
     max_memory : int or None
-        Bytes that the sets may take; None allows half of the machine's memory.
+        Limit for the sets, in bytes; None allows half of the machine's memory.
     layers, hidden, dropout, random_state, …
-        As for `twinwl.baselines.gnn_classifier.GNNClassifier`; ``layers`` for nodes, pairs and triples each.
+        As for `twinwl.baselines.gnn_classifier.GNNClassifier`; nodes, pairs and triples have ``layers``
+        layers each.
 
     Examples
     --------
@@ -76,7 +77,7 @@ class OneTwoThreeGNNClassifier(GNNClassifier):
 
 
 class OneTwoThreeNetwork(torch.nn.Module):
-    """A k-GNN on nodes, on pairs, on triples, each fed by the one before; sums; a classifier."""
+    """A k-GNN on nodes, on pairs, on triples, each starting from the one before; sums; a classifier."""
 
     def __init__(self, n_columns: int, hidden: int, layers: int, n_classes: int, dropout: float) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Large batches in parts: prediction asks for a thousand graphs at once, more than some networks can hold."""
+"""Large batches in parts: prediction takes a thousand graphs at once, too many for some networks."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Part_co = TypeVar("Part_co", covariant=True)
 
 
 class PartedExamples(Generic[Part_co]):
-    """Examples whose batches come as one part, or as several where one would be too large.
+    """Examples whose batches come in one part, or in several if one would be too large.
 
     Parameters
     ----------
     cost_of_graph : array, shape (n_graphs,)
-        What each graph costs.
+        Cost of each graph.
     budget
-        What a part may cost; a graph that costs more is a part of its own.
+        Largest cost of a part; a graph that costs more is a part of its own.
     padded
         Whether every graph of a part costs as much as the costliest.
     """
@@ -38,7 +38,7 @@ class PartedExamples(Generic[Part_co]):
         return len(self.cost_of_graph)
 
     def part(self, rows: Int64) -> Part_co:
-        """Return the network's input for these graphs, whatever they cost."""
+        """Return the network's input for these graphs, regardless of their cost."""
         raise NotImplementedError
 
     def take(self, rows: Int64) -> tuple[Part_co, ...]:
@@ -49,7 +49,7 @@ class PartedExamples(Generic[Part_co]):
 
 
 class PartwiseNetwork(torch.nn.Module):
-    """Runs a network on each part and joins the logits."""
+    """Run a network on each part and join the logits."""
 
     def __init__(self, network: torch.nn.Module) -> None:
         super().__init__()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PPGNClassifier", "PairExamples", "PairInput"]
 
-# Of one block: input, two perceptrons of two layers, product, skip, output; and their gradients.
+# In one block: input, two perceptrons of two layers, product, skip, output; and their gradients.
 _MATRICES_OF_BLOCK = 16
 _PAIRS_PER_PART = 1 << 20
 
@@ -40,7 +40,7 @@ class PPGNClassifier(GNNClassifier):
     Parameters
     ----------
     max_memory : int or None
-        Bytes that the tensors may take; None allows half of the machine's memory.
+        Limit for the tensors, in bytes; None allows half of the machine's memory.
     layers : int, default=3
         Number of blocks.
     hidden : int, default=32
@@ -91,7 +91,7 @@ class PairInput(NamedTuple):
     pairs : tuple of tensors of float, shape (1 + n_columns, n_graphs of the size, size, size)
         Whether there is an arc; and a node's columns at the pair of the node with itself, else zeros.
     place : tensor of int64, shape (n_graphs,)
-        Where each graph stands among those of all sizes.
+        Place of each graph among those of all sizes.
     """
 
     pairs: tuple[torch.Tensor, ...]
@@ -106,7 +106,7 @@ class PairExamples(PartedExamples[PairInput]):
     batch
         The graphs.
     columns : array of float32, shape (n_nodes, n_columns)
-        What the network is told about each node.
+        Input of the network for each node.
 
     Examples
     --------
@@ -176,7 +176,7 @@ class _Block(torch.nn.Module):
     def forward(self, pairs: torch.Tensor) -> torch.Tensor:
         """Map (n_columns, n_graphs, n, n) to (hidden, n_graphs, n, n)."""
         product = self.left(pairs) @ self.right(pairs)
-        # The layer on both side by side; setting them side by side would take a quarter more time.
+        # The layer on both concatenated; concatenating them would take a quarter more time.
         of_pairs, of_product = self.join.weight.split_with_sizes([len(pairs), len(product)], dim=1)
         joined = torch.addmm(self.join.bias[:, None], of_pairs, pairs.flatten(1))
         joined = torch.addmm(joined, of_product, product.flatten(1)).relu_()
@@ -193,10 +193,10 @@ def _pair_perceptron(n_columns: int, hidden: int) -> torch.nn.Sequential:
 
 
 class _PairLinear(torch.nn.Linear):
-    """A linear layer on the features of each pair, which stand before the pairs as products want them."""
+    """A linear layer on the features of each pair; features are the first axis, as matrix products need."""
 
     def reset_parameters(self) -> None:
-        """Start without biases: they would drown the adjacency, a single column of zeros and ones."""
+        """Start with biases of zero: others would drown the adjacency, a single column of zeros and ones."""
         torch.nn.init.xavier_uniform_(self.weight)
         torch.nn.init.zeros_(self.bias)
 

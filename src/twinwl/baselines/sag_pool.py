@@ -1,4 +1,4 @@
-"""SAGPool: a graph convolution says which nodes to keep."""
+"""SAGPool: a graph convolution chooses which nodes to keep."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ __all__ = ["SAGPoolClassifier"]
 class SAGPoolClassifier(GNNClassifier):
     r"""Classify graphs with self-attention graph pooling (Lee et al., 2019), its global architecture.
 
-    A graph convolution of the node states scores the nodes (equation 3 there), the best share of them is
-    kept (equation 4) and weighted by the score (equation 5); the readout is their maximum beside their sum,
-    or beside their mean as in the paper. In the global architecture the states of all layers are pooled
-    once, so nodes with equal scores have equal states and it does not matter which of them is kept; the
-    hierarchical one depends on the order of the nodes there. It tells apart no more than 1-WL.
+    A graph convolution of the node states scores the nodes (equation 3 there), the best share of them is kept
+    (equation 4) and weighted by the score (equation 5); the readout is their maximum and their sum, or their
+    maximum and their mean, as in the paper. In the global architecture the states of all layers are pooled
+    once, so nodes with equal scores have equal states and it does not matter which of them is kept; in the
+    hierarchical one the order of the nodes would matter. Its expressive power is at most that of 1-WL.
 
     Parameters
     ----------
     ratio : float, default=0.5
-        Share of nodes that is kept.
+        Share of the nodes to keep.
     readout : {"sum", "mean"}, default="sum"
-        What stands beside the maximum. The mean is the paper's, and forgets how large a graph is.
+        Pooling used in addition to the maximum. The mean is the paper's; it does not depend on a graph's
+        size.
     layers, hidden, dropout, random_state, …
         As for `twinwl.baselines.gnn_classifier.GNNClassifier`.
 

@@ -27,7 +27,7 @@ class ShortestPathSVC(KernelSVC):
     A graph is the counts of its (label, label, distance) triples over ordered pairs of connected nodes, and
     the kernel :math:`k(G, G') = \sum_{p \in SP(G)} \sum_{p' \in SP(G')} k_{path}(p, p')` with equality as
     :math:`k_{path}` is their inner product, divided here by the geometric mean of the self-similarities.
-    Graphs without edges are similar to nothing.
+    The similarity of a graph without edges to any other is 0.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class ShortestPathSVC(KernelSVC):
     inner_folds : int, default=5
     class_weight : None, "balanced" or mapping from class to weight, default=None
     random_state : int, RandomState, Generator or None, default=0
-        Decides the inner folds.
+        Seed of the inner folds.
 
     Examples
     --------
@@ -91,12 +91,12 @@ class ShortestPathSVC(KernelSVC):
 
 
 def _with_edges(batch: GraphBatch) -> Int64:
-    """Return the graphs that have an edge: GraKeL does not take others, and they have no paths to count."""
+    """Return the graphs that have an edge: GraKeL does not accept others, and they have no paths to count."""
     return np.flatnonzero(np.diff(batch.indptr[batch.graph_ptr]) > 0)
 
 
 def _grakel_graphs(batch: GraphBatch, graphs: Int64) -> list[object]:
-    """Convert graphs to GraKeL's input: the edges of each node, and labels told apart by kind too."""
+    """Convert graphs to GraKeL's input: the edges of each node, and labels distinguished by type too."""
     tokens = [label_token(label) for label in batch.node_vocabulary]
     converted: list[object] = []
     for graph in graphs.tolist():

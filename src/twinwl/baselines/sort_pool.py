@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SortPoolClassifier"]
 
-# Section 5 of the paper: 16 and 32 filters, the second five wide, after pairs were pooled.
+# Section 5 of the paper: 16 filters, pooling of pairs, 32 filters of width 5.
 _FIRST_FILTERS, _SECOND_FILTERS, _FILTER_WIDTH = 16, 32, 5
 _FEWEST_KEPT = 10
 _DIGITS = 5
@@ -30,17 +30,17 @@ class SortPoolClassifier(GNNClassifier):
     r"""Classify graphs with DGCNN and its SortPooling (Zhang et al., 2018).
 
     A layer is equation (1) there, :math:`Z' = \tanh(\tilde D^{-1} \tilde A Z W)`; the last has one channel.
-    Nodes are sorted by it, the first k kept (zeros where there are fewer), the states of all layers read as
-    a sequence by two one-dimensional convolutions. k is such that a share of the training graphs have more
-    nodes. Ties are broken by the layers before, as the paper asks for and PyTorch Geometric's own
-    aggregation does not: without that the order of the nodes would matter. It tells apart no more than 1-WL.
+    Nodes are sorted by it and the first k are kept (padded with zeros); two one-dimensional convolutions read
+    their states in all layers as a sequence. k is chosen such that a given share of the training graphs have
+    more nodes. Ties are broken by the previous layers, as in the paper but not in PyTorch Geometric's own
+    aggregation: otherwise the order of the nodes would matter. Its expressive power is at most that of 1-WL.
 
     Parameters
     ----------
     share_larger : float, default=0.6
         Share of the training graphs with more than k nodes; k is at least 10.
     layers, hidden, dropout, random_state, …
-        As for `twinwl.baselines.gnn_classifier.GNNClassifier`; the sorting layer comes on top.
+        As for `twinwl.baselines.gnn_classifier.GNNClassifier`; the sorting layer is an additional one.
 
     Examples
     --------
@@ -105,9 +105,9 @@ class SortPoolNetwork(torch.nn.Module):
         return logits
 
     def _sorted(self, states: list[torch.Tensor], graphs: GraphInput) -> torch.Tensor:
-        """Return the first nodes of each graph and zeros behind, shape (n_graphs, n_kept, width)."""
+        """Return the first nodes of each graph, padded with zeros, shape (n_graphs, n_kept, width)."""
         # The last key counts most: the graph, then the sorting layer, then each layer before it. Rounded, so
-        # that what differs by the order of a sum only is a tie.
+        # that values that differ only by the order of a sum are ties.
         keys = [-state[:, -1].detach().numpy().round(_DIGITS) for state in states]
         order = torch.from_numpy(np.lexsort([*keys, graphs.graph_of_node.numpy()]))
         sizes = torch.bincount(graphs.graph_of_node, minlength=graphs.n_graphs)

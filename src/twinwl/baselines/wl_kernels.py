@@ -1,4 +1,4 @@
-"""The WL subtree kernel and the WL optimal assignment kernel, on this library's own refinement."""
+"""The WL subtree kernel and the WL optimal assignment kernel, based on this package's own refinement."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ __all__ = ["WLOptimalAssignmentSVC", "WLSubtreeSVC"]
 class WLSubtreeSVC(STwinSVC):
     r"""Classify graphs with the WL subtree kernel (Shervashidze et al., 2011).
 
-    A graph is the numbers of its nodes of each colour in rounds 0 to h, the kernel the inner product
-    :math:`\sum_{i=0}^{h} \langle \phi_i(G), \phi_i(G') \rangle`, divided by the geometric mean of the
+    A graph is described by its number of nodes of each colour in rounds 0 to h; the kernel is the inner
+    product :math:`\sum_{i=0}^{h} \langle \phi_i(G), \phi_i(G') \rangle`, divided by the geometric mean of the
     self-similarities. The number of rounds and C are chosen inside the training graphs.
 
     Parameters
@@ -82,10 +82,9 @@ class WLSubtreeSVC(STwinSVC):
 class WLOptimalAssignmentSVC(WLSubtreeSVC):
     r"""Classify graphs with the WL optimal assignment kernel (Kriege, Giscard and Wilson, 2016).
 
-    The kernel is the weight of the best one-to-one assignment of the nodes of two graphs, two nodes being
-    worth the number of rounds in which they have the same colour. As colours form a hierarchy, that is the
-    histogram intersection :math:`\sum_c \min(\phi_c(G), \phi_c(G'))` over the colours of
-    all rounds.
+    The kernel is the weight of the best one-to-one assignment of the nodes of two graphs, where two nodes
+    have as weight the number of rounds in which they have the same colour. As colours form a hierarchy, that
+    is the histogram intersection :math:`\sum_c \min(\phi_c(G), \phi_c(G'))` over the colours of all rounds.
 
     Parameters
     ----------

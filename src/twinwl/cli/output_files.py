@@ -49,7 +49,7 @@ def check_output(path: Path | None, endings: tuple[str, ...], *, or_unknown: boo
     endings
         Endings of the formats that the command writes.
     or_unknown
-        Also accept names whose ending is no known format, such as ``model`` or ``results.v2``.
+        Also accept names whose ending is not a known format, such as ``model`` or ``results.v2``.
 
     >>> check_output(Path("predictions.csv"), TABLE_ENDINGS)
 

@@ -50,7 +50,7 @@ class Measurements(Given):
         values = _numbers(column, given.rows)
         mean = float(np.average(values, weights=given.weights))
         scale = float(np.sqrt(np.average((values - mean) ** 2, weights=given.weights)))
-        # Rounding of the mean alone is no spread.
+        # A deviation that is only the rounding of the mean counts as 0.
         scale = scale if scale > _NO_SPREAD * float(np.abs(values).max()) else 1.0
         return cls(given.rows, given.weights, given.groups, (values - mean) / scale, mean, scale)
 
@@ -75,7 +75,7 @@ def numbers_of(y: object, n_graphs: int) -> Float64:
 
 
 def _numbers(targets: NDArray[np.generic], rows: Int64) -> Float64:
-    """Return targets as floats, naming the row of the first that is no number."""
+    """Return targets as floats, naming the row of the first that is not a number."""
     refuse_missing(targets)
     named = zip(rows.tolist(), targets.tolist(), strict=True)
     return np.array([checked(f"target {row}", value, _MEASUREMENT, FLAG) for row, value in named], np.float64)

@@ -348,9 +348,7 @@ def _configs(method: Method, grid: str | Grid | None, scoring: str | None) -> li
     if "scoring" in method.build({}, 0).get_params():
         name = METRICS[scoring].scorer
         if not name:
-            raise TwinWLError(
-                f"scoring: {scoring} is no scorer that {method.name} can choose by; use another"
-            )
+            raise TwinWLError(f"scoring: {method.name} cannot choose by {scoring}; use another metric")
         return [{"scoring": name, **config} for config in configs]
     if len(configs) == 1:
         raise TwinWLError(

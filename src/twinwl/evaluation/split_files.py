@@ -29,7 +29,7 @@ _PART_COLUMNS = ("split", "part", "set", "subset", "partition", "fold")
 
 
 def is_published(split: str | Path) -> bool:
-    """Say whether a file is in the form of the splits of "A Fair Comparison of Graph Neural Networks"."""
+    """Return whether a file has the format of the splits of "A Fair Comparison of Graph Neural Networks"."""
     path = Path(split)
     if str(split) == "gnn-comparison" or path.suffix.lower() == ".zip":
         return True
@@ -40,7 +40,7 @@ def is_published(split: str | Path) -> bool:
 
 
 def read_split(path: Path, data: Dataset) -> list[list[object]]:
-    """Return for each fold the part of each graph; None for a graph that no part holds."""
+    """Return for each fold the part of each graph; None for a graph in no part."""
     if path.is_dir():
         return [_of_graphs(_from_folder(path), path, data)]
     if path.suffix.lower() == ".json":
@@ -82,8 +82,8 @@ def _from_table(path: Path) -> list[tuple[object, object]]:
     named = others if len(others) == 1 else [name for name in others if name.strip().lower() in _PART_COLUMNS]
     if len(named) != 1:
         raise TwinWLError(
-            f"{path}: which column says the part? It has {', '.join(map(repr, columns)) or 'none'}; call one "
-            "'split', and the one of row numbers 'row'"
+            f"{path}: expected a column 'split' with the part of each row, and optionally 'row' with row "
+            f"numbers; got the columns {', '.join(map(repr, columns)) or 'none'}"
         )
     parts = columns[named[0]]
     return list(zip(range(len(parts)) if of_row is None else columns[of_row], parts, strict=True))
@@ -114,7 +114,7 @@ def _of_graphs(pairs: Iterable[tuple[object, object]], path: Path, data: Dataset
             )
         if row in part_of_row:
             raise TwinWLError(
-                f"{path}: row {row} stands there twice, as {part_of_row[row]} and {part}; keep one"
+                f"{path}: row {row} is listed twice, as {part_of_row[row]} and {part}; keep one"
             )
         part_of_row[row] = part
     return [part_of_row.get(row) for row in data.rows.tolist()]
@@ -127,4 +127,4 @@ def _row(given: object, path: Path) -> int:
             return int(number)
     except (ValueError, OverflowError):
         pass
-    raise TwinWLError(f"{path}: got {shown(given)} for a row, expected a whole number from 0 on")
+    raise TwinWLError(f"{path}: got {shown(given)} for a row, expected an integer of at least 0")

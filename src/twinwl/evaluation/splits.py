@@ -86,7 +86,7 @@ def read_column(source: object, reading: Reading, name: str, argument: str) -> C
     columns = read_columns(source, reading)
     if name not in columns:
         words = WORDS if argument == "split" else ()
-        missing = "it is no file" if columns else "it is no file, and the data have no columns"
+        missing = "there is no such file" + ("" if columns else ", and the data have no columns")
         raise TwinWLError(
             f"{argument}: got {name!r}; {nearest(name, [*words, *columns])}"
             + (f" ({missing})" if argument == "split" else "")

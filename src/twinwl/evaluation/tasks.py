@@ -62,7 +62,7 @@ def task_of(y: NDArray[np.generic], asked: str = "auto", target: str | None = No
     if asked != "auto":
         misfits = y[~_fits(y, asked)]
         if len(misfits):
-            text = "which is no number" if asked == "regression" else "a measurement and no class"
+            text = "which is not a number" if asked == "regression" else "a measurement, not a class"
             other = TASKS[asked == TASKS[0]]
             raise TwinWLError(
                 f"task: got {asked!r}, but {called} holds {shown(misfits.tolist()[0])}, {text}; choose "

@@ -81,7 +81,7 @@ def read_members(path: Path) -> tuple[str, dict[str, NDArray[np.generic]]]:
     ModelFileError
         If there is no such file, or a member is of a kind that `write_members` does not write.
     zipfile.BadZipFile
-        If the file is no zip, or its bytes do not match their checksums.
+        If the file is not a zip, or its bytes do not match their checksums.
     """
     if path.is_dir():
         raise ModelFileError("this is a folder; name the model file in it")

@@ -95,7 +95,7 @@ def write_arrays(key: str, arrays: Mapping[str, NDArray[np.generic]]) -> bool:
     Returns
     -------
     bool
-        Whether they were kept. A folder that may not be written to is no cause for a warning, a full disk
+        Whether they were kept. A folder without write permission does not cause a warning, a full disk
         is.
     """
     path = _place(key)

@@ -41,7 +41,7 @@ FORMAT_VERSION = 2  # 1, of twinwl 0.1, is still read: labels stood there as [ki
 _SAVABLE: dict[str, type] = {}
 
 
-# What the standard library raises on bytes that are no zip or no JSON.
+# What the standard library raises on bytes that are not a zip or not JSON.
 _UNREADABLE = (
     zipfile.BadZipFile,
     EOFError,

@@ -28,7 +28,7 @@ class Entries(NamedTuple):
     """Arcs by the node they are entered at.
 
     A number is ``2 * neighbour + reversed``: the bit remembers from which end an edge was named, so that
-    naming it from both ends is no repetition but naming it twice from one end is.
+    giving it from both ends is not a repetition, but giving it twice from one end is.
     """
 
     numbers: NDArray[np.uint32]

@@ -151,7 +151,7 @@ class GraphBatch(Constructors, Exporters):
         # Without this NumPy would look for a sequence inside each batch of one, without end.
         if copy is False or (dtype is not None and np.dtype(dtype) != object):
             raise GraphInputError(
-                "a GraphBatch is no array of numbers; vectorise it first, or ask for dtype=object"
+                "a GraphBatch is not an array of numbers; vectorise it first, or use dtype=object"
             )
         out = np.empty(len(self), dtype=object)
         for graph in range(len(self)):

@@ -149,7 +149,7 @@ def of_one_kind(graphs: Iterable[_Graph], kind: type[_Graph], library: str) -> l
     for position, graph in enumerate(collected):
         if not is_a(graph, kind):
             raise GraphInputError(
-                f"{type(graph).__name__} is no {library} graph; use the from_… constructor of its kind",
+                f"{type(graph).__name__} is not a graph of {library}; use the from_… constructor of its kind",
                 position,
             )
         if graph.is_directed() != collected[0].is_directed():

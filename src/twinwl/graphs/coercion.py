@@ -77,7 +77,7 @@ def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str 
         if kind is None:
             value, name = shown(collected[position]), type(collected[position]).__name__
             raise GraphInputError(
-                f"{value} of type {name} is no graph twinwl knows; give {_ACCEPTED}", position
+                f"{value} of type {name} is not a graph that twinwl accepts; give {_ACCEPTED}", position
             )
         if kind == "string":
             raise GraphInputError(f"{shown(collected[position])}: {_STRINGS}", position)

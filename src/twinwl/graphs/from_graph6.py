@@ -83,7 +83,7 @@ def _raw(text: object, graph: int) -> bytes:
     if is_a(text, bytes):
         return text.rstrip(b"\r\n")
     if not is_a(text, str):
-        raise GraphInputError(f"{shown(text)} is no string; give one str or bytes per graph", graph)
+        raise GraphInputError(f"{shown(text)} is not a string; give one str or bytes per graph", graph)
     try:
         return text.rstrip("\r\n").encode("ascii")
     except UnicodeEncodeError as error:

@@ -90,7 +90,7 @@ def _entries(matrix: object, graph: int) -> _Entries:
         values = dense[rows, columns]
     if values.dtype.kind not in "biuf":
         raise GraphInputError(f"its entries are {values.dtype}, not numbers; {_BINARISE}", graph)
-    filled = values != 0  # a sparse matrix may store zeros, which are no edges
+    filled = values != 0  # a sparse matrix may store zeros, which are not edges
     if not filled.all():
         rows, columns, values = rows[filled], columns[filled], values[filled]
     wrong = np.flatnonzero(~np.isfinite(values))

@@ -25,7 +25,7 @@ WEIGHT = "weight"  # what networkx, igraph and most files call it
 
 
 def count_weights(values: Iterable[object] | NDArray[np.generic]) -> int:
-    """Count the weights that are not 1; None is no weight.
+    """Count the weights that are not 1; None means no weight.
 
     >>> count_weights([1, 1.0, None, 0.5, "strong"])
     2

@@ -15,7 +15,7 @@ __all__ = ["seeded", "single_threaded"]
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seed torch within the block, and put its generator back afterwards.
+    """Seed torch within the block, and restore its generator afterwards.
 
     >>> with seeded(0):
     ...     first = torch.rand(1)
@@ -30,9 +30,9 @@ def seeded(seed: int) -> Iterator[None]:
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """Keep torch to one thread within the block: small batches lose more to hand-overs than they gain.
+    """Limit torch to one thread within the block: more threads would slow small batches down.
 
-    One thread also adds up in one order, so a result does not depend on the number of cores.
+    One thread also sums in a fixed order, so a result does not depend on the number of cores.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -54,8 +54,8 @@ def weights_to_state(module: torch.nn.Module) -> dict[str, NDArray[np.generic]]:
 def network_from_state(build: Callable[[], torch.nn.Module], state: object) -> torch.nn.Module:
     """Return a network with its weights.
 
-    The network is first built without memory, and its shapes are compared with those of the arrays: what a
-    file claims about its network allocates nothing.
+    The network is first built without memory and its shapes are compared with those of the arrays, so that a
+    file cannot cause a large allocation.
 
     >>> network = torch.nn.Linear(2, 3)
     >>> network_from_state(lambda: torch.nn.Linear(2, 3), weights_to_state(network))
@@ -72,12 +72,12 @@ def network_from_state(build: Callable[[], torch.nn.Module], state: object) -> t
         module = build()
     own = module.state_dict()
     if not isinstance(state, dict) or set(state) != set(own):
-        raise TwinWLError("the weights do not fit the network they claim to be of; the file is damaged")
+        raise TwinWLError("the weights do not fit the network; the file is damaged")
     for name, wanted in own.items():
         given = state[name]
         fits = isinstance(given, np.ndarray) and given.shape == tuple(wanted.shape)
         if not fits or torch.from_numpy(np.empty(0, given.dtype)).dtype != wanted.dtype:
-            raise TwinWLError(f"the weights do not fit the network they claim to be of: {name}")
+            raise TwinWLError(f"the weights do not fit the network: {name}")
     weights = {name: torch.from_numpy(value.copy()) for name, value in state.items()}
     module.load_state_dict(weights, assign=True)
     return module.eval()

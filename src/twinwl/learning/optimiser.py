@@ -1,4 +1,4 @@
-"""Adam at the cost of what a batch touches, also for layers that are a hundred thousand rows wide."""
+"""Adam whose steps cost in proportion to the batch, also for layers of a hundred thousand rows."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class SparseAwareAdam:
     """Adam, with decoupled weight decay, for all weights of a network.
 
     A row of a `SparseLinear` without a gradient still moves under Adam, by its fading momentum. Here it moves
-    when it is next looked at: all the steps it has missed are made up for at once, in closed form. So a step
-    costs what its batch holds and not what the layer holds, and the result is Adam's to rounding (but for
-    epsilon, which counts only where gradients are of its own size, 1e-8).
+    when it is next used: all the steps it has missed are made up for at once, in closed form. So the cost of
+    a step depends on the batch and not on the size of the layer, and the result is Adam's to rounding (except
+    for epsilon, which matters only for gradients of its own size, 1e-8).
 
-    Use it as a context: it listens to the layers while they are trained.
+    Use it as a context manager: it registers hooks on the layers while they are trained.
 
     Parameters
     ----------
     module
         The network.
     learning_rate, weight_decay
-        As of `torch.optim.AdamW`.
+        As for `torch.optim.AdamW`.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class SparseAwareAdam:
 
 
 class _Moments(NamedTuple):
-    """The values of a wide weight, their moments, and up to which step each row has come."""
+    """The values of a wide weight, their moments, and the last step applied to each row."""
 
     values: NDArray[np.float32]
     mean: NDArray[np.float32]
@@ -128,7 +128,7 @@ class _Rows:
         self._catch_up(arguments[0].indices)
 
     def flush(self) -> None:
-        """Bring every row up to now."""
+        """Apply the missing steps to every row."""
         self._catch_up(self._all_rows)
         self._flushed_at = self._steps
 
@@ -139,7 +139,7 @@ class _Rows:
             self._sizes = _sizes_of_steps(2 * self._steps, self._learning_rate)
         if grad is None:
             return
-        # autograd drops the mark that the rows are distinct, and coalescing costs more than the step itself.
+        # autograd drops the flag that the rows are distinct, and coalescing costs more than the step itself.
         if not _distinct(grad._indices()[0].numpy(), self._seen):  # noqa: SLF001
             grad = grad.coalesce()
         _move_rows(
@@ -181,10 +181,10 @@ def _moves_put_off(first: int, now: int, sizes: Float64, keep: float) -> tuple[F
     return moves, keeps
 
 
-# NumPy's division, which never raises, is what lets the loops over units be vectorised.
+# With NumPy's division, which never raises, the loops over units can be vectorised.
 @kernel(fastmath={"contract"}, error_model="numpy")
 def _bring_up(rows: Int64, moments: _Moments, first: int, now: int, moves: Float64, keeps: Float64) -> None:
-    """Make up for the steps that rows have missed; a row may be named twice."""
+    """Make up for the steps that rows have missed; a row may occur twice."""
     values, mean, square, step_of_row = moments
     tiny = np.float32(1e-36)  # a row without any gradient so far has moments of zero, and stays
     for row in rows:
@@ -206,7 +206,7 @@ def _bring_up(rows: Int64, moments: _Moments, first: int, now: int, moves: Float
 
 @kernel
 def _distinct(rows: Int64, seen: NDArray[np.bool_]) -> bool:
-    """Tell whether no row is named twice; ``seen`` is all False before and after."""
+    """Return whether all rows are distinct; ``seen`` is all False before and after."""
     distinct = True
     for row in rows:
         distinct &= not seen[row]
@@ -226,7 +226,7 @@ def _move_rows(
     epsilon: np.float32,
     keep: np.float32,
 ) -> None:
-    """Adam's step for the rows given, each named once and up to date."""
+    """Adam's step for the rows given, distinct and up to date."""
     values, mean, square, step_of_row = moments
     beta1, beta2 = np.float32(_BETA1), np.float32(_BETA2)
     rest1, rest2 = np.float32(1 - _BETA1), np.float32(1 - _BETA2)

@@ -53,7 +53,7 @@ class SparsePerceptron(torch.nn.Module):
         rows
             A single row.
         weights : shape (n_classes,)
-            Which combination of logits is asked about.
+            The linear combination of logits.
         """
         with torch.no_grad():
             active = (self.first(rows)[0] > 0).to(torch.float32)

@@ -20,8 +20,8 @@ class PooledSumNorm(torch.nn.BatchNorm1d):
         )
 
     def recalibrate(self, sums: torch.Tensor) -> None:
-        """Take mean and spread at prediction from these rows, in place of the running averages."""
+        """Use mean and variance of these rows at prediction, instead of the running averages."""
         if self.running_mean is not None and self.running_var is not None and len(sums) > 1:
-            # In double precision: sums are large, and what tells graphs apart may be small.
+            # In double precision: sums are large, and differences between graphs may be small.
             self.running_mean.copy_(sums.double().mean(dim=0))
             self.running_var.copy_(sums.double().var(dim=0))

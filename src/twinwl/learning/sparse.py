@@ -48,7 +48,7 @@ class SparseExamples:
         return len(self._indptr) - 1
 
     def take(self, rows: Int64) -> SparseRows:
-        """Return these rows as a slice that `SparseLinear` takes."""
+        """Return these rows as input of `SparseLinear`."""
         return SparseRows(*_gather(self._indptr, self._indices, self._values, np.asarray(rows, np.int64)))
 
 
@@ -74,7 +74,7 @@ class SparseLinear(torch.nn.Module):
         bound = scale if scale is not None else 1 / max(1, n_columns) ** 0.5
         self.weight = torch.nn.Parameter(torch.empty(n_columns, n_units).uniform_(-bound, bound))
         self.bias = torch.nn.Parameter(torch.empty(n_units).uniform_(-bound, bound))
-        # Where a row of the weight lies in the batch's gradient; -1 outside of a backward pass.
+        # Place of each row of the weight in the batch's gradient; -1 outside of a backward pass.
         self._place_of_row: Int64 = np.empty(0, np.int64)
 
     def forward(self, rows: SparseRows) -> torch.Tensor:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = ["check_memory", "pairs_by_hops", "root_blocks"]
 
-# A block holds about this many nodes and arcs of rooted subgraphs, a few megabytes, and never fewer than the
-# batch has nodes: each cut goes over all of them once.
+# A block has about this many nodes and arcs of rooted subgraphs, a few megabytes, but at least as many as the
+# batch has nodes, because each cut visits all of them.
 _BLOCK_ENTRIES = 1 << 17
-# What one (root, node) pair may cost where no two share a colour: its key, its places in the hash table,
-# its signature and its entry in the pooling matrix.
+# Cost of one (root, node) pair if no two share a colour: its key, its places in the hash table, its signature
+# and its entry in the pooling matrix.
 _BYTES_PER_PAIR = 96
 
 
@@ -35,7 +35,7 @@ def pairs_by_hops(batch: GraphBatch, hops: int) -> Int64:
 
 
 def check_memory(batch: GraphBatch, hops: tuple[int, ...], max_memory: int | None) -> Int64:
-    """Return `pairs_by_hops`, or refuse rooted subgraphs that might not fit.
+    """Return `pairs_by_hops`, or refuse rooted subgraphs that might not fit into memory.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def check_memory(batch: GraphBatch, hops: tuple[int, ...], max_memory: int | Non
     hops
         Radius of each layer.
     max_memory
-        Bytes; None means half of the machine's memory.
+        Limit in bytes; None means half of the machine's memory.
     """
     radius = max(hops, default=0)
     pairs = pairs_by_hops(batch, radius)
@@ -60,15 +60,15 @@ def check_memory(batch: GraphBatch, hops: tuple[int, ...], max_memory: int | Non
 
 
 def root_blocks(batch: GraphBatch, hops: int, entries: int | None = None) -> list[tuple[int, int]]:
-    """Cut the nodes into consecutive ranges whose rooted subgraphs are a block's worth of memory.
+    """Cut the nodes into consecutive ranges whose rooted subgraphs have about the size of a block.
 
     Parameters
     ----------
     batch, hops
         The graphs and the radius.
     entries
-        Nodes and arcs of a block together; None chooses. Ranges end where graphs end, unless one graph is
-        more than that.
+        Nodes plus arcs of a block; None chooses. Ranges end where graphs end, unless a graph is larger than
+        a block.
     """
     if not batch.n_nodes:
         return []

@@ -24,7 +24,7 @@ class TwinSlices(NamedTuple):
 
 
 class NTwinEncoder(torch.nn.Module):
-    """Represents graphs by GINs inside the rooted subgraphs of their nodes, equations (4) to (6).
+    """Represent graphs by GINs inside the rooted subgraphs of their nodes, equations (4) to (6).
 
     In layer k a GIN (epsilon 0, two-layer MLPs) of depth k runs inside each node's rooted subgraph; its
     states are summed over the subgraph, then over the nodes. ``MLP^(j)`` is the j-th layer of one GIN, shared
@@ -33,7 +33,7 @@ class NTwinEncoder(torch.nn.Module):
     Parameters
     ----------
     n_features
-        Width of the nodes' features: the number of labels, for labels.
+        Width of the nodes' features; for labels, their number.
     layers
         Number of layers K.
     hops
@@ -48,7 +48,7 @@ class NTwinEncoder(torch.nn.Module):
         Whether edges are arcs.
     subtree
         ``"gin"`` adds a second GIN on the whole graphs, the subtree encoder for continuous features;
-        ``"none"`` leaves that part out; the caller adds the histograms of colours.
+        ``"none"`` omits that part; the caller adds the histograms of colours.
 
     Attributes
     ----------
@@ -104,9 +104,9 @@ class NTwinEncoder(torch.nn.Module):
         Parameters
         ----------
         graphs
-            A mini-batch of the quotient (`TwinSlices` for ``subtree="gin"``), or graphs as PyG ``Data``: the
-            fast way and the literal way to the same numbers. Of PyG data ``x``, ``edge_index``,
-            ``edge_attr`` (codes or one-hot) and ``batch`` are looked at.
+            A mini-batch of the quotient (`TwinSlices` for ``subtree="gin"``), or graphs as PyG ``Data``:
+            both give the same numbers, the quotient faster. Of PyG data, ``x``, ``edge_index``, ``edge_attr``
+            (codes or one-hot) and ``batch`` are used.
         """
         if is_a(graphs, QuotientSlice):
             if self.subtree is not None:
@@ -128,7 +128,7 @@ class NTwinEncoder(torch.nn.Module):
 
     def uncompressed(self) -> RootedSubgraphEncoder:
         """Return the rooted part as the paper defines it, with the same weights."""
-        if len(set(self.hops)) == 1:  # one cut serves all depths
+        if len(set(self.hops)) == 1:  # the same subgraphs for all depths
             readouts, radii = [GINReadout(self.rooted, tuple(range(1, len(self.hops) + 1)))], self.hops[:1]
         else:
             readouts, radii = [GINReadout(self.rooted, (k,)) for k in range(1, len(self.hops) + 1)], self.hops

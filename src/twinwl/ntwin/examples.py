@@ -1,4 +1,4 @@
-"""Graphs as examples of an NTwin-GNN: on the quotient for labels, literally for continuous features."""
+"""Graphs as examples of an NTwin-GNN: quotients for labels, rooted subgraphs for continuous features."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class QuotientExamples:
     rooted
         The quotient of the rooted subgraphs.
     whole
-        That of the whole graphs, where a GIN is the subtree encoder.
+        The quotient of the whole graphs, if the subtree encoder is a GIN.
     histograms
         Rows of the subtree encoder, where histograms are.
     """
@@ -58,14 +58,14 @@ class QuotientExamples:
 
 
 class LiteralExamples:
-    """Graphs with continuous features, handed over as tensors; rooted subgraphs are cut batch by batch.
+    """Graphs with continuous features, as tensors; rooted subgraphs are cut batch by batch.
 
     Parameters
     ----------
     batch
         The graphs.
     labels, edge_labels
-        What the network knows, in its order.
+        The labels of the network, in its order.
     centre, scale
         Each feature has its centre subtracted and is divided by its scale.
     histograms
@@ -110,7 +110,7 @@ class LiteralExamples:
         return NTwinInput(data, None if self.histograms is None else self.histograms.take(rows))
 
     def _inputs(self, batch: GraphBatch) -> np.ndarray:
-        """Return one-hot labels and scaled features side by side, shape (n_nodes, n_features)."""
+        """Return one-hot labels and scaled features, concatenated, shape (n_nodes, n_features)."""
         n_labels = len(self.labels)
         inputs = np.zeros((batch.n_nodes, n_labels + len(self.centre)), np.float32)
         if n_labels:

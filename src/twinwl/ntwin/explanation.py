@@ -53,7 +53,7 @@ def explain_graph(
 
     The representation is a sum: of the states of every node in every rooted subgraph, and of one-hot colours.
     So the gradient of the decision, times a state, is that state's share to first order; a node's share is
-    the sum over all rooted subgraphs that it lies in, and of its own colours.
+    summed over all rooted subgraphs that contain it, and over its own colours.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ def explain_graph(
     graph
         A batch of one.
     examples
-        The same graph, as the network takes it.
+        The same graph as input of the network.
     histograms
-        The subtree encoder, where it is one of histograms.
+        The subtree encoder, if it is one of histograms.
     read
         Function that interprets the outputs of the network.
     n_columns
@@ -116,7 +116,7 @@ def _state_shares(
     slices: QuotientSlice | TwinSlices,
     gradient: torch.Tensor,
 ) -> Float64:
-    """Return each node's share by its states, summed over layers and over the subgraphs it lies in."""
+    """Return each node's share by its states, summed over layers and over the subgraphs that contain it."""
     plain = graph.without_features()
     layers = len(encoder.hops)
     parts = gradient.reshape(-1, encoder.hidden)
@@ -139,7 +139,7 @@ def _state_shares(
 def _colour_shares(
     gin: GIN, rows_of_graph: QuotientSlice, quotient: Quotient, n_labels: int, gradients: torch.Tensor
 ) -> list[Float64]:
-    """Return what one occurrence of each colour adds to the decision, layer by layer."""
+    """Return the contribution of one occurrence of each colour to the decision, layer by layer."""
     shares: list[Float64] = []
     with torch.no_grad():
         steps = gin.rectified_rows(rows_of_graph, n_labels)
@@ -159,7 +159,7 @@ def _column_shares(
     shares: Float64,
     n_columns: int,
 ) -> tuple[ColumnShare, ...]:
-    """Add the histograms' part to the nodes' shares, and return the weightiest columns."""
+    """Add the histograms' part to the nodes' shares, and return the columns with the largest shares."""
     alphabet = histograms.alphabet
     contributions = np.zeros(histograms.n_columns)
     contributions[row.indices] = gradients[row.indices] * row.values

@@ -51,7 +51,7 @@ class FittedInputs:
     centre, scale : arrays of float64, shape (n_continuous,)
         Mean and standard deviation of each continuous feature.
     histograms : SubtreeHistograms or None
-        The subtree encoder, where it is ``"wl"``.
+        The subtree encoder, if ``subtree`` is ``"wl"``.
     """
 
     n_graphs: int
@@ -85,7 +85,7 @@ class FittedInputs:
             directed=batch.directed,
             subtree=subtree,
             centre=features.mean(axis=0) if len(features) else np.zeros(features.shape[1]),
-            scale=np.where(scale > 0, scale, 1.0),  # a constant column says nothing, and must not divide by 0
+            scale=np.where(scale > 0, scale, 1.0),  # a constant column: do not divide by 0
             histograms=histograms,
         )
         return inputs, rows
@@ -111,7 +111,7 @@ class FittedInputs:
     ) -> QuotientExamples | LiteralExamples:
         """Turn graphs into examples, on the quotient unless there are continuous features.
 
-        ``histograms`` are those of `fitted`, where these are the graphs it looked at.
+        ``histograms`` are those that `fitted` returned, if these are the training graphs.
         """
         self.check(batch)
         plain = batch.without_features()
@@ -135,19 +135,19 @@ class FittedInputs:
         kinds = ("undirected", "directed")
         if batch.directed != self.directed:
             raise TwinWLError(
-                f"the network has learnt {kinds[self.directed]} graphs and these are {kinds[batch.directed]}"
+                f"the network was trained on {kinds[self.directed]} graphs, these are {kinds[batch.directed]}"
             )
         width = 0 if batch.node_features is None else batch.node_features.shape[1]
         if width != len(self.centre) and batch.n_nodes:
             raise TwinWLError(
-                f"the nodes have {width} continuous features and the network has learnt {len(self.centre)}; "
-                "give it the same columns"
+                f"the nodes have {width} continuous features, but the network was trained with "
+                f"{len(self.centre)}; give it the same columns"
             )
         if self.edge_labels is not None and batch.edge_labels is None and len(batch.indices):
-            raise TwinWLError("the network has learnt edge labels and these graphs have none; add them")
+            raise TwinWLError("the network was trained with edge labels, which these graphs lack; add them")
 
     def check_labels(self, batch: GraphBatch, unknown: str) -> None:
-        """Warn of labels that no training graph has, or refuse them where ``unknown`` is ``"error"``."""
+        """Warn about labels that occur in no training graph, or refuse them if ``unknown`` is ``"error"``."""
         fresh = recode(batch.node_labels, batch.node_vocabulary, self.labels) < 0
         n_nodes = int(np.count_nonzero(fresh))
         if n_nodes:
@@ -203,7 +203,7 @@ class FittedInputs:
         except (KeyError, TypeError, AttributeError) as error:
             raise TwinWLError(f"the model's inputs lack {error}; the file is damaged") from error
         if subtree not in {"wl", "gin"} or not isinstance(directed, bool) or type(n_graphs) is not int:
-            raise TwinWLError("the model does not say what its subtree encoder is; the file is damaged")
+            raise TwinWLError("the model does not name its subtree encoder; the file is damaged")
         return cls(
             n_graphs=n_graphs,
             labels=labels_from_state(labels),
@@ -217,10 +217,10 @@ class FittedInputs:
 
 
 def _tell(where: str, what: str, unknown: str) -> None:
-    message = f"{where} carry a {what} that no training graph has"
+    message = f"{where} have a {what} that occurs in no training graph"
     if unknown == "error":
         raise TwinWLError(f"{message}; leave those graphs out, or use unknown='zero'")
-    warn_caller(f"{message}; they enter as zeros, so check that the labels mean the same")
+    warn_caller(f"{message}; their input is zero, so check that the labels mean the same")
 
 
 def _row(value: object) -> Float64:

@@ -1,4 +1,4 @@
-"""A graph isomorphism network with epsilon 0, written for the quotient and, literally, for graphs."""
+"""A graph isomorphism network with epsilon 0, for the quotient and for graphs."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class GINLayer(torch.nn.Module):
     n_inputs, hidden
         Width of the state before and after.
     n_codes
-        Number of kinds of messages; each has an embedding that is added to the neighbour before the sum. 0
-        means that all messages are of the same kind.
+        Number of kinds of messages; each has an embedding that is added to the neighbour before the sum. With
+        0 all messages are of the same kind.
     """
 
     def __init__(self, n_inputs: int, hidden: int, n_codes: int = 0) -> None:
@@ -46,7 +46,7 @@ class GINLayer(torch.nn.Module):
         edge_index : tensor of int64, shape (2, n_messages)
             Sender and receiver of each message.
         codes : tensor of int64, shape (n_messages,), optional
-            Kind of each message; -1 for one that was not known in training, which has no embedding.
+            Kind of each message; -1 for one that did not occur in training, which has no embedding.
         """
         said = x[edge_index[0]]
         if self.edge is not None and codes is not None:
@@ -60,7 +60,7 @@ class GINLayer(torch.nn.Module):
         Parameters
         ----------
         projected : tensor, shape (n_below, hidden)
-            The states before, already multiplied with the first weight: the sum over neighbours is linear,
+            The previous states, already multiplied by the first weight: the sum over neighbours is linear,
             and there are fewer rows before it than after.
         rows
             The layer's rows.
@@ -91,7 +91,7 @@ class GIN(torch.nn.Module):
 
     @property
     def steps(self) -> list[GINLayer]:
-        """The layers, as what they are."""
+        """The layers, with their type."""
         return list(self.layers)  # type: ignore[arg-type]
 
     def pooled_states(self, graphs: QuotientSlice, n_labels: int) -> list[torch.Tensor]:
@@ -101,7 +101,7 @@ class GIN(torch.nn.Module):
         """
         sums: list[torch.Tensor] = []
         for layer, rows, rectified in self.rectified_rows(graphs, n_labels):
-            # The MLP ends linear, so pooling may come before its second weight: there are few graphs.
+            # The MLP ends with a linear layer, so pooling can come first: there are fewer graphs than rows.
             total = pool(rectified, rows.pool_ptr, rows.pooled, rows.counts)
             pairs = torch.from_numpy(rows.n_pairs()).to(total.dtype)[:, None]
             sums.append(functional.linear(total, layer.second.weight) + pairs * layer.second.bias)
@@ -131,7 +131,7 @@ class GINReadout(torch.nn.Module):
     gin
         The network; its weights are shared, not copied.
     depths
-        After how many layers to read; several are set side by side.
+        Numbers of layers after which to read; the states of several are concatenated.
     """
 
     def __init__(self, gin: GIN, depths: tuple[int, ...]) -> None:
@@ -149,7 +149,7 @@ class GINReadout(torch.nn.Module):
     ) -> torch.Tensor:
         """Return one row per subgraph, shape (n_subgraphs, len(depths) * hidden).
 
-        ``size`` is the number of subgraphs, needed only where the last ones are empty.
+        ``size`` is the number of subgraphs, needed only if the last ones are empty.
         """
         n_subgraphs = int(batch[-1]) + 1 if size is None and len(batch) else size or 0
         parts: list[torch.Tensor] = []

@@ -23,9 +23,9 @@ __all__ = ["NTwinInput", "NTwinNetwork"]
 
 
 class NTwinInput(NamedTuple):
-    """Some graphs, as `NTwinNetwork` takes them.
+    """Some graphs, as input of `NTwinNetwork`.
 
-    ``graphs`` is what the encoder takes; ``histograms`` are the rows of the subtree encoder, or None.
+    ``graphs`` is the input of the encoder; ``histograms`` are the rows of the subtree encoder, or None.
     """
 
     graphs: QuotientSlice | TwinSlices | GraphData
@@ -38,18 +38,18 @@ class NTwinNetwork(torch.nn.Module):
     Parameters
     ----------
     encoder
-        Gives the pooled sums.
+        Computes the pooled sums.
     n_classes
         Number of logits.
     n_histogram_columns
-        Width of the subtree histograms; 0 where there are none. They enter the classifier's first layer by a
-        sparse product.
+        Width of the subtree histograms; 0 if there are none. They enter the classifier's first layer through
+        a sparse product.
     hidden
         Width of the classifier's hidden layer.
     dropout, input_dropout
-        Share of the classifier's hidden units, and of its inputs, left out in training.
+        Share of the classifier's hidden units, and of its inputs, dropped in training.
     normalize
-        Normalise the pooled sums over the graphs of a batch; they grow with the square of a graph.
+        Normalise the pooled sums over the graphs of a batch; they grow with the square of a graph's size.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class NTwinNetwork(torch.nn.Module):
         return logits
 
     def recalibrate(self, examples: Examples) -> None:
-        """Measure mean and spread of the pooled sums on the training graphs, with the weights as they are.
+        """Measure mean and spread of the pooled sums on the training graphs, with the current weights.
 
         Running averages lag behind the weights, and sums over hundreds of pairs move fast: by more than a
         standard deviation within a few batches of TWINS, where accuracy then fell from 100 to 72 % for an
@@ -102,7 +102,7 @@ class NTwinNetwork(torch.nn.Module):
         return units
 
     def _thinned(self, rows: SparseRows) -> SparseRows:
-        """Leave out entries of sparse rows as dropout leaves out units."""
+        """Drop entries of sparse rows, as dropout does with units."""
         share = self.input_dropout.p
         if not self.training or not share:
             return rows

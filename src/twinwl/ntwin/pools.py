@@ -19,7 +19,7 @@ __all__ = ["Pool", "PoolBuilder"]
 class Pool(NamedTuple):
     """One ``P_k`` in CSR form, one row per graph.
 
-    ``colours`` and ``counts`` are aligned; within a graph colours stand in order of first occurrence.
+    ``colours`` and ``counts`` are aligned; within a graph colours are in order of first occurrence.
     """
 
     indptr: Int64
@@ -28,7 +28,7 @@ class Pool(NamedTuple):
 
 
 class PoolBuilder:
-    """Counts colours by graph while blocks of rooted subgraphs pass.
+    """Count colours by graph, one block of rooted subgraphs after another.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class PoolBuilder:
 
 @kernel
 def _count(pair_ptr: Int64, colour_of_pair: Int32) -> tuple[Int32, Int32, Int64]:
-    """Count the colours within each range of pairs; a small hash table a graph stays in the cache."""
+    """Count the colours within each range of pairs; one small hash table per graph stays in the cache."""
     n_graphs = len(pair_ptr) - 1
     most = 1
     for graph in range(n_graphs):

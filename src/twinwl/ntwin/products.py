@@ -1,7 +1,7 @@
-"""The two sparse products of the encoder, with their gradients: hearing and pooling.
+"""The two sparse products of the encoder, with their gradients: message passing and pooling.
 
-Mini-batches have a few thousand short rows. There a plain loop over rows, in one compiled pass with the bias
-and the rectifier, beats general sparse kernels several times over.
+Mini-batches have a few thousand short rows. For them a plain loop over rows, in one compiled pass with the
+bias and the ReLU, is several times as fast as general sparse kernels.
 """
 
 from __future__ import annotations

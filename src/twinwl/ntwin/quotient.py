@@ -38,17 +38,17 @@ class Quotient:
     Attributes
     ----------
     labels : tuple of labels
-        What the nodes carry. A colour of layer 0 is ``label * n_marks + mark``.
+        The node labels. A colour of layer 0 is ``label * n_marks + mark``.
     edge_labels : tuple of labels, or None
-        Where edge labels take part.
+        The edge labels, if they are used.
     root_mark : str
     hops : tuple of int
         Radius of the rooted subgraphs of each layer.
     directed : bool
-        In directed graphs a node hears from both ends of its arcs, told apart by the message's code
+        In directed graphs messages pass along arcs both ways, distinguished by the message's code
         ``2 * edge label + end``.
     rounds : tuple of Round
-        ``A_1, …, A_K``: for each colour its own colour one layer before, then what it hears.
+        ``A_1, …, A_K``: for each colour its own colour in the previous layer, then the messages it receives.
     pools : tuple of Pool
         ``P_1, …, P_K``: how often each colour occurs in each graph.
     n_pairs : tuple of int
@@ -87,7 +87,7 @@ class Quotient:
 
     @property
     def coded(self) -> bool:
-        """Whether messages are told apart by a code."""
+        """Whether messages have a code."""
         return self.edge_labels is not None or self.directed
 
     @property
@@ -165,18 +165,18 @@ def build_quotient(
     Parameters
     ----------
     batch
-        The graphs; continuous features are not looked at.
+        The graphs; continuous features are ignored.
     layers
-        Depth of the network. More layers than a graph has rounds change nothing but the cost.
+        Depth of the network. More layers than a graph has rounds only add to the cost.
     hops
         ``"growing"`` for k hops in layer k, or one number for all layers.
     root_mark
         ``"none"`` (the paper), ``"root"`` to tell the root from the other nodes, ``"distance"`` to tell nodes
         by their distance from the root.
     edge_labels
-        Tell messages apart by edge label, where the batch has any.
+        Distinguish messages by edge label, if the batch has any.
     max_memory
-        Bytes that the rooted subgraphs may need; None allows half of the machine's memory.
+        Limit for the rooted subgraphs, in bytes; None allows half of the machine's memory.
     """
     radii = hops_of_layers(hops, layers)
     n_marks(root_mark, radii)
@@ -196,7 +196,7 @@ def build_quotient(
 def pair_colours(batch: GraphBatch, quotient: Quotient, layer: int) -> tuple[RootedSubgraphs, Int32]:
     """Return the rooted subgraphs of a layer, all at once, and each of their nodes' colour in that layer.
 
-    For looking into a few graphs; the colours are those of the quotient, which must know all of them.
+    For inspecting a few graphs; the colours are those of the quotient, which must contain all of them.
     """
     plain = batch.without_features()
     refiner = _QuotientBuilder(plain, quotient)
@@ -209,7 +209,7 @@ def _built(batch: GraphBatch, known: Quotient, max_memory: int | None) -> Quotie
     refiner = _QuotientBuilder(batch, known)
     layers = len(known.hops)
     builders = [PoolBuilder(batch.graph_ptr) for _ in known.hops]
-    # Layers that look equally far share their subgraphs: they are cut once and read off at several depths.
+    # Layers with the same radius share their subgraphs: they are cut once and read at several depths.
     for radius in sorted(set(known.hops)):
         deepest = max(layer for layer in range(1, layers + 1) if known.hops[layer - 1] == radius)
         for low, high in root_blocks(batch, radius):
@@ -233,7 +233,7 @@ def _built(batch: GraphBatch, known: Quotient, max_memory: int | None) -> Quotie
 
 
 class _QuotientBuilder:
-    """Refines unions of rooted subgraphs, block after block, with one growing table per layer."""
+    """Refine unions of rooted subgraphs, block by block, with one growing table per layer."""
 
     def __init__(self, batch: GraphBatch, known: Quotient) -> None:
         self.batch = batch
@@ -266,7 +266,7 @@ class _QuotientBuilder:
         for layer in range(deepest):
             table = self.tables[layer]
             if table.stride < n_before:
-                # Blocks pass all layers one after the other, so the layer before may have grown meanwhile.
+                # Each block goes through all layers, so the previous layer may have grown meanwhile.
                 table = RoundTable(_roomy(n_before), self.n_codes, table.finished())
                 self.tables[layer] = table
             after = np.empty_like(colours)
@@ -280,7 +280,7 @@ class _QuotientBuilder:
 
 
 def _roomy(n_colours: int) -> int:
-    """Leave room for colours to come, at the price of at most one bit per digit in packed signatures."""
+    """Leave room for new colours, at the cost of at most one bit per digit in packed signatures."""
     return 1 << max(4, n_colours.bit_length())
 
 
@@ -291,7 +291,7 @@ def _n_codes(edge_labels: tuple[Label, ...] | None, directed: bool) -> int:
 def _joined(
     known: tuple[Label, ...], here: tuple[Label, ...], codes: Int32
 ) -> tuple[tuple[Label, ...], Int32]:
-    """Return a vocabulary that goes on from the known one, and the codes written in it."""
+    """Return the known vocabulary with new labels appended, and the codes in it."""
     if not known:
         return here, codes
     missing = recode(np.arange(len(here), dtype=np.int32), here, known) < 0

@@ -19,8 +19,8 @@ __all__ = ["NTwinRegressor"]
 class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     """Predict a number for each graph with NTwin-GNN: colours, and a GIN inside every rooted subgraph.
 
-    Labelled graphs run on the colour quotient, which gives the same numbers as the network on every rooted
-    subgraph at a fraction of the rows. Graphs with continuous features run literally.
+    For labelled graphs the network runs on the colour quotient, which gives the same numbers as running it on
+    every rooted subgraph, with far fewer rows. With continuous features it runs on every rooted subgraph.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         What to do at prediction with labels that occur in no training graph: zeros and a warning, or an
         error.
     max_memory : int or None
-        Bytes that the quotient may need; None allows half of the machine's memory.
+        Limit for the quotient, in bytes; None allows half of the machine's memory.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, verbose
         As for every neural estimator here: see `twinwl.learning.estimator.NeuralGraphEstimator`.
 

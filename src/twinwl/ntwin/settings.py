@@ -19,7 +19,7 @@ def hops_of_layers(hops: Hops, layers: int) -> tuple[int, ...]:
     """Return the radius of the rooted subgraphs of each layer.
 
     ``"growing"`` is section 4.2 of the paper, k hops in layer k; a number is the same radius in every layer,
-    as in section 5.3, which searches hops and layers apart.
+    as in section 5.3, which searches hops and layers separately.
 
     >>> hops_of_layers("growing", 3), hops_of_layers(2, 3)
     ((1, 2, 3), (2, 2, 2))

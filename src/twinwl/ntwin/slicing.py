@@ -26,11 +26,11 @@ class LayerSlice(NamedTuple):
     Attributes
     ----------
     hear_ptr, heard
-        ``A_j`` as CSR with ones: which rows of the layer before each row adds up, itself included. Where
-        messages have codes, the code of a message stands beside it as row ``n_below + code``: its embedding
-        is appended below the rows.
+        ``A_j`` as CSR with ones: the rows of the previous layer that each row sums, including itself. If
+        messages have codes, each code is one more entry, row ``n_below + code``, because the embeddings
+        are appended to the rows.
     n_below : int
-        Number of rows of the layer before.
+        Number of rows of the previous layer.
     pool_ptr, pooled, counts
         ``P_j`` as CSR, one row per graph.
     """
@@ -54,14 +54,14 @@ class LayerSlice(NamedTuple):
 
 
 class QuotientSlice(NamedTuple):
-    """What the encoder needs of a quotient for some graphs.
+    """The part of a quotient that the encoder needs for some graphs.
 
     Attributes
     ----------
     label, mark : arrays of int64
-        What the rows of layer 0 stand for; a label of -1 is one that the network does not know.
+        Label and mark of each row of layer 0; a label of -1 is unknown to the network.
     codes : array of int64, shape (n_codes,)
-        Number of each kind of message in the network; -1 for none. Empty where all messages are alike.
+        Number of each kind of message in the network; -1 if unknown. Empty if there is one kind only.
     layers : tuple of LayerSlice
         Layers 1, 2, …
     """
@@ -78,14 +78,14 @@ class QuotientSlice(NamedTuple):
 
 
 class QuotientSlicer:
-    """Cuts mini-batches out of a quotient; what a batch costs does not depend on the size of the quotient.
+    """Cut mini-batches out of a quotient; the cost of a batch does not depend on the quotient's size.
 
     Parameters
     ----------
     quotient
         The quotient of all graphs.
     labels, edge_labels : tuples of labels, optional
-        What the network knows, in its order; the quotient's own by default.
+        The labels of the network, in its order; by default those of the quotient.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class QuotientSlicer:
         self.quotient = quotient
         self.known_labels = _places(quotient.labels, labels)
         self.known_codes = _codes(quotient, edge_labels)
-        # Where a colour lies among the rows of the mini-batch; -1 between two calls.
+        # Place of each colour among the rows of the mini-batch; -1 between two calls.
         self._places = [np.full(n, -1, np.int32) for n in quotient.n_colours]
         self._members = [np.empty(n, np.int32) for n in quotient.n_colours]
 
@@ -122,7 +122,8 @@ class QuotientSlicer:
         pooled, n_members = self._pooled(top, rows)
         for layer in range(top, 0, -1):
             part, members = quotient.rounds[layer - 1], self._members[layer][:n_members]
-            # What is pooled below comes first: a message's code is numbered behind all rows below.
+            # The pooled rows of the layer below come first: codes of messages are numbered after all its
+            # rows.
             pooled_below, n_below = self._pooled(layer - 1, rows)
             hear_ptr, heard, n_below = _take_round(
                 part.sig_ptr,
@@ -176,7 +177,7 @@ def _take_pool(
     place: Int32,
     members: Int32,
 ) -> tuple[Int64, Int32, Int32, int]:
-    """Slice a pooling matrix; colours met for the first time join the members."""
+    """Slice a pooling matrix; new colours are added to the members."""
     n_members = 0
     out_ptr = np.zeros(len(rows) + 1, np.int64)
     for index in range(len(rows)):
@@ -208,7 +209,7 @@ def _take_round(
     members_below: Int32,
     n_below: int,
 ) -> tuple[Int64, Int32, int]:
-    """Slice the signatures of the members; the colours they hear join the members of the layer below."""
+    """Slice the signatures of the members; the colours in them become members of the layer below."""
     n = len(members)
     out_ptr = np.zeros(n + 1, np.int64)
     for row in range(n):
@@ -227,7 +228,7 @@ def _take_round(
                 members_below[n_below] = colour
                 n_below += 1
             out[out_ptr[row] + offset] = place_below[colour]
-    if coded:  # only now is the number of rows below known
+    if coded:  # the number of rows below is known only now
         for row in range(n):
             start = sig_ptr[members[row]]
             length = sig_ptr[members[row] + 1] - start

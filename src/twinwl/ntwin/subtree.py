@@ -17,24 +17,23 @@ if TYPE_CHECKING:
 
 __all__ = ["SubtreeHistograms"]
 
-# Measured beforehand: square roots keep frequent colours from drowning rare ones, and rows of one length keep
-# large graphs from drowning small ones; length 5 lets the wide layer learn about as fast as the narrow one.
+# Measured: square roots keep frequent colours from drowning rare ones, and rows of equal length keep large
+# graphs from drowning small ones; with length 5 the wide layer learns about as fast as the narrow one.
 _ROW_LENGTH = 5.0
 
 
 class SubtreeHistograms:
     """How often each colour of layers 1, …, K occurs in a graph, as sparse rows for a network.
 
-    Counts are square-rooted and each row is scaled to length 5. Colours that the graphs it was fitted on do
-    not hold are left out, and so are those of fewer than ``min_df`` of these graphs: a colour of a single
-    graph tells that graph from all others, which is nothing to learn from.
+    Counts are square-rooted and each row is scaled to length 5. Colours that occur in
+    fewer than ``min_df`` training graphs are ignored: a colour of a single graph does not generalise.
 
     Parameters
     ----------
     alphabet
-        Which signature is which colour.
+        The alphabet of colours.
     columns : array of int64
-        The colours that count, numbered over all layers from layer 0 on.
+        The colours that are used, numbered over all layers from layer 0 on.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The encoder without the quotient: any network may read the rooted subgraphs, as the paper promises.
+"""The encoder without the quotient: any network can be the readout of the rooted subgraphs, as in the paper.
 
-Slower and larger than the quotient, and its oracle: here every (root, node) pair has a state of its own. It
-is also what runs where nodes carry continuous features, which give no two nodes a common colour.
+It is slower and needs more memory than the quotient, and is its oracle: every (root, node) pair has a state
+of its own. It is also used for continuous features, with which no two nodes have the same colour.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = ["GraphData", "PyGData", "RootedSubgraphEncoder", "as_graph_data", "messages"]
 
-# Each of a block's nodes and arcs has states of its own in every layer: some tens of megabytes.
+# Every node and arc of a block has a state in every layer: some tens of megabytes.
 _BLOCK_ENTRIES = 1 << 17
 
 
 class PyGData(Protocol):
-    """What is looked at in a ``torch_geometric.data.Data`` or ``Batch``."""
+    """The attributes of a ``torch_geometric.data.Data`` or ``Batch`` that are used."""
 
     x: torch.Tensor
     edge_index: torch.Tensor
@@ -40,7 +40,7 @@ class PyGData(Protocol):
 
 
 class GraphData(NamedTuple):
-    """Graphs as tensors, in the names of PyG; `as_graph_data` makes it from a ``Data`` or ``Batch``.
+    """Graphs as tensors, named as in PyG; `as_graph_data` builds it from a ``Data`` or ``Batch``.
 
     Attributes
     ----------
@@ -62,16 +62,16 @@ class GraphData(NamedTuple):
 
 
 class RootedSubgraphEncoder(torch.nn.Module):
-    """Reads the rooted subgraphs of every node with networks of your own, and sums over the nodes.
+    """Apply networks of your own to the rooted subgraph of every node, and sum over the nodes.
 
     Parameters
     ----------
     readouts
         One network for each entry of ``hops``, called as ``readout(x, edge_index, batch)``, with the edges'
-        codes as a fourth argument where there are any. It is given the disjoint union of rooted subgraphs,
-        ``batch`` telling which subgraph a node is in, and returns one row per subgraph.
+        codes as a fourth argument if there are any. Its input is the disjoint union of rooted subgraphs,
+        where ``batch`` is the subgraph of each node; it returns one row per subgraph.
     hops
-        Radius of the rooted subgraphs that each readout is given.
+        Radius of the rooted subgraphs of each readout.
     root_mark
         ``"root"`` appends a one-hot mark of the root to ``x``, ``"distance"`` one of the distance from it.
     directed
@@ -102,7 +102,7 @@ class RootedSubgraphEncoder(torch.nn.Module):
         root_mark = checked("root_mark", root_mark, ROOT_MARK)
         if len(readouts) != len(hops):
             raise TwinWLError(
-                f"there are {len(readouts)} readouts for {len(hops)} numbers of hops; give as many"
+                f"got {len(readouts)} readouts and {len(hops)} numbers of hops, expected as many of each"
             )
         self.readouts = torch.nn.ModuleList(readouts)
         self.hops = tuple(hops)
@@ -110,12 +110,12 @@ class RootedSubgraphEncoder(torch.nn.Module):
         self.directed = directed
 
     def forward(self, data: GraphData | PyGData) -> torch.Tensor:
-        """Return the readouts' sums over the roots of each graph, side by side: (n_graphs, total width)."""
+        """Return the readouts' sums over the roots of each graph, concatenated: (n_graphs, total width)."""
         graphs = as_graph_data(data)
         arcs = _sorted_arcs(graphs, directed=self.directed)
         widest = max(self.hops, default=0)
         totals: list[torch.Tensor] = []
-        # A sum over roots does not mind being taken in blocks of roots, and memory minds if it is not.
+        # The sum over roots is computed in blocks of roots, to bound memory.
         for low, high in root_blocks(arcs.batch, widest, _BLOCK_ENTRIES) or [(0, 0)]:
             cut = rooted_subgraphs(arcs.batch, widest, np.arange(low, high))
             of_roots = [
@@ -157,7 +157,7 @@ class RootedSubgraphEncoder(torch.nn.Module):
 
 
 def as_graph_data(data: GraphData | PyGData) -> GraphData:
-    """Take what the encoders need from a PyG ``Data`` or ``Batch``."""
+    """Return what the encoders need of a PyG ``Data`` or ``Batch``."""
     if is_a(data, GraphData):
         return data
     x, edge_index = attribute_of(data, "x"), attribute_of(data, "edge_index")

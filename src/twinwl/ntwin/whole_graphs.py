@@ -27,7 +27,7 @@ def whole_quotient(batch: GraphBatch, layers: int, *, edge_labels: bool = False)
     layers
         Number of layers.
     edge_labels
-        Tell messages apart by edge label, where the batch has any.
+        Distinguish messages by edge label, if the batch has any.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def whole_quotient(batch: GraphBatch, layers: int, *, edge_labels: bool = False)
         labels=alphabet.labels,
         edge_labels=alphabet.edge_labels,
         root_mark="none",
-        hops=(0,) * layers,  # there are no rooted subgraphs to speak of
+        hops=(0,) * layers,  # there are no rooted subgraphs
         directed=batch.directed,
         rounds=alphabet.rounds,
         pools=tuple(pools),

@@ -1,4 +1,4 @@
-"""The alphabet: which signature is which colour, round by round, shared by all graphs."""
+"""The alphabet: the mapping from signatures to colours of each round, shared by all graphs."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Round:
     Attributes
     ----------
     sig_ptr : array of int64, shape (n_colours + 1,)
-        Where each colour's signature lies in ``sig_items``.
+        Range of each colour's signature in ``sig_items``.
     sig_items : array of int32 or int64
-        For each colour its own colour in the round before, then the sorted items it hears; an item is
+        For each colour its own colour in the previous round, then the sorted items it receives; an item is
         ``message code * stride + colour``.
     stride : int
         Number of colours of the round before.
@@ -61,12 +61,12 @@ class Round:
         return len(self.sig_ptr) - 1
 
     def signature(self, colour: int) -> tuple[int, list[tuple[int, int]]]:
-        """Return a colour's signature: own colour before, and sorted pairs (message code, colour)."""
+        """Return a colour's signature: its previous colour, and sorted pairs (message code, colour)."""
         own, *items = self.sig_items[self.sig_ptr[colour] : self.sig_ptr[colour + 1]].tolist()
         return own, [divmod(item, self.stride) for item in items]
 
     def restrided(self, stride: int, n_codes: int) -> Round:
-        """Return the same signatures written for a round before with more colours."""
+        """Return the same signatures for a previous round with more colours."""
         if stride == self.stride and n_codes == self.n_codes:
             return self
         codes, colours = np.divmod(self.sig_items.astype(np.int64), self.stride)
@@ -78,16 +78,16 @@ class Round:
 
 @dataclass(frozen=True, eq=False)
 class Alphabet:
-    """All that is needed to colour new graphs as the first ones were coloured.
+    """All that is needed to colour new graphs consistently with earlier ones.
 
     Attributes
     ----------
     labels : tuple of labels
         Colours of round 0: colour c stands for ``labels[c]``.
     edge_labels : tuple of labels, or None
-        Vocabulary of edge labels where they take part.
+        Vocabulary of edge labels, if they are used.
     initial : str
-        ``"label"`` or ``"degree"``: what round 0 looks at.
+        ``"label"`` or ``"degree"``: the initial colour.
     directed : bool
     rounds : tuple of Round
         Rounds 1, 2, … in order.
@@ -142,7 +142,7 @@ class RoundTable:
         sig_ptr, sig_items = np.zeros(1, np.int64), np.empty(0, item_dtype(stride, n_codes))
         if known is not None:
             same = known.restrided(stride, n_codes)
-            # Kernels are compiled for writable arrays, which those of a memory-mapped model are not.
+            # Kernels are compiled for writable arrays; those of a memory-mapped model are read-only.
             sig_ptr = np.require(same.sig_ptr, requirements="W")
             sig_items = np.require(same.sig_items, requirements="W")
         self._table = Table(
@@ -152,11 +152,11 @@ class RoundTable:
             np.array([n_colours]),
         )
         self._entered = False
-        self._ready()  # at once, not when first used: threads share a frozen table
+        self._ready()  # now and not on first use: threads share a frozen table
 
     @property
     def stride(self) -> int:
-        """Number of colours of the round before that keys have room for."""
+        """Number of colours of the previous round that keys have room for."""
         return self._table.key_format.stride
 
     @property
@@ -170,7 +170,7 @@ class RoundTable:
         return self._table.known.sig_items.dtype
 
     def apart(self) -> RoundTable:
-        """Return an empty table that makes the same keys, for a thread to fill on its own."""
+        """Return an empty table with the same keys, for another thread."""
         key_format = self._table.key_format
         return RoundTable(
             self.stride,
@@ -180,7 +180,7 @@ class RoundTable:
         )
 
     def start_over(self, stride: int) -> None:
-        """Forget all signatures and make keys for the next round; the memory stays."""
+        """Remove all signatures and prepare keys for the next round; the memory is reused."""
         packed_bits, hash_mask = self._table.key_format[3:]
         known = self._table.known
         items = known.sig_items.astype(item_dtype(stride, self.n_codes), copy=False)
@@ -209,12 +209,12 @@ class RoundTable:
     ) -> None:
         """Colour nodes ``first..last``; unknown signatures become colours or, frozen, -1.
 
-        There must be room for those that become colours.
+        There must be room for the new colours.
         """
         pass_labels(first, last, messages, before, self._ready(), insert, after)
 
     def pair(self, own: Int32, heard: Int32, out: Int32, *, insert: bool) -> None:
-        """Colour signatures that hear one item each; both must fit into a packed key."""
+        """Colour signatures with one item each; colour and item must fit into a packed key."""
         keys = np.empty((len(own), 2), np.uint64)
         pair_keys(own, heard, self._table.key_format, keys)
         if insert:
@@ -223,7 +223,7 @@ class RoundTable:
         look_up(len(keys), Signatures(keys, none, none), self._ready(), insert, 0, out)
 
     def absorb(self, other: RoundTable) -> Int32:
-        """Enter the colours of another table, behind those that are known; return what each became."""
+        """Append the colours of another table that are new; return the new number of each."""
         known, n_colours = other._table.known, other.n_colours
         self.make_room(n_colours, int(known.sig_ptr[n_colours]) - n_colours)
         became = np.empty(n_colours, np.int32)
@@ -232,7 +232,7 @@ class RoundTable:
         return became
 
     def finished(self) -> Round:
-        """Return the signatures gathered so far, trimmed to their size."""
+        """Return all signatures so far, trimmed to their size."""
         known = self._table.known
         sig_ptr = known.sig_ptr[: self.n_colours + 1].copy()
         return Round(sig_ptr, known.sig_items[: sig_ptr[-1]].copy(), self.stride, self.n_codes)

@@ -1,4 +1,4 @@
-"""Label passing: 1-WL colours of all nodes of a batch, exactly and fast."""
+"""Label passing: exact 1-WL colours of all nodes of a batch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NODES_PER_BLOCK = 1 << 18
 class Colouring(NamedTuple):
     """The colours of every node in every round, and the alphabet they come from.
 
-    ``colours`` has shape (n_iter + 1, n_nodes); -1 marks a signature that a frozen alphabet lacks.
+    ``colours`` has shape (n_iter + 1, n_nodes); -1 marks a signature that is not in a frozen alphabet.
     """
 
     colours: Int32
@@ -62,17 +62,17 @@ def refine(
     n_iter
         Number of rounds; None continues until the partition of the whole batch is stable.
     edge_labels
-        Pair each neighbour's colour with the label of the edge, where the batch has edge labels.
+        Pair each neighbour's colour with the label of the edge, if the batch has edge labels.
     initial
-        What round 0 looks at: the node's ``"label"`` or its ``"degree"`` (out-degree where directed).
+        Initial colour: the node's ``"label"`` or its ``"degree"`` (out-degree in directed graphs).
     alphabet
-        An alphabet to colour with; it decides ``n_iter``, ``edge_labels`` and ``initial``. Signatures it
-        lacks get the colour -1, and so does every signature that contains -1.
+        A frozen alphabet to use; it sets ``n_iter``, ``edge_labels`` and ``initial``. Signatures that are not
+        in it get the colour -1, and so does every signature that contains -1.
     extend
-        Give signatures that the alphabet lacks colours of their own instead, in a new alphabet; the given
-        one is left as it is.
+        Give signatures that are not in the alphabet new colours instead, in a new alphabet; the given one is
+        not changed.
     n_threads
-        Threads for the parts that can use them; None asks the machine. The result does not depend on it.
+        Number of threads; None uses all cores. The result does not depend on it.
 
     Examples
     --------
@@ -92,10 +92,10 @@ def refine(
     if alphabet.directed != batch.directed:
         kinds = ("undirected", "directed")
         raise TwinWLError(
-            f"the alphabet is for {kinds[alphabet.directed]} graphs and these are {kinds[batch.directed]}"
+            f"the alphabet is for {kinds[alphabet.directed]} graphs, but these are {kinds[batch.directed]}"
         )
     if alphabet.edge_labels is not None and batch.edge_labels is None:
-        raise TwinWLError("the alphabet was built with edge labels and these graphs have none; add them")
+        raise TwinWLError("the alphabet was built with edge labels, which these graphs lack; add them")
     return _run(batch, alphabet.n_iter, alphabet, insert=extend, n_threads=n_threads)
 
 
@@ -137,20 +137,20 @@ def colour_round(
     insert: bool,
     n_threads: int | None = None,
 ) -> None:
-    """Write the colours after one more round, entering new signatures into the table where asked.
+    """Write the colours after one more round; new signatures are added to the table if ``insert`` is set.
 
     Parameters
     ----------
     messages
-        Who hears from whom.
+        Senders and receivers.
     before, after : arrays of int32, shape (n_nodes,)
-        Colours of the round before (in) and of this one (out).
+        Colours of the previous round (in) and of this one (out).
     table
         The signatures known so far.
     insert
         Whether unknown signatures become colours of the table; otherwise they get -1.
     n_threads
-        Threads at most; None asks the machine. Colours are numbered by first occurrence whatever it is.
+        Maximum number of threads; None uses all cores. Colours are always numbered by first occurrence.
     """
     n_nodes = len(messages.indptr) - 1
     for first, last in pairwise([*range(0, n_nodes, _NODES_PER_BLOCK), n_nodes]):
@@ -159,11 +159,11 @@ def colour_round(
             for low, high in balanced_ranges(messages.indptr[first : last + 1], n_threads)
         ]
         # A frozen table is only read, so all threads share it. One that grows belongs to the first thread;
-        # the others start tables of their own, whose few colours are then entered one range after another.
+        # the others fill tables of their own, whose few colours are then added one range after another.
         tables = [table, *(table.apart() if insert else table for _ in ranges[1:])]
         table_of = dict(zip(ranges, tables, strict=True))
         for low, high in ranges if insert else []:
-            # Here and not on the thread: memory that this thread gave back is ready to be used again.
+            # Allocated here and not on the thread: memory that this thread freed can be reused.
             table_of[low, high].make_room(high - low, int(messages.indptr[high] - messages.indptr[low]))
 
         def colour(low: int, high: int) -> None:
@@ -180,10 +180,10 @@ def messages_of(batch: GraphBatch, edge_codes: Int32 | None, n_edge_codes: int) 
     Parameters
     ----------
     batch
-        In a directed batch a node hears from both ends of its arcs, told apart. Successors alone would
+        In a directed batch messages pass along arcs both ways, with different codes. Successors alone would
         miss much: two arcs into one node and two arcs into two nodes would look the same.
     edge_codes : array of int32, shape (n_arcs,), or None
-        Code of each arc's label, where edge labels take part.
+        Code of each arc's label, if edge labels are used.
     n_edge_codes
         Number of distinct codes.
     """
@@ -207,7 +207,7 @@ def messages_of(batch: GraphBatch, edge_codes: Int32 | None, n_edge_codes: int) 
 def _initial_colours(
     batch: GraphBatch, alphabet: Alphabet, *, insert: bool
 ) -> tuple[Int32, tuple[Label, ...]]:
-    """Return the colours of round 0 and what they stand for: only labels that occur."""
+    """Return the colours of round 0 and their labels, only those that occur."""
     if alphabet.initial == "degree":
         degrees = np.diff(batch.indptr)
         values, inverse = np.unique(degrees, return_inverse=True)
@@ -236,7 +236,7 @@ def _edge_messages(
 def _translated(
     codes: Int32, here: tuple[Label, ...], known: tuple[Label, ...], *, insert: bool
 ) -> tuple[Int32, tuple[Label, ...]]:
-    """Write codes in the alphabet's vocabulary; labels it lacks are appended or, frozen, become -1."""
+    """Translate codes to the alphabet's vocabulary; new labels are appended or, if frozen, become -1."""
     if not known and insert:
         return codes, here
     if insert:

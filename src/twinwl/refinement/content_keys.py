@@ -1,9 +1,10 @@
-"""Content keys: 128 bits that name a colour by its rooted tree alone.
+"""Content keys: 128 bits that identify a colour by its rooted tree alone.
 
 Colours are numbered by first occurrence, so their numbers mean nothing outside one alphabet. A content key is
 a function of the rooted tree that a colour stands for: equal on every machine, in every process and in every
-version. It makes hashes stable and lets alphabets that were built apart be merged. Two trees share a key with
-a chance of about 2⁻¹²⁸ per pair: improbable, not impossible. **Any change here breaks every stored hash.**
+version. It makes hashes stable, and alphabets that were built separately can be merged by it. Two trees share
+a key with a chance of about 2⁻¹²⁸ per pair: improbable, not impossible. **Any change here breaks every stored
+hash.**
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ WHOLE = np.uint64(0x243F6A8885A308D3)
 
 
 class KeyedMessages(NamedTuple):
-    """Who hears from whom, and a key for each kind of message.
+    """Senders and receivers of messages, and a key for each kind of message.
 
-    ``codes`` tells the kind of each message, and is empty where all are alike; ``code_keys`` has one row per
+    ``codes`` is the kind of each message, empty if there is one kind only; ``code_keys`` has one row per
     kind.
     """
 
@@ -71,8 +72,8 @@ def content_keys(alphabet: Alphabet) -> list[UInt64]:
 def node_keys(batch: GraphBatch, n_threads: int | None = None) -> Iterator[UInt64]:
     """Yield the content key of each node's colour in round 0, 1, … without end, shape (n_nodes, 2).
 
-    Edge labels take part where there are any. The keys are those of `content_keys`, to the bit, but need no
-    alphabet: a node's key follows from the keys it hears.
+    Edge labels are used if there are any. The keys are exactly those of `content_keys`, but need no alphabet:
+    a node's key follows from the keys it receives.
 
     >>> from twinwl import GraphBatch
     >>> rounds = node_keys(GraphBatch.from_edges([[(0, 1), (1, 2)]]))
@@ -96,7 +97,7 @@ def node_keys(batch: GraphBatch, n_threads: int | None = None) -> Iterator[UInt6
 
 
 def label_keys(labels: Iterable[Label], purpose: bytes) -> UInt64:
-    """Return a 128-bit key for each label, apart for each purpose; shape (n_labels, 2)."""
+    """Return a 128-bit key for each label, different for each purpose; shape (n_labels, 2)."""
     digests = [
         hashlib.blake2b(label_token(label), digest_size=16, person=purpose).digest() for label in labels
     ]
@@ -104,15 +105,15 @@ def label_keys(labels: Iterable[Label], purpose: bytes) -> UInt64:
 
 
 def keyed_messages(batch: GraphBatch) -> KeyedMessages:
-    """Return the messages of a batch; edge labels take part where there are any."""
+    """Return the messages of a batch, with edge labels if there are any."""
     messages = messages_of(batch, batch.edge_labels, len(batch.edge_vocabulary))
-    # A batch without edges has an empty vocabulary, and hears nothing.
+    # A batch without edges has an empty vocabulary, and no messages.
     code_keys = _message_keys(batch.edge_vocabulary or None, directed=batch.directed)
     return KeyedMessages(messages.indptr, messages.indices, messages.codes, code_keys)
 
 
 def _message_keys(edge_labels: tuple[Label, ...] | None, *, directed: bool) -> UInt64:
-    """Return a key for each kind of message: the edge label and, where directed, the direction."""
+    """Return a key for each kind of message: the edge label and, in directed graphs, the direction."""
     labels: tuple[Label, ...] = (None,) if edge_labels is None else edge_labels
     kinds: list[Label] = list(labels)
     if directed:
@@ -124,7 +125,7 @@ def _message_keys(edge_labels: tuple[Label, ...] | None, *, directed: bool) -> U
 def _keys_of_signatures(
     sig_ptr: Int64, sig_items: Ints, stride: int, codes: UInt64, keys: UInt64, out: UInt64
 ) -> None:
-    """Combine own key and the sum of the heard keys; the sum needs no order, so none is imposed."""
+    """Combine a node's own key with the sum of the received keys, which does not depend on their order."""
     for colour in range(len(sig_ptr) - 1):
         start, stop = sig_ptr[colour], sig_ptr[colour + 1]
         own = sig_items[start]
@@ -139,9 +140,9 @@ def _keys_of_signatures(
 
 @kernel
 def _next_round_keys(first: int, last: int, messages: KeyedMessages, keys: UInt64, out: UInt64) -> None:
-    """Write the keys of the next round for nodes ``first..last``, who hear only from one another.
+    """Write the keys of the next round for nodes ``first..last``, whose messages come only from each other.
 
-    The same arithmetic as for signatures, with nodes in the place of colours.
+    The same arithmetic as for signatures, with nodes instead of colours.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ def _next_round_keys(first: int, last: int, messages: KeyedMessages, keys: UInt6
     """
     indptr, indices, codes, code_keys = messages
     alike = len(codes) == 0
-    # Where all messages are alike a node says the same to all who hear it, so it is worked out once.
+    # If there is one kind of message only, a node sends the same to all neighbours: computed once.
     said = np.empty((last - first if alike else 0, 2), np.uint64)
     if alike:
         for node in range(first, last):
@@ -177,13 +178,13 @@ def _next_round_keys(first: int, last: int, messages: KeyedMessages, keys: UInt6
 
 @kernel
 def fold_keys(group_ptr: Int64, keys: UInt64, extras: UInt64, out: UInt64) -> None:
-    """Fold a multiset of (key, extra) pairs of each group into one key, whatever their order.
+    """Combine the multiset of (key, extra) pairs of each group into one key, independent of their order.
 
     Parameters
     ----------
     group_ptr : array of int64, shape (n_groups + 1,)
     keys, extras : arrays of uint64, shape (n, 2)
-        Both must be mixed already, as all keys are: here they are only joined.
+        Both must be mixed already, as all keys are; here they are only combined.
     out : array of uint64, shape (n_groups, 2)
     """
     for group in range(len(group_ptr) - 1):

@@ -1,7 +1,7 @@
 """Rooted sizes of the nodes of a core: by searches or by blocks of bitsets, whichever is cheaper.
 
-Searches walk each ball once; bitsets pass along every arc for every 512 targets. A few searches tell what all
-of them would cost, and searches that turn out to cost more than bitsets would are given up.
+Searches visit each ball once; bitsets pass along every arc for every 512 targets. A few searches give an
+estimate of the cost of all, and searches that turn out to cost more than bitsets are abandoned.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["sizes_of_core", "sizes_of_large_core"]
 
 _SAMPLED_ROOTS = 64
-# Rows of more nodes than these come from a far cache, where a step of a search costs less than a row.
+# Rows of more nodes than this do not fit into the near cache, where a step of a search is cheaper than a row.
 _NEAR_NODES = 1 << 13
 _NEAR_ROW_IN_STEPS, _FAR_ROW_IN_STEPS = 2, 4
 # Grouping nodes by their neighbours takes about this many steps per arc.
@@ -32,14 +32,14 @@ _STEPS_TO_GROUP = 32
 
 @kernel
 def sizes_of_core(core: Core, n_iter: int, column: int, out: Int32) -> None:
-    """Write the rooted sizes of a core of some thousand nodes, where blocks of bitsets are never dear.
+    """Write the rooted sizes of a core of up to some thousand nodes, where blocks of bitsets are cheap.
 
-    What hangs directly on a node of the core is not counted.
+    Nodes that hang directly on a node of the core are not counted.
 
     Parameters
     ----------
     column, out : array of int32, shape (n_iter + 1, at least column + n_core)
-        Where the columns of the core begin, and what they are filled in.
+        First column of the core, and the array that is filled.
     """
     indptr = core.graph.indptr
     n_core = len(indptr) - 1
@@ -50,7 +50,7 @@ def sizes_of_core(core: Core, n_iter: int, column: int, out: Int32) -> None:
             out[h, node] = 0
     for first in range(0, n_core + len(core.anchors), TARGETS_PER_BLOCK):
         pass_block(first, core, n_iter, here, there, column, out)
-    # Blocks tell what is new in each round; rounds 0 and 1 are known.
+    # Blocks give the gains of each round; rounds 0 and 1 are known.
     for node in range(n_core):
         out[0, column + node] = 1
         out[1, column + node] = indptr[node + 1] - indptr[node] + 1
@@ -60,12 +60,12 @@ def sizes_of_core(core: Core, n_iter: int, column: int, out: Int32) -> None:
 
 
 def sizes_of_large_core(core: Core, below: Int32, n_iter: int, n_threads: int | None) -> Int32:
-    """Return the rooted sizes of a core of any size: in pieces, on threads, the cheaper way.
+    """Return the rooted sizes of a core of any size: in pieces, on threads, by the cheaper method.
 
     Parameters
     ----------
     below : array of int32, shape (n_core, n_iter + 1)
-        How many nodes hang at most h below each; shape (0, n_iter + 1) where nothing hangs anywhere.
+        Number of nodes that hang at most h below each; shape (0, n_iter + 1) if there are none.
 
     Returns
     -------
@@ -125,19 +125,19 @@ def sizes_of_large_core(core: Core, below: Int32, n_iter: int, n_threads: int | 
 
 
 def _expected_steps(roots: Int64, graph: Graph, below: Int32, most_steps: int, sizes: Int32) -> int:
-    """Return about how many steps searches from all roots take: a few of them tell.
+    """Estimate the number of steps of searches from all roots, from a few of them.
 
-    It is enough to know that there would be more than ``most_steps``.
+    It stops as soon as the estimate exceeds ``most_steps``.
     """
     step = max(1, len(roots) // _SAMPLED_ROOTS)
-    sample = roots[step // 2 :: step]  # not the first one, which is the hub of many a graph that grew
+    sample = roots[step // 2 :: step]  # not the first one, which is often a hub
     most_steps = most_steps // len(roots) * len(sample)
     _, steps = search(sample, 0, len(sample), graph, below, most_steps, sizes)
     return int(steps * (len(roots) / len(sample)))
 
 
 def _copied_to_twins(twins: Int64, below: Int32, sizes: Int32) -> Int32:
-    """Give nodes of equal neighbours the sizes of the one that was searched from.
+    """Copy the sizes of a node that was searched from to all nodes with the same neighbours.
 
     Two of them are two steps apart, and what hangs below each may differ.
     """

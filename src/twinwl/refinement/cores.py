@@ -1,9 +1,8 @@
-"""What hangs off a core: trees take one pass up and one pass down, and no search.
+"""Trees that hang on a core: their rooted sizes take one pass up and one pass down, and no search.
 
-Leaves are taken off until none is left. What remains is the *core*: cycles and what lies between them, or, in
-a tree, nothing but its last node. Rooted sizes of a node outside the core follow from those of its parent:
-within h steps lies what is at most h below the node, and what is within h - 1 steps of its parent without
-what was counted twice.
+Leaves are removed until none is left. What remains is the *core*: cycles and the paths between them or, in a
+tree, only its last node. Rooted sizes of a node outside the core follow from those of its parent: within h
+steps are the nodes at most h below it, and those within h - 1 steps of its parent, minus those counted twice.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Core", "is_core", "peeled", "spread", "whole"]
 
-# In graphs of up to so many nodes, or with less than one leaf in so many, leaves cost more to take off than
-# to take along.
+# In graphs of up to this many nodes, or with less than one leaf in this many, removing leaves costs more than
+# keeping them.
 _FEW_NODES, _FEW_LEAVES = 256, 16
 
 
 class Core(NamedTuple):
-    """A core, and what hangs on it.
+    """A core, and the nodes that hang on it.
 
-    ``anchors`` and ``depths``, of shape (n_hanging,), tell where in the core other nodes hang and how deep.
-    Those that hang deeper than any round goes are left out.
+    ``anchors`` and ``depths``, of shape (n_hanging,), are the node of the core that each of the others hangs
+    on, and its depth. Those that are deeper than the number of rounds are omitted.
     """
 
     graph: Graph
@@ -40,7 +39,7 @@ class Core(NamedTuple):
 
 @kernel
 def is_core(low: int, high: int, graphs: Graphs) -> bool:
-    """Tell whether nodes ``low..high`` count as a core as they are: directed, or few, or with few leaves."""
+    """Return whether to treat nodes ``low..high`` as a core: directed, or few, or with few leaves."""
     if graphs.directed or high - low <= _FEW_NODES:
         return True
     n_leaves = 0
@@ -51,7 +50,7 @@ def is_core(low: int, high: int, graphs: Graphs) -> bool:
 
 @kernel
 def whole(low: int, high: int, graphs: Graphs) -> Core:
-    """Return the graph of nodes ``low..high`` as a core that nothing hangs on."""
+    """Return the graph of nodes ``low..high`` as a core on which nothing hangs."""
     nothing = np.empty(0, np.int32)
     return Core(graph_between(low, high, graphs), nothing, nothing)
 
@@ -65,7 +64,7 @@ def peeled(
     Parameters
     ----------
     low, high
-        The nodes of the graph; they are counted from ``low`` in what is returned.
+        The nodes of the graph; in the result they are numbered from ``low``.
     column
         The column of ``out`` that belongs to node ``low``.
     out : array of int32, shape (n_iter + 1, at least column + high - low)
@@ -77,9 +76,9 @@ def peeled(
     nodes : array of int32, shape (n_core,)
         The nodes of the core.
     order : array of int32, shape (n_peeled,)
-        Nodes outside the core, each after all that hangs below it.
+        Nodes outside the core, each after all nodes below it.
     parent : array of int32, shape (n,)
-        What each of them hangs on.
+        The node that each of them hangs on.
     """
     n = high - low
     indptr, indices = graphs.indptr, graphs.indices
@@ -94,7 +93,7 @@ def peeled(
             n_core += 1
             n_arcs += left[node]
     core_ptr = np.zeros(n_core + 1, np.int64)
-    core_indices = np.empty(n_arcs + 1, np.int32)  # written one place ahead, which takes no branch
+    core_indices = np.empty(n_arcs + 1, np.int32)  # written one place ahead, to avoid a branch
     end = 0
     for core_node in range(n_core):
         node = low + nodes[core_node]
@@ -109,7 +108,7 @@ def peeled(
 
 @kernel
 def spread(order: Int32, parent: Int32, n_iter: int, column: int, out: Int32) -> None:
-    """Turn what hangs below the nodes outside the core into their rooted sizes, from the core outwards."""
+    """Turn the numbers of nodes below those outside the core into rooted sizes, from the core outwards."""
     for place in range(len(order) - 1, -1, -1):
         node, above = column + order[place], column + parent[order[place]]
         for h in range(n_iter, 1, -1):
@@ -120,7 +119,7 @@ def spread(order: Int32, parent: Int32, n_iter: int, column: int, out: Int32) ->
 
 @kernel
 def _hanging(order: Int32, parent: Int32, place: Int32, n_iter: int) -> tuple[Int32, Int32]:
-    """Return where and how deep nodes hang, those that hang on the core."""
+    """Return node of the core and depth of all nodes that hang on it."""
     anchors = np.empty(len(order), np.int32)
     depths = np.empty(len(order), np.int32)
     depth = np.zeros(len(place) if len(order) else 0, np.int32)
@@ -139,7 +138,7 @@ def _hanging(order: Int32, parent: Int32, place: Int32, n_iter: int) -> tuple[In
 def _peel(
     low: int, high: int, graphs: Graphs, n_iter: int, column: int, out: Int32
 ) -> tuple[Int32, Int32, Int32]:
-    """Take the leaves off an undirected graph, counting on the way up what hangs below each node.
+    """Remove the leaves of an undirected graph, counting the nodes below each node on the way up.
 
     Returns the order in which they were taken off, what each node hangs on, and the number of neighbours that
     nodes have in the core, 0 outside of it.
@@ -150,7 +149,7 @@ def _peel(
         for node in range(column, column + n):
             out[h, node] = 1
     left = np.empty(n, np.int32)
-    # The exclusive or of the neighbours that are left: once there is one, it is that one.
+    # The exclusive or of the remaining neighbours: if there is only one, it is its number.
     parent = np.empty(n, np.int32)
     for node in range(n):
         left[node] = indptr[low + node + 1] - indptr[low + node]

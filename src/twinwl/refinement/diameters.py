@@ -1,4 +1,4 @@
-"""Diameters: after how many rounds no identity set grows any more."""
+"""Diameters: the number of rounds after which identity sets stop growing."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def diameters(batch: GraphBatch, n_threads: int | None = None) -> Int64:
 
     For an undirected graph that is the largest diameter of its components. Shape (n_graphs,).
 
-    Not every node is searched from: in an undirected graph, a node that is d steps from one whose farthest
-    node is e steps away has its own between e - d and e + d steps away. A few searches, from the rim and from
-    the middle in turns, mostly leave no node that could be farther from another than is known already.
+    Not every node is searched from: in an undirected graph, a node at distance d from a node of eccentricity
+    e has an eccentricity between e - d and e + d. After a few searches, alternately from the rim and from the
+    middle, usually no node can exceed the largest distance found so far.
 
     >>> from twinwl import GraphBatch
     >>> diameters(GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (2, 3)], []])).tolist()
     [2, 1, 0]
     """
     largest = np.zeros(len(batch), np.int64)
-    # How far the farthest node may be, and is at least.
+    # Upper and lower bounds of the eccentricities.
     most = np.full(batch.n_nodes, _UNKNOWN, np.int32)
     least = np.zeros(batch.n_nodes, np.int32)
     graphs = graphs_of(batch)
@@ -58,7 +58,7 @@ def diameters(batch: GraphBatch, n_threads: int | None = None) -> Int64:
 def _search_graphs(
     first: int, last: int, graphs: Graphs, most: Int32, least: Int32, largest: Int64, most_steps: int
 ) -> int:
-    """Search graphs ``first..last``; return the first that is not done with after about ``most_steps``."""
+    """Search graphs ``first..last``; return the first that is not finished after about ``most_steps``."""
     graph_ptr = graphs.graph_ptr
     widest = 0
     for graph in range(first, last):
@@ -124,7 +124,8 @@ def _bounded(
 ) -> int:
     """Narrow the bounds of all members of a component, and return which to search from next; -1 for none.
 
-    From the middle that is the one with the least bound below, from the rim the one with the most above.
+    From the middle that is the one with the smallest lower bound, from the rim the one with the largest
+    upper.
     """
     farthest = distances[members[n_members - 1]]
     best, more = -1, False

@@ -1,4 +1,4 @@
-"""Graphs as kernels take them: bare arrays under one name."""
+"""Graphs as arguments of kernels: their arrays in one structure."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Graphs(NamedTuple):
 class Graph(NamedTuple):
     """One graph, its nodes counted from 0.
 
-    A neighbour is written as ``base`` plus its number, so that a graph of a batch needs no copy of its arcs:
-    ``base`` is its first node, and ``indptr`` the part of the batch's that belongs to it.
+    A neighbour is stored as ``base`` plus its number, so that a graph of a batch needs no copy of its arcs:
+    ``base`` is its first node, and ``indptr`` its part of the batch's ``indptr``.
     """
 
     base: int

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["colour_histograms"]
 
-# Threads work on this many nodes each before their rows are put in order: beside the result itself memory
-# does not grow with the batch.
+# Threads work on this many nodes each before their rows are put in order, so that apart from the result
+# memory does not grow with the batch.
 _NODES_PER_TURN = 1 << 17
 # Rooted sizes exist for about this many nodes at a time, so that they are still in the cache when summed.
 _NODES_PER_BLOCK = 1 << 14
@@ -33,7 +33,7 @@ _ROWS_AT_MOST = np.iinfo(np.int32).max
 
 
 class _Nodes(NamedTuple):
-    """Colours by round and node, and what each node counts; columns of ``sizes`` begin with node ``low``."""
+    """Colours by round and node, and weights of nodes; columns of ``sizes`` begin with node ``low``."""
 
     colours: Int32
     low: int
@@ -64,7 +64,7 @@ def colour_histograms(
     batch
         The graphs.
     colours : array of int32, shape (n_iter + 1, n_nodes)
-        Colours by round; nodes of colour -1 are left out.
+        Colours by round; nodes of colour -1 are ignored.
     n_colours
         Number of colours of each round; columns are ordered by round, then colour.
     weigh_by_size
@@ -114,7 +114,7 @@ def colour_histograms(
 def _weights(
     batch: GraphBatch, n_rounds: int, n_threads: int | None, *, by_size: bool
 ) -> Callable[[int, int], Iterator[tuple[int, int, int, Int32]]]:
-    """Return a function that yields graphs from … to …, their first node, and what each node counts."""
+    """Return a function that yields ranges of graphs, their first node, and the weight of each node."""
     graph_ptr = batch.graph_ptr
     large = np.flatnonzero(batch.nodes_per_graph >= LARGE).tolist() if by_size else []
     sizes_of_large = {graph: sizes_of_large_graph(batch, graph, n_rounds - 1, n_threads) for graph in large}
@@ -173,8 +173,8 @@ def _write_rows(first: int, last: int, graph_ptr: Int64, nodes: _Nodes, rows: _R
 def _sum_ranked(begin: int, stop: int, nodes: _Nodes, room: Int32, end: int, rows: _Rows) -> int:
     """Write the row of the graph of nodes ``begin..stop``: a node's place is the number of smaller colours.
 
-    Nodes of one colour meet at one place, and places are in order. Counting takes n² steps, but without a
-    branch and many in one instruction: for the few nodes of a usual graph faster than hashing or sorting.
+    Nodes of one colour get the same place, and places are in order. Counting takes n² steps, but without
+    branches and vectorised: for small graphs that is faster than hashing or sorting.
     """
     colours, low, sizes = nodes
     offsets, data, columns, _ = rows
@@ -191,12 +191,13 @@ def _sum_ranked(begin: int, stop: int, nodes: _Nodes, room: Int32, end: int, row
             colour = ranked[place]
             rank = np.int32(0)
             for other in range(n_padded):
-                # Without the outer cast the sum is 64 bits wide, and half as many fit into an instruction.
+                # Without the outer cast the sum is 64 bits wide, and half as many fit into a vector
+                # instruction.
                 rank = np.int32(rank + np.int32(ranked[other] < colour))
             sums[rank] += sizes[h, begin - low + place] if colour >= 0 else 0
             colour_at[rank] = colour
         for place in range(n):
-            # What no node took is overwritten by the next entry.
+            # Places without a node are overwritten by the next entry.
             data[end] = sums[place]
             columns[end] = colour_at[place] + offsets[h]
             end += int(sums[place] > 0)
@@ -207,7 +208,7 @@ def _sum_ranked(begin: int, stop: int, nodes: _Nodes, room: Int32, end: int, row
 def _sum_sorted(
     colours: Int32, weights: Int32, first_column: int, end_column: int, end: int, data: Float64, columns: Ints
 ) -> int:
-    """Write one graph's entries of one round, by sorting its nodes, by one digit of a colour at a time."""
+    """Write one graph's entries of one round, by a radix sort of its nodes by colour."""
     items = np.empty((2, len(colours)), np.int32)
     sorted_items = np.empty((2, len(colours)), np.int32)
     n = 0

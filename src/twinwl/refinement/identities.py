@@ -1,7 +1,7 @@
-"""Identity passing: how many nodes each node reaches within h steps.
+"""Identity passing: the number of nodes that each node reaches within h steps.
 
-A graph of up to 64 nodes passes identity sets along its arcs, one machine word per set: O(arcs) per round. In
-a larger one, trees are counted in O(nodes) per round, and the core they hang on is searched or passes
+In a graph of up to 64 nodes identity sets pass along arcs, one machine word per set: O(arcs) per round. In a
+larger one, trees are counted in O(nodes) per round, and the core they hang on is handled by searches or by
 bitsets, whichever is cheaper.
 """
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 __all__ = ["LARGE", "rooted_sizes", "sizes_of_graphs", "sizes_of_large_graph"]
 
 LARGE = 1 << 12
-"""A graph of this many nodes is cut into pieces and spread over threads by itself."""
+"""A graph of this many nodes is cut into pieces and distributed over threads."""
 _WORD_BITS = 64
-_USUAL_DEGREE = 4  # atoms hear from no more than four others
+_USUAL_DEGREE = 4  # atoms rarely have more than four neighbours
 _FIRST_UNKNOWN = 2  # the rounds before are known: a node alone, and with its neighbours
 
 
 def rooted_sizes(batch: GraphBatch, n_iter: int, n_threads: int | None = None) -> Int32:
     """Return ``|t_h(v)|`` for h = 0..n_iter and every node: the size of its rooted subgraph.
 
-    Arcs are followed in their direction where the batch is directed.
+    In a directed batch arcs are followed in their direction.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def rooted_sizes(batch: GraphBatch, n_iter: int, n_threads: int | None = None) -
 
 
 def sizes_of_graphs(batch: GraphBatch, first: int, last: int, n_iter: int, low: int, out: Int32) -> None:
-    """Fill ``out`` for graphs ``first..last``, large ones left out; its columns begin with node ``low``."""
+    """Fill ``out`` for graphs ``first..last`` except large ones; its columns begin with node ``low``."""
     n_nodes = batch.nodes_per_graph[first:last]
     graphs = graphs_of(batch)
     # Kernels are compiled when they are first called, so each kind of graphs has its own.
@@ -104,9 +104,9 @@ def sizes_of_large_graph(batch: GraphBatch, graph: int, n_iter: int, n_threads: 
 
 @kernel
 def _sizes_of_sparse_graphs(first: int, last: int, graphs: Graphs, n_iter: int, low: int, out: Int32) -> None:
-    """Fill the columns of graphs whose identity sets fit a word and whose nodes have the usual degrees.
+    """Fill the columns of graphs whose identity sets fit a word and whose degrees are at most four.
 
-    With four neighbours of each node, itself where it has fewer, there is no branch and no loop over arcs.
+    Each node gets four neighbours, padded with itself, so there is no branch and no loop over arcs.
     """
     graph_ptr, indptr, indices = graphs.graph_ptr, graphs.indptr, graphs.indices
     here, there = np.empty(_WORD_BITS, np.uint64), np.empty(_WORD_BITS, np.uint64)
@@ -140,7 +140,7 @@ def _sizes_of_sparse_graphs(first: int, last: int, graphs: Graphs, n_iter: int, 
 
 @kernel
 def _sizes_of_small_graphs(first: int, last: int, graphs: Graphs, n_iter: int, low: int, out: Int32) -> None:
-    """Fill the columns of graphs whose identity sets fit a word and that have a node of a larger degree."""
+    """Fill the columns of graphs whose identity sets fit a word and that have a node of larger degree."""
     graph_ptr, indptr, indices = graphs.graph_ptr, graphs.indptr, graphs.indices
     here, there = np.empty(_WORD_BITS, np.uint64), np.empty(_WORD_BITS, np.uint64)
     for graph in range(first, last):
@@ -162,7 +162,7 @@ def _sizes_of_small_graphs(first: int, last: int, graphs: Graphs, n_iter: int, l
             for node in range(n):
                 word = here[node]
                 for arc in range(indptr[begin + node], indptr[begin + node + 1]):
-                    word |= here[np.uint64(indices[arc] - begin)]  # a signed place might count from the end
+                    word |= here[np.uint64(indices[arc] - begin)]  # a signed index might count from the end
                 there[node] = word
                 growing |= bool(word != here[node])
                 out[h, begin - low + node] = popcount(word)

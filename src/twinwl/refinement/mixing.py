@@ -1,4 +1,4 @@
-"""Mixing of 64-bit words: what hashes and content keys are made of.
+"""Mixing of 64-bit words, the basis of hashes and content keys.
 
 **Any change here breaks every stored hash.**
 """

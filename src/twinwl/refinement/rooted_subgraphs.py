@@ -1,4 +1,4 @@
-"""Rooted subgraphs: what each identity set ``t_h(v)`` induces, cut out of a batch as arrays."""
+"""Rooted subgraphs: the subgraphs induced by the identity sets ``t_h(v)``, as arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["RootedSubgraphs", "rooted_subgraphs"]
 class RootedSubgraphs(NamedTuple):
     """The disjoint union of rooted subgraphs, in CSR form.
 
-    Inside a subgraph nodes keep the order they have in the batch, so its neighbour lists are sorted.
+    Within a subgraph nodes are in the order of the batch, so its neighbour lists are sorted.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class RootedSubgraphs(NamedTuple):
     node : array of int32, shape (n_union_nodes,)
         The batch's node that each node of the union is a copy of.
     distance : array of int32, shape (n_union_nodes,)
-        Steps from the root.
+        Distance from the root.
     indptr : array of int64, shape (n_union_nodes + 1,)
     indices : array of int32, shape (n_union_arcs,)
         Neighbours, numbered within the union.
@@ -56,7 +56,7 @@ class RootedSubgraphs(NamedTuple):
         Parameters
         ----------
         batch
-            The batch they were cut out of: labels and features come from there.
+            The batch they were cut out of, which has the labels and features.
         """
         return GraphBatch.unchecked(
             indptr=self.indptr,
@@ -73,7 +73,7 @@ class RootedSubgraphs(NamedTuple):
     def within(self, hops: int) -> RootedSubgraphs:
         """Return the smaller subgraphs of the same roots: what lies within ``hops`` steps.
 
-        One cut with the largest radius so gives the subgraphs of every radius up to it.
+        So one cut with the largest radius gives the subgraphs of all smaller radii.
 
         >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]])
         >>> wide = rooted_subgraphs(batch, 3)
@@ -86,8 +86,8 @@ class RootedSubgraphs(NamedTuple):
 def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -> RootedSubgraphs:
     """Cut out the subgraph induced by the nodes within ``hops`` steps of each root.
 
-    In a directed batch steps follow the arcs. The subgraph is the *induced* one: it holds the edges
-    between two nodes that are both ``hops`` steps away, which the identity tree never walks.
+    In a directed batch steps follow the arcs. The subgraph is the *induced* one: it includes the
+    edges between two nodes that are both ``hops`` steps away, which are not in the identity tree.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -
     ([0, 2, 5, 8, 10], [0, 1, 0, 1, 2, 1, 2, 3, 2, 3])
     """
     if hops < 0:
-        raise TwinWLError(f"hops is {hops}; a rooted subgraph needs 0 hops or more")
+        raise TwinWLError(f"hops: got {hops}, expected 0 or more")
     chosen = np.arange(batch.n_nodes, dtype=np.int64) if roots is None else np.asarray(roots, np.int64)
     graph = union_of(batch)
     subgraph_ptr = np.zeros(len(chosen) + 1, np.int64)
@@ -114,7 +114,7 @@ def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -
         done = _count(first, last, graph, chosen, hops, STEPS_PER_PIECE, subgraph_ptr, arc_ptr)
         if subgraph_ptr[done] > MAX_NODES:
             raise TwinWLError(
-                f"the rooted subgraphs of {len(chosen)} nodes hold more than {MAX_NODES} nodes together; "
+                f"the rooted subgraphs of {len(chosen)} nodes have more than {MAX_NODES} nodes together; "
                 "pass fewer roots at a time or lower hops"
             )
         return int(done)

@@ -1,13 +1,13 @@
-"""The kernels of one round of label passing: gather what nodes hear, make keys, look the keys up.
+"""The kernels of one round of label passing: gather the items that nodes receive, make keys, look them up.
 
-A signature is a node's own colour and the sorted multiset of items it hears. Its key has 128 bits. Where the
+A signature is a node's own colour and the sorted multiset of items it receives. Its key has 128 bits. If the
 digits of a signature fit into 126 of them they are packed, and the packed key *is* the signature: it can be
-read back. Where they do not fit, the key is a hash, and whoever finds it compares signatures too. An
-open-addressing table finds the colour of a key. So two nodes share a colour only if their signatures are
-equal: speed is that of hashing, correctness never rests on luck.
+read back. If they do not fit, the key is a hash, and signatures are compared too when it is found. An
+open-addressing table maps keys to colours. So two nodes have the same colour only if their signatures are
+equal: it is as fast as hashing, but collisions cannot cause errors.
 
-Everything goes block by block, so that keys never leave the first cache. Nodes of the usual degrees take one
-straight path without a branch: four items, those that are missing being zero, through a sorting network.
+Nodes are processed in blocks, so that keys stay in the first cache. Nodes of degree four or less take a path
+without branches: four items, padded with zeros, through a sorting network.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LOW_HALF = np.uint64(0xFFFFFFFF)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _STIR = np.uint64(0xD6E8FEB86659FD93)
 
-# The two top bits of a key's first word tell its kind: packed (00), hashed (10) or unseen (11).
+# The two top bits of a key's first word are its kind: packed (00), hashed (10) or unseen (11).
 _HASHED = np.uint64(0b10 << 62)
 _UNSEEN = np.uint64(0b11 << 62)
 _BELOW_KIND = np.uint64((1 << 62) - 1)
@@ -42,19 +42,19 @@ PACKED_BITS = 126
 # Signatures of up to this degree are padded to it, so that atoms of all valences take the same steps.
 USUAL_DEGREE = 4
 
-# Nodes go in blocks. Where the table is larger than the cache, a first pass over the block touches every line
-# that the second will need, so that misses overlap instead of queueing.
+# Nodes are processed in blocks. If the table is larger than the cache, a first pass over the block touches
+# every line that the second will need, so that cache misses overlap.
 _BLOCK = 256
 _SLOTS_IN_CACHE = 1 << 19
 _INSERTION_SORT_UP_TO = 32
 
 
 class Messages(NamedTuple):
-    """Who hears from whom in a round of label passing.
+    """Senders and receivers of the messages in a round of label passing.
 
-    ``codes`` (one per message, empty where all messages are alike) tells kinds of messages apart: the edge
-    label, and in directed graphs whether the neighbour is at the head or the tail of the arc. -1 marks an
-    edge label that a frozen alphabet does not know.
+    ``codes`` (one per message, empty if there is one kind only) are the kinds of messages: the edge label,
+    and in directed graphs whether the neighbour is at the head or the tail of the arc. -1 marks an edge label
+    that is not in a frozen alphabet.
     """
 
     indptr: Int64
@@ -66,9 +66,9 @@ class Messages(NamedTuple):
 class KeyFormat(NamedTuple):
     """How the keys of a round are made.
 
-    ``stride`` is the number of colours of the round before: an item is ``code * stride + colour``. ``bits``
-    is the width of a digit, and ``padded`` how many items every packed key has room for, -1 where not even
-    the own colour fits. Tests narrow ``packed_bits`` and ``hash_mask`` to force hashes and collisions.
+    ``stride`` is the number of colours of the previous round: an item is ``code * stride + colour``. ``bits``
+    is the width of a digit, and ``padded`` the number of items that every packed key has room for, -1 if not
+    even the own colour fits. Tests narrow ``packed_bits`` and ``hash_mask`` to force hashes and collisions.
     """
 
     stride: int
@@ -87,10 +87,10 @@ class Signatures(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The colours of a round. There must be room for as many as may be entered.
+    """The colours of a round. There must be room for all that may be added.
 
-    ``slots`` (a power of two of them) hold half a hash and a colour plus one; 0 is empty. ``known`` holds key
-    and signature of each colour, and ``n_colours`` is an array of one number, which grows.
+    ``slots`` (a power of two of them) hold half a hash and a colour plus one; 0 is empty. ``known`` has the
+    key and signature of each colour, and ``n_colours`` is an array with one number, which grows.
     """
 
     key_format: KeyFormat
@@ -110,7 +110,7 @@ def pass_labels(
     messages
         Who hears from whom.
     before, after : arrays of int32, shape (n_nodes,)
-        Colours of the round before (-1 where unseen) and of this one.
+        Colours of the previous round (-1 if unseen) and of this one.
     table, insert
         See `look_up`.
     """
@@ -124,7 +124,7 @@ def pass_labels(
         np.zeros(_BLOCK + 1, np.int64),
         np.empty(most_heard + _BLOCK, np.int64),
     )
-    # Where a padded key would not fit every node takes the general path.
+    # If a padded key does not fit, every node takes the general path.
     straight = USUAL_DEGREE if table.key_format.padded == USUAL_DEGREE else -1
     for begin in range(first, last, _BLOCK):
         end = min(begin + _BLOCK, last)
@@ -146,7 +146,7 @@ def look_up(  # noqa: C901, PLR0912, PLR0915  (one pass, few calls)
     Parameters
     ----------
     n, found
-        How many keys, and their signatures.
+        Number of keys, and their signatures.
     table
         The colours so far.
     insert
@@ -186,7 +186,7 @@ def look_up(  # noqa: C901, PLR0912, PLR0915  (one pass, few calls)
                         out[first + node] = n_colours
                         n_colours += 1
                         if high >= _HASHED:
-                            # Packed signatures are written later, together; this one must follow them.
+                            # Packed signatures are written later, together, but must come before this one.
                             _unpack(n_stored, n_colours - 1, table.known, bits)
                             end = sig_ptr[n_colours - 1]
                             for item in range(from_ptr[node], from_ptr[node + 1]):
@@ -210,13 +210,13 @@ def look_up(  # noqa: C901, PLR0912, PLR0915  (one pass, few calls)
                         break
                 slot = (slot + _ONE) & slot_mask
     _unpack(n_stored, n_colours, table.known, bits)
-    # The impossible branch keeps the compiler from dropping the loops that only touch.
+    # The branch is never taken; it keeps the compiler from removing the loops that only touch memory.
     table.n_colours[0] = -1 if n < 0 and touched == _ONE else n_colours
 
 
 @kernel
 def enter_all(table: Table) -> None:
-    """Make the keys of all colours and enter them, known to be distinct, into an empty table."""
+    """Make the keys of all colours, which are distinct, and insert them into an empty table."""
     keys, sig_ptr, sig_items = table.known.keys, table.known.sig_ptr, table.known.sig_items
     slots = table.slots
     slot_mask = np.uint64(len(slots) - 1)
@@ -232,7 +232,7 @@ def enter_all(table: Table) -> None:
 
 @kernel
 def pair_keys(own: Ints, heard: Ints, key_format: KeyFormat, keys: UInt64) -> None:
-    """Write the packed keys of signatures that hear one item each; unseen where the own colour is -1."""
+    """Write the packed keys of signatures with one item each; unseen if the own colour is -1."""
     signature = np.empty(2, np.int64)
     for node in range(len(own)):
         if own[node] < 0:
@@ -244,7 +244,7 @@ def pair_keys(own: Ints, heard: Ints, key_format: KeyFormat, keys: UInt64) -> No
 
 @kernel
 def translate(first: int, last: int, became: Int32, colours: Int32) -> None:
-    """Replace the colours of nodes ``first..last`` by what they became; -1 stays."""
+    """Replace the colours of nodes ``first..last`` by their new numbers; -1 stays."""
     for node in range(first, last):
         if colours[node] >= 0:
             colours[node] = became[colours[node]]
@@ -252,7 +252,7 @@ def translate(first: int, last: int, became: Int32, colours: Int32) -> None:
 
 @kernel
 def _hear(start: int, stop: int, messages: Messages, colours: Int32, stride: int, heard: Int64) -> None:
-    """Write the item of each message plus one: 0 is what was never seen."""
+    """Write the item of each message plus one; 0 means unseen."""
     indices, codes = messages.indices, messages.codes
     if len(codes) == 0:
         for arc in range(start, stop):
@@ -267,9 +267,9 @@ def _hear(start: int, stop: int, messages: Messages, colours: Int32, stride: int
 def _usual_keys(
     begin: int, end: int, indptr: Int64, colours: Int32, heard: Int64, bits: int, keys: UInt64
 ) -> int:
-    """Write the keys of nodes that hear at most four items; return how many any node hears.
+    """Write the keys of nodes that receive at most four items; return the largest number of items.
 
-    Keys of nodes that hear more come out wrong.
+    Keys of nodes with more items are wrong.
     """
     most = 0
     shift = np.uint64(bits)
@@ -278,7 +278,7 @@ def _usual_keys(
         start = indptr[node] - indptr[begin]
         degree = indptr[node + 1] - indptr[node]
         most = max(most, degree)
-        # Reading four items, whoever they belong to, and dropping some takes no branch.
+        # Always reading four items and masking those of other nodes avoids a branch.
         a, b, c, d = heard[start], heard[start + 1], heard[start + 2], heard[start + 3]
         a = a if degree > 0 else 0
         b = b if degree > 1 else 0
@@ -313,7 +313,7 @@ def _other_keys(
     key_format: KeyFormat,
     here: Signatures,
 ) -> None:
-    """Write signatures and keys of the nodes that hear more than ``above`` items."""
+    """Write signatures and keys of the nodes that receive more than ``above`` items."""
     keys, sig_ptr, sig_items = here.keys, here.sig_ptr, here.sig_items
     for node in range(begin, end):
         place = node - begin
@@ -333,7 +333,7 @@ def _other_keys(
 def _sort(heard: Int64, start: int, stop: int, items: Int64, begin: int) -> bool:
     """Write the sorted items from place ``begin`` on; return whether all of them were seen before.
 
-    Shellsort, which is insertion sort for few items: NumPy's sort takes longer to compile than all the rest.
+    Shellsort, which is insertion sort for few items: NumPy's sort takes longer to compile than all of this.
     """
     n = stop - start
     for place in range(n):
@@ -355,8 +355,8 @@ def _sort(heard: Int64, start: int, stop: int, items: Int64, begin: int) -> bool
 def _key_of(signature: Ints, start: int, stop: int, key_format: KeyFormat) -> tuple[np.uint64, np.uint64]:
     """Return the two words of a signature's key.
 
-    The first digit of a packed key is the own colour, then come zeros up to the padding, then the sorted
-    items. Digits are written one higher, so that zero is never one of them.
+    The first digit of a packed key is the own colour, then come zeros as padding, then the sorted items.
+    Digits are stored plus one, so that none of them is zero.
     """
     degree = stop - start - 1
     high = _ZERO
@@ -381,9 +381,9 @@ def _key_of(signature: Ints, start: int, stop: int, key_format: KeyFormat) -> tu
 
 @kernel
 def _unpack(first: int, last: int, known: Signatures, bits: int) -> None:
-    """Write the signatures of colours ``first..last``, all packed, behind those of the colours before.
+    """Write the signatures of colours ``first..last``, all packed, after those of the earlier colours.
 
-    One place behind the last signature may be written to.
+    One place after the last signature may be written to.
     """
     keys, sig_ptr, sig_items = known.keys, known.sig_ptr, known.sig_items
     digits = np.empty(PACKED_BITS, np.int64)
@@ -399,7 +399,7 @@ def _unpack(first: int, last: int, known: Signatures, bits: int) -> None:
             n_digits += 1
         end = sig_ptr[colour]
         for place in range(n_digits - 1, -1, -1):
-            # Padding is overwritten by the next digit: no branch that the processor would have to guess.
+            # Padding is overwritten by the next digit, which avoids an unpredictable branch.
             sig_items[end] = digits[place] - 1
             end += np.int64(digits[place] != 0)
         sig_ptr[colour + 1] = end
@@ -412,7 +412,7 @@ def _slot_hash(high: np.uint64, low: np.uint64, hash_mask: np.uint64) -> np.uint
 
 @kernel
 def _touch(hashes: UInt64, length: int, slots: UInt64, colour_keys: UInt64) -> np.uint64:
-    """Read the slot and the key that each hash leads to first; the result only keeps the reads alive."""
+    """Read the first slot and key of each hash; the result only keeps the reads from being optimised away."""
     slot_mask = np.uint64(len(slots) - 1)
     touched = _ZERO
     for place in range(length):

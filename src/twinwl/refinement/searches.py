@@ -1,6 +1,6 @@
-"""Breadth-first search from many roots: what each reaches, level by level.
+"""Breadth-first search from many roots: the number of nodes that each reaches, level by level.
 
-Cheapest where balls are small beside the graph. Memory is linear in the number of nodes.
+Cheapest if balls are small compared with the graph. Memory is linear in the number of nodes.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["representatives", "search"]
 
-# The neighbour lists of so many nodes are asked for before the first of them is read: the misses of the cache
-# then overlap, which made searches of large graphs two to three times as fast.
+# The neighbour lists of this many nodes are prefetched before the first of them is read: cache misses then
+# overlap, which made searches of large graphs two to three times as fast.
 _AHEAD = 128
 _LAST_STAMP = np.uint8(255)
-_TURNED = np.uint64(0x9E3779B97F4A7C15)  # tells arcs in from arcs out
+_TURNED = np.uint64(0x9E3779B97F4A7C15)  # distinguishes incoming from outgoing arcs
 
 
 @kernel
@@ -39,7 +39,7 @@ def search(
     roots : array of int64
         Nodes of the graph.
     below : array of int32, shape (n, n_iter + 1)
-        How many nodes hang at most h below each; shape (0, n_iter + 1) where nothing hangs anywhere.
+        Number of nodes that hang at most h below each; shape (0, n_iter + 1) if there are none.
     sizes : array of int32, shape (n_iter + 1, n)
         The columns of the roots are filled.
 
@@ -49,7 +49,7 @@ def search(
         The first root that was not searched from, and the number of arcs walked.
     """
     n, n_iter = len(graph.indptr) - 1, len(sizes) - 1
-    # One byte per node, so that as much as possible stays in the cache; started over when stamps run out.
+    # One byte per node, so that as much as possible stays in the cache; reset when stamps run out.
     seen = np.zeros(n, np.uint8)
     stamp = np.uint8(0)
     queue = np.empty(n + 1, np.int32)  # written one place ahead
@@ -120,10 +120,10 @@ def _next_level(
 
 
 def representatives(graph: Graph) -> Int64:
-    """Return for each node the first node with the same neighbours, itself where there is none before.
+    """Return for each node the first node with the same neighbours, which may be itself.
 
-    Two such nodes can change places and the graph stays what it is, so their sizes are the same. In directed
-    graphs that takes the same arcs in as well as out.
+    Swapping two such nodes is an automorphism, so their sizes are equal. In directed graphs both incoming and
+    outgoing arcs must be the same.
     """
     indptr = graph.indptr - graph.indptr[0]
     indices = graph.indices[graph.indptr[0] : graph.indptr[-1]] - np.int32(graph.base)
@@ -139,7 +139,7 @@ def representatives(graph: Graph) -> Int64:
 
 @kernel
 def _keys_of_lists(ptr: Int64, items: Int32) -> UInt64:
-    """Return a word for each list; equal lists have equal words."""
+    """Return a 64-bit key for each list; equal lists have equal keys."""
     keys = np.zeros(len(ptr) - 1, np.uint64)
     for owner in range(len(keys)):
         for place in range(ptr[owner], ptr[owner + 1]):
@@ -151,7 +151,7 @@ def _keys_of_lists(ptr: Int64, items: Int32) -> UInt64:
 def _first_alike(
     order: Int64, keys: UInt64, ptr: Int64, items: Int32, other_ptr: Int64, other_items: Int32
 ) -> Int64:
-    """Compare the lists of nodes of equal keys, for a key alone proves nothing."""
+    """Compare the lists of nodes with equal keys, because different lists may share a key."""
     first = np.arange(len(order))
     for place in range(1, len(order)):
         node, before = order[place], first[order[place - 1]]

@@ -1,9 +1,9 @@
-"""Keys of the stable colours of 1-WL, in O((nodes + arcs) log nodes) steps however many rounds that takes.
+"""Keys of the stable colours of 1-WL, in O((nodes + arcs) log nodes) steps for any number of rounds.
 
-Colours named by their rooted tree change their names in every round, and a path of n nodes takes n / 2
-rounds: n² steps. Here a class of nodes keeps its key until it splits, and then its largest part still keeps
-it. So a node changes its key only when its class is halved, and only those who hear of a change look again.
-**Any change here breaks every stored hash.**
+Content keys change in every round, and a path of n nodes takes n / 2 rounds: n² steps. Here a class of nodes
+keeps its key until it splits, and then its largest part still keeps it. So a node changes its key only when
+its class is halved, and only the neighbours of changed nodes are updated. **Any change here breaks every
+stored hash.**
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["stable_signatures"]
 
-# Columns of `words`, two words each: the key of a node's class, the sum of what it hears, its signature.
+# Columns of `words`, two words each: the key of a node's class, the sum of the keys it receives, its
+# signature.
 _KEY, _SUM, _SIGNATURE, _N_WORDS = 0, 2, 4, 6
-# Columns of `marks`. A class is a range of positions and is known by its begin; a group, the nodes of a class
-# with one signature, is known by the first that was found.
+# Columns of `marks`. A class is a range of positions, identified by its begin; a group, the nodes of a class
+# with one signature, is identified by the first that was found.
 # By node: its position, class and group, and the last round that queued it. By position: which node is there.
 # By class: its length, and how many of its nodes are queued. By group: how many nodes it has, and where the
 # next one goes. Lists: the queues of this round and the next, classes with queued nodes, nodes on the move.
@@ -39,7 +40,7 @@ _QUEUE, _OTHER_QUEUE, _TOUCHED, _MOVED, _N_MARKS = 9, 10, 11, 12, 13
 
 
 class _Room(NamedTuple):
-    """What a thread works in: its slots of a hash table, and the round and queue of a graph it broke off."""
+    """Work space of a thread: its slots of a hash table, and round and queue of an interrupted graph."""
 
     words: UInt64
     marks: Int32
@@ -51,8 +52,8 @@ def stable_signatures(batch: GraphBatch, n_threads: int | None = None) -> tuple[
     """Return the key of each node's last signature, shape (n_nodes, 2), and the size of its class.
 
     At first the nodes of a graph that have the same label are a class, and the label's key is its key. The
-    signature of a node is its class's key with the multiset of the keys it hears. In each round every class
-    whose nodes have different signatures splits: the one that most of its nodes have (of several the
+    signature of a node is its class's key with the multiset of the keys it receives. In each round every
+    class whose nodes have different signatures splits: the one that most of its nodes have (of several the
     smallest) keeps the key of the class, and each of the others becomes the key of a new class. The last
     round is the first without a split.
 
@@ -74,7 +75,7 @@ def stable_signatures(batch: GraphBatch, n_threads: int | None = None) -> tuple[
             most = int(batch.nodes_per_graph[first:last].max(initial=0))
             slots = np.zeros(1 << max(4, (2 * most).bit_length()), np.int32)
             room_of_range[last] = _Room(words, marks, slots, np.zeros(2, np.int64))
-        most_steps = STEPS_PER_PIECE >> 2  # a step may miss the cache several times
+        most_steps = STEPS_PER_PIECE >> 2  # a step may cause several cache misses
         room = room_of_range[last]
         return int(_settle_graphs(first, last, graph_ptr, messages, batch.directed, room, most_steps))
 
@@ -92,7 +93,7 @@ def _settle_graphs(
     room: _Room,
     most_steps: int,
 ) -> int:
-    """Settle graphs ``first..last``; return the first that is not yet settled after about ``most_steps``."""
+    """Refine graphs ``first..last``; return the first that is not yet stable after about ``most_steps``."""
     indptr = messages.indptr
     words, marks, slots, state = room
     steps = 0
@@ -115,7 +116,7 @@ def _settle_graphs(
                 return graph
             steps += n_queued
             n_classes = _group(n_round, low, n_queued, indptr, words, marks, slots)
-            n_queued = np.int64(0)  # a plain 0 would be a type of its own, and kernels compiled for it too
+            n_queued = np.int64(0)  # a plain 0 has another type, for which kernels would be compiled too
             for place in range(low, low + n_classes):
                 begin = marks[place, _TOUCHED]
                 end = begin + marks[begin, _LENGTH]
@@ -138,7 +139,7 @@ def _settle_graphs(
 def _group(
     n_round: int, low: int, n_queued: int, indptr: Int64, words: UInt64, marks: Int32, slots: Int32
 ) -> int:
-    """Bring queued nodes to the end of their classes, and find the first with the same signature for each."""
+    """Move queued nodes to the end of their classes, and find the first with the same signature for each."""
     n_classes = 0
     queue = _QUEUE + (n_round & 1)
     mask = np.uint64(len(slots) - 1)
@@ -178,7 +179,7 @@ def _group(
 def _split(n_round: int, begin: int, words: UInt64, marks: Int32, slots: Int32) -> tuple[int, int, int]:
     """Make a class of each group of a class.
 
-    Those that are not queued have heard nothing new, so they have one signature and are a group too.
+    Nodes that are not queued have received nothing new, so they have one signature and are a group too.
 
     Returns
     -------
@@ -199,7 +200,7 @@ def _split(n_round: int, begin: int, words: UInt64, marks: Int32, slots: Int32) 
             x, y = words[largest, _SIGNATURE], words[largest, _SIGNATURE + 1]
             if n > most or (n == most and (a < x or (a == x and b < y))):
                 start, keeps, most, largest = begin, node, n, node
-    if n_round == 0:  # labels make the first classes: each has a key of its own
+    if n_round == 0:  # the first classes are those of labels, each with its own key
         start, keeps = begin, -1
     if most == end - begin:
         return (begin if n_round == 0 else end), middle, -1
@@ -237,7 +238,7 @@ def _tell(
     words: UInt64,
     marks: Int32,
 ) -> int:
-    """Make a node's signature its key, and queue it and those who hear it; return the queue's length."""
+    """Make a node's signature its key, and queue it and its neighbours; return the queue's length."""
     indptr, indices, codes, code_keys = messages
     old_a, old_b = words[node, _KEY], words[node, _KEY + 1]
     new_a, new_b = words[node, _SIGNATURE], words[node, _SIGNATURE + 1]
@@ -247,7 +248,7 @@ def _tell(
     x = y = np.uint64(0)
     for message in range(first, last):
         if message == first or len(codes):
-            # Who is at the head of an arc hears from its tail, and the other way round.
+            # Messages pass from the tail of an arc to its head, and from its head to its tail.
             code = (codes[message] ^ directed) if len(codes) else 0
             x, y = blended(new_a ^ code_keys[code, 0], new_b + code_keys[code, 1], HEARD)
             if n_round > 0:
@@ -273,7 +274,7 @@ def _queue(n_round: int, low: int, n_queued: int, node: int, marks: Int32) -> in
 
 @kernel
 def _sign(node: int, indptr: Int64, words: UInt64) -> None:
-    """Write a node's signature: its key, what it hears, and how much."""
+    """Write a node's signature: its key, the sum of the keys it receives, and their number."""
     a, b = blended(words[node, _KEY], words[node, _KEY + 1], OWN)
     n_heard = np.uint64(indptr[node + 1] - indptr[node] + 1)
     words[node, _SIGNATURE], words[node, _SIGNATURE + 1] = blended(

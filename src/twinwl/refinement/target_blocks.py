@@ -1,7 +1,7 @@
 """Identity passing with bitsets, for one block of targets at a time.
 
-A row holds which of 512 targets a node of the core reaches: eight words, one line of the cache. All rounds of
-a block run before the next block begins, so memory is two rows per node however large the graph is.
+A row has one bit for each of 512 targets that a node of the core may reach: eight words, one cache line. All
+rounds of a block run before the next block begins, so memory is two rows per node for any size of the graph.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ WORDS = 8
 TARGETS_PER_BLOCK = WORDS * 64
 _WORD_BITS = 64
 _FEW_WORDS = 4  # of a row where there are few targets
-# An unsigned place is taken as it is, where a signed one might count from the end.
+# An unsigned index is used as it is, a signed one might count from the end.
 _1, _2, _3, _4, _5, _6, _7 = (np.uint64(word) for word in range(1, WORDS))
 
 
 class Room(NamedTuple):
-    """What a thread needs to pass blocks of a large core.
+    """Work space of a thread for the blocks of a large core.
 
-    Two arrays of rows, which rows have changed in the round before and in this one, and the gains of each
-    round and node.
+    Two arrays of rows, flags of the rows that changed in the previous round and in this one, and the gains of
+    each round and node.
     """
 
     here: UInt64
@@ -50,9 +50,9 @@ def pass_block(
     Parameters
     ----------
     core
-        Targets are its nodes and then what hangs on it.
+        Targets are its nodes and then the nodes that hang on it.
     here, there : arrays of uint64, shape (n_core * WORDS,)
-        Room to work in.
+        Work space.
     column, gains : array of int32, shape (n_iter + 1, at least column + n_core)
         Rows 2, 3, … are increased by the number of targets that are reached in that round and not before.
     """
@@ -77,9 +77,9 @@ def pass_block(
 
 
 def pass_far_block(first: int, core: Core, n_iter: int, room: Room) -> None:
-    """Do the same for a large graph, where rows come from a far cache: only those that changed are fetched.
+    """Do the same for a large graph, whose rows exceed the near cache: only those that changed are read.
 
-    It is no kernel itself, so that an interrupt is noticed between two rounds.
+    It is not a kernel itself, so that an interrupt is noticed between two rounds.
 
     """
     here, there, changed, changing, gains = room
@@ -102,7 +102,7 @@ def pass_far_block(first: int, core: Core, n_iter: int, room: Room) -> None:
 
 @kernel
 def _first_rows(width: int, first: int, last: int, core: Core, rows: UInt64) -> None:
-    """Write the rows of round 1 or, where arcs lead away from who hears of a target, of round 0."""
+    """Write the rows of round 1 or, in directed graphs, of round 0."""
     base, core_ptr, core_indices, directed = core.graph
     anchors, depths = core.anchors, core.depths
     n_core = len(core_ptr) - 1
@@ -124,7 +124,7 @@ def _first_rows(width: int, first: int, last: int, core: Core, rows: UInt64) -> 
 def _hang(
     width: int, first: int, last: int, core: Core, depth: int, rows: UInt64, column: int, gain: Int32
 ) -> None:
-    """Let the targets that hang so deep be heard of where they hang."""
+    """Add the targets of this depth to the rows of the nodes they hang on."""
     anchors, depths, n_core = core.anchors, core.depths, len(core.graph.indptr) - 1
     for target in range(max(first, n_core), last):
         if depths[target - n_core] == depth:
@@ -136,7 +136,7 @@ def _hang(
 
 @kernel
 def _next_four(graph: Graph, here: UInt64, there: UInt64, column: int, gain: Int32) -> int:
-    """Write the rows of the next round, four words each, and add what each gained; return the sum of that."""
+    """Write the rows of the next round, four words each, and add their gains; return the sum of the gains."""
     base, core_ptr, core_indices = graph.base, graph.indptr, graph.indices
     total = 0
     for node in range(len(core_ptr) - 1):
@@ -158,7 +158,7 @@ def _next_four(graph: Graph, here: UInt64, there: UInt64, column: int, gain: Int
 
 @kernel
 def _next_eight(graph: Graph, here: UInt64, there: UInt64, column: int, gain: Int32) -> int:
-    """Do the same with rows of eight words. Eight names stay in registers, where an array would not."""
+    """Do the same with rows of eight words. Eight variables stay in registers, an array would not."""
     base, core_ptr, core_indices = graph.base, graph.indptr, graph.indices
     total = 0
     for node in range(len(core_ptr) - 1):
@@ -188,7 +188,7 @@ def _next_eight(graph: Graph, here: UInt64, there: UInt64, column: int, gain: In
 
 @kernel
 def _next_far(graph: Graph, here: UInt64, changed: Bool, there: UInt64, changing: Bool, gain: Int32) -> bool:
-    """Do the same, fetching only rows that changed in the round before; ``changing`` tells which do now."""
+    """Do the same, reading only rows that changed in the previous round; flag those that change now."""
     base, core_ptr, core_indices = graph.base, graph.indptr, graph.indices
     grew = False
     for node in range(len(core_ptr) - 1):
@@ -221,7 +221,7 @@ def _next_far(graph: Graph, here: UInt64, changed: Bool, there: UInt64, changing
 
 @kernel
 def _non_empty(rows: UInt64, out: Bool) -> None:
-    """Tell which rows hold anything."""
+    """Flag the rows that are not zero."""
     for node in range(len(out)):
         any_of_them = np.uint64(0)
         for word in range(node * WORDS, (node + 1) * WORDS):

@@ -1,7 +1,7 @@
-"""Spreading kernels over threads, in pieces: kernels release the GIL, so plain threads are enough.
+"""Kernels on several threads, in pieces: kernels release the GIL, so plain threads are enough.
 
-A signal such as Ctrl-C is only noticed between two calls of a kernel. So work goes in pieces of a fraction of
-a second, and an interrupt or an error in one thread ends the others after the piece they are at.
+A signal such as Ctrl-C is only noticed between two calls of a kernel. So work is cut into pieces of a
+fraction of a second, and an interrupt or an error in one thread stops the others after their current piece.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STEPS_PER_PIECE", "available_threads", "balanced_ranges", "run_ranges"]
 
-# Below this many steps a thread costs more to wake than it saves.
+# Below this many steps waking a thread costs more than it saves.
 _STEPS_WORTH_A_THREAD = 50_000
 # A step takes from under one to some thirty nanoseconds, so a piece takes half a second at most.
 STEPS_PER_PIECE = 1 << 24
@@ -35,7 +35,7 @@ class _Stopped(Exception):  # noqa: N818  (not an error: another thread has one,
 
 
 class _Thread(threading.local):
-    """What a thread is working for: set while it shares work with others."""
+    """The work that a thread shares with others, if any."""
 
     stop: threading.Event | None = None
 
@@ -46,9 +46,9 @@ _THREAD = _Thread()
 def available_threads() -> int:
     """Return how many threads kernels may use.
 
-    One within a piece of work that is shared among threads already. Else ``TWINWL_NUM_THREADS`` decides, else
+    One within work that is already shared among threads. Otherwise ``TWINWL_NUM_THREADS`` if it is set, else
     ``NUMBA_NUM_THREADS`` (which joblib sets in its workers, so that parallel folds do not multiply threads),
-    else the processors this process may run on.
+    else the number of processors that this process may run on.
     """
     if _THREAD.stop is not None:
         return 1
@@ -62,15 +62,15 @@ def available_threads() -> int:
 
 
 def balanced_ranges(pointer: Int64, n_threads: int | None) -> list[tuple[int, int]]:
-    """Cut ``0..len(pointer)-1`` into consecutive ranges of about equal work, none too long to wait for.
+    """Cut ``0..len(pointer)-1`` into consecutive ranges of about equal work, none of them too long.
 
     Parameters
     ----------
     pointer : array of int64, shape (n + 1,)
-        Work before each item, as a CSR pointer tells it.
+        Work before each item, as in a CSR pointer.
     n_threads
-        Number of ranges where that is enough; None asks `available_threads`. Little work gives one range,
-        and much work more of them.
+        Smallest number of ranges; None means `available_threads`. Little work gives one range, and much work
+        more of them.
 
     >>> balanced_ranges(np.array([0, 1, 2]), n_threads=8)
     [(0, 2)]
@@ -95,12 +95,12 @@ def run_ranges(
     Parameters
     ----------
     function
-        What it returns is where it stopped: it is called again for what is left of the range. None means
-        that it did all of it.
+        It returns where it stopped, and is called again for the rest of the range. None means that the range
+        is finished.
     ranges
-        As `balanced_ranges` cuts them. Each goes to the thread that is free first.
+        As returned by `balanced_ranges`. Each goes to the first thread that is free.
     n_threads
-        Number of threads at most; None asks `available_threads`.
+        Maximum number of threads; None means `available_threads`.
     """
     n_workers = min(len(ranges), available_threads() if n_threads is None else n_threads)
     todo = deque(ranges)

@@ -33,9 +33,9 @@ def choose_columns(
     matrix : shape (n_graphs, n_columns)
         Every column occurs in at least one graph.
     min_df
-        Fewest graphs a column must occur in; a float is a share of the graphs.
+        Smallest number of graphs in which a column must occur; a float is a share of the graphs.
     max_features
-        Most columns to keep: the most frequent ones, the earlier one of equals.
+        Largest number of columns to keep: the most frequent ones, the first of equally frequent ones.
 
     >>> choose_columns(sparse.csr_matrix([[1.0, 2.0], [0.0, 3.0]]), min_df=2)
     array([1])
@@ -48,7 +48,7 @@ def choose_columns(
     kept = np.flatnonzero(graphs_with_column >= fewest)
     if n_columns and not len(kept):
         raise TwinWLError(
-            f"no column occurs in {fewest} of {matrix.shape[0]} graphs; lower min_df, which is {min_df!r}"
+            f"min_df: got {min_df!r}, but no column occurs in {fewest} of {matrix.shape[0]} graphs; lower it"
         )
     if max_features is not None and len(kept) > max_features:
         by_frequency = np.argsort(-graphs_with_column[kept], kind="stable")
@@ -75,14 +75,14 @@ def keep_columns(matrix: sparse.csr_matrix, columns: Int64 | None) -> sparse.csr
 
 def _fewest_graphs(min_df: int | float, n_graphs: int) -> int:
     if isinstance(min_df, float | np.floating):
-        # The share is rounded away from what a float cannot hold: 0.1 of 30 graphs is 3, not 4.
+        # Corrected for rounding: 0.1 of 30 graphs is 3, not 4.
         return max(1, int(np.ceil(float(min_df) * n_graphs - 1e-9)))
     return int(min_df)
 
 
 @kernel
 def _kept(data: Float64, indices: Ints, indptr: Ints, place: Int32) -> tuple[Float64, Int32, Ints]:
-    """Copy the entries whose column has a place."""
+    """Copy the entries of the columns that are kept."""
     new_indptr = np.zeros_like(indptr)
     for row in range(len(indptr) - 1):
         n_kept = 0

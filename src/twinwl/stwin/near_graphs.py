@@ -40,7 +40,7 @@ class NearPairs(NamedTuple):
     Attributes
     ----------
     query, graph : arrays of int64, shape (n_pairs,)
-        Which of the graphs asked about, and which of those searched.
+        Index among the query graphs, and among the searched graphs.
     similarity : array of float64, shape (n_pairs,)
     """
 
@@ -54,14 +54,14 @@ class NearPairs(NamedTuple):
 
 
 class NearGraphs:
-    """Graphs made ready to be searched for those that are nearly the same as others.
+    """An index of graphs, to search for those that are nearly the same as others.
 
     Parameters
     ----------
     graphs
         The graphs to search.
     n_iter : int, default=2
-        Rounds of twin passing: how far a node looks.
+        Rounds of twin passing.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class NearGraphs:
         labelled = graphs.edge_labels is not None
         encoding = stwin_features(graphs.without_features(), n_iter, "joint", edge_labels=labelled)
         self._space = encoding.space
-        # Ties go by the number of the column, so that the order is the same everywhere.
+        # Ties are broken by column number, so that the order is the same everywhere.
         frequency = np.bincount(encoding.matrix.indices, minlength=encoding.matrix.shape[1])
         self._place_of_column = np.argsort(np.argsort(frequency, kind="stable"), kind="stable")
         self._matrix, self._totals = encoding.matrix, own_sums(encoding.matrix, "minmax")
@@ -86,8 +86,8 @@ class NearGraphs:
     def nearest(self, graphs: GraphBatch) -> tuple[Int64, Float64]:
         """Return the most similar graph of each, the first of equals, and its similarity.
 
-        The index is -1, and the similarity 0, where nothing is in common. There is no threshold to search
-        above, so this compares with all graphs, some queries at a time.
+        The index is -1 and the similarity 0 if two graphs have nothing in common. Without a threshold every
+        query is compared with all graphs, some queries at a time.
         """
         matrix, totals = self._encoded(graphs)
         index, similarity = np.full(len(graphs), -1), np.zeros(len(graphs))
@@ -109,7 +109,7 @@ class NearGraphs:
         Parameters
         ----------
         graphs
-            The graphs to ask about.
+            The query graphs.
         threshold
             Above 0, at most 1.
         """
@@ -132,7 +132,7 @@ class NearGraphs:
         return together.at(np.lexsort((together.graph, together.query)))
 
     def _encoded(self, graphs: GraphBatch) -> tuple[sparse.csr_matrix, Float64]:
-        """Return the columns that are known here, and the totals of all."""
+        """Return the known columns, and totals over all columns."""
         grown = stwin_features(graphs.without_features(), space=self._space, extend=True)
         # What is new in a round stands behind what is known.
         widths = zip(self._space.columns_per_round, grown.space.columns_per_round, strict=True)
@@ -166,7 +166,7 @@ class _Lists(NamedTuple):
 
 
 def _first_entries(rows: _Rows, threshold: float) -> Int64:
-    """Return how many leading entries of each row a similar row must have one of."""
+    """Return the number of leading entries of each row, one of which every similar row has."""
     after = np.concatenate([[0.0], np.cumsum(rows.values)])
     lengths = np.diff(rows.ptr)
     remaining = np.repeat(after[rows.ptr[1:]], lengths) - after[:-1]
@@ -176,7 +176,7 @@ def _first_entries(rows: _Rows, threshold: float) -> Int64:
 
 
 def _lists(rows: _Rows, threshold: float, n_columns: int) -> _Lists:
-    """Return for each column the rows that have it among their first ones."""
+    """Return for each column the rows that have it among their leading entries."""
     lengths = np.diff(rows.ptr)
     ends = np.repeat(rows.ptr[:-1] + _first_entries(rows, threshold), lengths)
     first = np.arange(len(rows.columns)) < ends
@@ -190,7 +190,7 @@ def _work(rows: _Rows, firsts: Int64, lists: _Lists) -> Int64:
     """Return about how many steps lie before each query, as a pointer."""
     before = np.concatenate([[0], np.cumsum(np.diff(lists.ptr)[rows.columns])])
     met = before[rows.ptr[:-1] + firsts] - before[rows.ptr[:-1]]
-    return np.concatenate([[0], np.cumsum(64 * (met + 1))])  # each row that is met is compared in full
+    return np.concatenate([[0], np.cumsum(64 * (met + 1))])  # each row that is found is compared in full
 
 
 @kernel
@@ -232,7 +232,7 @@ def _meet(
     met_by: Int64,
     candidates: Int32,
 ) -> int:
-    """Write the rows that share one of a query's first columns and are of a fitting size; return how many."""
+    """Write the rows of suitable size that share a leading column of a query; return their number."""
     total = rows.totals[query]
     smallest = threshold * total * (1 - _TOLERANCE)
     n = 0

@@ -27,7 +27,7 @@ __all__ = ["explain_decision"]
 
 
 def explain_decision(model: STwinNetworkEstimator, X: GraphsLike, n_columns: int) -> Explanation:
-    """Explain a predicted class against its strongest rival, or a number."""
+    """Explain a predicted class against the second most likely one, or a number."""
     graph = one_graph(X)
     encoding = stwin_features(graph, space=model.vectorizer_.space_)
     examples = model._examples_of(graph, encoding)  # noqa: SLF001  (the other half of the model)
@@ -35,7 +35,7 @@ def explain_decision(model: STwinNetworkEstimator, X: GraphsLike, n_columns: int
     reading = model._reading(outputs)  # noqa: SLF001
     row = examples.take(np.array([0]))
     gradient = model.module_.gradient(row, torch.from_numpy(reading.weights)).numpy()  # type: ignore[operator]
-    # Entries of the network's input: what each adds, and the gradient it does that by.
+    # Entries of the network's input: contribution and gradient of each.
     added = np.zeros(examples.n_columns)
     added[row.indices] = gradient.astype(np.float64) * row.values
     steepness = np.zeros(examples.n_columns)
@@ -82,7 +82,7 @@ def _on_columns(
 def _shares(
     model: STwinNetworkEstimator, graph: GraphBatch, encoding: Encoding, by_count: Float64, slope: Float64
 ) -> Float64:
-    """Split counts evenly among a colour's nodes, and excesses by what each node exceeds the usual size."""
+    """Split counts evenly among a colour's nodes, and excesses by each node's own excess."""
     space = model.vectorizer_.space_
     usual = np.zeros(space.n_columns)
     kept = np.arange(space.n_columns) if model.vectorizer_.columns_ is None else model.vectorizer_.columns_

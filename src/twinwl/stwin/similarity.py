@@ -41,7 +41,7 @@ _EXACT_IN_SINGLE = 1 << 24
 
 
 class Similarity:
-    """Similarities with the rows of one matrix, which is made ready once.
+    """Similarities with the rows of one matrix, which is prepared once.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Similarity:
         return self.from_sums(self.sums(left), own)
 
     def from_sums(self, sums: Float64, own: Float64) -> Float64:
-        """Turn what `sums` returned into similarities, in place."""
+        """Turn the result of `sums` into similarities, in place."""
         return similarities_from_sums(sums, own, self.own, self.base, normalize=self.normalize)
 
 
@@ -119,7 +119,7 @@ def similarities_from_sums(
         The sums of each row with itself.
     base
         ``"minmax"`` divides the minima by the maxima; the others divide by the geometric mean of the own
-        sums where ``normalize``. A row that is zero is similar to nothing.
+        sums where ``normalize``. The similarity of a zero row is 0.
 
     >>> similarities_from_sums(np.array([[3.0]]), np.array([4.0]), np.array([5.0]), "minmax", normalize=True)
     array([[0.5]])
@@ -154,7 +154,7 @@ def _divide_by_means(sums: Float64, own_left: Float64, own_right: Float64) -> No
 
 
 class _Rows(NamedTuple):
-    """The rows on the left, as a CSR matrix has them."""
+    """The rows on the left, as arrays of a CSR matrix."""
 
     ptr: Ints
     columns: Ints
@@ -164,7 +164,7 @@ class _Rows(NamedTuple):
 class _Columns(NamedTuple):
     """The columns on the right: each a list of rows and values, the frequent ones also as dense vectors.
 
-    ``dense_place`` says which row of ``dense`` a column is, -1 where it is only a list.
+    ``dense_place`` is the row of ``dense`` for each column, -1 if it is only a list.
     """
 
     ptr: Ints
@@ -175,7 +175,7 @@ class _Columns(NamedTuple):
 
 
 class PairwiseSums:
-    """A matrix of non-negative whole numbers, made ready to be multiplied from the left.
+    """A matrix of non-negative integers, prepared to be multiplied from the left.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def _add_rows(minima: bool, low: int, high: int, left: _Rows, right: _Columns, o
 
 @kernel
 def _add_dense(minima: bool, value: float, others: NDArray[np.floating], sums: NDArray[np.floating]) -> None:
-    # Two plain loops, so that the compiler can make each take several entries at a time.
+    # Two plain loops, so that the compiler can vectorise each.
     if minima:
         for place in range(len(sums)):
             sums[place] += min(others[place], value)

@@ -72,7 +72,7 @@ def test_continuous_features_are_scaled_as_in_training():
     inputs = NodeInputs.fitted(train)
     np.testing.assert_allclose(inputs.rows(train)[:, 1:], [[-1, 0], [1, 0]])
     np.testing.assert_allclose(inputs.rows(fresh)[:, 1:], [[1, 2], [3, 2]])
-    with pytest.raises(TwinWLError, match="have 1 continuous features and the network has learnt 2"):
+    with pytest.raises(TwinWLError, match="have 1 continuous features, but the network was trained with 2"):
         inputs.rows(with_features(values[:, :1]))
 
 

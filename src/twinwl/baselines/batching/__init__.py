@@ -1,1 +1,1 @@
-"""What turns graphs into the inputs of the other methods' networks."""
+"""Inputs of the baselines' networks, built from graphs."""

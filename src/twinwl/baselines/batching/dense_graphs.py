@@ -1,4 +1,4 @@
-"""Graphs laid out as dense matrices, padded to the largest, and an error before that outgrows the memory."""
+"""Graphs as dense matrices, padded to the largest, and an error if they need too much memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BYTES_OF_FLOAT = 4
 
 
 class DenseGraphs(NamedTuple):
-    """Some graphs, padded with nodes that are not there.
+    """Some graphs, padded with dummy nodes.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class DenseGraphs(NamedTuple):
 
 
 def dense_graphs(graphs: GraphInput) -> DenseGraphs:
-    """Lay graphs out as dense matrices.
+    """Convert graphs to dense matrices.
 
     >>> from twinwl.baselines.batching.examples import GraphInput
     >>> edge = torch.tensor([[0, 1], [1, 0]])
@@ -56,18 +56,18 @@ def dense_graphs(graphs: GraphInput) -> DenseGraphs:
 def check_dense(
     batch: GraphBatch, batch_size: int, n_matrices: int, name: str, max_memory: int | None
 ) -> None:
-    """Refuse graphs too large to be laid out as dense matrices.
+    """Refuse graphs that are too large for dense matrices.
 
     Parameters
     ----------
     batch
         The graphs.
     batch_size
-        Number of graphs that are learnt from at once.
+        Number of graphs in a training batch.
     n_matrices
-        Number of n × n matrices that a graph needs for one step of learning.
+        Number of n × n matrices that a graph needs in one training step.
     name
-        What the method is called.
+        Name of the method, for the message.
     max_memory
         Bytes allowed; None allows half of the machine's memory.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GraphExamples", "GraphInput"]
 
-# Nodes and arcs of a part together: with 64 columns some hundred megabytes.
+# Nodes plus arcs of a part: a few hundred megabytes with 64 columns.
 _BUDGET = 1 << 20
 
 
@@ -29,11 +29,11 @@ class GraphInput(NamedTuple):
     ----------
     x : tensor of float, shape (n_nodes, n_columns)
     edge_index : tensor of int64, shape (2, n_arcs)
-        Each edge stands here from both ends.
+        Each edge occurs in both directions.
     graph_of_node : tensor of int64, shape (n_nodes,)
-        Rising, as PyTorch Geometric's ``batch``.
+        Ascending, as PyTorch Geometric's ``batch``.
     n_graphs : int
-        Told apart from ``graph_of_node``, for a graph may have no node.
+        Cannot be derived from ``graph_of_node``, because a graph may have no nodes.
     """
 
     x: torch.Tensor
@@ -43,17 +43,17 @@ class GraphInput(NamedTuple):
 
 
 class GraphExamples(PartedExamples[GraphInput]):
-    """A batch of graphs to learn from, sliced from its CSR arrays.
+    """A batch of graphs as training examples, sliced from its CSR arrays.
 
     Parameters
     ----------
     batch
         The graphs.
     columns : array of float32, shape (n_nodes, n_columns)
-        What the network is told about each node.
+        Input of the network for each node.
     padded
-        Whether the network lays each part out as dense matrices: it then costs the square of its largest
-        graph for every graph.
+        Whether the network uses dense matrices; each graph of a part then costs the square of the largest
+        graph's size.
 
     Examples
     --------

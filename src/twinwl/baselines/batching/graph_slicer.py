@@ -18,9 +18,9 @@ class GraphSlice(NamedTuple):
     Attributes
     ----------
     nodes : array of int64, shape (n,)
-        Number that each node had before.
+        Original number of each node.
     edge_index : array of int64, shape (2, n_arcs)
-        Source and target of each arc, by new numbers.
+        Source and target of each arc, in new numbers.
     graph_of_node : array of int64, shape (n,)
         Place of each node's graph in the slice.
     shift : array of int64, shape (n_graphs,)
@@ -34,7 +34,7 @@ class GraphSlice(NamedTuple):
 
 
 class GraphSlicer:
-    """Takes graphs out of one big CSR structure; what is a node in it, it does not care.
+    """Take graphs out of one large CSR structure, whatever its nodes stand for.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class GraphSlicer:
         Node range of each graph.
     indptr : array, shape (n_nodes + 1,)
     indices : array, shape (n_arcs,)
-        Neighbours, numbered within the whole.
+        Neighbours, numbered over all graphs.
 
     Examples
     --------

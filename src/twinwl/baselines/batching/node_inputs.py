@@ -1,4 +1,4 @@
-"""What a network is told about a node: its label as one-hot columns, its continuous features scaled."""
+"""Input of a network for each node: its label as one-hot columns, its continuous features standardised."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["NodeInputs"]
 
 @dataclass(frozen=True, eq=False)
 class NodeInputs:
-    """Fitted on the graphs that are learnt from, then frozen.
+    """One-hot labels and standardised features, fitted on the training graphs.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class NodeInputs:
 
     @classmethod
     def fitted(cls, batch: GraphBatch, extra: Float64 | None = None) -> NodeInputs:
-        """Look at the graphs to learn from.
+        """Fit labels and scales to the training graphs.
 
         Parameters
         ----------
@@ -62,12 +62,12 @@ class NodeInputs:
         return cls(
             labels=tuple(batch.node_vocabulary[code] for code in used.tolist()),
             centre=values.mean(axis=0) if len(values) else np.zeros(values.shape[1]),
-            scale=np.where(scale > 0, scale, 1.0),  # a constant column says nothing, and must not divide by 0
+            scale=np.where(scale > 0, scale, 1.0),  # a constant column: do not divide by 0
         )
 
     @property
     def n_columns(self) -> int:
-        """Number of columns of a node."""
+        """Number of columns."""
         return len(self.labels) + len(self.centre)
 
     def rows(self, batch: GraphBatch, extra: Float64 | None = None) -> NDArray[np.float32]:
@@ -79,8 +79,8 @@ class NodeInputs:
         if values.shape[1] != len(self.centre):
             n_extra = 0 if extra is None else extra.shape[1]
             raise TwinWLError(
-                f"the nodes have {values.shape[1] - n_extra} continuous features and the network has learnt "
-                f"{len(self.centre) - n_extra}; give it the same columns"
+                f"the nodes have {values.shape[1] - n_extra} continuous features, but the network was "
+                f"trained with {len(self.centre) - n_extra}; give it the same columns"
             )
         places = recode(batch.node_labels, batch.node_vocabulary, self.labels)
         # The last row is zero, and the place of an unseen label is -1.
@@ -99,5 +99,5 @@ def _continuous(batch: GraphBatch, extra: Float64 | None) -> Float64:
 def _check_undirected(batch: GraphBatch) -> None:
     if batch.directed:
         raise TwinWLError(
-            "these graphs are directed and the method is defined for undirected ones; symmetrise them"
+            "the graphs are directed, but the method is defined for undirected graphs; symmetrise them"
         )

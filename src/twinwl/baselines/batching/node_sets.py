@@ -18,8 +18,8 @@ __all__ = ["NodeSets", "count_node_sets", "node_pairs", "node_triples"]
 class NodeSets(NamedTuple):
     """All k-sets of the graphs of a batch, and which of them are local neighbours.
 
-    Two sets are neighbours where they share all but one node, and *local* neighbours where the two nodes
-    they do not share are adjacent.
+    Two sets are neighbours if they share all but one node, and *local* neighbours if the two nodes that they
+    do not share are adjacent.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class NodeSets(NamedTuple):
     subsets : array of int64, shape (n_sets, k)
         The (k - 1)-sets inside each set: nodes of the batch for pairs, pairs for triples.
     n_edges : array of int64, shape (n_sets,)
-        Edges among the nodes of the set, which tell its isomorphism type but for labels.
+        Number of edges between nodes of the set: its isomorphism type, without labels.
     indptr : array of int64, shape (n_sets + 1,)
     indices : array of int64, shape (n_arcs,)
         Local neighbours of each set.
@@ -95,7 +95,7 @@ def _triples(n: Int64) -> Int64:
 
 @kernel
 def _rank(u: int, v: int, n: int) -> int:
-    """Return the place of the pair u, v among the pairs of 0..n-1 in dictionary order."""
+    """Return the place of the pair u, v among the pairs of 0..n-1 in lexicographic order."""
     if u > v:
         u, v = v, u
     return u * (2 * n - u - 1) // 2 + v - u - 1
@@ -156,7 +156,7 @@ def _count_connected(indptr: Int64, indices: Int32, graph_ptr: Int64) -> Int64:
 
 @kernel
 def _triple_key(a: int, b: int, c: int, n: int) -> int:
-    """Return a number for the triple of 0..n-1, whatever order its nodes come in."""
+    """Return a number for the triple of 0..n-1, independent of the order of its nodes."""
     low, high = min(a, b, c), max(a, b, c)
     return (low * n + a + b + c - low - high) * n + high
 
@@ -188,7 +188,7 @@ def _keys_of_graph(indptr: Int64, indices: Int32, start: int, n: int, count: int
 def _local_neighbours(
     indptr: Int64, indices: Int32, start: int, n: int, keys: Int64, first_set: int, out: Int64
 ) -> tuple[Int64, int]:
-    """Write the local neighbours of a graph's triples to ``out`` as far as it has room; count them all."""
+    """Write the local neighbours of a graph's triples to ``out`` as far as there is room, and count all."""
     counts = np.zeros(len(keys), np.int64)
     total = 0
     for place in range(len(keys)):
@@ -220,7 +220,7 @@ def _make_triples(
     set_indptr = np.zeros(n_sets + 1, np.int64)
     set_indices = np.empty(0, np.int64)
     nothing = np.empty(0, np.int64)
-    # The first pass counts, the second writes: neighbours that are not connected are no sets here.
+    # The first pass counts, the second writes: neighbours that are not connected are not among the sets.
     for writes in range(2):
         for graph in range(len(graph_ptr) - 1):
             start, n = graph_ptr[graph], graph_ptr[graph + 1] - graph_ptr[graph]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RootedExamples", "RootedInput"]
 
-# (root, node) pairs and arcs between them of a part together.
+# (root, node) pairs of a part plus the arcs between them.
 _BUDGET = 1 << 20
 
 
@@ -32,9 +32,9 @@ class RootedInput(NamedTuple):
     x : tensor of float, shape (n_nodes, n_columns)
     node_of_pair, root_of_pair : tensors of int64, shape (n_pairs,)
     distance : tensor of int64, shape (n_pairs,)
-        Steps from the root to the node.
+        Distance of the node from the root.
     edge_index : tensor of int64, shape (2, n_arcs)
-        Arcs between pairs of one root.
+        Arcs between pairs with the same root.
     graph_of_node : tensor of int64, shape (n_nodes,)
     n_graphs : int
     """
@@ -49,7 +49,7 @@ class RootedInput(NamedTuple):
 
 
 class RootedExamples(PartedExamples[RootedInput]):
-    """A batch of graphs to learn from, with the subgraph of every node within some steps.
+    """A batch of graphs as training examples, with the rooted subgraph of every node.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class RootedExamples(PartedExamples[RootedInput]):
     hops
         Radius of the rooted subgraphs.
     max_memory
-        Bytes they may take; None allows half of the machine's memory.
+        Limit in bytes; None allows half of the machine's memory.
 
     Examples
     --------

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SetExamples", "SetInput", "SetLevel", "check_sets"]
 
-# Sets of a part; each has a handful of neighbours.
+# Sets per part; each has a handful of neighbours.
 _BUDGET = 1 << 18
 _BYTES_OF_INTEGER, _BYTES_OF_FLOAT = 8, 4
 
@@ -57,7 +57,7 @@ class SetInput(NamedTuple):
 
 
 class SetExamples(PartedExamples[SetInput]):
-    """A batch of graphs to learn from, with all its pairs and triples of nodes.
+    """A batch of graphs as training examples, with all pairs and triples of nodes.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class SetExamples(PartedExamples[SetInput]):
         The graphs.
     columns : array of float32, shape (n_nodes, n_columns)
     connected
-        Take connected triples only.
+        Use only connected triples.
     """
 
     def __init__(self, batch: GraphBatch, columns: NDArray[np.float32], *, connected: bool = True) -> None:
@@ -88,7 +88,7 @@ class SetExamples(PartedExamples[SetInput]):
 def check_sets(
     batch: GraphBatch, hidden: int, layers: int, *, connected: bool, max_memory: int | None
 ) -> None:
-    """Refuse graphs whose pairs and triples would not fit.
+    """Refuse graphs whose pairs and triples would not fit into memory.
 
     Parameters
     ----------
@@ -107,7 +107,8 @@ def check_sets(
     of_graph = counts.sum(axis=1)
     largest = int(of_graph.argmax())
     degree = 2 * batch.n_edges / max(1, batch.n_nodes)
-    # A set moves each of its k nodes along its edges; there and back each layer keeps two states a set.
+    # Each of a set's k nodes moves along its edges; forward and backward, each layer keeps two states per
+    # set.
     indices = int(((2 * counts[:, 0] + 3 * counts[:, 1]) * degree).sum() + 6 * of_graph.sum())
     states = int(of_graph[largest]) * hidden * 4 * layers
     check_fits(
@@ -115,7 +116,7 @@ def check_sets(
         max_memory,
         f"1-2-3-GNN on {len(batch)} graphs with {int(of_graph.sum()):,} pairs and triples of nodes (graph "
         f"{largest} alone, of {int(batch.nodes_per_graph[largest]):,} nodes, has {int(of_graph[largest]):,})",
-        "leave out the largest graphs, keep to connected triples, or raise max_memory",
+        "leave out the largest graphs, use connected=True, or raise max_memory",
     )
 
 

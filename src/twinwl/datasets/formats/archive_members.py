@@ -60,7 +60,7 @@ class ArchiveMembers:
             found = [*path.glob("*"), *path.glob("*/*")]
             self.names = sorted(file.relative_to(path).as_posix() for file in found if file.is_file())
             return
-        with open_file(path) as stream:  # refuses what is no file, or not to be read
+        with open_file(path) as stream:  # refuses what is not a file or not readable
             packed = stream.seek(0, 2)
         try:
             self._zip = zipfile.ZipFile(path)

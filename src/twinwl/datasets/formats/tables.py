@@ -100,7 +100,7 @@ def parquet_table(path: Path) -> Table:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         return GraphInputError(f"{path}: not a readable Parquet file ({reason}); get it again")
 
-    with open_file(path):  # refuses what is no file, or not to be read
+    with open_file(path):  # refuses what is not a file or not readable
         pass
     try:
         file = parquet.ParquetFile(path)
