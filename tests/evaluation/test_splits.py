@@ -225,7 +225,7 @@ def test_several_folds_in_one_file(tmp_path):
         ("s.json", {"train": [0, 1], "test": [2]}, "37 of 40 graphs have no value (rows 3, 4, 6, 7, 8, …)"),
         ("s.json", {**BY_PART, "test": [34, 99]}, "row 99 is out of range: mine has the rows 0 to 41"),
         ("s.json", {**BY_PART, "test": [0]}, "row 0 is listed twice, as train and test"),
-        ("s.json", {**BY_PART, "test": ["x"]}, "got 'x' for a row, expected a whole number"),
+        ("s.json", {**BY_PART, "test": ["x"]}, "got 'x' for a row, expected an integer"),
         ("s.json", {**BY_PART, "test": [1.5]}, "got 1.5 for a row"),
         ("s.json", "no json at all", "not readable as JSON"),
         ("s.json", "3", 'got 3, expected {"train": [rows], "test": [rows]}'),

@@ -9,8 +9,8 @@ import pytest
 
 from twinwl.datasets.source import load_dataset
 from twinwl.paper.pages import paper_page, read_benchmark
-from twinwl.paper.readme_table import update_readme
 from twinwl.paper.reproduction import stored_rows
+from twinwl.paper.summary import update_readme
 from twinwl.report.results.cells import Results
 from twinwl.report.results.markdown import results_markdown
 

@@ -91,9 +91,10 @@ def compare(
             ignore_features=ignore_features,
         )
         if html is not None:
-            from twinwl.report.compare.page import write_compare_page  # noqa: PLC0415
+            from twinwl.report.compare.page import compare_page  # noqa: PLC0415
+            from twinwl.report.html import write_page  # noqa: PLC0415
 
-            write_compare_page(html, first, second, comparison, n_iter)
+            write_page(html, compare_page(first, second, comparison, n_iter))
     if json:
         say(_as_json(first, second, comparison))
     else:

@@ -212,7 +212,8 @@ def _print(results: list[Evaluation]) -> None:
 
 
 def _write(output: Path, results: list[Evaluation]) -> None:
-    from twinwl.cli.output_files import write_table, written  # noqa: PLC0415
+    from twinwl.cli.output_files import write_table  # noqa: PLC0415
+    from twinwl.files.atomic import written  # noqa: PLC0415
 
     records = [record for result in results for record in result.to_records()]
     if output.suffix.lower() == ".tex":

@@ -143,10 +143,10 @@ def _explain_one(
             probability = float(loaded.predict_proba(named.graphs)[0, code])
         found = classes_named(found, target)
         if html is not None:
-            from twinwl.report.explain.page import write_explain_page  # noqa: PLC0415
+            from twinwl.report.explain.page import explain_page  # noqa: PLC0415
+            from twinwl.report.html import write_page  # noqa: PLC0415
 
-            write_explain_page(
-                html,
+            page = explain_page(
                 named,
                 found,
                 alphabet=alphabet_of(loaded),
@@ -154,6 +154,7 @@ def _explain_one(
                 atoms=getattr(loaded, "atoms_", "skeleton"),
                 edge_labels=loaded.edge_labels,
             )
+            write_page(html, page)
         if png is not None:
             from twinwl.report.explain.picture import draw_explanation  # noqa: PLC0415
 

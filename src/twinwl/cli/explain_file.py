@@ -105,7 +105,7 @@ def write_gallery(
     """Write the page with the patterns and the drawings."""
     from twinwl.cli.model_files import alphabet_of  # noqa: PLC0415
     from twinwl.report.explain.gallery import gallery_page  # noqa: PLC0415
-    from twinwl.report.explain.page import write_page  # noqa: PLC0415
+    from twinwl.report.html import write_page  # noqa: PLC0415
 
     page = gallery_page(
         data,

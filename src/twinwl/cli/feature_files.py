@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.cli.output_files import check_output, written
+from twinwl.cli.output_files import check_output
 from twinwl.errors import import_extra
+from twinwl.files.atomic import written
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,17 +6,15 @@ The ending of the name decides the format; an ending whose format the command do
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twinwl.errors import TwinWLError, import_extra
-from twinwl.files.atomic import atomic_write
+from twinwl.files.atomic import written
 from twinwl.files.tables import TABLE_ENDINGS, table_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import IO
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "MODELS",
@@ -25,9 +23,7 @@ __all__ = [
     "STORES",
     "check_ending",
     "check_output",
-    "errors_of_writing",
     "write_table",
-    "written",
 ]
 
 PAGES = (".html", ".htm")
@@ -90,27 +86,3 @@ def write_table(path: Path, columns: Mapping[str, Sequence[object]]) -> None:
     """Write a table in the format given by the ending of the name."""
     with written(path) as stream:
         stream.write(table_bytes(columns, path.suffix.lower()))
-
-
-@contextmanager
-def written(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that is created only when the block has ended without error.
-
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp(), "out.csv")
-    >>> with written(target) as stream:
-    ...     _ = stream.write(b"index")
-    >>> target.read_bytes()
-    b'index'
-    """
-    with errors_of_writing(path), atomic_write(path) as stream:
-        yield stream
-
-
-@contextmanager
-def errors_of_writing(path: Path) -> Iterator[None]:
-    """Turn errors of the operating system into a `TwinWLError` that names the file."""
-    try:
-        yield
-    except OSError as error:
-        raise TwinWLError(f"cannot write {str(path)!r}: {error.strerror or error}") from error

@@ -126,8 +126,12 @@ def predict(
     if train is not None:
         check_source(train, replace(reading, target=None), "given")
     from twinwl.cli.model_files import load_predictor, predicts_classes, unseen_shares  # noqa: PLC0415
-    from twinwl.cli.prediction_table import prediction_table  # noqa: PLC0415
-    from twinwl.cli.predictions import check_asked, check_numbers, predictions_of  # noqa: PLC0415
+    from twinwl.cli.predictions import (  # noqa: PLC0415
+        check_asked,
+        check_numbers,
+        prediction_table,
+        predictions_of,
+    )
 
     loaded = load_predictor(model)
     check_asked(loaded, model, proba=proba, threshold=threshold, confidence=confidence)

@@ -13,7 +13,7 @@ from twinwl.estimators.conformal import kept
 from twinwl.evaluation.metrics import METRICS, Answers, figures, measure, names_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Predictions", "check_asked", "check_numbers", "predictions_of"]
+__all__ = ["Predictions", "check_asked", "check_numbers", "prediction_table", "predictions_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +169,41 @@ def predictions_of(
     return Predictions(
         numbers, intervals=None if confidence is None else kept(model.conformal_).of(numbers, confidence)
     )
+
+
+def prediction_table(
+    data: Dataset, source: Mapping[str, list[Any]], answers: Mapping[str, Sequence[Any]]
+) -> dict[str, list[Any]]:
+    """Join the predictions to the rows of the source.
+
+    Parameters
+    ----------
+    data
+        The graphs, and the rows that could not be read: these are kept, with the reason in ``error``.
+    source
+        All columns of the table that the graphs come from, as returned by
+        `twinwl.datasets.source.read_columns`; if there are none, the table has the names of the graphs.
+    answers
+        Columns with one value per graph. If the source has a column ``name`` too, it becomes ``twinwl_name``.
+
+    >>> from twinwl import load_dataset
+    >>> data = load_dataset("graph6:Bw")
+    >>> prediction_table(data, {}, {"prediction": [1]})
+    {'index': [0], 'name': ['graph6:Bw'], 'prediction': [1], 'error': [None]}
+    """
+    graph_of_row: dict[int, int] = {row: graph for graph, row in enumerate(data.rows.tolist())}
+    reason_of_row = {error.row: error.reason for error in data.errors}
+    rows = sorted({*graph_of_row, *reason_of_row})
+    columns: dict[str, list[Any]] = {"index": rows}
+    if source:
+        columns |= {name: [cells[row] for row in rows] for name, cells in source.items()}
+    else:
+        columns["name"] = [data.names[graph_of_row[row]] if row in graph_of_row else None for row in rows]
+    for name, values in answers.items():
+        cells = [values[graph_of_row[row]] if row in graph_of_row else None for row in rows]
+        columns[f"twinwl_{name}" if name in columns else name] = cells
+    columns["twinwl_error" if "error" in columns else "error"] = [reason_of_row.get(row) for row in rows]
+    return columns
 
 
 def _coverage(what: str, inside: NDArray[np.bool_]) -> str:

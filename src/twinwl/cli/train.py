@@ -135,7 +135,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     from time import perf_counter  # noqa: PLC0415  (keeps --help fast)
 
     from twinwl.cli.model_choice import check_options, fit, new_model, summary_of  # noqa: PLC0415
-    from twinwl.cli.output_files import MODELS, check_output, errors_of_writing  # noqa: PLC0415
+    from twinwl.cli.output_files import MODELS, check_output  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
     from twinwl.evaluation.tasks import task_of  # noqa: PLC0415
 
@@ -162,12 +162,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     seconds = perf_counter() - start
     from twinwl.files.model_files import save  # noqa: PLC0415
 
-    with errors_of_writing(output):
-        save(
-            model,
-            output,
-            atoms=None if found.smiles is None or reading.level == "skeleton" else reading.level,
-            target=found.target or None,
-        )
+    atoms = None if found.smiles is None or reading.level == "skeleton" else reading.level
+    save(model, output, atoms=atoms, target=found.target or None)
     say(f"{figures}, in {seconds:.1f} s")
     say(f"Model written to {output} ({output.stat().st_size / 1e3:,.0f} kB)")

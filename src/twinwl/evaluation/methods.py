@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -12,19 +13,20 @@ import numpy as np
 
 from twinwl.arguments import NAME, Constraint, checked, instance, is_a, items, one_of
 from twinwl.errors import MissingExtraError, TwinWLError, import_name, nearest, shown
-from twinwl.evaluation.grids import Grid, grids_of
 from twinwl.evaluation.tasks import TASKS, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from sklearn.base import BaseEstimator
 
 __all__ = ["METHODS", "Config", "Grid", "Method", "method", "register", "resolve"]
 
 Config: TypeAlias = "dict[str, object]"
+Grid: TypeAlias = Mapping[str, Sequence[object]]
+"""Values to try of each parameter, in every combination."""
 EstimatorClass = TypeVar("EstimatorClass", bound=type)
-_GRID_NAMES = tuple(grids_of(""))
+_GRID_NAMES = ("compact", "paper")
 
 
 @dataclass(frozen=True)
@@ -184,52 +186,73 @@ def method(
     return add
 
 
-_BASELINES = "twinwl.baselines"
 _STWIN = "twinwl.stwin.classifier:STwinClassifier"
 _SVC, _SVR = "twinwl.stwin.svc:STwinSVC", "twinwl.stwin.svr:STwinSVR"
 _STWIN_NUMBERS = "twinwl.stwin.regressor:STwinRegressor"
 _NTWIN = "twinwl.ntwin.classifier:NTwinClassifier"
 _NTWIN_NUMBERS = "twinwl.ntwin.regressor:NTwinRegressor"
-_ID_GNN = f"{_BASELINES}.id_gnn:IDGNNClassifier"
-register("stwin", _STWIN, grids=grids_of("stwin"), regressor=_STWIN_NUMBERS)
-register(
-    "stwin-joint",
-    _STWIN,
-    fixed={"features": "joint"},
-    grids=grids_of("stwin-joint"),
-    regressor=_STWIN_NUMBERS,
-)
-register("wl", _STWIN, fixed={"features": "count"}, grids=grids_of("wl"), regressor=_STWIN_NUMBERS)
+
+
+def _grids(compact: Grid, paper: Grid) -> dict[str, Grid]:
+    return {"compact": compact, "paper": paper}
+
+
+def _baseline(
+    name: str, home: str, compact: Grid, paper: Grid, fixed: Config | None = None, version: int = 1
+) -> None:
+    register(name, f"twinwl.baselines.{home}", fixed=fixed, grids=_grids(compact, paper), version=version)
+
+
+# The grids are a compact one for two cores and that of section 5 of the paper, empty if it states none.
+# Kernels choose C, and WL kernels also the number of rounds, inside each training part: they need no grid.
+_DEPTHS = [2, 3, 4, 5]
+_BY_ROUNDS = _grids({"n_iter": [2, 3]}, {"n_iter": _DEPTHS})
+_OF_GNN = {"layers": _DEPTHS, "hidden": [32, 64, 128]}
+register("stwin", _STWIN, grids=_BY_ROUNDS, regressor=_STWIN_NUMBERS)
+register("stwin-joint", _STWIN, fixed={"features": "joint"}, grids=_BY_ROUNDS, regressor=_STWIN_NUMBERS)
+register("wl", _STWIN, fixed={"features": "count"}, grids=_BY_ROUNDS, regressor=_STWIN_NUMBERS)
 register("stwin-svc", _SVC, regressor=_SVR)
 register("wl-svc", _SVC, fixed={"features": "count"}, regressor=_SVR)
-register("ntwin", _NTWIN, grids=grids_of("ntwin"), regressor=_NTWIN_NUMBERS)
-# A rooted subgraph of radius 0 is its root alone: what NTwin has left is its subtree encoder, which is 1-WL.
-register("wl-encoder", _NTWIN, fixed={"hops": 0}, grids=grids_of("wl-encoder"), regressor=_NTWIN_NUMBERS)
-register("sp-kernel", f"{_BASELINES}.shortest_path_kernel:ShortestPathSVC")
-register("wl-kernel", f"{_BASELINES}.wl_kernels:WLSubtreeSVC")
-register("wl-oa", f"{_BASELINES}.wl_kernels:WLOptimalAssignmentSVC")
-register("dgk", f"{_BASELINES}.deep_graph_kernel:DeepGraphKernelSVC", grids=grids_of("dgk"))
-register("gcn", f"{_BASELINES}.gcn:GCNClassifier", grids=grids_of("gcn"))
-register("gin", f"{_BASELINES}.gin:GINClassifier", grids=grids_of("gin"))
-register("diffpool", f"{_BASELINES}.diffpool:DiffPoolClassifier", grids=grids_of("diffpool"))
-register("sortpool", f"{_BASELINES}.sort_pool:SortPoolClassifier", grids=grids_of("sortpool"))
-register("sagpool", f"{_BASELINES}.sag_pool:SAGPoolClassifier", grids=grids_of("sagpool"))
-register("123-gnn", f"{_BASELINES}.one_two_three_gnn:OneTwoThreeGNNClassifier", grids=grids_of("123-gnn"))
 register(
-    "3-hop-gnn", f"{_BASELINES}.k_hop_gnn:KHopGNNClassifier", fixed={"hops": 3}, grids=grids_of("3-hop-gnn")
+    "ntwin",
+    _NTWIN,
+    grids=_grids({"layers": [3], "hops": ["growing", 3]}, {"layers": _DEPTHS, "hops": ["growing", *_DEPTHS]}),
+    regressor=_NTWIN_NUMBERS,
 )
-register("nested-gin", f"{_BASELINES}.nested_gin:NestedGINClassifier", grids=grids_of("nested-gin"))
-register("ppgn", f"{_BASELINES}.ppgn:PPGNClassifier", grids=grids_of("ppgn"))
+# A rooted subgraph of radius 0 is its root alone, which leaves the subtree encoder of NTwin: that is 1-WL.
 register(
+    "wl-encoder",
+    _NTWIN,
+    fixed={"hops": 0},
+    grids=_grids({"layers": [3]}, {"layers": _DEPTHS}),
+    regressor=_NTWIN_NUMBERS,
+)
+register("sp-kernel", "twinwl.baselines.shortest_path_kernel:ShortestPathSVC")
+register("wl-kernel", "twinwl.baselines.wl_kernels:WLSubtreeSVC")
+register("wl-oa", "twinwl.baselines.wl_kernels:WLOptimalAssignmentSVC")
+register("dgk", "twinwl.baselines.deep_graph_kernel:DeepGraphKernelSVC", grids=_BY_ROUNDS)
+_baseline("gcn", "gcn:GCNClassifier", {"layers": [3, 5]}, _OF_GNN)
+_baseline("gin", "gin:GINClassifier", {"layers": [2, 4]}, _OF_GNN)
+_baseline("diffpool", "diffpool:DiffPoolClassifier", {"cluster_ratio": [0.1, 0.25]}, {})
+_baseline("sortpool", "sort_pool:SortPoolClassifier", {"hidden": [32, 64]}, {})
+_baseline("sagpool", "sag_pool:SAGPoolClassifier", {"ratio": [0.5, 0.8]}, {})
+_baseline("123-gnn", "one_two_three_gnn:OneTwoThreeGNNClassifier", {"hidden": [32]}, {})
+_baseline("3-hop-gnn", "k_hop_gnn:KHopGNNClassifier", {"hidden": [32, 64]}, {}, {"hops": 3})
+_baseline(
+    "nested-gin", "nested_gin:NestedGINClassifier", {"height": [2, 3]}, {"height": _DEPTHS, "layers": [4]}
+)
+_baseline("ppgn", "ppgn:PPGNClassifier", {"layers": [2, 3]}, {})
+_baseline(
     "gcn-rni",
-    f"{_BASELINES}.gcn_rni:GCNRNIClassifier",
+    "gcn_rni:GCNRNIClassifier",
+    {"ratio": [0.5]},
+    {"ratio": [0.125, 0.5, 0.875, 1.0]},
     # As its authors trained it, without early stopping: it may guess for a hundred epochs before it learns.
-    fixed={"layers": 8, "batch_size": 20, "max_epochs": 300, "patience": 300},
-    grids=grids_of("gcn-rni"),
+    {"layers": 8, "batch_size": 20, "max_epochs": 300, "patience": 300},
     version=3,
 )
-register("id-gnn", _ID_GNN, grids=grids_of("id-gnn"))
-register("id-gnn-fast", _ID_GNN, fixed={"form": "fast"}, grids=grids_of("id-gnn-fast"))
+_baseline("id-gnn", "id_gnn:IDGNNClassifier", {"layers": [2, 3]}, {})
+_baseline("id-gnn-fast", "id_gnn:IDGNNClassifier", {"longest_walk": [4, 6]}, {}, {"form": "fast"})
 
 
 def resolve(method: object) -> Method:

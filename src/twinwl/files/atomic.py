@@ -8,10 +8,12 @@ import tempfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from twinwl.errors import TwinWLError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["atomic_write"]
+__all__ = ["atomic_write", "errors_of_writing", "written"]
 
 
 @contextlib.contextmanager
@@ -54,6 +56,22 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file as `atomic_write` does; errors are a `TwinWLError` that names the file."""
+    with errors_of_writing(path), atomic_write(path) as stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def errors_of_writing(path: Path) -> Iterator[None]:
+    """Turn errors of the operating system into a `TwinWLError` that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise TwinWLError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
 
 
 def _give_usual_rights(temporary: Path, target: Path) -> None:

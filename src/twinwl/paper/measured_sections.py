@@ -22,9 +22,16 @@ if TYPE_CHECKING:
     from twinwl.report.results.blocks import Block
     from twinwl.report.results.cells import Results
 
-__all__ = ["case_section", "growth_section", "pairs_apart", "pairs_drawing", "runtime_section"]
+__all__ = [
+    "FEWEST_IN_A_CHART",
+    "case_section",
+    "growth_section",
+    "pairs_apart",
+    "pairs_drawing",
+    "runtime_section",
+]
 
-_FEWEST_IN_A_CHART = 2
+FEWEST_IN_A_CHART = 2
 
 
 def pairs_drawing(results: Results) -> Drawings | None:
@@ -97,7 +104,7 @@ def growth_section(benchmark: Mapping[str, object] | None) -> Section | None:
         ("nodes", "nodes", "Rooted sizes of one graph, by nodes"),
     ):
         measured = benchmark.get(field)
-        if isinstance(measured, list) and len(measured) >= _FEWEST_IN_A_CHART:
+        if isinstance(measured, list) and len(measured) >= FEWEST_IN_A_CHART:
             points = [(float(each[unit]), float(each["seconds"])) for each in measured]
             charts.append(growth_chart(title, unit, points))
             rows += [[f"{size:,.0f} {unit}", f"{seconds:.4f}"] for size, seconds in points]

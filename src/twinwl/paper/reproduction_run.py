@@ -16,8 +16,8 @@ from twinwl.paper.case_study import CASE_METHODS, CASE_SET, run_case_study
 from twinwl.paper.feature_runs import RUNTIME_SETS, compare_runtimes, separate_pairs, time_features
 from twinwl.paper.figures import write_figures
 from twinwl.paper.pages import paper_page, read_benchmark
-from twinwl.paper.readme_table import update_readme
 from twinwl.paper.reproduction import run_tasks, stored_rows, tasks_of
+from twinwl.paper.summary import update_readme
 from twinwl.paper.tables import TABLES, cells_of
 from twinwl.report.results.cells import Results
 from twinwl.report.results.html_page import write_results

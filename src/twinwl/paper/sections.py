@@ -21,7 +21,7 @@ from twinwl.paper.findings import (
     twins_against_wl,
     verdict,
 )
-from twinwl.paper.measured_sections import pairs_drawing
+from twinwl.paper.measured_sections import FEWEST_IN_A_CHART, pairs_drawing
 from twinwl.paper.tables import PAIRS
 from twinwl.report.results.blocks import Bullets, Drawings, Paragraph, Section
 
@@ -41,7 +41,6 @@ __all__ = [
     "significance_section",
 ]
 
-_FEWEST_IN_A_CHART = 2
 _READING_HELP = (
     "Mean ± standard deviation over the folds, in per cent; in parentheses the number of runs (folds × "
     "repeats). “fair” is the main figure; the protocols called optimistic, or marked *, choose by test "
@@ -102,7 +101,7 @@ def protocol_section(results: Results, tables: Sequence[PaperTable]) -> Section 
     for table in tables:
         for dataset in table.datasets:
             cells = _cells(results, table, dataset)
-            if len(cells) < _FEWEST_IN_A_CHART:
+            if len(cells) < FEWEST_IN_A_CHART:
                 continue
             reported = {
                 row.method: table.reported[row.title][dataset]
@@ -156,7 +155,7 @@ def cost_section(results: Results, table: PaperTable) -> Section | None:
     for dataset in table.datasets:
         cells = _cells(results, table, dataset)
         every += cells
-        if len(cells) < _FEWEST_IN_A_CHART:
+        if len(cells) < FEWEST_IN_A_CHART:
             continue
         drawings.append(cost_chart(dataset, cells))
     if not drawings:

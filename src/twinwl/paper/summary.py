@@ -1,20 +1,28 @@
-"""The summary of the results page: a few sentences and figures."""
+"""The summary of the results: a few sentences and figures, for the results page and for a README."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from twinwl.errors import TwinWLError
+from twinwl.files.atomic import written
 from twinwl.paper.feature_runs import RUNTIME_SETS, RUNTIMES, compare_runtimes
 from twinwl.paper.findings import closeness_to_paper, protocol_rises, twins_against_wl
 from twinwl.paper.measured_sections import pairs_apart
 from twinwl.paper.tables import TABLES, TITLES
+from twinwl.report.results.markdown import markdown_list
 from twinwl.report.wording import enumerated, signed
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from twinwl.report.results.cells import ResultCell, Results
 
-__all__ = ["Finding", "findings_of"]
+__all__ = ["Finding", "findings_of", "headline_table", "update_readme"]
 
+_METHODS = ("wl", "stwin", "wl-encoder", "ntwin", "wl-svc", "stwin-svc")
+_BEGIN, _END = "<!-- figures:start -->", "<!-- figures:end -->"
 _FEW = 4
 _ON_PAIRS = {"STwin-GNN": "stwin", "NTwin-GNN": "ntwin", "1-WL": "wl"}
 
@@ -36,6 +44,52 @@ def findings_of(results: Results) -> list[Finding]:
     """
     makers = (_on_molecules, _on_pairs, _protocol, _closeness, _runtime, _coverage)
     return [finding for make in makers if (finding := make(results)) is not None]
+
+
+def headline_table(results: Results) -> str:
+    """Return fair accuracies of 1-WL and the Twins on all data sets of the paper, as Markdown.
+
+    >>> from twinwl.report.results.cells import Results
+    >>> headline_table(Results([])).splitlines()[2]
+    "| 1-WL, STwin's MLP | not run | not run | not run | not run | not run | not run |"
+    """
+    datasets = [*TABLES["table1"].datasets, *TABLES["table2"].datasets]
+    lines = [["fair accuracy, %", *datasets], ["---", *["---:"] * len(datasets)]]
+    for method in _METHODS:
+        cells = []
+        for dataset in datasets:
+            cell = results.cell(dataset, method)
+            if cell is None:
+                cells.append("not run")
+                continue
+            fair = cell.readings["fair"]
+            part = f" ({cell.n_runs} of {cell.n_folds} folds)" if cell.partial else ""
+            cells.append(f"{100 * fair.mean:.1f} ± {100 * fair.std:.1f}{part}")
+        lines.append([TITLES[method], *cells])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def update_readme(path: Path, results: Results) -> None:
+    """Write what was found, and the table, between the marks of a file.
+
+    Raises
+    ------
+    TwinWLError
+        If the file cannot be read or written, or has no marks.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise TwinWLError(f"cannot update {str(path)!r}: {error.strerror or error}") from error
+    marked = re.compile(f"({re.escape(_BEGIN)}\n).*?({re.escape(_END)})", re.DOTALL)
+    if not marked.search(text):
+        raise TwinWLError(
+            f"{str(path)!r} has no place for results; put the lines {_BEGIN} and {_END} into it"
+        )
+    findings = markdown_list([finding.sentence for finding in findings_of(results)])
+    between = f"{findings}\n\n{headline_table(results)}"
+    with written(path) as stream:
+        stream.write(marked.sub(lambda found: f"{found[1]}\n{between}\n\n{found[2]}", text).encode())
 
 
 def _on_molecules(results: Results) -> Finding | None:

@@ -12,7 +12,8 @@ from twinwl.datasets.source import load_dataset
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.comparison import compare
-from twinwl.report.compare.page import compare_page, write_compare_page
+from twinwl.report.compare.page import compare_page
+from twinwl.report.html import write_page
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -137,11 +138,11 @@ def test_writing_is_all_or_nothing(tmp_path, ladder_and_triangles):
     first, second = ladder_and_triangles
     comparison = compare(first.graphs, second.graphs)
     path = tmp_path / "page.html"
-    write_compare_page(path, first, second, comparison)
+    write_page(path, compare_page(first, second, comparison))
     assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(TwinWLError, match="cannot write"):
-        write_compare_page(tmp_path / "nowhere" / "page.html", first, second, comparison)
+        write_page(tmp_path / "nowhere" / "page.html", compare_page(first, second, comparison))
 
 
 def test_where_there_are_many_colours_those_that_differ_come_first():

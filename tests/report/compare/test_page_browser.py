@@ -9,7 +9,8 @@ from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.source import load_dataset
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.comparison import compare
-from twinwl.report.compare.page import write_compare_page
+from twinwl.report.compare.page import compare_page
+from twinwl.report.html import write_page
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +19,7 @@ def decalin(tmp_path_factory):
     pytest.importorskip("rdkit", reason="needs RDKit")
     path = tmp_path_factory.mktemp("pages") / "decalin.html"
     first, second = load_dataset("smiles:C1CCC2CCCCC2C1"), load_dataset("smiles:C1CCCC1C1CCCC1")
-    write_compare_page(path, first, second, compare(first.graphs, second.graphs))
+    write_page(path, compare_page(first, second, compare(first.graphs, second.graphs)))
     return path, (first, second)
 
 
@@ -167,7 +168,7 @@ def test_hostile_labels_do_nothing(open_page, tmp_path):
     nx.set_node_attributes(graph, text, "l")
     named = Dataset("g", GraphBatch.from_networkx([graph], node_label="l"), names=(text,))
     path = tmp_path / "hostile.html"
-    write_compare_page(path, named, named, compare(named.graphs, named.graphs))
+    write_page(path, compare_page(named, named, compare(named.graphs, named.graphs)))
     page = open_page(path)
     page.hover("#a-0 .disc")
     assert text in page.text_content("#inspector")
@@ -178,7 +179,7 @@ def test_hostile_labels_do_nothing(open_page, tmp_path):
 def test_directed_identity_sets_follow_the_arcs(open_page, tmp_path):
     named = Dataset("g", GraphBatch.from_edges([[(0, 1), (1, 2)]], directed=True), names=("chain",))
     path = tmp_path / "directed.html"
-    write_compare_page(path, named, named, compare(named.graphs, named.graphs))
+    write_page(path, compare_page(named, named, compare(named.graphs, named.graphs)))
     page = open_page(path)
     set_round(page, 1)
     page.hover("#a-1 .disc")
@@ -191,7 +192,7 @@ def test_large_graphs_show_the_tables(open_page, tmp_path):
         for s in (1, 2)
     ]
     path = tmp_path / "large.html"
-    write_compare_page(path, *graphs, compare(graphs[0].graphs, graphs[1].graphs))
+    write_page(path, compare_page(*graphs, compare(graphs[0].graphs, graphs[1].graphs)))
     page = open_page(path)
     assert page.locator("#rows tr").count() > 3
     page.focus("#round")

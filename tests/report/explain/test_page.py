@@ -10,7 +10,8 @@ from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.source import load_dataset
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
-from twinwl.report.explain.page import explain_page, write_explain_page
+from twinwl.report.explain.page import explain_page
+from twinwl.report.html import write_page
 from twinwl.stwin.svc import STwinSVC
 
 ALCOHOLS, ALKANES = ["CO", "CCO", "CCCO", "CC(C)O"], ["C", "CC", "CCC", "CC(C)C"]
@@ -99,13 +100,13 @@ def test_a_large_graph_is_listed_not_drawn(model, tmp_path):
 
 
 def test_the_file_is_the_page(model, propanol, page, tmp_path):
-    write_explain_page(tmp_path / "p.html", *propanol, alphabet=model.space_.alphabet, probability=0.87)
+    write_page(tmp_path / "p.html", explain_page(*propanol, alphabet=model.space_.alphabet, probability=0.87))
     assert (tmp_path / "p.html").read_text(encoding="utf-8") == page
 
 
 def test_a_page_that_cannot_be_written_is_our_error(propanol, tmp_path):
     with pytest.raises(TwinWLError, match="cannot write"):
-        write_explain_page(tmp_path / "no" / "p.html", *propanol)
+        write_page(tmp_path / "no" / "p.html", explain_page(*propanol))
 
 
 def test_molecules_have_atoms_and_their_patterns_smarts(page, propanol):

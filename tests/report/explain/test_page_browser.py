@@ -8,7 +8,8 @@ import pytest
 
 from twinwl.datasets.source import load_dataset
 from twinwl.graphs.batch import GraphBatch
-from twinwl.report.explain.page import write_explain_page
+from twinwl.report.explain.page import explain_page
+from twinwl.report.html import write_page
 from twinwl.stwin.svc import STwinSVC
 
 pytest.importorskip("rdkit", reason="needs RDKit")
@@ -22,7 +23,7 @@ def path(tmp_path_factory):
     model = STwinSVC(n_iter=2, C=1.0).fit(graphs, (["alcohol"] * 4 + ["alkane"] * 4) * 2)
     named = load_dataset("smiles:CCCCO")
     path = tmp_path_factory.mktemp("pages") / "butanol.html"
-    write_explain_page(path, named, model.explain(named.graphs), alphabet=model.space_.alphabet)
+    write_page(path, explain_page(named, model.explain(named.graphs), alphabet=model.space_.alphabet))
     return path
 
 

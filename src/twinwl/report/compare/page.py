@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
-import jinja2
-from markupsafe import Markup
-
-from twinwl import __version__
-from twinwl.errors import TwinWLError
-from twinwl.files.atomic import atomic_write
 from twinwl.graphs.batch import concatenate
 from twinwl.report.compare.page_data import LARGEST_DRAWN, page_data, script_safe_json, side_of_page
 from twinwl.report.compare.rounds import rounds_of_pair, rounds_to_show
 from twinwl.report.compare.verdict_text import caption, verdict_of
 from twinwl.report.drawing.graph_drawing import draw, on_one_canvas
+from twinwl.report.html import rendered, templates
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from twinwl.datasets.dataset import Dataset
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.verdict import Comparison
     from twinwl.report.compare.rounds import Round
 
-__all__ = ["compare_page", "write_compare_page"]
-
-_TEMPLATES = files("twinwl.report") / "templates"
+__all__ = ["compare_page"]
 
 
 def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter: int | None = None) -> str:
@@ -66,12 +54,10 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
         else [None, None]
     )
     captions = [caption(h, found, comparison) for h, found in enumerate(rounds)]
-    script = _asset("compare.js")
-    template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(
-        _asset("compare.html.jinja")
-    )
-    return template.render(
-        version=__version__,
+    return rendered(
+        templates().get_template("compare.html.jinja"),
+        ("compare.css",),
+        "compare.js",
         verdict=verdict_of(pair, comparison),
         sides=[
             side_of_page(side, (first, second)[side], drawings[side], pair, rounds[start]) for side in (0, 1)
@@ -85,30 +71,8 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
         drawn=drawn,
         by_readout=any(found.by_readout for found in rounds),
         notice=f"Graphs of more than {LARGEST_DRAWN} nodes are not drawn. The vectors below are complete.",
-        style=Markup(_asset("compare.css")),  # noqa: S704  (our own file)
-        script=Markup(script),  # noqa: S704  (our own file)
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=script_safe_json(page_data(pair, rounds, captions, start, drawn=drawn)),
     )
-
-
-def write_compare_page(
-    path: Path, first: Dataset, second: Dataset, comparison: Comparison, n_iter: int | None = None
-) -> None:
-    """Write the page to a file, atomically.
-
-    Raises
-    ------
-    TwinWLError
-        If the file cannot be written.
-    """
-    # Labels may hold lone surrogates, which no UTF-8 file can.
-    content = compare_page(first, second, comparison, n_iter).encode("utf-8", "replace")
-    try:
-        with atomic_write(path) as stream:
-            stream.write(content)
-    except OSError as error:
-        raise TwinWLError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
 
 
 def _rounds(pair: GraphBatch, comparison: Comparison, n_iter: int | None) -> list[Round]:
@@ -119,7 +83,3 @@ def _rounds(pair: GraphBatch, comparison: Comparison, n_iter: int | None) -> lis
         nodes = [*witness.nodes[0], *(first_of_second + node for node in witness.nodes[1])]
         rounds[witness.iteration] = rounds[witness.iteration].with_witness(nodes)
     return rounds
-
-
-def _asset(name: str) -> str:
-    return (_TEMPLATES / name).read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twinwl.errors import TwinWLError
-from twinwl.files.atomic import atomic_write
+from twinwl.files.atomic import written
 from twinwl.report.drawing.layout import spring_positions
 from twinwl.report.drawing.palette import paint
 
@@ -87,11 +87,8 @@ def save_figure(data: Dataset, graphs: Sequence[int], path: str | Path) -> None:
         axes.set_title(title_of(data, graph), fontsize=10)
     content = io.BytesIO()
     figure.savefig(content, format=path.suffix[1:].lower(), dpi=150, metadata=_undated(path))
-    try:
-        with atomic_write(path) as stream:
-            stream.write(content.getvalue())
-    except OSError as error:
-        raise TwinWLError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+    with written(path) as stream:
+        stream.write(content.getvalue())
 
 
 def _usual(sizes: Int64, among: Int64) -> int:

@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from twinwl.report.explain.page import drawn_for_the_eye, rendered
+from twinwl.report.explain.page import STYLES, drawn_for_the_eye, explain_template
 from twinwl.report.explain.page_data import STRONGEST, columns_shown, drawing_of, nodes_shown, percent
+from twinwl.report.html import rendered
 from twinwl.report.wording import counted, facts_of
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ def gallery_page(
         for number, explanation in enumerate(found.explanations[:most])
     ]
     return rendered(
-        "gallery.html.jinja",
+        explain_template("gallery.html.jinja"),
+        STYLES,
         name=data.name,
         n_graphs=counted(len(data), noun),
         noun=noun,

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import itertools
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
-import jinja2
-from markupsafe import Markup
-
-from twinwl import __version__
-from twinwl.errors import TwinWLError
-from twinwl.files.atomic import atomic_write
 from twinwl.report.compare.page_data import LARGEST_DRAWN
 from twinwl.report.explain.page_data import STRONGEST, columns_shown, drawing_of, nodes_shown, percent, signed
+from twinwl.report.html import rendered, templates
 from twinwl.report.wording import counted, facts_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import jinja2
 
     from twinwl.datasets.dataset import Dataset
     from twinwl.estimators.explanation import Explanation
@@ -27,9 +19,9 @@ if TYPE_CHECKING:
     from twinwl.refinement.alphabet import Alphabet
     from twinwl.report.explain.page_data import ShownNode
 
-__all__ = ["drawn_for_the_eye", "explain_page", "rendered", "write_explain_page", "write_page"]
+__all__ = ["STYLES", "drawn_for_the_eye", "explain_page", "explain_template"]
 
-_TEMPLATES = files("twinwl.report") / "templates"
+STYLES = ("compare.css", "explain.css")
 
 
 def explain_page(
@@ -74,9 +66,10 @@ def explain_page(
     nodes = nodes_shown(explanation, drawing, molecule, alphabet)
     columns = columns_shown(named.graphs, explanation, alphabet, drawing, molecule, atoms)
     noun = "node" if molecule is None else "atom"
-    script = _asset("explain.js")
     return rendered(
-        "explain.html.jinja",
+        explain_template("explain.html.jinja"),
+        STYLES,
+        "explain.js",
         name=named.names[0],
         facts=facts_of(named.graphs, molecule=molecule is not None),
         noun=noun,
@@ -97,32 +90,7 @@ def explain_page(
         largest=max([abs(node.share) for node in nodes], default=0.0),
         strongest=100 * STRONGEST,
         notice=f"A graph of more than {LARGEST_DRAWN} nodes is not drawn. The shares below are complete.",
-        script=Markup(script),  # noqa: S704  (our own file)
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
-
-
-def write_explain_page(
-    path: Path,
-    named: Dataset,
-    explanation: Explanation,
-    *,
-    alphabet: Alphabet | None = None,
-    probability: float | None = None,
-    atoms: str = "skeleton",
-    edge_labels: bool = True,
-) -> None:
-    """Write the page to a file, atomically.
-
-    Raises
-    ------
-    TwinWLError
-        If the file cannot be written.
-    """
-    page = explain_page(
-        named, explanation, alphabet=alphabet, probability=probability, atoms=atoms, edge_labels=edge_labels
-    )
-    write_page(path, page)
 
 
 def drawn_for_the_eye(graphs: GraphBatch, *, molecule: bool, edge_labels: bool) -> str:
@@ -133,29 +101,11 @@ def drawn_for_the_eye(graphs: GraphBatch, *, molecule: bool, edge_labels: bool) 
     return f"{what} are drawn for the eye; this model does not see them."
 
 
-def rendered(template: str, **values: object) -> str:
-    """Fill in a template, with the style that all pages about explanations share."""
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset), autoescape=True, undefined=jinja2.StrictUndefined
-    )
+def explain_template(name: str) -> jinja2.Template:
+    """Return a template of a page about explanations, with the filter that writes shares."""
+    environment = templates()
     environment.filters["signed"] = signed
-    style = Markup(_asset("compare.css") + _asset("explain.css"))  # noqa: S704  (our own files)
-    return environment.get_template(template).render(version=__version__, style=style, **values)
-
-
-def write_page(path: Path, page: str) -> None:
-    """Write a page to a file, atomically.
-
-    Raises
-    ------
-    TwinWLError
-        If the file cannot be written.
-    """
-    try:
-        with atomic_write(path) as stream:
-            stream.write(page.encode("utf-8", "replace"))  # labels may hold lone surrogates
-    except OSError as error:
-        raise TwinWLError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+    return environment.get_template(name)
 
 
 def _parts(explanation: Explanation) -> list[dict[str, object]]:
@@ -187,7 +137,3 @@ def _parts(explanation: Explanation) -> list[dict[str, object]]:
 
 def _by_weight(nodes: list[ShownNode]) -> list[ShownNode]:
     return sorted(nodes, key=lambda node: -abs(node.share))
-
-
-def _asset(name: str) -> str:
-    return (_TEMPLATES / name).read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from twinwl.errors import TwinWLError, import_extra, shown
-from twinwl.files.atomic import atomic_write
+from twinwl.files.atomic import written
 from twinwl.report.explain.page_data import STRONGEST, drawing_of, nodes_shown, percent, signed
 
 if TYPE_CHECKING:
@@ -86,12 +86,9 @@ def draw_explanation(
     scale = min(1.0, _LARGEST / max(width, height)) / _POINTS
     figure = Figure(figsize=(width * scale, height * scale), facecolor="white")
     _paint(figure.add_axes((0, 0, 1, 1)), explanation, drawing, atoms, name, probability)
-    try:
-        # Without a date, and with names that are not random, the same explanation gives the same bytes.
-        with atomic_write(path) as stream, rc_context({"svg.hashsalt": "twinwl"}):
-            figure.savefig(stream, format=kind, dpi=_DPI, metadata=_UNDATED[kind])
-    except OSError as error:
-        raise TwinWLError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+    # Without a date, and with names that are not random, the same explanation gives the same bytes.
+    with written(path) as stream, rc_context({"svg.hashsalt": "twinwl"}):
+        figure.savefig(stream, format=kind, dpi=_DPI, metadata=_UNDATED[kind])
 
 
 def _checked_molecule(molecule: object, n_nodes: int) -> Chem.Mol:

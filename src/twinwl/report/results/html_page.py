@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
-import jinja2
 from markupsafe import Markup
 
-from twinwl import __version__
-from twinwl.errors import TwinWLError
-from twinwl.files.atomic import atomic_write
+from twinwl.files.atomic import errors_of_writing
 from twinwl.report.drawing.svg import sheet, standalone
+from twinwl.report.html import rendered, templates, write_page
 from twinwl.report.results.blocks import Drawings
 from twinwl.report.results.markdown import results_markdown
 
@@ -22,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["results_html", "write_results"]
 
-_TEMPLATES = files("twinwl.report") / "templates"
 _PICTURES = "figures"
 _COLUMNS = {"small": 3, "medium": 2, "wide": 1}
 _STYLES = ("theme.css", "report.css", "figures.css", "charts.css")
@@ -42,18 +38,10 @@ def results_html(page: Page) -> str:
     >>> results_html(Page("Results", [], [], [], [])).startswith("<!DOCTYPE html>")
     True
     """
-    environment = jinja2.Environment(
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_unbroken,
-    )
+    environment = templates(trim_blocks=True, lstrip_blocks=True, finalize=_unbroken)
     environment.tests["of_kind"] = lambda block, kind: type(block).__name__ == kind
     environment.filters["drawn"] = Markup  # our own drawings
-    template = environment.from_string(_asset("report.html.jinja"))
-    style = Markup("\n".join(map(_asset, _STYLES)))  # noqa: S704  (our own files)
-    return template.render(page=page, version=__version__, style=style)
+    return rendered(environment.get_template("report.html.jinja"), _STYLES, page=page)
 
 
 def _unbroken(value: object) -> object:
@@ -77,13 +65,10 @@ def write_results(page: Page, html: Path | None = None, markdown: Path | None = 
         texts |= {folder / f"{name}.svg": text for name, text in _picture_files(page).items()}
         texts[markdown] = results_markdown(page, _PICTURES)
     for path, text in texts.items():
-        try:
-            if path.parent.name == _PICTURES:
+        if path.parent.name == _PICTURES:
+            with errors_of_writing(path):
                 path.parent.mkdir(exist_ok=True)
-            with atomic_write(path) as stream:
-                stream.write(text.encode())
-        except OSError as error:
-            raise TwinWLError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+        write_page(path, text)
 
 
 def _picture_files(page: Page) -> dict[str, str]:
@@ -94,7 +79,3 @@ def _picture_files(page: Page) -> dict[str, str]:
         for block in blocks
         if block.name
     }
-
-
-def _asset(name: str) -> str:
-    return (_TEMPLATES / name).read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ import pytest
 
 from tests.paper.stored_results import cell_rows
 from twinwl.errors import TwinWLError
-from twinwl.paper.readme_table import update_readme
+from twinwl.paper.summary import update_readme
 from twinwl.report.results.cells import Results
 
 MARKED = "before\n<!-- figures:start -->\nold\n<!-- figures:end -->\nafter\n"

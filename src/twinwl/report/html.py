@@ -1,0 +1,67 @@
+"""Self-contained HTML pages: templates filled in with their styles and scripts, each written to one file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+from markupsafe import Markup
+
+from twinwl import __version__
+from twinwl.files.atomic import written
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+__all__ = ["rendered", "templates", "write_page"]
+
+_FOLDER = files("twinwl.report") / "templates"
+
+
+def templates(**options: Any) -> jinja2.Environment:  # noqa: ANN401  (as in Jinja)
+    """Return the environment of the page templates."""
+    return jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset), autoescape=True, undefined=jinja2.StrictUndefined, **options
+    )
+
+
+def rendered(template: jinja2.Template, styles: Sequence[str], script: str = "", **values: object) -> str:
+    """Fill in a template.
+
+    Parameters
+    ----------
+    template
+        From `templates`.
+    styles, script
+        Names of files next to the templates.
+    values
+        Further variables of the template.
+    """
+    code = _asset(script) if script else ""
+    return template.render(
+        version=__version__,
+        style=Markup("\n".join(map(_asset, styles))),  # noqa: S704  (our own files)
+        script=Markup(code),  # noqa: S704  (our own file)
+        script_hash=base64.b64encode(hashlib.sha256(code.encode()).digest()).decode(),
+        **values,
+    )
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write a page to a file, atomically.
+
+    Raises
+    ------
+    TwinWLError
+        If the file cannot be written.
+    """
+    with written(path) as stream:
+        stream.write(page.encode("utf-8", "replace"))  # labels may hold lone surrogates
+
+
+def _asset(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
