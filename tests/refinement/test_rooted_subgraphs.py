@@ -79,7 +79,7 @@ def test_features_and_edge_labels_come_along():
 
 
 def test_negative_hops_are_refused():
-    with pytest.raises(TwinWLError, match="hops is -1"):
+    with pytest.raises(TwinWLError, match="hops: got -1"):
         rooted_subgraphs(GraphBatch.from_edges([[(0, 1)]]), -1)
 
 
