@@ -282,3 +282,13 @@ def test_exp_without_its_pairs_is_warned_of(tmp_path, tiny_zip):
     path.write_bytes(tiny_zip("EXP"))
     with pytest.warns(TwinWLWarning, match="does not consist of pairs with opposite classes"):
         assert load_dataset(path).groups is None
+
+
+def test_molecules_can_be_read_in_several_processes():
+    pytest.importorskip("rdkit")
+    smiles = ["C" * (1 + place % 30) for place in range(1100)]
+    assert_same_graphs(
+        load_dataset(smiles, kind="smiles", n_jobs=2).graphs, load_dataset(smiles, kind="smiles").graphs
+    )
+    with pytest.raises(TwinWLError, match="n_jobs"):
+        load_dataset(smiles, kind="smiles", n_jobs=0)

@@ -101,3 +101,11 @@ def test_what_is_no_molecule_is_refused_by_its_index(value, message):
 def test_lone_molecule_is_told_to_be_wrapped():
     with pytest.raises(GraphInputError, match="wrap it in a list"):
         GraphBatch.from_rdkit(Chem.MolFromSmiles("C"))
+
+
+@pytest.mark.parametrize("atoms", ["skeleton", "constitution"])
+def test_metals_are_read_as_rdkit_reads_them(atoms):
+    smiles = ["Cl[Pt](Cl)(N)N", "O=C1O[Fe]N1", "[Na+].[O-]C", "C[Si](C)C", "CC[Hg]Cl", "[se]1cccc1", "C[Zn]"]
+    smiles += ["c1ccn(->[Co])cc1", "C[Mg]Br", "[CH3]", "[NH4+]", "c1cc[nH]c1"]
+    ours = GraphBatch.from_smiles(smiles, atoms=atoms)
+    assert_same_graphs(ours, GraphBatch.from_rdkit([Chem.MolFromSmiles(text) for text in smiles], atoms))

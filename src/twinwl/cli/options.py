@@ -153,6 +153,14 @@ def reads_data(command: Callable[P, None], level: str | None = None) -> Callable
         Name of its option for the level of molecule labels: ``"atoms"``, ``"same"``, or None for no option.
     """
     options = dict(_READING)
+    parameters = inspect.signature(command).parameters
+    if "jobs" not in parameters:  # evaluate's processes also read molecules
+        options["jobs"] = (
+            Annotated[
+                int, typer.Option(min=1, help="Processes that read molecules.", rich_help_panel=_PANEL)
+            ],
+            1,
+        )
     if level is not None:
         options[level] = (_LEVELS[level][0], None)
 
@@ -161,6 +169,7 @@ def reads_data(command: Callable[P, None], level: str | None = None) -> Callable
         from twinwl.datasets.opening import Reading  # noqa: PLC0415  (keeps --help fast)
 
         asked = {name: given.pop(name) for name in options}
+        asked["n_jobs"] = asked.pop("jobs") if "jobs" in asked else given["jobs"]
         if level is not None:
             asked |= {"atoms": asked.pop(level), "usual_atoms": _LEVELS[level][1]}
         reading = Reading(**asked)
@@ -169,7 +178,7 @@ def reads_data(command: Callable[P, None], level: str | None = None) -> Callable
     hints = get_type_hints(command, localns={"Reading": object}, include_extras=True)
     own = [
         parameter.replace(annotation=hints[name])
-        for name, parameter in inspect.signature(command).parameters.items()
+        for name, parameter in parameters.items()
         if name != "reading"
     ]
     more = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from twinwl.arguments import FLAG, PATH, checked, is_a, items, one_of
+from twinwl.arguments import FLAG, JOBS, PATH, checked, is_a, items, one_of
 from twinwl.arguments import NAME as SOME_NAME
 from twinwl.datasets.catalogue.known import (
     check_known,
@@ -83,6 +83,8 @@ class Reading:
     atoms: str | None = None
     """What labels of molecules say; None is what is usual."""
     usual_atoms: AtomLevel = "skeleton"
+    n_jobs: int | None = None
+    """Processes that read molecules."""
 
     def __post_init__(self) -> None:
         for option in ("target", "smiles_column", "node_label", "edge_label"):
@@ -92,6 +94,7 @@ class Reading:
         checked("data_dir", self.data_dir, PATH, None)
         checked("progress", self.progress, FLAG, None)
         checked("atoms", self.atoms, ATOMS, None)
+        checked("n_jobs", self.n_jobs, JOBS, None)
 
     @property
     def level(self) -> AtomLevel:
@@ -110,8 +113,10 @@ def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:
         target = reading.target
         if target is None and targets not in {"given", "none"}:
             target = obvious_target(properties_of(path), place.where, targets)
-        return Rows(place.where, "smiles", sdf_rows(path, target), target, reading.level)
-    return Rows(place.where, place.kind, line_rows(place.kind, place.where), atoms=reading.level)
+        return Rows(place.where, "smiles", sdf_rows(path, target), target, reading.level, reading.n_jobs)
+    return Rows(
+        place.where, place.kind, line_rows(place.kind, place.where), None, reading.level, reading.n_jobs
+    )
 
 
 def columns_of(place: Place, reading: Reading) -> dict[str, list[object]]:
@@ -267,7 +272,9 @@ def _read_single(rows: Rows, name: str) -> Dataset:
 
 def _rows_of_table(table: Table, reading: Reading, targets: Targets) -> Rows:
     columns = choose_columns(table.header, table.name, reading.smiles_column, reading.target, targets)
-    return Rows(table.name, "smiles", table_rows(table, columns), columns.target, reading.level)
+    return Rows(
+        table.name, "smiles", table_rows(table, columns), columns.target, reading.level, reading.n_jobs
+    )
 
 
 def is_frame(source: object) -> bool:
@@ -286,7 +293,7 @@ def rows_in_memory(source: object, reading: Reading, targets: Targets) -> Rows:
         )
         if reading.kind == "graph6" and reading.atoms is not None:
             raise _no_molecules("the list", reading.atoms)
-        return Rows("the list", reading.kind, rows, atoms=reading.level)
+        return Rows("the list", reading.kind, rows, None, reading.level, reading.n_jobs)
     raise TwinWLError(
         f"data set: got {shown(source)}, expected a name, a path, a frame with a column of SMILES, or a list "
         'of strings with kind="smiles" or kind="graph6"; graphs become a data set by Dataset.from_graphs'

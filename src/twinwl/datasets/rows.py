@@ -62,6 +62,8 @@ class Rows(NamedTuple):
     """The column of the targets."""
     atoms: AtomLevel = "skeleton"
     """What labels of molecules say."""
+    n_jobs: int | None = None
+    """Processes that read molecules."""
 
 
 class _Block(NamedTuple):
@@ -133,7 +135,7 @@ def _blocks(rows: Rows, on_error: str, size: int) -> Iterator[_Block]:
     while chunk := list(itertools.islice(stream, size)):
         usable, errors = _usable(chunk, rows.target)
         is_smiles = rows.kind == "smiles"
-        block = _molecules(usable, errors, rows.atoms) if is_smiles else _graph6(usable, errors)
+        block = _molecules(usable, errors, rows) if is_smiles else _graph6(usable, errors)
         if block.errors and on_error == "fail":
             raise GraphInputError(
                 f"{rows.source}{_place(block.errors[0])}: {block.errors[0].reason}; correct it, or skip "
@@ -182,8 +184,9 @@ def _usable(chunk: list[Row], target: str | None) -> tuple[list[Row], list[RowEr
     return [row for row in chunk if not (row.problem or row.lacks_target)], errors
 
 
-def _molecules(usable: list[Row], errors: list[RowError], atoms: AtomLevel) -> _Block:
-    graphs, kept, failures = read_smiles([row.text for row in usable], "skip", atoms=atoms)
+def _molecules(usable: list[Row], errors: list[RowError], rows: Rows) -> _Block:
+    texts = [row.text for row in usable]
+    graphs, kept, failures = read_smiles(texts, "skip", atoms=rows.atoms, n_jobs=rows.n_jobs)
     errors += [
         RowError(*usable[place][:2], "graph", f"SMILES {shown(text)} cannot be read: {reason}")
         for place, text, reason in failures

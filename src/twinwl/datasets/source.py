@@ -61,6 +61,7 @@ def load_dataset(
     edge_label: str | None = None,
     progress: bool | None = None,
     atoms: str | None = None,
+    n_jobs: int | None = None,
     **options: int,
 ) -> Dataset:
     r"""Load graphs, and their targets if there are any, by name, from a file, or from a table in memory.
@@ -100,6 +101,8 @@ def load_dataset(
     atoms
         What labels of molecules say, as in `GraphBatch.from_smiles`: ``"skeleton"`` (the default),
         ``"constitution"``, ``"isotope"``, ``"stereo"`` or ``"ecfp"``.
+    n_jobs
+        Processes that read molecules, as in `GraphBatch.from_smiles`; None is one.
     **options
         Options of generated sets: ``n_pairs``, ``n_copies``, ``random_state``.
 
@@ -123,7 +126,16 @@ def load_dataset(
     Dataset('list', 2 graphs, without targets)
     """
     reading = Reading(
-        kind, target, smiles_column, on_error, node_label, edge_label, data_dir, progress, atoms
+        kind=kind,
+        target=target,
+        smiles_column=smiles_column,
+        on_error=on_error,
+        node_label=node_label,
+        edge_label=edge_label,
+        data_dir=data_dir,
+        progress=progress,
+        atoms=atoms,
+        n_jobs=n_jobs,
     )
     return read_source(source, reading, options=options)
 

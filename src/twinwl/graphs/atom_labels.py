@@ -29,6 +29,7 @@ AtomKey = tuple[Any, ...]
 """Atomic number, hydrogens and charge; then radicals, isotope, mark of stereo, or mass, degree, in a ring."""
 
 _NOTHING = (0, 0, 0, 0, 0, "")
+_CARBON = (6,)
 
 
 def atom_reader(chem: ModuleType, atoms: AtomLevel) -> Callable[[Chem.Mol], list[AtomKey]]:
@@ -41,8 +42,14 @@ def atom_reader(chem: ModuleType, atoms: AtomLevel) -> Callable[[Chem.Mol], list
     number, hydrogens, charge = atom.GetAtomicNum, atom.GetTotalNumHs, atom.GetFormalCharge
     radicals, isotope = atom.GetNumRadicalElectrons, atom.GetIsotope
 
+    not_carbon = chem.MolFromSmarts("[!#6]")
+
     def skeleton(molecule: Chem.Mol) -> list[AtomKey]:
-        return [(number(one),) for one in _each_atom(molecule)]
+        # Most atoms are carbon; one call finds the others.
+        keys: list[AtomKey] = [_CARBON] * molecule.GetNumAtoms()
+        for (place,) in molecule.GetSubstructMatches(not_carbon, maxMatches=len(keys) + 1):
+            keys[place] = (number(molecule.GetAtomWithIdx(place)),)
+        return keys
 
     def constitution(molecule: Chem.Mol) -> list[AtomKey]:
         return [(number(one), hydrogens(one), charge(one), radicals(one)) for one in _each_atom(molecule)]

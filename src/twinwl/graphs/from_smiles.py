@@ -44,6 +44,8 @@ MAX_RINGS = 500
 _BRACKETS = re.compile(r"\[[^\]]*\]")  # digits in there are isotopes, charges and counts of hydrogen
 _RING_BOND = re.compile(r"%\d\d|%\(\d+\)|\d")
 _HYDROGEN = re.compile(r"\[\d*H")
+# A bracket that starts with none of the non-metals that are common; outside of brackets there is no metal.
+_METAL = re.compile(r"\[(?!\d*(?:Cl|Br|Si|[HBCNOPSFIbcnops](?![a-z])))")
 _CHUNK = 1024
 _SKIP = 'correct it, drop it, or pass on_error="skip"'
 
@@ -136,7 +138,7 @@ def from_rdkit(molecules: Iterable[Chem.Mol], atoms: AtomLevel = "skeleton") -> 
 
 def _read_chunk(strings: list[object], atoms: AtomLevel) -> ReadSmiles:
     chem = import_extra("rdkit.Chem", "chem")
-    parse = functools.partial(_molecule, chem) if atoms == "stereo" else _flat_parser(chem)
+    parse = functools.partial(_molecule, chem) if atoms == "stereo" else _flat_parser(chem, atoms)
     kept: list[int] = []
     failures: list[SmilesFailure] = []
 
@@ -155,12 +157,13 @@ def _read_chunk(strings: list[object], atoms: AtomLevel) -> ReadSmiles:
     return ReadSmiles(graphs, kept, failures)
 
 
-def _flat_parser(chem: ModuleType) -> Callable[[str], Chem.Mol | None]:
+def _flat_parser(chem: ModuleType, atoms: AtomLevel) -> Callable[[str], Chem.Mol | None]:
     """Return what parses SMILES without what no label needs, such as stereo, and so in less time."""
-    steps = int(chem.SANITIZE_ALL)
     # Atropisomers need hybridisation; not every version of RDKit has a step for them.
-    for step in ("SETCONJUGATION", "SETHYBRIDIZATION", "CLEANUPCHIRALITY", "CLEANUPATROPISOMERS"):
-        steps &= ~int(getattr(chem, f"SANITIZE_{step}", 0))
+    needless = ["SETCONJUGATION", "SETHYBRIDIZATION", "CLEANUPCHIRALITY", "CLEANUPATROPISOMERS"]
+    needless += ["FINDRADICALS"] if atoms == "skeleton" else []
+    with_metals = _steps_without(chem, needless)
+    without_metals = _steps_without(chem, [*needless, "CLEANUP_ORGANOMETALLICS"])
     read, sanitize = chem.MolFromSmiles, chem.SanitizeMol
 
     def parse(text: str) -> Chem.Mol | None:
@@ -169,6 +172,7 @@ def _flat_parser(chem: ModuleType) -> Callable[[str], Chem.Mol | None]:
             return _molecule(chem, text)
         try:
             molecule: Chem.Mol | None = read(text, sanitize=False)
+            steps = with_metals if "[" in text and _METAL.search(text) else without_metals
             if molecule is None or sanitize(molecule, steps, catchErrors=True):
                 return None
         except RuntimeError:
@@ -176,6 +180,13 @@ def _flat_parser(chem: ModuleType) -> Callable[[str], Chem.Mol | None]:
         return molecule
 
     return parse
+
+
+def _steps_without(chem: ModuleType, needless: list[str]) -> int:
+    steps = int(chem.SANITIZE_ALL)
+    for step in needless:
+        steps &= ~int(getattr(chem, f"SANITIZE_{step}", 0))
+    return steps
 
 
 def _unreadable(failure: SmilesFailure) -> GraphInputError:

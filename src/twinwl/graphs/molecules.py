@@ -6,7 +6,9 @@ bond orders as a whole; only molecules with a bond that has no plain order are r
 
 from __future__ import annotations
 
+import functools
 import itertools
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ from twinwl.errors import GraphInputError, import_extra
 from twinwl.graphs.atom_labels import atom_label, atom_reader
 from twinwl.graphs.building import build
 from twinwl.graphs.labels import Coded, encode_labels
+from twinwl.graphs.selection import pointer
 from twinwl.graphs.stereo_marks import stereo_marks
 
 if TYPE_CHECKING:
@@ -31,11 +34,14 @@ __all__ = ["batch_from_molecules"]
 
 _NAME_OF_ORDER = {1.0: "single", 1.5: "aromatic", 2.0: "double", 3.0: "triple"}
 _LARGE = 400  # atoms from which a dense matrix costs more than a call for each bond
+_BLOCK = 32  # molecules held at once: so few that all stays in the processor's cache
+_NO_ORDERS: NDArray[np.float64] = np.empty(0)
 
 
 class _Bonds(NamedTuple):
-    """Bonds of a molecule of n atoms: ``n * u + v`` for atoms u and v, and the number of the type's name."""
+    """Bonds of molecules, some from both ends: ``n * u + v`` for atoms u and v of a molecule of n atoms."""
 
+    counts: NDArray[np.int64]
     places: NDArray[np.int64]
     orders: NDArray[np.float64]
 
@@ -45,7 +51,7 @@ def batch_from_molecules(
     atoms: AtomLevel = "skeleton",
     flat: Iterable[bool] | None = None,
 ) -> GraphBatch:
-    """Build a batch from molecules, each of which is read as soon as it comes and let go.
+    """Build a batch from molecules, of which a few at a time are held.
 
     Parameters
     ----------
@@ -65,29 +71,37 @@ def batch_from_molecules(
     numbers: list[int] = []
     atom_counts: list[int] = []
     order_of_name: dict[str, float] = {name: order for order, name in _NAME_OF_ORDER.items()}
-    bonds = [_Bonds(np.empty(0, np.int64), np.empty(0))]
+    parts: list[_Bonds] = []
+    block: list[tuple[Chem.Mol, NDArray[np.float64] | None, dict[int, str]]] = []
+
+    def flush() -> None:
+        parts.append(_bonds_of_block(block, order_of_name, name_of_bond))
+        block.clear()
+
     with base.BlockLogs():  # asking for the order of an exotic bond prints a stack trace
-        # A molecule is let go before the next one comes: so everything happens in the processor's cache.
         for molecule, is_flat in zip(molecules, flat or itertools.repeat(object=False), strict=False):
             own, marks = _atoms(chem, molecule, atoms, read, len(atom_counts), is_flat=is_flat)
             numbers += [number_of_key.setdefault(key, len(number_of_key)) for key in own]
             atom_counts.append(len(own))
-            found = None if marks else _plain_bonds(chem, molecule)
-            bonds.append(found or _bond_by_bond(molecule, marks, order_of_name, name_of_bond))
-    places, orders = (np.concatenate(columns) for columns in zip(*bonds, strict=True))
+            block.append((molecule, None if marks else _bond_orders(chem, molecule), marks))
+            if len(block) == _BLOCK:
+                flush()
+        flush()
     node_counts = np.array(atom_counts, np.int64)
-    owners = np.repeat(np.arange(len(node_counts)), [len(own) for own, _ in bonds[1:]])
-    sources, targets = np.divmod(places, node_counts[owners])
+    bonds = _Bonds(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    owners = np.repeat(np.arange(len(node_counts)), bonds.counts)
+    sources, targets = np.divmod(bonds.places, node_counts[owners])
     once = sources < targets
-    name_of_order = {order: name for name, order in order_of_name.items()}
-    distinct, inverse = np.unique(orders[once], return_inverse=True)
+    names, known = zip(*sorted(order_of_name.items(), key=itemgetter(1)), strict=True)
+    kinds = np.searchsorted(known, bonds.orders[once])
+    used = np.bincount(kinds, minlength=len(known)) > 0
     return build(
         node_counts,
         np.bincount(owners[once], minlength=len(node_counts)),
         sources[once],
         targets[once],
         nodes=_renamed(np.array(numbers, np.int64), [atom_label(atoms, key) for key in number_of_key]),
-        edges=_renamed(inverse, [name_of_order[float(order)] for order in distinct]),
+        edges=_renamed((np.cumsum(used) - 1)[kinds], list(itertools.compress(names, used))),
     )
 
 
@@ -137,8 +151,8 @@ def _bond_names(chem: ModuleType, atoms: AtomLevel) -> Callable[[Chem.Bond], str
     return name_of_bond
 
 
-def _plain_bonds(chem: ModuleType, molecule: Chem.Mol) -> _Bonds | None:
-    """Read all bonds from the matrix of bond orders, from both ends; None where it does not say all."""
+def _bond_orders(chem: ModuleType, molecule: Chem.Mol) -> NDArray[np.float64] | None:
+    """Return the matrix of bond orders as a row; None where there is none, or it is too large."""
     if molecule.GetNumAtoms() > _LARGE:
         return None
     try:
@@ -146,13 +160,39 @@ def _plain_bonds(chem: ModuleType, molecule: Chem.Mol) -> _Bonds | None:
     except RuntimeError:
         return None
     molecule.ClearProp("AdjacencyMatrixBO")  # RDKit keeps a copy with the molecule otherwise
-    flat = matrix.ravel()
-    (places,) = flat.nonzero()
-    orders = flat[places]
+    return matrix.ravel()
+
+
+def _bonds_of_block(
+    block: list[tuple[Chem.Mol, NDArray[np.float64] | None, dict[int, str]]],
+    order_of_name: dict[str, float],
+    name_of_bond: Callable[[Chem.Bond], str],
+) -> _Bonds:
+    """Read the bonds of some molecules at once; those that a matrix does not tell all about, bond by bond."""
+    rows = [_NO_ORDERS if orders is None else orders for _, orders, _ in block]
+    flat = np.concatenate([_NO_ORDERS, *rows])
+    starts = pointer(np.array([len(row) for row in rows], np.int64))
+    (cells,) = flat.nonzero()
+    orders = flat[cells]
+    bounds = np.searchsorted(cells, starts)
+    counts = np.diff(bounds)
     # A bond whose order is zero is missing, a dative one stands in one direction only, some orders are odd.
-    if len(places) != 2 * molecule.GetNumBonds() or not _NAME_OF_ORDER.keys() >= set(orders.tolist()):
-        return None
-    return _Bonds(places, orders)
+    odd = functools.reduce(np.logical_and, [orders != order for order in _NAME_OF_ORDER])
+    wrong = set((np.searchsorted(bounds, np.flatnonzero(odd), side="right") - 1).tolist())
+    by_bond = [
+        place
+        for place, ((molecule, row, _), count) in enumerate(zip(block, counts.tolist(), strict=True))
+        if row is None or count != 2 * molecule.GetNumBonds() or place in wrong
+    ]
+    places = cells - np.repeat(starts[:-1], counts)
+    if not by_bond:
+        return _Bonds(counts, places, orders)
+    parts = [(places[low:high], orders[low:high]) for low, high in itertools.pairwise(bounds.tolist())]
+    for place in by_bond:
+        molecule, _, marks = block[place]
+        parts[place] = _bond_by_bond(molecule, marks, order_of_name, name_of_bond)
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return _Bonds(np.array([len(own) for own, _ in parts], np.int64), columns[0], columns[1])
 
 
 def _bond_by_bond(
@@ -160,7 +200,7 @@ def _bond_by_bond(
     marks: Mapping[int, str],
     order_of_name: dict[str, float],
     name_of_bond: Callable[[Chem.Bond], str],
-) -> _Bonds:
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     n_atoms = molecule.GetNumAtoms()
     places, orders = [], []
     for bond in molecule.GetBonds():
@@ -169,4 +209,4 @@ def _bond_by_bond(
         orders.append(order_of_name.setdefault(name, -float(len(order_of_name))))
         low, high = sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))
         places.append(n_atoms * low + high)
-    return _Bonds(np.array(places, np.int64), np.array(orders, np.float64))
+    return np.array(places, np.int64), np.array(orders, np.float64)
