@@ -1,14 +1,18 @@
 """Hash, compare and de-duplicate, compared with networkx and igraph; ratios of one run, after warm-up.
 
-Run as ``python benchmarks/isomorphism.py`` (needs TWINWL_DATA with NCI1.zip and EXP.zip). It prints a table
-and writes results/isomorphism.json.
+Run as ``TWINWL_NUM_THREADS=1 python benchmarks/isomorphism.py`` (needs TWINWL_DATA with NCI1, EXP, BREC and
+HIV). It prints a table and writes results/isomorphism.json.
 
 * hash: ``graph_hashes`` of NCI1 with 3 rounds, and networkx' ``weisfeiler_lehman_graph_hash`` with 3 rounds.
 * compare: ``compare(readout="size")`` on the 600 pairs of EXP, igraph's exact test (BLISS with node labels as
   colours), and networkx' ``is_isomorphic`` with node labels, stopped after 1 s per pair; a stopped pair
   counts as 1 s. Both peers are given graphs of their own kind, already built.
-* de-duplicate: exact ``deduplicate`` of NCI1, and igraph's canonical permutation of the same graphs, already
-  built, and nothing else.
+* de-duplicate: exact ``deduplicate`` of NCI1, igraph's canonical permutation of the same graphs, already
+  built, and nothing else, and our own ``graph_hashes``; the same for HIV, and for the strongly regular and
+  the CFI graphs of BREC, which are as hard as graphs get.
+* de-duplicate a file: all 274,668 graphs of nine nodes (``geng 9``) and a permuted copy of each, shuffled, as
+  graph6: read and grouped exactly by twinwl in a process that is warm, and by nauty's ``shortg``. Needs the
+  Debian package ``nauty``. Both use one core, and what is compared is processor time.
 """
 
 from __future__ import annotations
@@ -17,10 +21,15 @@ import argparse
 import json
 import os
 import platform
+import resource
+import shutil
 import signal
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
+import zipfile
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -28,6 +37,7 @@ from typing import TYPE_CHECKING
 
 import igraph
 import networkx as nx
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -61,7 +71,13 @@ def main() -> None:
         "hash NCI1": _in_turns(hashes(nci1), repeats),
         "compare EXP": _in_turns(comparisons(exp), repeats) | {"networkx": networkx_on_pairs(exp)},
         "de-duplicate NCI1": _in_turns(groups(nci1), repeats),
+        "de-duplicate HIV": _in_turns(groups(tw.load_dataset("HIV", progress=False).graphs), repeats),
     }
+    brec = _brec(Path(folder) / "BREC.zip")
+    result["de-duplicate strongly regular graphs"] = _in_turns(groups(brec[220:320]), repeats)
+    result["de-duplicate CFI graphs"] = _in_turns(groups(brec[520:720]), repeats)
+    if shutil.which("nauty-geng"):
+        result["de-duplicate a file of 549,336 graphs"] = small_graphs(min(repeats, 5))
     for seconds in result.values():
         ours = seconds["twinwl"]
         seconds |= {f"{name} / twinwl": value / ours for name, value in seconds.items() if name != "twinwl"}
@@ -128,7 +144,62 @@ def groups(batch: GraphBatch) -> Contestants:
         for graph, colours in graphs:
             graph.canonical_permutation(color=colours)
 
-    return {"twinwl": lambda: tw.deduplicate(batch), "igraph": forms}
+    return {
+        "twinwl": lambda: tw.deduplicate(batch),
+        "igraph": forms,
+        "our hash": lambda: tw.graph_hashes(batch),
+    }
+
+
+def small_graphs(repeats: int) -> dict[str, float]:
+    """Return the least processor seconds of twinwl and of shortg for a file of graph6 lines."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "twice.g6"
+        lines = subprocess.run(["nauty-geng", "-q", "9"], capture_output=True, check=True).stdout.split()  # noqa: S607
+        copies = _permuted(lines, np.random.default_rng(0))
+        order = np.random.default_rng(1).permutation(2 * len(lines))
+        path.write_bytes(b"".join((lines + copies)[place] + b"\n" for place in order))
+
+        def ours() -> None:
+            found = tw.deduplicate(tw.from_graph6(path.read_bytes().split()))
+            assert len(found) == len(lines)  # noqa: S101
+
+        def theirs() -> None:
+            command = ["nauty-shortg", "-q", str(path), str(path.with_suffix(".out"))]
+            subprocess.run(command, check=True)  # noqa: S603
+
+        ours()
+        return {
+            "twinwl": min(_processor_seconds(ours, resource.RUSAGE_SELF) for _ in range(repeats)),
+            "shortg": min(_processor_seconds(theirs, resource.RUSAGE_CHILDREN) for _ in range(repeats)),
+        }
+
+
+def _permuted(lines: list[bytes], rng: np.random.Generator) -> list[bytes]:
+    """Return each graph of nine nodes with its nodes in another order."""
+    n = 9
+    body = np.array([list(line[1:]) for line in lines], np.uint8) - 63
+    bits = np.unpackbits(body[:, :, None], axis=2)[:, :, 2:].reshape(len(lines), -1)
+    columns, rows = np.tril_indices(n, -1)  # the upper triangle by columns
+    matrices = np.zeros((len(lines), n, n), np.uint8)
+    matrices[:, rows, columns] = matrices[:, columns, rows] = bits
+    order = rng.permuted(np.tile(np.arange(n), (len(lines), 1)), axis=1)
+    moved = matrices[np.arange(len(lines))[:, None, None], order[:, :, None], order[:, None, :]]
+    sixes = moved[:, rows, columns].reshape(len(lines), -1, 6)
+    characters = (sixes << np.arange(5, -1, -1, dtype=np.uint8)).sum(axis=2) + 63
+    return [b"H" + row.tobytes() for row in characters.astype(np.uint8)]
+
+
+def _brec(path: Path) -> GraphBatch:
+    with zipfile.ZipFile(path) as archive:
+        return tw.from_graph6(archive.read("BREC/brec_pairs.g6").split())
+
+
+def _processor_seconds(function: Callable[[], object], who: int) -> float:
+    before = resource.getrusage(who)
+    function()
+    after = resource.getrusage(who)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _in_turns(contestants: Contestants, repeats: int) -> dict[str, float]:

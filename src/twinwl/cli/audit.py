@@ -21,7 +21,7 @@ __all__ = ["audit", "register"]
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
 Give the training data first. For every later data set the command counts the graphs that an earlier one has \
-too (exact: canonical forms decide) and those that are nearly the same (twin kernel, minmax, two rounds, \
+too (exactly) and those that are nearly the same (twin kernel, minmax, two rounds, \
 found through an inverted index). Molecules are compared at each level: skeleton (elements and bonds), \
 constitution (and charge, hydrogens, radicals), isotope, stereo. Copies of one graph with different targets \
 are listed as contradictions, within a set and between sets that both have the column --target.

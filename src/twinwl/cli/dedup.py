@@ -69,8 +69,8 @@ def dedup(
     exact: Annotated[
         bool,
         typer.Option(
-            help="Decide by canonical forms. With --no-exact, graphs with equal hashes count as the same, "
-            "which is faster."
+            help="Decide exactly. With --no-exact, graphs with equal hashes (as from twinwl hash) count as "
+            "the same."
         ),
     ] = True,
     output: Annotated[
@@ -169,6 +169,7 @@ def _as_json(
 def _tell(
     found: Deduplication, names: list[str], level: AtomLevel | None, differing: dict[AtomLevel, int]
 ) -> None:
+    import numpy as np  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
     from twinwl.report.wording import counted  # noqa: PLC0415
@@ -186,18 +187,19 @@ def _tell(
     )
     if level is not None:
         console.print(f"Molecules are the same if they agree in {_AGREE[level]} (--same {level}).")
-    groups = [group for group in found.groups if len(group) > 1]
+    sizes = np.bincount(found.labels)
+    n_copied = int(np.count_nonzero(sizes > 1))
     for finer, count in differing.items():
         if count:
-            console.print(f"{counted(count, 'group')} of {len(groups):,} differ in {_DIFFER[finer]}.")
+            console.print(f"{counted(count, 'group')} of {n_copied:,} differ in {_DIFFER[finer]}.")
     if not found.exact:
         console.print("By hash only: graphs that the Twin-WL test cannot tell apart count as the same.")
     if found.features_ignored:
         console.print("Node features were ignored: graphs that count as the same may differ in them.")
-    largest = sorted(groups, key=len, reverse=True)[:_GROUPS_SHOWN]
-    if largest:
+    if n_copied:
         console.print("\nLargest groups", style="bold")
-    for group in largest:
-        shown = ", ".join(one_line(names[graph]) for graph in group[:_NAMES_SHOWN].tolist())
-        more = ", …" if len(group) > _NAMES_SHOWN else ""
-        console.print(Text.assemble((f"{len(group):>8,}  ", "bold"), shown + more))
+    for group in np.argsort(-sizes, kind="stable")[: min(n_copied, _GROUPS_SHOWN)]:
+        members = np.flatnonzero(found.labels == group)
+        shown = ", ".join(one_line(names[graph]) for graph in members[:_NAMES_SHOWN].tolist())
+        more = ", …" if len(members) > _NAMES_SHOWN else ""
+        console.print(Text.assemble((f"{len(members):>8,}  ", "bold"), shown + more))

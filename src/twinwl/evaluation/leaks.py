@@ -21,7 +21,7 @@ __all__ = ["copies_of", "leaked_test_graphs"]
 def copies_of(graphs: GraphBatch) -> Int64:
     """Return a number for each graph, equal for isomorphic graphs, shape (n_graphs,).
 
-    Graphs are compared by canonical forms. Graphs with different node features are not copies.
+    Graphs with different node features are not copies.
 
     >>> from twinwl import GraphBatch
     >>> copies_of(GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1)], [(0, 2), (2, 1)]]))

@@ -1,4 +1,4 @@
-"""The kernels of `twinwl.graphs.assembly`: arcs in any order become sorted rows without repetitions."""
+"""Kernels that sort arcs into rows without repetitions, for `assembly` and for the bits of graph6."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int32, Int64
 
-__all__ = ["Arcs", "Entries", "bucket", "merge"]
+__all__ = ["Arcs", "Entries", "bucket", "fill_from_bits", "merge"]
 
 
 class Arcs(NamedTuple):
@@ -95,3 +95,26 @@ def merge(indptr: Int64, entries: NDArray[np.uint32], codes: Int32, indices: Int
         start = end
         indptr[node + 1] = out
     return out
+
+
+@kernel
+def fill_from_bits(
+    characters: NDArray[np.uint8], text_ptr: Int64, graph_ptr: Int64, indptr: Int64, indices: Int32
+) -> None:
+    """Write the rows of all graphs from their upper triangles by columns, six bits in each character.
+
+    The first character of each text is its number of nodes.
+    """
+    out = 0
+    for graph in range(len(text_ptr) - 1):
+        start, low, high = text_ptr[graph] + 1, graph_ptr[graph], graph_ptr[graph + 1]
+        for node in range(high - low):
+            for other in range(high - low):
+                if other == node:
+                    continue
+                row, column = min(node, other), max(node, other)
+                bit = column * (column - 1) // 2 + row
+                if characters[start + bit // 6] >> (5 - bit % 6) & 1:
+                    indices[out] = low + other
+                    out += 1
+            indptr[low + node + 1] = out

@@ -12,6 +12,8 @@ import numpy as np
 
 from twinwl.arguments import is_a
 from twinwl.errors import GraphInputError, shown
+from twinwl.graphs.arc_kernels import fill_from_bits
+from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.building import build, check_plausible, listed
 from twinwl.graphs.selection import pointer
 
@@ -20,14 +22,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from twinwl.graphs.batch import GraphBatch
-
 __all__ = ["from_graph6"]
 
 _HEADERS = {b">>graph6<<": b"", b">>sparse6<<": b":", b">>digraph6<<": b"&"}
 _REMEDY = "is it graph6, sparse6 or digraph6, whole and unchanged?"
 _BIAS = 63  # the first printable character used
 _LONG = 126  # announces a longer size field
+_BITS_SET = np.array([number.bit_count() for number in range(64)])
 
 
 class _Parsed(NamedTuple):
@@ -40,7 +41,11 @@ class _Parsed(NamedTuple):
 
 def from_graph6(strings: Iterable[str | bytes]) -> GraphBatch:
     """Build a batch from graph6, sparse6 or digraph6 strings; see `GraphBatch.from_graph6`."""
-    parsed = [_parse(text, graph) for graph, text in enumerate(listed(strings, "strings"))]
+    texts = listed(strings, "strings")
+    found = _plain(texts)
+    if found is not None:
+        return found
+    parsed = [_parse(text, graph) for graph, text in enumerate(texts)]
     directed = {part.kind == b"&" for part in parsed}
     if len(directed) > 1:
         graph = next(
@@ -55,6 +60,44 @@ def from_graph6(strings: Iterable[str | bytes]) -> GraphBatch:
     else:
         edge_counts, sources, targets = _matrix_edges(parsed, node_counts, first_graph=0)
     return build(node_counts, edge_counts, sources, targets, directed=directed == {True})
+
+
+def _plain(texts: list[object]) -> GraphBatch | None:
+    """Read graph6 strings of small graphs all at once, or return None if one of them is anything else."""
+    kinds = set(map(type, texts))
+    try:
+        whole = "".join(texts).encode("ascii") if kinds == {str} else b"".join(texts)  # type: ignore[arg-type]
+    except (TypeError, UnicodeEncodeError):
+        return None
+    ptr = pointer(list(map(len, texts)))  # type: ignore[arg-type]
+    body = np.frombuffer(whole, np.uint8) - np.uint8(_BIAS)  # what is below wraps around
+    if not len(texts) or (np.diff(ptr) == 0).any() or body.max() > _LONG - _BIAS:
+        return None
+    node_counts = body[ptr[:-1]].astype(np.int64)
+    if node_counts.max() == _LONG - _BIAS:
+        return None
+    n_bits = node_counts * (node_counts - 1) // 2
+    if (np.diff(ptr) != 1 + -(-n_bits // 6)).any():
+        return None
+    last_bits = body[ptr[1:] - 1] & ((1 << (-n_bits % 6)) - 1).astype(np.uint8)
+    if last_bits[n_bits > 0].any():
+        return None
+    graph_ptr = pointer(node_counts)
+    n_edges = int(_BITS_SET[body].sum() - _BITS_SET[body[ptr[:-1]]].sum())
+    indptr = np.zeros(int(graph_ptr[-1]) + 1, np.int64)
+    indices = np.empty(2 * n_edges, np.int32)
+    fill_from_bits(body, ptr, graph_ptr, indptr, indices)
+    return GraphBatch.unchecked(
+        indptr=indptr,
+        indices=indices,
+        graph_ptr=graph_ptr,
+        node_labels=np.zeros(int(graph_ptr[-1]), np.int32),
+        node_vocabulary=UNLABELLED,
+        edge_labels=None,
+        edge_vocabulary=(),
+        node_features=None,
+        directed=False,
+    )
 
 
 def _parse(text: object, graph: int) -> _Parsed:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -16,7 +14,7 @@ from twinwl.errors import GraphInputError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import as_batch
 from twinwl.graphs.node_features import labels_only
-from twinwl.isomorphism.canonical import certificates
+from twinwl.isomorphism.exact_keys import exact_keys
 from twinwl.isomorphism.hashing import graph_keys
 from twinwl.isomorphism.readouts import ReadoutError, resolve
 
@@ -32,7 +30,6 @@ __all__ = ["Deduplication", "deduplicate"]
 
 # A stream is taken so many graphs at a time.
 _GRAPHS_PER_BLOCK = 2048
-_ROUNDS_FOR_BUCKETS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,21 +91,21 @@ def deduplicate(
 ) -> Deduplication:
     """Find groups of isomorphic graphs; labels of nodes and edges are respected.
 
-    Graphs are put into buckets by hash. Graphs in the same bucket are compared by coloured canonical forms,
-    so the result is exact.
+    Two graphs are in the same group if and only if their exact keys are equal: digests of their stable
+    colours, with some nodes individualised where the colours alone do not determine a graph.
 
     Parameters
     ----------
     graphs
         A batch or anything `twinwl.as_batch` takes; or an iterator of graphs or batches, which is read in
-        blocks and never held as a whole. Of each graph of an iterator only a digest of 128 bits is kept: of
-        its canonical form, which is then computed for every graph, or with ``exact=False`` its hash.
+        blocks and never held as a whole. Of each graph only a key of 128 bits is kept.
     exact
-        Whether to compare canonical forms. Otherwise graphs with equal hashes are one group: faster, and
-        wrong only for graphs that the Twin-WL test cannot tell apart.
-    n_iter, readout, ignore_features
-        As in `twinwl.graph_hashes`; but with ``exact=True``, None means 3 rounds, which are enough for
-        buckets.
+        Whether groups are exact. Otherwise graphs with equal hashes are one group, which is wrong for graphs
+        that the Twin-WL test cannot tell apart.
+    n_iter, readout
+        As in `twinwl.graph_hashes`, for ``exact=False``; exact groups do not depend on them.
+    ignore_features
+        As in `twinwl.graph_hashes`.
 
     Returns
     -------
@@ -123,25 +120,22 @@ def deduplicate(
     """
     exact = checked("exact", exact, FLAG)
     readouts = resolve(readout)
-    rounds = _ROUNDS_FOR_BUCKETS if exact and n_iter is None else n_iter
 
-    def hashes(batch: GraphBatch) -> list[bytes]:
-        data = graph_keys(batch, rounds, readouts).tobytes()
+    def keys_of(batch: GraphBatch) -> list[bytes]:
+        data = (exact_keys(batch) if exact else graph_keys(batch, n_iter, readouts)).tobytes()
         return [data[start : start + 16] for start in range(0, len(data), 16)]
 
     number_of_key: dict[bytes, int] = {}
     if not issubclass(type(graphs), Iterator):
         given = as_batch(graphs)
         batch = labels_only(given, ignore_features=ignore_features)
-        keys = hashes(batch)
-        labels = _numbered(_resolved(batch, keys) if exact else keys, number_of_key)
-        return Deduplication(labels, exact, given.has_node_features)
+        return Deduplication(_numbered(keys_of(batch), number_of_key), exact, given.has_node_features)
     parts = []
     ignored = False
     for first, block in _blocks(cast("Iterator[object]", graphs)):
         try:
             batch = labels_only(block, ignore_features=ignore_features)
-            keys = _form_digests(batch) if exact else hashes(batch)
+            keys = keys_of(batch)
         except ReadoutError as error:
             raise error.moved(first + error.graph) from error
         except GraphInputError as error:
@@ -149,21 +143,6 @@ def deduplicate(
         ignored |= block.has_node_features
         parts.append(_numbered(keys, number_of_key))
     return Deduplication(np.concatenate(parts) if parts else np.empty(0, np.int64), exact, ignored)
-
-
-def _resolved(batch: GraphBatch, keys: list[bytes]) -> list[bytes]:
-    """Append the canonical form to the keys that several graphs share."""
-    times = Counter(keys)
-    shared = [graph for graph, key in enumerate(keys) if times[key] > 1]
-    resolved = list(keys)
-    for graph, form in zip(shared, certificates(batch, shared), strict=True):
-        resolved[graph] += form
-    return resolved
-
-
-def _form_digests(batch: GraphBatch) -> list[bytes]:
-    forms = certificates(batch, range(len(batch)))
-    return [blake2b(form, digest_size=16, person=b"twl1 form").digest() for form in forms]
 
 
 def _numbered(keys: list[bytes], number_of_key: dict[bytes, int]) -> Int64:

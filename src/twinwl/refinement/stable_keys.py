@@ -22,25 +22,33 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.content_keys import KeyedMessages
 
-__all__ = ["stable_signatures"]
+__all__ = ["CLASS", "KEY", "LENGTH", "NODE", "SIGNATURE", "Classes"]
+__all__ += ["classes_of", "individualise", "run_rounds", "settled", "sign_all", "stable_signatures"]
 
 # Columns of `words`, two words each: the key of a node's class, the sum of the keys it receives, its
 # signature.
-_KEY, _SUM, _SIGNATURE, _N_WORDS = 0, 2, 4, 6
+KEY, _SUM, SIGNATURE, _N_WORDS = 0, 2, 4, 6
 # Columns of `marks`. A class is a range of positions, identified by its begin; a group, the nodes of a class
 # with one signature, is identified by the first that was found.
 # By node: its position, class and group, and the last round that queued it. By position: which node is there.
 # By class: its length, and how many of its nodes are queued. By group: how many nodes it has, and where the
 # next one goes. Lists: the queues of this round and the next, classes with queued nodes, nodes on the move.
-_POSITION, _CLASS, _GROUP, _QUEUED_IN = 0, 1, 2, 3
-_NODE = 4
-_LENGTH, _N_QUEUED = 5, 6
+_POSITION, CLASS, _GROUP, _QUEUED_IN = 0, 1, 2, 3
+NODE = 4
+LENGTH, _N_QUEUED = 5, 6
 _COUNT, _NEXT = 7, 8
 _QUEUE, _OTHER_QUEUE, _TOUCHED, _MOVED, _N_MARKS = 9, 10, 11, 12, 13
 
 
-class _Room(NamedTuple):
-    """Work space of a thread: its slots of a hash table, and round and queue of an interrupted graph."""
+# Digits of the square root of 5: the salt of individualised nodes.
+_MARK = np.uint64(0x3C6EF372FE94F82B)
+
+
+class Classes(NamedTuple):
+    """The classes of all nodes, and the work space of a thread.
+
+    This is its slots of a hash table, and the round and queue of an interrupted graph.
+    """
 
     words: UInt64
     marks: Int32
@@ -62,25 +70,35 @@ def stable_signatures(batch: GraphBatch, n_threads: int | None = None) -> tuple[
     >>> class_size.tolist(), bool((signatures[0] == signatures[2]).all())
     ([2, 1, 2], True)
     """
-    messages = keyed_messages(batch)
+    words, marks = settled(batch, keyed_messages(batch), n_threads)
+    return words[:, SIGNATURE:].copy(), marks[:, _COUNT].copy()
+
+
+def settled(batch: GraphBatch, messages: KeyedMessages, n_threads: int | None = None) -> tuple[UInt64, Int32]:
+    """Return the stable classes of all graphs: ``words`` and ``marks``, one row per node."""
     graph_ptr = batch.graph_ptr
     words = np.zeros((batch.n_nodes, _N_WORDS), np.uint64)
     labels = label_keys(batch.node_vocabulary, b"twl1 label")
-    words[:, _KEY : _KEY + 2] = labels.take(batch.node_labels, axis=0)
+    words[:, KEY : KEY + 2] = labels.take(batch.node_labels, axis=0)
     marks = np.empty((batch.n_nodes, _N_MARKS), np.int32)
-    room_of_range: dict[int, _Room] = {}
+    room_of_range: dict[int, Classes] = {}
 
     def settle(first: int, last: int) -> int:
         if last not in room_of_range:
             most = int(batch.nodes_per_graph[first:last].max(initial=0))
-            slots = np.zeros(1 << max(4, (2 * most).bit_length()), np.int32)
-            room_of_range[last] = _Room(words, marks, slots, np.zeros(2, np.int64))
+            room_of_range[last] = classes_of(words, marks, most)
         most_steps = STEPS_PER_PIECE >> 2  # a step may cause several cache misses
         room = room_of_range[last]
         return int(_settle_graphs(first, last, graph_ptr, messages, batch.directed, room, most_steps))
 
     run_ranges(settle, balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads), n_threads)
-    return words[:, _SIGNATURE:].copy(), marks[:, _COUNT].copy()
+    return words, marks
+
+
+def classes_of(words: UInt64, marks: Int32, most_nodes: int) -> Classes:
+    """Return the classes with room for one thread to split those of graphs of up to ``most_nodes``."""
+    slots = np.zeros(1 << max(4, (2 * most_nodes).bit_length()), np.int32)
+    return Classes(words, marks, slots, np.zeros(2, np.int64))
 
 
 @kernel
@@ -90,12 +108,11 @@ def _settle_graphs(
     graph_ptr: Int64,
     messages: KeyedMessages,
     directed: bool,
-    room: _Room,
+    classes: Classes,
     most_steps: int,
 ) -> int:
     """Refine graphs ``first..last``; return the first that is not yet stable after about ``most_steps``."""
-    indptr = messages.indptr
-    words, marks, slots, state = room
+    words, marks, _, state = classes
     steps = 0
     n_round, n_queued = state[0], state[1]
     for graph in range(first, last):
@@ -103,36 +120,81 @@ def _settle_graphs(
         if n_round == 0:
             n_queued = high - low
             for node in range(low, high):
-                marks[node, _POSITION] = marks[node, _NODE] = marks[node, _QUEUE] = node
-                marks[node, _CLASS] = low
+                marks[node, _POSITION] = marks[node, NODE] = marks[node, _QUEUE] = node
+                marks[node, CLASS] = low
                 marks[node, _QUEUED_IN] = -1
-                marks[node, _LENGTH] = n_queued
+                marks[node, LENGTH] = n_queued
                 marks[node, _N_QUEUED] = 0
-                words[node, _SIGNATURE] = words[node, _KEY]
-                words[node, _SIGNATURE + 1] = words[node, _KEY + 1]
-        while n_queued > 0:
-            if steps > most_steps:
-                state[0], state[1] = n_round, n_queued
-                return graph
-            steps += n_queued
-            n_classes = _group(n_round, low, n_queued, indptr, words, marks, slots)
-            n_queued = np.int64(0)  # a plain 0 has another type, for which kernels would be compiled too
-            for place in range(low, low + n_classes):
-                begin = marks[place, _TOUCHED]
-                end = begin + marks[begin, _LENGTH]
-                start, middle, keeps = _split(n_round, begin, words, marks, slots)
-                for position in range(start, end):
-                    changed = np.int64(marks[position, _NODE])
-                    if position < middle or marks[changed, _GROUP] != keeps:
-                        n_queued = _tell(n_round, low, n_queued, changed, messages, directed, words, marks)
-                        steps += indptr[changed + 1] - indptr[changed]
-            n_round += 1
-        n_round = 0
-        for node in range(low, high):
-            _sign(node, indptr, words)
-            marks[node, _COUNT] = marks[marks[node, _CLASS], _LENGTH]
+                words[node, SIGNATURE] = words[node, KEY]
+                words[node, SIGNATURE + 1] = words[node, KEY + 1]
+        state[0], state[1] = n_round, n_queued
+        steps += run_rounds(low, messages, directed, classes, most_steps - steps)
+        if state[1] > 0:
+            return graph
+        n_round = np.int64(0)  # a plain 0 has another type, for which kernels would be compiled too
+        sign_all(low, high, messages.indptr, words, marks)
     state[0] = 0
     return last
+
+
+@kernel
+def run_rounds(low: int, messages: KeyedMessages, directed: bool, classes: Classes, most_steps: int) -> int:
+    """Split the classes of the graph that starts at node ``low`` until none splits, or for ``most_steps``.
+
+    ``classes.state`` holds the round and the length of the queue, which is empty in the end. Returns how many
+    steps it took.
+    """
+    indptr = messages.indptr
+    words, marks, slots, state = classes
+    steps = 0
+    n_round, n_queued = state[0], state[1]
+    while n_queued > 0 and steps <= most_steps:
+        steps += n_queued
+        n_classes = _group(n_round, low, n_queued, indptr, words, marks, slots)
+        n_queued = np.int64(0)
+        for place in range(low, low + n_classes):
+            begin = marks[place, _TOUCHED]
+            end = begin + marks[begin, LENGTH]
+            start, middle, keeps = _split(n_round, begin, words, marks, slots)
+            for position in range(start, end):
+                changed = np.int64(marks[position, NODE])
+                if position < middle or marks[changed, _GROUP] != keeps:
+                    n_queued = _tell(n_round, low, n_queued, changed, messages, directed, words, marks)
+                    steps += indptr[changed + 1] - indptr[changed]
+        n_round += 1
+    state[0], state[1] = n_round, n_queued
+    return steps
+
+
+@kernel
+def sign_all(low: int, high: int, indptr: Int64, words: UInt64, marks: Int32) -> None:
+    """Write the last signature and the size of the class of each node of a graph."""
+    for node in range(low, high):
+        _sign(node, indptr, words)
+        marks[node, _COUNT] = marks[marks[node, CLASS], LENGTH]
+
+
+@kernel
+def individualise(
+    node: int, level: int, low: int, messages: KeyedMessages, directed: bool, classes: Classes
+) -> None:
+    """Give a node of a settled graph a class of its own; `run_rounds` then splits what follows from that.
+
+    Its key depends on ``level``, so that nodes that are individualised one after the other stay apart.
+    """
+    words, marks, _, state = classes
+    begin, here = marks[node, CLASS], marks[node, _POSITION]
+    marks[begin, LENGTH] -= 1
+    end = begin + marks[begin, LENGTH]
+    other = marks[end, NODE]
+    marks[here, NODE], marks[end, NODE] = other, node
+    marks[other, _POSITION], marks[node, _POSITION] = here, end
+    marks[node, CLASS] = end
+    marks[end, LENGTH] = 1
+    words[node, SIGNATURE], words[node, SIGNATURE + 1] = blended(
+        words[node, KEY], words[node, KEY + 1], _MARK + np.uint64(level)
+    )
+    state[1] = _tell(state[0] - 1, low, 0, node, messages, directed, words, marks)
 
 
 @kernel
@@ -145,24 +207,24 @@ def _group(
     mask = np.uint64(len(slots) - 1)
     for place in range(low, low + n_queued):
         node = np.int64(marks[place, queue])
-        begin = marks[node, _CLASS]
+        begin = marks[node, CLASS]
         if n_round > 0:
-            if marks[begin, _LENGTH] == 1:  # nothing to split
+            if marks[begin, LENGTH] == 1:  # nothing to split
                 continue
             _sign(node, indptr, words)
         if marks[begin, _N_QUEUED] == 0:
             marks[low + n_classes, _TOUCHED] = begin
             n_classes += 1
         marks[begin, _N_QUEUED] += 1
-        here, there = marks[node, _POSITION], begin + marks[begin, _LENGTH] - marks[begin, _N_QUEUED]
-        other = marks[there, _NODE]
-        marks[here, _NODE], marks[there, _NODE] = other, node
+        here, there = marks[node, _POSITION], begin + marks[begin, LENGTH] - marks[begin, _N_QUEUED]
+        other = marks[there, NODE]
+        marks[here, NODE], marks[there, NODE] = other, node
         marks[other, _POSITION], marks[node, _POSITION] = here, there
-        a, b = words[node, _SIGNATURE], words[node, _SIGNATURE + 1]
+        a, b = words[node, SIGNATURE], words[node, SIGNATURE + 1]
         slot = a & mask
         while slots[slot] > 0:
             known = slots[slot] - 1
-            if words[known, _SIGNATURE] == a and words[known, _SIGNATURE + 1] == b:
+            if words[known, SIGNATURE] == a and words[known, SIGNATURE + 1] == b:
                 break
             slot = (slot + np.uint64(1)) & mask
         if slots[slot] == 0:
@@ -187,30 +249,30 @@ def _split(n_round: int, begin: int, words: UInt64, marks: Int32, slots: Int32) 
         The nodes from position ``start`` on have new keys, except for the group ``keeps``, which only those
         from ``middle`` on can belong to.
     """
-    end = begin + marks[begin, _LENGTH]
+    end = begin + marks[begin, LENGTH]
     middle = end - marks[begin, _N_QUEUED]
     marks[begin, _N_QUEUED] = 0
-    start, keeps, most, largest = middle, -1, middle - begin, marks[begin, _NODE]
+    start, keeps, most, largest = middle, -1, middle - begin, marks[begin, NODE]
     for position in range(middle, end):
-        node = marks[position, _NODE]
+        node = marks[position, NODE]
         if marks[node, _GROUP] == node:
             slots[marks[node, _NEXT]] = 0
             n = marks[node, _COUNT]
-            a, b = words[node, _SIGNATURE], words[node, _SIGNATURE + 1]
-            x, y = words[largest, _SIGNATURE], words[largest, _SIGNATURE + 1]
+            a, b = words[node, SIGNATURE], words[node, SIGNATURE + 1]
+            x, y = words[largest, SIGNATURE], words[largest, SIGNATURE + 1]
             if n > most or (n == most and (a < x or (a == x and b < y))):
                 start, keeps, most, largest = begin, node, n, node
     if n_round == 0:  # the first classes are those of labels, each with its own key
         start, keeps = begin, -1
     if most == end - begin:
         return (begin if n_round == 0 else end), middle, -1
-    marks[begin, _LENGTH] = middle - begin
+    marks[begin, LENGTH] = middle - begin
     cursor = middle
     for position in range(middle, end):
-        node = marks[position, _NODE]
+        node = marks[position, NODE]
         marks[position, _MOVED] = node
         if marks[node, _GROUP] == node:
-            marks[cursor, _LENGTH] = marks[node, _COUNT]
+            marks[cursor, LENGTH] = marks[node, _COUNT]
             marks[node, _NEXT] = cursor
             cursor += marks[node, _COUNT]
     for position in range(middle, end):
@@ -218,12 +280,12 @@ def _split(n_round: int, begin: int, words: UInt64, marks: Int32, slots: Int32) 
         group = marks[node, _GROUP]
         there = marks[group, _NEXT]
         marks[group, _NEXT] = there + 1
-        marks[there, _NODE] = node
+        marks[there, NODE] = node
         marks[node, _POSITION] = there
     for position in range(middle, end):
-        node = marks[position, _NODE]
+        node = marks[position, NODE]
         group = marks[node, _GROUP]
-        marks[node, _CLASS] = marks[group, _NEXT] - marks[group, _COUNT]
+        marks[node, CLASS] = marks[group, _NEXT] - marks[group, _COUNT]
     return start, middle, keeps
 
 
@@ -240,9 +302,9 @@ def _tell(
 ) -> int:
     """Make a node's signature its key, and queue it and its neighbours; return the queue's length."""
     indptr, indices, codes, code_keys = messages
-    old_a, old_b = words[node, _KEY], words[node, _KEY + 1]
-    new_a, new_b = words[node, _SIGNATURE], words[node, _SIGNATURE + 1]
-    words[node, _KEY], words[node, _KEY + 1] = new_a, new_b
+    old_a, old_b = words[node, KEY], words[node, KEY + 1]
+    new_a, new_b = words[node, SIGNATURE], words[node, SIGNATURE + 1]
+    words[node, KEY], words[node, KEY + 1] = new_a, new_b
     n_queued = _queue(n_round, low, n_queued, node, marks)
     first, last = indptr[node], indptr[node + 1]
     x = y = np.uint64(0)
@@ -275,8 +337,8 @@ def _queue(n_round: int, low: int, n_queued: int, node: int, marks: Int32) -> in
 @kernel
 def _sign(node: int, indptr: Int64, words: UInt64) -> None:
     """Write a node's signature: its key, the sum of the keys it receives, and their number."""
-    a, b = blended(words[node, _KEY], words[node, _KEY + 1], OWN)
+    a, b = blended(words[node, KEY], words[node, KEY + 1], OWN)
     n_heard = np.uint64(indptr[node + 1] - indptr[node] + 1)
-    words[node, _SIGNATURE], words[node, _SIGNATURE + 1] = blended(
+    words[node, SIGNATURE], words[node, SIGNATURE + 1] = blended(
         a + words[node, _SUM], b + words[node, _SUM + 1], WHOLE + n_heard
     )

@@ -90,8 +90,9 @@ def numbered_lines(name: str) -> Iterator[tuple[int, str]]:
     """
     with _stdin() if name == STDIN else open_file(Path(name)) as stream:
         for number, text in _lines(stream, name, "strict"):
-            if text.strip():
-                yield number, text.strip()
+            stripped = text.strip()
+            if stripped:
+                yield number, stripped
 
 
 def text_lines(path: Path, errors: str = "strict") -> Iterator[tuple[int, str]]:

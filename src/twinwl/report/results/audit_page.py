@@ -71,7 +71,7 @@ def audit_page(audit: Audit, sets: Sequence[Dataset], scores: Sequence[PartScore
 def _explained(audit: Audit) -> Paragraph:
     levels = f"Levels, from coarse to fine: {', '.join(audit.levels)}. " if len(audit.levels) > 1 else ""
     return Paragraph(
-        f"{levels}Graphs are the same if they are isomorphic, labels included, by canonical forms. The "
+        f"{levels}Graphs are the same if they are isomorphic, labels included. The "
         "similarity of two graphs is the share of node environments that they have in common, within two "
         "steps (twin kernel, minmax)."
     )
