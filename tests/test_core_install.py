@@ -51,6 +51,8 @@ WORKING = [
     "hash graph6:Bw",
     "dedup path.edges",
     "audit TWINS:n_pairs=5 TWINS:n_pairs=20 --html audit.html",
+    "power size --suite cfi --copies 1 --html power.html",
+    "ceiling TWINS:n_pairs=5",
     "datasets",
     "datasets TWINS",
     "evaluate TWINS:n_pairs=20 --method stwin-svc --method wl-svc --folds 2",

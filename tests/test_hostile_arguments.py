@@ -88,6 +88,10 @@ GOOD = {
     "estimator": lambda: fitted(tw.STwinVectorizer),
     "path": lambda: saved("model.twinwl"),
     "column": lambda: 0,
+    "f": lambda: "size",
+    "row(seen_by)": lambda: "1-WL",
+    "score(name)": lambda: "size",
+    "save_page(path)": lambda: "page.html",
 }
 CHEAP = {
     "C": 1,
@@ -97,6 +101,7 @@ CHEAP = {
     "max_epochs": 1,
     "n_folds": 2,
     "n_iter": 1,
+    "suite": [(EDGES[0], EDGES[1])],
     "validation_fraction": 0.5,
 }
 
@@ -104,11 +109,13 @@ CHEAP = {
 # One of each class that a user is handed rather than makes.
 INSTANCES = {
     "Audit": lambda: tw.audit(tw.Dataset.from_graphs(GRAPHS, CLASSES)),
+    "Ceiling": lambda: tw.ceiling(GRAPHS, CLASSES),
     "Comparison": lambda: tw.compare(GRAPHS[0], GRAPHS[1]),
     "Dataset": lambda: tw.Dataset.from_graphs(GRAPHS, CLASSES),
     "Deduplication": lambda: tw.deduplicate(GRAPHS),
     "Evaluation": lambda: tw.evaluate(Guess(), (GRAPHS, CLASSES), n_folds=2),
     "GraphBatch": lambda: LABELLED,
+    "Power": lambda: tw.power("size", [(EDGES[0], EDGES[1])]),
 }
 
 # Further good arguments of a function, which take it down another path.

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from twinwl.errors import TwinWLError, TwinWLWarning
     from twinwl.estimators.smiles_to_graphs import SmilesToGraphs
     from twinwl.evaluation.audit import Audit, audit
+    from twinwl.evaluation.ceiling import Ceiling, ceiling
     from twinwl.evaluation.evaluate import Evaluation, evaluate
+    from twinwl.evaluation.power import Power, power
     from twinwl.files.model_files import load, save
     from twinwl.graphs.batch import GraphBatch, concatenate
     from twinwl.graphs.coercion import as_batch
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 
 _HOME_OF = {
     "Audit": "twinwl.evaluation.audit",
+    "Ceiling": "twinwl.evaluation.ceiling",
     "Comparison": "twinwl.isomorphism.verdict",
     "Dataset": "twinwl.datasets.dataset",
     "Deduplication": "twinwl.isomorphism.deduplication",
@@ -52,6 +55,7 @@ _HOME_OF = {
     "NTwinClassifier": "twinwl.ntwin.classifier",
     "NTwinEncoder": "twinwl.ntwin.encoder",
     "NTwinRegressor": "twinwl.ntwin.regressor",
+    "Power": "twinwl.evaluation.power",
     "STwinClassifier": "twinwl.stwin.classifier",
     "STwinRegressor": "twinwl.stwin.regressor",
     "STwinSVC": "twinwl.stwin.svc",
@@ -63,6 +67,7 @@ _HOME_OF = {
     "TwinWLWarning": "twinwl.errors",
     "as_batch": "twinwl.graphs.coercion",
     "audit": "twinwl.evaluation.audit",
+    "ceiling": "twinwl.evaluation.ceiling",
     "compare": "twinwl.isomorphism.comparison",
     "concatenate": "twinwl.graphs.batch",
     "deduplicate": "twinwl.isomorphism.deduplication",
@@ -71,11 +76,13 @@ _HOME_OF = {
     "graph_hashes": "twinwl.isomorphism.hashing",
     "load": "twinwl.files.model_files",
     "load_dataset": "twinwl.datasets.source",
+    "power": "twinwl.evaluation.power",
     "save": "twinwl.files.model_files",
 }
 
 __all__ = [
     "Audit",
+    "Ceiling",
     "Comparison",
     "Dataset",
     "Deduplication",
@@ -84,6 +91,7 @@ __all__ = [
     "NTwinClassifier",
     "NTwinEncoder",
     "NTwinRegressor",
+    "Power",
     "STwinClassifier",
     "STwinRegressor",
     "STwinSVC",
@@ -96,6 +104,7 @@ __all__ = [
     "__version__",
     "as_batch",
     "audit",
+    "ceiling",
     "compare",
     "concatenate",
     "deduplicate",
@@ -112,6 +121,7 @@ __all__ = [
     "graph_hashes",
     "load",
     "load_dataset",
+    "power",
     "save",
 ]
 

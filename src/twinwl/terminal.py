@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, RenderableType
 
-__all__ = ["new_console", "one_line", "printable", "say"]
+__all__ = ["aligned", "new_console", "one_line", "printable", "say"]
 
 _CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029]
 _DIRECTIONS = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
@@ -38,6 +38,23 @@ def one_line(text: str) -> str:
     first\nsecond
     """
     return text.translate(_WRITTEN_OUT)
+
+
+def aligned(table: list[list[str]]) -> str:
+    """Return rows of cells as lines of text: the first column starts, the others end, at one place.
+
+    >>> print(aligned([["", "pairs"], ["brec", "400"]]))
+          pairs
+    brec    400
+    """
+    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    )
 
 
 def say(

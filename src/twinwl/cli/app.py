@@ -33,6 +33,8 @@ _SUBCOMMANDS = [
     "hashing",
     "dedup",
     "audit",
+    "power",
+    "ceiling",
     "datasets",
     "evaluate",
     "reproduce",

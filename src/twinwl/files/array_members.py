@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ModelFileError", "plain_array", "read_members", "write_members"]
+__all__ = ["ModelFileError", "plain_array", "read_array", "read_members", "write_members"]
 
 MANIFEST = "manifest.json"
 _ARRAY_ENDING = ".npy"
@@ -103,7 +103,7 @@ def read_members(path: Path) -> tuple[str, dict[str, NDArray[np.generic]]]:
             raise ModelFileError(f"its {MANIFEST} has more than {_LARGEST_MANIFEST:,} bytes")
         text = archive.read(MANIFEST).decode("ascii")
         arrays = {
-            member.filename.removesuffix(_ARRAY_ENDING): _array(archive.read(member), member.filename)
+            member.filename.removesuffix(_ARRAY_ENDING): read_array(archive.read(member), member.filename)
             for member in members
             if member.filename != MANIFEST
         }
@@ -126,7 +126,21 @@ def _check_member(member: zipfile.ZipInfo) -> None:
         raise ModelFileError(f"the member {name[:200]!r} is compressed or encrypted; twinwl writes neither")
 
 
-def _array(content: bytes, name: str) -> NDArray[np.generic]:
+def read_array(content: bytes, name: str) -> NDArray[np.generic]:
+    """Return the array of an ``.npy`` file of numbers, booleans or strings; nothing is ever unpickled.
+
+    Parameters
+    ----------
+    content
+        The bytes of the file.
+    name
+        What it is called, for messages.
+
+    Raises
+    ------
+    ModelFileError
+        If it is not such a file, holds objects, or has fewer or more bytes than its header says.
+    """
     stream = io.BytesIO(content)
     try:
         version = np.lib.format.read_magic(stream)
@@ -138,7 +152,7 @@ def _array(content: bytes, name: str) -> NDArray[np.generic]:
     except (KeyError, TypeError, ValueError, EOFError, RecursionError) as error:
         raise ModelFileError(f"{name} is not an array ({error})") from error
     if not _PLAIN_DTYPE.fullmatch(dtype.str):
-        raise ModelFileError(f"{name} is an array of {dtype}, which a model file does not hold")
+        raise ModelFileError(f"{name} is an array of {dtype}; only numbers, booleans and strings are read")
     n_bytes = len(content) - stream.tell()
     sound = all(type(length) is int and length >= 0 for length in shape)
     if not sound or math.prod(shape) * dtype.itemsize != n_bytes:

@@ -17,6 +17,7 @@ from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.exact_keys import exact_keys
 from twinwl.isomorphism.hashing import graph_keys
 from twinwl.isomorphism.readouts import ReadoutError, resolve
+from twinwl.refinement.colours import refine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.hashing import Rounds
     from twinwl.isomorphism.readouts import ReadoutChoice
 
-__all__ = ["Deduplication", "deduplicate"]
+__all__ = ["Deduplication", "deduplicate", "wl_groups"]
 
 # A stream is taken so many graphs at a time.
 _GRAPHS_PER_BLOCK = 2048
@@ -189,3 +190,28 @@ def _moved(error: GraphInputError, taken: int) -> GraphInputError:
     """Return the same complaint about a graph that is counted from the start of the stream."""
     graph = None if error.graph is None else taken + error.graph
     return GraphInputError(str(error).removeprefix(f"graph {error.graph}: "), graph)
+
+
+def wl_groups(batch: GraphBatch, n_iter: int | None = None) -> Int64:
+    """Return a number for each graph, equal for graphs that 1-WL cannot tell apart, shape (n_graphs,).
+
+    Parameters
+    ----------
+    batch
+        The graphs; edge labels count if there are any.
+    n_iter
+        Number of rounds; None runs until the colours of all graphs together are stable.
+
+    >>> hexagon = [(i, (i + 1) % 6) for i in range(6)]
+    >>> triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
+    >>> wl_groups(GraphBatch.from_edges([hexagon, [(0, 1)], triangles]))
+    array([0, 1, 0])
+    """
+    # The colours of a round decide those of all rounds before.
+    colours = refine(batch, n_iter, edge_labels=True).colours[-1]
+    number_of: dict[bytes, int] = {}
+    numbers = [
+        number_of.setdefault(np.sort(colours[first:last]).tobytes(), len(number_of))
+        for first, last in zip(batch.graph_ptr[:-1], batch.graph_ptr[1:], strict=True)
+    ]
+    return np.array(numbers, np.int64)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from twinwl.evaluation.significance import p_value_text
-from twinwl.paper.charts import family, widest_label
+from twinwl.paper.charts import family
+from twinwl.report.drawing.axes import widest_label
 from twinwl.report.drawing.svg import Canvas, linear_ticks
 from twinwl.report.wording import signed
 

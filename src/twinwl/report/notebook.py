@@ -1,4 +1,4 @@
-"""Self-contained HTML of batches, comparisons, explanations and evaluations, for notebooks."""
+"""Self-contained HTML of batches, comparisons, explanations and results, for notebooks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,20 @@ from twinwl.report.wording import counted
 
 if TYPE_CHECKING:
     from twinwl.estimators.explanation import Explanation
+    from twinwl.evaluation.ceiling import Ceiling
     from twinwl.evaluation.evaluate import Evaluation
+    from twinwl.evaluation.power import Power
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.verdict import Comparison
 
-__all__ = ["batch_html", "comparison_html", "evaluation_html", "explanation_html"]
+__all__ = [
+    "batch_html",
+    "ceiling_html",
+    "comparison_html",
+    "evaluation_html",
+    "explanation_html",
+    "power_html",
+]
 
 _GRAPHS_DRAWN = 8
 _LARGEST_DRAWN = 120  # maximum number of nodes of a readable drawing
@@ -70,6 +79,22 @@ def evaluation_html(evaluation: Evaluation) -> str:
     head = "<tr><th>protocol</th><th>metric</th><th>mean ± std</th><th>folds</th></tr>"
     title = f"{escape(evaluation.method)} on {escape(evaluation.dataset)}"
     return f"<table><caption>{title}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+def power_html(power: Power) -> str:
+    """Return the counts as a table, one row per method."""
+    return _table_html(power.table())
+
+
+def ceiling_html(ceiling: Ceiling) -> str:
+    """Return one row per way to look at the graphs, and the verdict."""
+    return f"<div>{_table_html(ceiling.table())}<p>{escape(ceiling.verdict)}</p></div>"
+
+
+def _table_html(table: list[list[str]]) -> str:
+    head, *rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in table)
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f"<table><thead><tr>{head.replace('td>', 'th>')}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _spread(batch: GraphBatch) -> str:

@@ -63,6 +63,12 @@ def _csl(n_copies: int = 15, random_state: int = 0) -> tuple[GraphBatch, Int64, 
     return (*csl(n_copies, random_state), None)
 
 
+def _cfi(n_copies: int = 10, random_state: int = 0) -> tuple[GraphBatch, Int64, Int64 | None]:
+    from twinwl.datasets.generators.cfi import cfi  # noqa: PLC0415
+
+    return cfi(n_copies, random_state)
+
+
 def _regular(
     family: str | None, *, n_copies: int = 10, random_state: int = 0
 ) -> tuple[GraphBatch, Int64, Int64 | None]:
@@ -79,6 +85,7 @@ GENERATED: dict[str, Generated] = {
     "TWINS": Generated("pairs of molecule-like graphs that 1-WL cannot tell apart", _twins, 600, 2),
     "CSL": Generated("circular skip links: which of ten regular graphs", _csl, 150, 10),
     "SRG": Generated("strongly regular graphs of three families: which one", _family(None), 210, 21),
+    "CFI": Generated("CFI graphs of 19 base graphs: twisted or not", _cfi, 380, 2),
 } | {
     f"SRG-{family}": Generated("strongly regular graphs of one family: which one", _family(family), 10 * n, n)
     for family, n in _FAMILIES.items()

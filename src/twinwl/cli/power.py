@@ -1,0 +1,120 @@
+"""``twinwl power``: how many hard pairs of graphs readouts, or anything of your own, tell apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twinwl.cli.options import CHOICES, DataDir
+from twinwl.terminal import say
+
+__all__ = ["power", "register"]
+
+# A line break within a paragraph would be kept, so each paragraph is one line.
+EPILOG = """
+For each pair of the suite the command says whether it is told apart, and whether relabelled copies of its \
+graphs get the same value; a value that changes then is unsound and does not count.
+
+[bold]What can be scored[/]: readouts of the Twin-WL test (weakest first: size, edges, degrees, wl, \
+rooted-wl, rooted-fwl2, canonical; several joined by + are taken together) and, by import path, anything of \
+your own, [cyan]package.module:name[/]: a function of a graph, a kernel, a transformer, or a torch module in \
+evaluation mode. [cyan]--takes[/] says whether a function receives a batch of one graph, a networkx graph \
+or PyG data.
+
+[bold]Suites[/]: brec (its authors' files in FOLDER or TWINWL_DATA, or the path of their zip or folder), \
+atlas, regular, csl, strongly-regular, cfi, exp, twins; or a file of graphs of which 2p and 2p + 1 are a pair.
+
+[bold]Examples[/]
+
+[dim]three readouts on the CFI graphs of 19 base graphs[/]
+
+$ twinwl power size rooted-wl canonical --suite cfi
+
+[dim]BREC, with a page that shows power against cost beside published figures[/]
+
+$ twinwl power size rooted-wl --suite BREC.zip --html power.html
+
+[dim]your own function of a networkx graph, in mine.py[/]
+
+$ twinwl power mine:spectrum --takes networkx --suite strongly-regular --json
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommand to the command line."""
+    app.command(epilog=EPILOG)(power)
+
+
+def power(
+    scored: Annotated[
+        list[str],
+        typer.Argument(metavar="READOUT", help="Readouts, or import paths.", show_default=False),
+    ],
+    suite: Annotated[str, typer.Option(metavar="SUITE", help="Which pairs.")] = "brec",
+    category: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this category of the suite; may be repeated."),
+    ] = None,
+    copies: Annotated[
+        int, typer.Option(min=0, help="Relabelled copies of each graph, which must have its value.")
+    ] = 16,
+    takes: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="What a function receives: batch, networkx or pyg."),
+    ] = None,
+    on_error: Annotated[
+        str, typer.Option(metavar="raise|count", help="Stop at a failure, or count it as failed.")
+    ] = "raise",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write one row per pair: .csv, .tsv, .json, .jsonl or .parquet.",
+        ),
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page about it.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Count the hard pairs of graphs that readouts, or anything of your own, tell apart."""
+    import sys  # noqa: PLC0415
+
+    from twinwl.arguments import checked, one_of  # noqa: PLC0415  (not for the help)
+    from twinwl.cli.output_files import PAGES, check_output, write_table  # noqa: PLC0415
+    from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
+
+    checked("--takes", takes, one_of("batch", "networkx", "pyg"), None)
+    checked("--on-error", on_error, one_of("raise", "count"))
+    asked = {name: name if ":" in name else name.split("+") for name in scored}
+    for part in (part for parts in asked.values() if not isinstance(parts, str) for part in parts):
+        checked("READOUT", part, one_of(*CHOICES["readout"]))
+    check_output(output, TABLE_ENDINGS)
+    check_output(html, PAGES)
+    from twinwl.evaluation.power import PairScore  # noqa: PLC0415  (slow; only after the checks)
+    from twinwl.evaluation.power import power as run  # noqa: PLC0415
+
+    sys.path.insert(0, "")  # a function of one's own is often in the folder where the command runs
+    found = run(
+        asked,
+        suite,
+        categories=category or None,
+        copies=copies,
+        takes=takes,
+        on_error=on_error,
+        data_dir=data_dir,
+    )
+    if output is not None:
+        records = found.to_records()
+        write_table(output, {name: [record[name] for record in records] for name in PairScore._fields})
+    if html is not None:
+        found.save_page(html)
+    if json:
+        say(found.to_json())
+        return
+    say(str(found))
+    for path in filter(None, (output, html)):
+        say(f"Written to {path}")

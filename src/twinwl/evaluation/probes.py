@@ -1,0 +1,293 @@
+"""What `power` can score, each turned into a probe that judges pairs of graphs of a suite.
+
+A *test* says whether two graphs differ; a *function* gives one value per graph; a *fitted* estimator gives
+values after it has been fitted to the pair.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from twinwl.arguments import attribute_of, is_a
+from twinwl.errors import TwinWLError, import_extra, import_name, shown
+from twinwl.evaluation.graph_values import Judgement, Value, as_value, judge
+from twinwl.graphs.batch import concatenate
+from twinwl.graphs.relabelling import relabelled
+from twinwl.isomorphism.comparison import compare
+from twinwl.isomorphism.hashing import graph_keys
+from twinwl.isomorphism.readouts import resolve
+from twinwl.isomorphism.stable_hash import EVERY_RADIUS_UP_TO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from twinwl.graphs.batch import GraphBatch
+
+__all__ = ["TAKES", "Probe", "probe_of"]
+
+TAKES = ("batch", "networkx", "pyg")
+
+
+class Probe(Protocol):
+    """Something that judges pairs of graphs of a batch."""
+
+    def pair(self, g: int, h: int) -> Judgement:
+        """Judge two graphs of the batch, given by their indices."""
+
+
+class Copies:
+    """Relabelled copies of the graphs of a batch: those of one graph are always the same.
+
+    Parameters
+    ----------
+    graphs
+        The graphs.
+    number
+        Copies of each graph.
+    seed
+        The only random step.
+    """
+
+    def __init__(self, graphs: GraphBatch, number: int, seed: int) -> None:
+        self.graphs, self._number, self._seed = graphs, number, seed
+
+    def of(self, graph: int) -> GraphBatch:
+        """Return the copies of one graph."""
+        repeated = self.graphs[np.full(self._number, graph, np.int64)]
+        return relabelled(repeated, np.random.default_rng([self._seed, graph]))
+
+
+class ReadoutProbe:
+    """The Twin-WL test with a readout, run until no later round can differ."""
+
+    def __init__(self, readout: Any, copies: Copies) -> None:  # noqa: ANN401  (resolve checks it)
+        self._readouts = resolve(readout)
+        self._choice, self._copies = readout, copies
+        # Canonical forms of whole graphs settle the test at once, but not a hash.
+        self._by_hash = all(part.is_known and part.name != "canonical" for part in self._readouts)
+        self._sound: dict[int, bool] = {}
+
+    def pair(self, g: int, h: int) -> Judgement:
+        """Judge two graphs of the batch, given by their indices."""
+        graphs = self._copies.graphs
+        first, second = graphs[g], graphs[h]
+        began = time.process_time()
+        found = compare(first, second, self._choice)
+        seconds = time.process_time() - began
+        sound = self._is_sound(g) and self._is_sound(h)
+        counts = found.witness.counts if found.witness else (0, 0)
+        return Judgement(
+            found.distinguished and sound,
+            sound,
+            float(abs(counts[0] - counts[1])),
+            0.0 if sound else 1.0,
+            found.iteration,
+            seconds,
+        )
+
+    def _is_sound(self, graph: int) -> bool:
+        if graph not in self._sound:
+            original, copies = self._copies.graphs[graph], self._copies.of(graph)
+            if self._by_hash and original.n_nodes <= EVERY_RADIUS_UP_TO:
+                # A hash is never weaker than the test, and all copies are hashed at once.
+                keys = graph_keys(concatenate([original, copies]), None, self._readouts)
+                self._sound[graph] = bool((keys == keys[0]).all())
+            else:
+                self._sound[graph] = not any(
+                    compare(original, copy, self._choice).distinguished for copy in copies
+                )
+        return self._sound[graph]
+
+
+class FunctionProbe:
+    """A function of one graph."""
+
+    def __init__(self, function: Callable[[GraphBatch], object], copies: Copies) -> None:
+        self._function, self._copies = function, copies
+        self._known: dict[int, tuple[Value, float, float]] = {}
+
+    def pair(self, g: int, h: int) -> Judgement:
+        """Judge two graphs of the batch, given by their indices."""
+        (first, noise, seconds), (second, other_noise, more) = self._of(g), self._of(h)
+        return judge((first, second), (noise, other_noise), seconds + more)
+
+    def _of(self, graph: int) -> tuple[Value, float, float]:
+        """Return the value of a graph, the largest distance of a copy's from it, and the processor time."""
+        if graph not in self._known:
+            began = time.process_time()
+            value = as_value(self._function(self._copies.graphs[graph]))
+            seconds = time.process_time() - began
+            copies = (as_value(self._function(copy)) for copy in self._copies.of(graph))
+            noise = max((value.distance(copy) for copy in copies), default=0.0)
+            self._known[graph] = value, noise, seconds
+        return self._known[graph]
+
+
+class FittedProbe:
+    """An estimator that is fitted to the two graphs of each pair and then transforms them and their copies.
+
+    So is a kernel: a fitted kernel gives the similarities of a graph with the two graphs of the pair.
+    """
+
+    def __init__(
+        self, values_of_pair: Callable[[GraphBatch], Callable[[GraphBatch], Any]], copies: Copies
+    ) -> None:
+        self._values_of_pair, self._copies = values_of_pair, copies
+
+    def pair(self, g: int, h: int) -> Judgement:
+        """Judge two graphs of the batch, given by their indices."""
+        both = self._copies.graphs[np.array([g, h])]
+        began = time.process_time()
+        transform = self._values_of_pair(both)
+        first, second = (as_value(row) for row in transform(both))
+        seconds = time.process_time() - began
+        noises = [
+            max((value.distance(as_value(row)) for row in transform(self._copies.of(graph))), default=0.0)
+            for graph, value in ((g, first), (h, second))
+        ]
+        return judge((first, second), (noises[0], noises[1]), seconds)
+
+
+def probe_of(scored: Any, graphs: GraphBatch, copies: int, seed: int, takes: str | None) -> Probe:  # noqa: ANN401
+    """Turn what a user wants to score into a probe.
+
+    Parameters
+    ----------
+    scored
+        See `twinwl.power`.
+    graphs
+        The graphs of the suite.
+    copies
+        Number of relabelled copies of each graph.
+    seed
+        Their seed.
+    takes
+        What functions and modules receive; None is a batch for functions, PyG data for modules.
+    """
+    made = Copies(graphs, copies, seed)
+    if is_a(scored, str) and ":" in scored:
+        scored = _imported(scored)
+    if is_a(scored, str) or is_a(scored, list) or is_a(scored, tuple):
+        return ReadoutProbe(scored, made)
+    if _is_module(scored):
+        return FunctionProbe(_module_function(scored, graphs, takes or "pyg"), made)
+    if not is_a(scored, type) and callable(attribute_of(scored, "fit")):
+        return FittedProbe(_fitting(scored), made)
+    if not callable(scored):
+        raise TwinWLError(
+            f"got {shown(scored)}, expected a readout, a function of a graph, a kernel, a transformer or a "
+            "torch module"
+        )
+    converted = _converter(graphs, takes or "batch")
+    if _n_required(scored) == 2:  # noqa: PLR2004  (a kernel: a function of two graphs)
+        return FittedProbe(_kernel_function(scored, converted), made)
+    return FunctionProbe(lambda graph: scored(converted(graph)), made)
+
+
+def _fitting(estimator: Any) -> Callable[[GraphBatch], Callable[[GraphBatch], Any]]:  # noqa: ANN401
+    from sklearn.base import clone  # noqa: PLC0415  (slow to load)
+
+    if not callable(attribute_of(estimator, "transform")):
+        raise TwinWLError(
+            f"got {shown(estimator)}, which cannot transform graphs; give one of its methods, such as "
+            "model.predict_proba of a fitted model"
+        )
+
+    def fitted(pair: GraphBatch) -> Callable[[GraphBatch], Any]:
+        transform: Callable[[GraphBatch], Any] = clone(estimator).fit(pair).transform
+        return transform
+
+    return fitted
+
+
+def _kernel_function(
+    kernel: Callable[[Any, Any], object], converted: Callable[[GraphBatch], object]
+) -> Callable[[GraphBatch], Callable[[GraphBatch], Any]]:
+    def fitted(pair: GraphBatch) -> Callable[[GraphBatch], Any]:
+        landmarks = [converted(graph) for graph in pair]
+
+        def similarities(graphs: GraphBatch) -> list[list[object]]:
+            return [[kernel(converted(graph), landmark) for landmark in landmarks] for graph in graphs]
+
+        return similarities
+
+    return fitted
+
+
+def _module_function(module: Any, graphs: GraphBatch, takes: str) -> Callable[[GraphBatch], object]:  # noqa: ANN401
+    torch = import_extra("torch", "neural")
+    if any(part.training for part in module.modules()):
+        raise TwinWLError(
+            "the module is in training mode, where dropout and batch normalisation change its values; "
+            "call module.eval() first"
+        )
+    names = list(inspect.signature(module.forward).parameters)
+    in_parts = takes == "pyg" and names[:2] == ["x", "edge_index"]
+    converted = _converter(graphs, takes)
+
+    def value(graph: GraphBatch) -> object:
+        data: Any = converted(graph)
+        with torch.no_grad():
+            if in_parts:
+                known = {name: data[name] for name in names if name in data}
+                found = module(**known)
+            else:
+                found = module(data)
+        shape = tuple(getattr(found, "shape", ()))
+        if len(shape) == 2 and shape[0] == graph.n_nodes > 1:  # noqa: PLR2004
+            raise TwinWLError(
+                f"returned shape {shape}, one row per node; pool over the nodes, such as with "
+                "torch_geometric.nn.global_add_pool"
+            )
+        return found
+
+    return value
+
+
+def _converter(graphs: GraphBatch, takes: str) -> Callable[[GraphBatch], object]:
+    """Return what turns a batch of one graph into what a function receives."""
+    if takes == "networkx":
+        return lambda graph: graph.to_networkx()[0]
+    if takes == "batch":
+        return lambda graph: graph
+    torch = import_extra("torch", "neural")
+    data_module = import_extra("torch_geometric.data", "baselines")
+    width = len(graphs.node_vocabulary) if graphs.has_node_labels else 1
+
+    def converted(graph: GraphBatch) -> object:
+        data = graph.to_pyg()[0]
+        if graph.node_features is None:  # one column per label, or of ones
+            data.x = torch.nn.functional.one_hot(torch.tensor(graph.node_labels.tolist()), width).float()
+        return data_module.Batch.from_data_list([data])
+
+    return converted
+
+
+def _is_module(value: object) -> bool:
+    torch = sys.modules.get("torch")  # where it was never loaded, there are no modules
+    return torch is not None and is_a(value, torch.nn.Module)
+
+
+def _n_required(function: Callable[..., object]) -> int:
+    """Return how many positional arguments a function needs; 1 if that is not known."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 1
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(each.kind in positional and each.default is inspect.Parameter.empty for each in parameters)
+
+
+def _imported(path: str) -> Any:  # noqa: ANN401
+    module, _, name = path.partition(":")
+    try:
+        return import_name(module, name)
+    except TwinWLError:
+        raise
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise TwinWLError(f"cannot import {shown(path)} ({error}); write it as 'module:name'") from error
