@@ -14,7 +14,7 @@ import hashlib
 import itertools
 import struct
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 UNSEEN = -1
@@ -218,6 +218,27 @@ def features(graphs, n_iter, kind, *, edge_labels=False, initial="label"):
             for colour, size in zip(rounds[h][index], sizes[h], strict=True):
                 key = (h, colour, size) if kind == "joint" else (h, colour)
                 vector[key] += size if kind == "size" else 1
+        vectors.append(dict(vector))
+    return vectors
+
+
+def readout_features(graphs, n_iter, f, *, edge_labels=False, initial="label"):
+    """Return one dictionary a graph: equation (2) with any readout, keys ``(h, colour, f(G_v^h))``.
+
+    Readouts see the labels that colours are made of, and no others.
+    """
+    rounds = colours(graphs, n_iter, edge_labels=edge_labels, initial=initial)
+    vectors = []
+    for index, graph in enumerate(graphs):
+        seen = replace(
+            graph,
+            labels=graph.labels if initial == "label" else [None] * graph.n,
+            edge_labels=graph.edge_labels if edge_labels else None,
+        )
+        vector = Counter()
+        for h in range(n_iter + 1):
+            for node in range(graph.n):
+                vector[h, rounds[h][index][node], f(rooted_subgraph(seen, node, h))] += 1
         vectors.append(dict(vector))
     return vectors
 

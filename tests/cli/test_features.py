@@ -113,3 +113,38 @@ def test_wrong_options_are_one_line_and_exit_2(data, tmp_path, options, message)
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["m.csv"]
+
+
+def test_readouts_are_those_of_the_vectorizer(data, tmp_path):
+    result = run(
+        "features",
+        data,
+        "-o",
+        tmp_path / "X.npz",
+        "--n-iter",
+        1,
+        "--features",
+        "joint",
+        "--readout",
+        "edges, wl",
+    )
+    assert result.exit_code == 0, result.output
+    vectorizer = STwinVectorizer(1, "joint", readout=["edges", "wl"])
+    expected = vectorizer.fit_transform(GraphBatch.from_smiles(SMILES))
+    assert (sparse.load_npz(tmp_path / "X.npz") != expected).nnz == 0
+    with np.load(tmp_path / "X.npz", allow_pickle=False) as arrays:
+        assert arrays["feature_names"].tolist() == vectorizer.get_feature_names_out().tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--readout", "wl"], "--readout wl cannot be used with --features size, which count no readouts"),
+        (["--features", "joint", "--readout", "edges,canonicl"], "--readout: got 'canonicl', expected"),
+        (["--features", "joint", "--readout", ""], "--readout: got ''"),
+    ],
+)
+def test_readouts_that_make_no_sense_are_refused_before_the_data_is_read(options, message, tmp_path):
+    result = run("features", "nowhere.csv", "-o", tmp_path / "X.npz", *options)
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -39,6 +39,11 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
             "STwinClassifier",
             {"features": "joint", "initial": "label", "class_weight": "balanced"},
         ),
+        (
+            ["stwin-svc", "--features", "joint", "--readout", "canonical", "--n-iter", "1"],
+            "STwinSVC",
+            {"n_iter": 1, "features": "joint", "readout": "canonical"},
+        ),
         (["stwin-svc", "--edge-labels"], "STwinSVC", {"n_iter": (2, 3, 4, 5), "edge_labels": True}),
         (
             ["stwin-svc", "--kernel-approximation", "nystroem"],

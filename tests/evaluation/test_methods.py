@@ -149,3 +149,16 @@ def test_a_grid_that_nobody_knows_is_refused_even_by_a_method_without_grids():
     assert resolve("stwin-svc").configs("paper") == [{}]
     with pytest.raises(TwinWLError, match="did you mean 'paper'"):
         resolve("stwin-svc").configs("papr")
+
+
+def test_a_readout_gives_joint_features_and_a_name_of_its_own():
+    method = METHODS["stwin-svc"].reading(["edges", "wl"])
+    assert method.name == "stwin-svc+edges+wl"
+    model = method.build({}, 3)
+    assert (model.features, model.readout, model.random_state) == ("joint", ["edges", "wl"], 3)
+
+
+@pytest.mark.parametrize("name", ["wl", "wl-svc", "ntwin", "gin"])
+def test_methods_that_count_no_readouts_are_refused(name):
+    with pytest.raises(TwinWLError, match=f"cannot be used with {name}, only with stwin, "):
+        METHODS[name].reading(["wl"])

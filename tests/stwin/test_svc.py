@@ -270,6 +270,7 @@ def test_fit_passes_thirteen_modules():
         "twinwl.arguments",
         "twinwl.errors",
         "twinwl.graphs.batch",
+        "twinwl.memory",
         "twinwl.refinement.graph_arrays",
         "twinwl.refinement.threads",
     }

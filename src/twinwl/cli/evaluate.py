@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import reads_data
+from twinwl.cli.options import ReadoutList, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ EPILOG = """
 [bold]Methods[/]: stwin, stwin-joint, stwin-svc, ntwin; without identities: wl (as stwin), wl-svc, \
 wl-encoder (as ntwin); and the other methods of the paper, from gcn to ppgn. Name any other scikit-learn \
 estimator that takes graphs by its import path, [cyan]package.module:Class[/].
+
+[bold]Readouts[/]: --readout lets stwin, stwin-joint and stwin-svc count nodes by colour and readout. \
+Weakest first: size, edges, degrees, wl, rooted-wl, rooted-fwl2, canonical (exact).
 
 [bold]Protocols[/]: [cyan]fair[/] chooses configuration and epoch on a tenth of each training part and uses \
 each test fold once. [cyan]best-epoch[/] and [cyan]best-fold-epoch[/] choose by test accuracy; they are \
@@ -59,6 +62,8 @@ $ twinwl evaluate MUTAG --method stwin --method wl --grid compact --store result
 
 $ twinwl evaluate BBBP.csv --target BBBP --method stwin-svc
 
+$ twinwl evaluate EXP --method stwin-svc --readout rooted-wl
+
 $ twinwl evaluate BACE.csv --target Class --method stwin-svc --split scaffold --metric roc-auc
 
 $ twinwl evaluate assay.csv --target active --split year -o figures.tex
@@ -82,6 +87,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
             metavar="NAME", help="Method to evaluate; repeat to compare several. \\[default: stwin]"
         ),
     ] = None,
+    readout: ReadoutList = None,
     protocol: Annotated[str, typer.Option(metavar="NAME", help="Protocol of the main figure.")] = "fair",
     grid: Annotated[
         str | None, typer.Option(metavar="NAME", help="Search a grid: compact or paper. \\[default: none]")
@@ -154,6 +160,8 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     known_metrics([] if scoring is None else [scoring], "scoring")
     checked("task", task, one_of("auto", *TASKS))
     methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
+    if readout is not None:
+        methods = [chosen.reading([name.strip() for name in readout.split(",")]) for chosen in methods]
     for chosen in methods:
         chosen.configs(grid)
     by_column = read_column(data, reading, split, "split") if is_column(split) else split

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import EdgeLabels, among, reads_data
+from twinwl.cli.options import EdgeLabels, ReadoutList, among, readouts_asked, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ EPILOG = """
 [bold]DATA[/] is a known name (MUTAG), a TU zip or folder, a .csv with SMILES, a folder of GraphML, or a \
 file of graphs (.smi .g6 .json …). If DATA has classes, they are written as y.
 
+[bold]Readouts[/], weakest first: size, edges, degrees, wl, rooted-wl, rooted-fwl2, canonical (exact). \
+The name of a column ends in the beginning of the value's content key, which is the same on every machine: \
+h2:c17:rooted-wl=09a5b3f3c6d0e8a1.
+
 [bold]The .npz[/] can be read with [cyan]scipy.sparse.load_npz[/]; [cyan]numpy.load[/] also returns \
 feature_names, graph_names and y. It contains no pickled objects.
 
@@ -31,6 +35,8 @@ and a list of values. The feature names are in the metadata of the schema, under
 $ twinwl features MUTAG.zip -o X.npz
 
 $ twinwl features molecules.csv -o X.npz --features joint --edge-labels --min-df 5 --parquet
+
+$ twinwl features molecules.csv -o X.npz --features joint --readout canonical
 """
 
 
@@ -53,7 +59,7 @@ def features(
         typer.Option(
             "--features",
             metavar="KIND",
-            help="size: sums of rooted sizes by colour; count: plain WL; joint: counts of (colour, size).",
+            help="size: sums of rooted sizes by colour; count: plain WL; joint: counts of (colour, readout).",
             callback=among("features"),
         ),
     ] = "size",
@@ -62,6 +68,7 @@ def features(
         str,
         typer.Option(metavar="label|degree", help="Colours of round 0.", callback=among("initial")),
     ] = "label",
+    readout: ReadoutList = None,
     min_df: Annotated[int, typer.Option(min=1, help="Drop columns that occur in fewer graphs.")] = 1,
     *,
     reading: Reading,
@@ -72,12 +79,13 @@ def features(
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     files = files_to_write(output, parquet=parquet)
+    readouts = readouts_asked(readout, counting)
     check_source(data, reading)
     found = read_source(data, reading)
     with ProgressBar("encoding"):
         from twinwl.stwin.vectorizer import STwinVectorizer  # noqa: PLC0415
 
-        vectorizer = STwinVectorizer(n_iter, counting, edge_labels, initial, min_df)
+        vectorizer = STwinVectorizer(n_iter, counting, edge_labels, initial, min_df, readout=readouts)
         matrix = vectorizer.fit_transform(found.graphs)
         write_features(files, matrix, vectorizer.get_feature_names_out(), found)
     share = f"{matrix.nnz / max(1, matrix.shape[0] * matrix.shape[1]):.2%}"

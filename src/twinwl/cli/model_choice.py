@@ -24,7 +24,7 @@ __all__ = ["METHODS", "check_options", "fit", "new_model", "summary_of"]
 
 _PLURAL = {"classification": "classes", "regression": "targets"}
 
-_OF_STWIN = ("n_iter", "features", "initial")
+_OF_STWIN = ("n_iter", "features", "readout", "initial")
 METHODS = {
     "stwin": (*_OF_STWIN, "hidden"),
     "stwin-svc": (*_OF_STWIN, "kernel_approximation"),

@@ -16,8 +16,10 @@ __all__ = [
     "EdgeLabels",
     "IgnoreFeatures",
     "ModelFile",
+    "ReadoutList",
     "Readouts",
     "among",
+    "readouts_asked",
     "reads_data",
 ]
 
@@ -51,6 +53,12 @@ def among(option: str, *, repeatable: bool = False) -> Callable[[Any], Any]:
     return check
 
 
+def _readout_list(given: str | None) -> str | None:
+    for name in () if given is None else given.split(","):
+        among("readout")(name.strip())
+    return given
+
+
 ModelFile: TypeAlias = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A file written by twinwl train.", show_default=False)
 ]
@@ -66,6 +74,15 @@ Readouts: TypeAlias = Annotated[
         metavar="NAME",
         help="Readout of rooted subgraphs; may be repeated. \\[default: size]",
         callback=among("readout", repeatable=True),
+    ),
+]
+ReadoutList: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME,…",
+        help="With joint features: count nodes by colour and these readouts. \\[default: size]",
+        callback=_readout_list,
+        rich_help_panel="STwin",
     ),
 ]
 
@@ -140,6 +157,23 @@ _LEVELS: dict[str, tuple[Any, str]] = {
         "constitution",
     ),
 }
+
+
+def readouts_asked(given: str | None, features: str | None) -> str | list[str]:
+    """Return the readouts that an option names; refuse them for features that do not count by them.
+
+    >>> readouts_asked("edges, wl", "joint"), readouts_asked(None, "count")
+    (['edges', 'wl'], 'size')
+    """
+    names = ["size"] if given is None else [name.strip() for name in given.split(",")]
+    if set(names) != {"size"} and features != "joint":
+        from twinwl.errors import TwinWLError  # noqa: PLC0415  (keeps --help fast)
+
+        kind = "the default features" if features is None else f"--features {features}"
+        raise TwinWLError(
+            f"--readout {given} cannot be used with {kind}, which count no readouts; add --features joint"
+        )
+    return names[0] if len(names) == 1 else names
 
 
 def reads_data(command: Callable[P, None], level: str | None = None) -> Callable[..., None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import EdgeLabels, among, reads_data
+from twinwl.cli.options import EdgeLabels, ReadoutList, among, readouts_asked, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ each class, or a labels.csv with the columns file and class).
 
 [bold]Methods[/]: [cyan]stwin[/] is a network on STwin features; [cyan]stwin-svc[/] a support vector machine \
 on their kernel, good for small data sets; [cyan]ntwin[/] a network on every rooted subgraph.
+
+[bold]Readouts[/] of --features joint, weakest first: size, edges, degrees, wl, rooted-wl, rooted-fwl2, \
+canonical (exact).
 
 [bold]The task[/]: --target names the column to predict. Text and two values are classes (classification); \
 numbers that are not all integers, and integers of which few are alike, are measurements (regression). It \
@@ -41,6 +44,8 @@ $ twinwl train MUTAG -o model.twinwl
 $ twinwl train BBBP.csv -o bbbp.twinwl --method stwin-svc --edge-labels
 
 $ twinwl train solubility.csv -o solubility.twinwl --target logS --method stwin-svc
+
+$ twinwl train MUTAG -o exact.twinwl --method stwin-svc --features joint --readout canonical
 
 $ twinwl train NCI1 -o nci1.twinwl --method ntwin --layers 3 --hops 3
 """
@@ -82,6 +87,7 @@ def train(  # noqa: PLR0917  (the options of a command)
             rich_help_panel="STwin",
         ),
     ] = None,
+    readout: ReadoutList = None,
     initial: Annotated[
         str | None,
         typer.Option(
@@ -143,6 +149,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     options = {
         "n_iter": n_iter,
         "features": features,
+        "readout": None if readout is None else readouts_asked(readout, features),
         "initial": initial,
         "kernel_approximation": kernel_approximation,
         "layers": layers,

@@ -39,12 +39,15 @@ class ColumnShare:
         The graph's value in this column.
     tree : RootedTree
         The neighbourhood of the nodes counted here.
+    nodes : tuple of int
+        The nodes of the graph that are counted.
     """
 
     name: str
     share: float
     value: float
     tree: RootedTree
+    nodes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from twinwl.graphs.labels import Label
+    from twinwl.isomorphism.rooted import RootedSubgraph
     from twinwl.refinement.alphabet import Alphabet
 
 __all__ = ["Branch", "RootedTree", "shown", "tree_of_colour"]
@@ -65,12 +66,18 @@ class RootedTree:
     branches : tuple of Branch
     size : int or None
         The rooted size that a column of ``"joint"`` features asks for as well.
+    readout : str or None
+        With another readout, its name and the beginning of its value's content key.
+    example : RootedSubgraph or None
+        The first rooted subgraph that such a column counted in training, if it has up to 64 nodes.
     """
 
     label: Label
     depth: int
     branches: tuple[Branch, ...] = ()
     size: int | None = None
+    readout: str | None = None
+    example: RootedSubgraph | None = None
     n_nodes: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -82,7 +89,14 @@ class RootedTree:
         lines = [f"{shown(self.label)}{size}", *_drawn(self)]
         if len(lines) > _MOST_LINES:
             lines[-1] = f"… ({self.n_nodes:,} nodes in all)"
+        if self.readout is not None:
+            lines += _listed(self.readout, self.example)
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from twinwl.report.notebook import tree_html  # noqa: PLC0415  (matplotlib, on demand)
+
+        return tree_html(self)
 
     def to_networkx(self) -> nx.DiGraph:
         """Return the tree as a networkx graph, arcs leading away from the root, which is node 0.
@@ -112,7 +126,7 @@ class RootedTree:
         return graph
 
 
-def tree_of_colour(alphabet: Alphabet, h: int, colour: int, size: int | None = None) -> RootedTree:
+def tree_of_colour(alphabet: Alphabet, h: int, colour: int) -> RootedTree:
     """Unfold a colour of round h into its rooted tree.
 
     >>> from twinwl import GraphBatch
@@ -131,8 +145,7 @@ def tree_of_colour(alphabet: Alphabet, h: int, colour: int, size: int | None = N
     trees = {below: RootedTree(alphabet.labels[below], 0) for below in needed[0]}
     for level in range(1, h + 1):
         trees = {above: _one_step_deeper(alphabet, level, above, trees) for above in needed[level]}
-    tree = trees[colour]
-    return tree if size is None else RootedTree(tree.label, tree.depth, tree.branches, size)
+    return trees[colour]
 
 
 def shown(label: Label) -> str:
@@ -174,4 +187,24 @@ def _drawn(tree: RootedTree) -> list[str]:
         deeper = indent + ("   " if last else "│  ")
         below = reversed(branch.tree.branches)
         waiting += [(deeper, child, place == 0) for place, child in enumerate(below)]
+    return lines
+
+
+def _listed(readout: str, example: RootedSubgraph | None) -> list[str]:
+    """Spell out a rooted subgraph: one line per node, with its neighbours."""
+    if example is None:
+        return [f"and {readout}, in rooted subgraphs of more than 64 nodes"]
+    edge_labels = example.edge_labels or (None,) * len(example.edges)
+    neighbours: dict[int, list[str]] = {node: [] for node in example.nodes}
+    for (u, v), label in zip(example.edges, edge_labels, strict=True):
+        mark = "" if label is None else f" [{shown(label)}]"
+        neighbours[u].append(f"{v}{mark}")
+        if not example.directed:
+            neighbours[v].append(f"{u}{mark}")
+    lines = [f"and {readout}, as in this rooted subgraph:"]
+    arrow = "→" if example.directed else "–"
+    for node, label in zip(example.nodes, example.labels, strict=True):
+        others = f" {arrow} {', '.join(neighbours[node])}" if neighbours[node] else ""
+        root = " (root)" if node == example.root else ""
+        lines.append(f"  {node} {shown(label)}{root}{others}")
     return lines

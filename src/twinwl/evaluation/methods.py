@@ -104,6 +104,23 @@ class Method:
                 raise TwinWLError(f"{place}: got no values, expected at least one")
         return [dict(zip(listed, values, strict=True)) for values in product(*listed.values())]
 
+    def reading(self, readout: list[str]) -> Method:
+        """Return the method with features that count nodes by (colour, readout).
+
+        >>> METHODS["stwin-svc"].reading(["edges", "wl"]).name
+        'stwin-svc+edges+wl'
+
+        Raises
+        ------
+        TwinWLError
+            If the method has no such features.
+        """
+        if self.home not in {_STWIN, _SVC} or self.fixed.get("features", "joint") != "joint":
+            known = "stwin, stwin-joint and stwin-svc"
+            raise TwinWLError(f"a readout cannot be used with {self.name}, only with {known}")
+        fixed = {**self.fixed, "features": "joint", "readout": readout}
+        return replace(self, name="+".join([self.name, *readout]), fixed=fixed)
+
     def build(self, config: Config, seed: int) -> BaseEstimator:
         """Return a new estimator of this method with a configuration and a seed."""
         from sklearn.base import clone  # noqa: PLC0415  (slow; not needed for the names)

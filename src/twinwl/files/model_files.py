@@ -111,6 +111,7 @@ def save(
     level = checked("atoms", attribute_of(estimator, "atoms_") if atoms is None else atoms, ATOMS, None)
     column = checked("target", attribute_of(estimator, "target_") if target is None else target, NAME, None)
     name = _registered_name(estimator)
+    state = estimator._to_state()  # noqa: SLF001  (the protocol above)
     arrays: dict[str, NDArray[np.generic]] = {}
     manifest: dict[str, object] = {
         "format": FORMAT,
@@ -118,7 +119,7 @@ def save(
         "class": name,
         "twinwl": version_of("twinwl"),
         "params": to_json(_writable_params(estimator), arrays, "params"),
-        "state": to_json(estimator._to_state(), arrays, "state"),  # noqa: SLF001  (the protocol above)
+        "state": to_json(state, arrays, "state"),
     }
     if level is not None:
         manifest["atoms"] = level

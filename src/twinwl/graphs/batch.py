@@ -232,6 +232,14 @@ class GraphBatch(Constructors, Exporters):
         """
         return self if self.node_features is None else self._with(node_features=None)
 
+    def without_node_labels(self) -> GraphBatch:
+        """Return the same graphs without node labels.
+
+        >>> GraphBatch.from_edges([[(0, 1)]], node_labels=[["C", "O"]]).without_node_labels()
+        GraphBatch(1 graph, 2 nodes, 1 edge)
+        """
+        return self._with(node_labels=np.zeros(self.n_nodes, np.int32), node_vocabulary=UNLABELLED)
+
     def without_edge_labels(self) -> GraphBatch:
         """Return the same graphs without edge labels.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -31,6 +32,7 @@ __all__ = [
     "ReadoutError",
     "ReadoutFunction",
     "RoundReader",
+    "joint_keys",
     "resolve",
 ]
 
@@ -118,7 +120,7 @@ def _readout(choice: object) -> Readout:
         return Readout(known, READOUTS[known])
     given = attribute_of(known, "__name__")
     name = given if is_a(given, str) else type(known).__name__
-    return Readout(name, lambda block: _on_each(known, name, block))
+    return Readout(name, partial(_on_each, known, name))  # which pickle takes where it takes the function
 
 
 class RoundReader:
@@ -189,8 +191,12 @@ class RoundReader:
 
     def read_keys(self, size_of_node: Int32) -> UInt64:
         """Do the same, and return one key of all values of a node, shape (n_nodes, 2)."""
-        parts = [_keys_of_values(values, self._source.batch) for values in self.read(size_of_node)]
-        return parts[0] if len(parts) == 1 else row_keys(np.hstack(parts))
+        return joint_keys([_keys_of_values(values, self._source.batch) for values in self.read(size_of_node)])
+
+
+def joint_keys(parts: list[UInt64]) -> UInt64:
+    """Return one key for what several readouts say, each of shape (n, 2)."""
+    return parts[0] if len(parts) == 1 else row_keys(np.hstack(parts))
 
 
 def _check_copies(readout: Readout, block: RootedBlock, groups: Int64, first: Int64, values: Values) -> None:

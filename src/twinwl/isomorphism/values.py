@@ -52,7 +52,12 @@ def class_numbers(values: Values) -> Int64:
 def stable_keys(values: Values) -> UInt64:
     """Return keys of values, shape (n, 2), that are the same in every process."""
     if isinstance(values, list):
-        return digest_keys(_token(value, place) for place, value in enumerate(values))
+        places: dict[int, int] = {}
+        for place, value in enumerate(values):
+            places.setdefault(id(value), place)  # equal rooted subgraphs share one object
+        keys = digest_keys(_token(values[place], place) for place in places.values())
+        row = dict(zip(places, range(len(places)), strict=True))
+        return keys[np.array([row[id(value)] for value in values], np.int64)]
     return values if values.dtype == np.uint64 else row_keys(values)  # type: ignore[return-value]
 
 

@@ -179,8 +179,9 @@ def _column_shares(
         layer = int(np.searchsorted(first_of_layer, number, side="right")) - 1
         colour = number - int(first_of_layer[layer])
         share = float(contributions[row.indices[entry]])
-        tree = tree_of_colour(alphabet, layer, colour, None)
-        listed.append(ColumnShare(f"h{layer}:c{colour}", share, float(row.values[entry]), tree))
+        tree = tree_of_colour(alphabet, layer, colour)
+        nodes = tuple(np.flatnonzero(colours[layer] == colour).tolist())
+        listed.append(ColumnShare(f"h{layer}:c{colour}", share, float(row.values[entry]), tree, nodes))
     return tuple(listed)
 
 

@@ -1,4 +1,4 @@
-"""Self-contained HTML of batches, comparisons, explanations and results, for notebooks."""
+"""Self-contained HTML of batches, comparisons, explanations, trees and results, for notebooks."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from twinwl.report.wording import counted
 
 if TYPE_CHECKING:
     from twinwl.estimators.explanation import Explanation
+    from twinwl.estimators.trees import RootedTree
     from twinwl.evaluation.ceiling import Ceiling
     from twinwl.evaluation.evaluate import Evaluation
     from twinwl.evaluation.power import Power
@@ -27,6 +28,7 @@ __all__ = [
     "evaluation_html",
     "explanation_html",
     "power_html",
+    "tree_html",
 ]
 
 _GRAPHS_DRAWN = 8
@@ -64,6 +66,23 @@ def explanation_html(explanation: Explanation) -> str:
         figure.savefig(stream, format="svg", metadata={"Date": None})
     picture = stream.getvalue().partition("<svg")
     return f"<div>{picture[1]}{picture[2]}{words}</div>"
+
+
+def tree_html(tree: RootedTree) -> str:
+    """Return the tree of a column as text, with a drawing of its example, the root ringed, if it has one."""
+    from twinwl.graphs.batch import GraphBatch  # noqa: PLC0415  (a tree has already loaded it)
+
+    words, example = f"<pre>{escape(str(tree))}</pre>", tree.example
+    if example is None:
+        return f"<div>{words}</div>"
+    graph = GraphBatch.from_edges(
+        [list(example.edges)],
+        None if set(example.labels) == {None} else [list(example.labels)],
+        num_nodes=[len(example)],
+        edge_labels=None if example.edge_labels is None else [list(example.edge_labels)],
+        directed=example.directed,
+    )
+    return f'<div style="display:flex;gap:16px">{words}{_picture(graph, root=example.root)}</div>'
 
 
 def evaluation_html(evaluation: Evaluation) -> str:
@@ -114,13 +133,17 @@ def _tile(graph: GraphBatch, number: int) -> str:
     )
 
 
-def _picture(graph: GraphBatch) -> str:
+def _picture(graph: GraphBatch, root: int | None = None) -> str:
     drawing = draw(graph)
     shapes = [
         f'<line x1="{stroke.x1:.1f}" y1="{stroke.y1:.1f}" x2="{stroke.x2:.1f}" y2="{stroke.y2:.1f}" '
         'stroke="#888" stroke-width="3"/>'
         for stroke in drawing.strokes
     ]
+    if root is not None:
+        x, y = drawing.points[root].tolist()
+        ring = f'r="{RADIUS + 7:g}" fill="none" stroke="#c00" stroke-width="4"'
+        shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" {ring}><title>root</title></circle>')
     for (x, y), code in zip(drawing.points.tolist(), graph.node_labels.tolist(), strict=True):
         look = paint(code)
         shapes.append(

@@ -10,6 +10,7 @@ from twinwl.stwin.network import STwinNetworkEstimator
 
 if TYPE_CHECKING:
     from twinwl.estimators.base import RandomState
+    from twinwl.isomorphism.readouts import ReadoutChoice
 
 __all__ = ["STwinClassifier"]
 
@@ -44,6 +45,8 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         Show a progress bar with the accuracy; None shows it if standard error is a terminal.
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
+    readout : str, function or list of these, default="size"
+        As for `STwinVectorizer`.
 
     Attributes
     ----------
@@ -90,6 +93,7 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         random_state: RandomState = 0,
         verbose: bool | int | None = None,
         ignore_features: bool = False,
+        readout: ReadoutChoice = "size",
     ) -> None:
         self.n_iter = n_iter
         self.features = features
@@ -110,3 +114,4 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         self.random_state = random_state
         self.verbose = verbose
         self.ignore_features = ignore_features
+        self.readout = readout

@@ -8,7 +8,6 @@ import numpy as np
 
 from twinwl.arguments import MAX_ITEMS, checked, integer
 from twinwl.estimators.explanation import ColumnShare, Explanation, one_graph
-from twinwl.estimators.trees import tree_of_colour
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.stwin.features import encode_in_full
 from twinwl.stwin.similarity import own_sums
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
-    from twinwl.stwin.features import Encoding, FeatureSpace
+    from twinwl.stwin.features import Encoding
     from twinwl.stwin.similarity import Similarity
     from twinwl.stwin.svc import TwinMachine
 
@@ -64,7 +63,7 @@ def explanation_of(
         intercept=float(intercept),
         node_shares=node_shares(graph, encoding, contributions),
         columns=tuple(
-            _column_share(encoding.space, int(row.indices[entry]), contributions, float(row.data[entry]))
+            _column_share(encoding, int(row.indices[entry]), contributions, float(row.data[entry]))
             for entry in by_weight
         ),
         method=method,
@@ -112,11 +111,11 @@ def node_shares(graph: GraphBatch, encoding: Encoding, contributions: Float64) -
     return shares
 
 
-def _column_share(space: FeatureSpace, column: int, contributions: Float64, value: float) -> ColumnShare:
-    h, colour, size = space.locate(column)
-    name = f"h{h}:c{colour}" + ("" if size is None else f":s{size}")
-    tree = tree_of_colour(space.alphabet, h, colour, size)
-    return ColumnShare(name, float(contributions[column]), value, tree)
+def _column_share(encoding: Encoding, column: int, contributions: Float64, value: float) -> ColumnShare:
+    name, tree = encoding.space.explained(column)
+    place = column - sum(encoding.space.columns_per_round[: tree.depth])
+    nodes = np.flatnonzero(encoding.column_of_node[tree.depth] == place)
+    return ColumnShare(name, float(contributions[column]), value, tree, tuple(nodes.tolist()))
 
 
 def _plain(label: object) -> object:

@@ -11,16 +11,27 @@ from scipy import sparse
 from twinwl.arguments import FLAG, ROUNDS, checked, one_of
 from twinwl.errors import TwinWLError
 from twinwl.estimators.base import warn_unseen_labels
+from twinwl.estimators.trees import tree_of_colour
 from twinwl.refinement.alphabet import Round, RoundTable
 from twinwl.refinement.colours import INITIALS, refine
 from twinwl.refinement.histograms import colour_histograms
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.stwin.column_choice import keep_columns
+from twinwl.stwin.readout_columns import (
+    READOUT,
+    Examples,
+    ValueTable,
+    numbered_values,
+    readouts_of,
+    visible_to_readouts,
+)
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int32, Int64, Ints
     from twinwl.estimators.base import Constraints
+    from twinwl.estimators.trees import RootedTree
     from twinwl.graphs.batch import GraphBatch
+    from twinwl.isomorphism.readouts import Readout, ReadoutChoice
     from twinwl.refinement.alphabet import Alphabet
 
 __all__ = [
@@ -30,14 +41,14 @@ __all__ = [
     "Encoding",
     "FeatureSpace",
     "encode_in_full",
-    "pair_with_sizes",
+    "pair_with_values",
     "stwin_features",
 ]
 
 KINDS = ("count", "size", "joint")
 
-# A pair is entered as a signature that hears one item, its size. With this stride every colour and every
-# size is a digit of 31 bits, so the packed key *is* the pair, whatever sizes come later.
+# A pair is entered as a signature that hears one item, its value. With this stride every colour and every
+# value is a digit of 31 bits, so the packed key *is* the pair, whatever values come later.
 STRIDE = (1 << 31) - 2
 
 FEATURE_PARAMETERS: Constraints = {
@@ -46,6 +57,7 @@ FEATURE_PARAMETERS: Constraints = {
     "edge_labels": (FLAG,),
     "initial": (one_of(*INITIALS),),
     "ignore_features": (FLAG,),
+    "readout": (READOUT,),
 }
 
 
@@ -61,11 +73,20 @@ class FeatureSpace:
         The colours of each round.
     twins : tuple of Round, or None
         For ``"joint"``: the (colour, rooted size) pairs of rounds 0, 1, …; a column each.
+    readouts : tuple of Readout
+        What takes the place of the rooted size in pairs, where anything does.
+    values : ValueTable or None
+        With readouts, pairs consist of a colour and the number of a value in this table.
+    examples : Examples or None
+        With readouts, a rooted subgraph for each column.
     """
 
     kind: str
     alphabet: Alphabet
     twins: tuple[Round, ...] | None = None
+    readouts: tuple[Readout, ...] = ()
+    values: ValueTable | None = None
+    examples: Examples | None = None
 
     @property
     def columns_per_round(self) -> list[int]:
@@ -80,30 +101,56 @@ class FeatureSpace:
         return sum(self.columns_per_round)
 
     def locate(self, column: int) -> tuple[int, int, int | None]:
-        """Return a column's round, colour and, for ``"joint"``, rooted size."""
+        """Return a column's round, colour and, for ``"joint"``, rooted size or number of a value."""
         for h, width in enumerate(self.columns_per_round):
             if column < width:
                 if self.twins is None:
                     return h, column, None
-                colour, size = self.twins[h].sig_items[2 * column : 2 * column + 2].tolist()
-                return h, colour, size
+                colour, value = self.twins[h].sig_items[2 * column : 2 * column + 2].tolist()
+                return h, colour, value
             column -= width
         raise TwinWLError(f"there is no such column; they are 0..{self.n_columns - 1}")
 
     def first_rounds(self, n_iter: int) -> FeatureSpace:
         """Return the space of the first rounds alone: the columns before those of round ``n_iter + 1``."""
         alphabet = replace(self.alphabet, rounds=self.alphabet.rounds[:n_iter])
-        return FeatureSpace(self.kind, alphabet, None if self.twins is None else self.twins[: n_iter + 1])
+        twins = None if self.twins is None else self.twins[: n_iter + 1]
+        first = replace(self, alphabet=alphabet, twins=twins)
+        return (
+            first if self.examples is None else replace(first, examples=self.examples.first(first.n_columns))
+        )
 
     def names(self) -> list[str]:
-        """Return a name for each column: ``h2:c17``, for ``"joint"`` ``h2:c17:s5``."""
+        """Return a name for each column.
+
+        ``h2:c17``; for ``"joint"`` ``h2:c17:s5`` or, with a readout, ``h2:c17:rooted-wl=09a5b3f3c6d0e8a1``:
+        the beginning of the value's content key, which is the same on every machine.
+        """
         if self.twins is None:
             return [f"h{h}:c{colour}" for h, n in enumerate(self.columns_per_round) for colour in range(n)]
         return [
-            f"h{h}:c{colour}:s{size}"
+            f"h{h}:c{colour}:{self._value_name(value)}"
             for h, part in enumerate(self.twins)
-            for colour, size in part.sig_items.reshape(-1, 2).tolist()
+            for colour, value in part.sig_items.reshape(-1, 2).tolist()
         ]
+
+    def explained(self, column: int) -> tuple[str, RootedTree]:
+        """Return a column's name, and the tree of its colour with what else it asks for."""
+        h, colour, value = self.locate(column)
+        tree = tree_of_colour(self.alphabet, h, colour)
+        if value is None:
+            return f"h{h}:c{colour}", tree
+        if self.values is None:
+            tree = replace(tree, size=value)
+        else:
+            example = None if self.examples is None else self.examples.at(column)
+            tree = replace(tree, readout=self._value_name(value), example=example)
+        return f"h{h}:c{colour}:{self._value_name(value)}", tree
+
+    def _value_name(self, value: int) -> str:
+        if self.values is None:
+            return f"s{value}"
+        return f"{'+'.join(readout.name for readout in self.readouts)}={self.values.name(value)}"
 
 
 class Encoding(NamedTuple):
@@ -130,6 +177,7 @@ def stwin_features(
     *,
     edge_labels: bool = False,
     initial: str = "label",
+    readout: ReadoutChoice = "size",
     space: FeatureSpace | None = None,
     extend: bool = False,
     n_threads: int | None = None,
@@ -144,9 +192,11 @@ def stwin_features(
         Number of rounds; None continues until the partition of the whole batch is stable.
     kind
         ``"count"``: nodes of each colour, plain WL. ``"size"``: the sum of their rooted sizes, equation (3).
-        ``"joint"``: nodes of each (colour, rooted size), equation (2).
+        ``"joint"``: nodes of each (colour, readout of the rooted subgraph), equation (2).
     edge_labels, initial
         As for `twinwl.refinement.colours.refine`.
+    readout
+        For ``"joint"``, as for `twinwl.compare`. It sees the labels that colours are made of.
     space
         Encode in this space, which then decides all of the above; what it lacks is left out.
     extend
@@ -164,6 +214,7 @@ def stwin_features(
     ['h0:c0:s1', 'h1:c0:s2', 'h1:c1:s3']
     """
     kind = checked("features", kind if space is None else space.kind, one_of(*KINDS))
+    readouts = readouts_of(readout, kind) if space is None else space.readouts
     colouring = refine(
         batch,
         n_iter,
@@ -173,12 +224,22 @@ def stwin_features(
         extend=extend,
         n_threads=n_threads,
     )
-    columns, twins = colouring.colours, None
+    columns, twins, values, examples = colouring.colours, None, None, None
     if kind == "joint":
-        sizes = rooted_sizes(batch, colouring.n_iter, n_threads)
-        known = None if space is None else space.twins
-        columns, twins = pair_with_sizes(columns, sizes, known, insert=known is None or extend)
-    grown = FeatureSpace(kind, colouring.alphabet, twins) if space is None or extend else space
+        sizes = second = rooted_sizes(batch, colouring.n_iter, n_threads)
+        known, insert = None if space is None else space.twins, space is None or extend
+        if readouts:
+            seen = visible_to_readouts(batch, colouring.alphabet)
+            table = None if space is None else space.values
+            second, values = numbered_values(seen, readouts, sizes, table, insert=insert)
+        columns, twins = pair_with_values(columns, second, known, insert=insert)
+        if space is not None:
+            examples = space.examples
+        elif readouts:
+            examples = Examples.of(seen, columns, sizes, [part.n_colours for part in twins])
+    grown = space
+    if grown is None or extend:
+        grown = FeatureSpace(kind, colouring.alphabet, twins, readouts, values, examples)
     data, indices, indptr = colour_histograms(
         batch, columns, grown.columns_per_round, weigh_by_size=kind == "size", n_threads=n_threads
     )
@@ -222,17 +283,17 @@ def _csr(data: Float64, indices: Ints, indptr: Int64, shape: tuple[int, int]) ->
     return matrix
 
 
-def pair_with_sizes(
-    colours: Int32, sizes: Int32, known: tuple[Round, ...] | None, *, insert: bool
+def pair_with_values(
+    colours: Int32, values: Int32, known: tuple[Round, ...] | None, *, insert: bool
 ) -> tuple[Int32, tuple[Round, ...]]:
-    """Give each (colour, rooted size) pair of a round a number.
+    """Give each pair of a colour and a value, such as the rooted size, in a round a number.
 
     Parameters
     ----------
-    colours, sizes : arrays of int32, shape (n_iter + 1, n_nodes)
-        Colour (-1 where unseen) and rooted size of each node.
+    colours, values : arrays of int32, shape (n_iter + 1, n_nodes)
+        Colour and value of each node; -1 where unseen.
     known
-        Pairs of each round to look up in; None starts from nothing and numbers them by colour, then size.
+        Pairs of each round to look up in; None starts from nothing and numbers them by colour, then value.
     insert
         Number pairs that are not known behind those that are; otherwise they get -1.
 
@@ -240,15 +301,15 @@ def pair_with_sizes(
     -------
     array of int32, shape (n_iter + 1, n_nodes), and the pairs of each round
 
-    >>> colours, sizes = np.array([[1, 0, 0]], np.int32), np.array([[2, 3, 1]], np.int32)
-    >>> pair_with_sizes(colours, sizes, None, insert=True)[0]
+    >>> colours, values = np.array([[1, 0, 0]], np.int32), np.array([[2, 3, 1]], np.int32)
+    >>> pair_with_values(colours, values, None, insert=True)[0]
     array([[2, 1, 0]], dtype=int32)
     """
     out = np.empty(colours.shape, np.int32)
     rounds = []
-    for h, (colour, size) in enumerate(zip(colours, sizes, strict=True)):
+    for h, (colour, value) in enumerate(zip(colours, values, strict=True)):
         table = RoundTable(STRIDE, 1, None if known is None else known[h])
-        table.pair(colour, size, out[h], insert=insert)
+        table.pair(np.where(value < 0, np.int32(-1), colour), value, out[h], insert=insert)
         pairs = table.finished() if known is None or insert else known[h]
         if known is None:
             pairs, rank = _in_order(pairs)
@@ -258,9 +319,9 @@ def pair_with_sizes(
 
 
 def _in_order(pairs: Round) -> tuple[Round, Int32]:
-    """Sort a round's pairs by colour, then size; also return the new number of each."""
-    colour, size = pairs.sig_items.reshape(-1, 2).T
-    order = np.lexsort((size, colour))
+    """Sort a round's pairs by colour, then value; also return the new number of each."""
+    colour, value = pairs.sig_items.reshape(-1, 2).T
+    order = np.lexsort((value, colour))
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     items = pairs.sig_items.reshape(-1, 2)[order].reshape(-1)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64
     from twinwl.estimators.base import Constraints
     from twinwl.graphs.coercion import GraphsLike
+    from twinwl.isomorphism.readouts import ReadoutChoice
 
 __all__ = ["TwinKernel"]
 
@@ -47,6 +48,8 @@ class TwinKernel(TransformerMixin, GraphEstimator):
     initial : {"label", "degree"}, default="label"
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
+    readout : str, function or list of these, default="size"
+        As for `STwinVectorizer`.
 
     Attributes
     ----------
@@ -90,6 +93,8 @@ class TwinKernel(TransformerMixin, GraphEstimator):
         edge_labels: bool = False,
         initial: str = "label",
         ignore_features: bool = False,
+        *,
+        readout: ReadoutChoice = "size",
     ) -> None:
         self.n_iter = n_iter
         self.features = features
@@ -98,12 +103,18 @@ class TwinKernel(TransformerMixin, GraphEstimator):
         self.edge_labels = edge_labels
         self.initial = initial
         self.ignore_features = ignore_features
+        self.readout = readout
 
     def fit(self, X: GraphsLike, y: object = None) -> TwinKernel:  # noqa: ARG002
         """Encode the training graphs; ``y`` is ignored."""
         batch = self._graphs_to_fit(X)
         encoding = stwin_features(
-            batch, self.n_iter, self.features, edge_labels=self.edge_labels, initial=self.initial
+            batch,
+            self.n_iter,
+            self.features,
+            edge_labels=self.edge_labels,
+            initial=self.initial,
+            readout=self.readout,
         )
         self.space_, self.matrix_ = encoding.space, encoding.matrix
         self.similarity_ = Similarity(self.matrix_, self.base, normalize=self.normalize)

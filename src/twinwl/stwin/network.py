@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from twinwl.estimators.explanation import Explanation
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
+    from twinwl.isomorphism.readouts import ReadoutChoice
 
 __all__ = ["STwinNetworkEstimator"]
 
@@ -57,6 +58,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
     hidden: int
     dropout: float
     ignore_features: bool
+    readout: ReadoutChoice
 
     vectorizer_: STwinVectorizer
     input_: NetworkInput | None
@@ -94,6 +96,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
             self.min_df,
             self.max_features,
             ignore_features=True,
+            readout=self.readout,
         )
         encoding = self.vectorizer_._learn(batch)  # noqa: SLF001  (the same layer)
         features, counts = self._views(batch, encoding)
@@ -139,9 +142,9 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
     @classmethod
     def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> Self:
         self = cls._with_params(params)
-        wanted = ("n_iter", "features", "edge_labels", "initial", "min_df", "max_features")
+        wanted = ("n_iter", "features", "edge_labels", "initial", "min_df", "max_features", "readout")
         self.vectorizer_ = STwinVectorizer._from_state(  # noqa: SLF001
-            {name: params[name] for name in wanted},
+            {name: params[name] for name in wanted if name in params},
             state["vectorizer"],  # type: ignore[arg-type]
         )
         self.input_ = None

@@ -10,6 +10,7 @@ from twinwl.stwin.network import STwinNetworkEstimator
 
 if TYPE_CHECKING:
     from twinwl.estimators.base import RandomState
+    from twinwl.isomorphism.readouts import ReadoutChoice
 
 __all__ = ["STwinRegressor"]
 
@@ -43,6 +44,8 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         Show a progress bar with the losses; None shows it if standard error is a terminal.
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
+    readout : str, function or list of these, default="size"
+        As for `STwinVectorizer`.
 
     Attributes
     ----------
@@ -87,6 +90,7 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         random_state: RandomState = 0,
         verbose: bool | int | None = None,
         ignore_features: bool = False,
+        readout: ReadoutChoice = "size",
     ) -> None:
         self.n_iter = n_iter
         self.features = features
@@ -106,3 +110,4 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         self.random_state = random_state
         self.verbose = verbose
         self.ignore_features = ignore_features
+        self.readout = readout

@@ -5,6 +5,7 @@ Kernels index arrays without checking bounds, so a file that was tampered with m
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +14,12 @@ from scipy import sparse
 from twinwl.errors import TwinWLError, nearest, shown
 from twinwl.estimators.state import labels_from_state
 from twinwl.estimators.svm import SupportVectors
+from twinwl.graphs.batch import GraphBatch
+from twinwl.isomorphism.readouts import resolve
 from twinwl.refinement.alphabet import Alphabet, Round
 from twinwl.refinement.colours import INITIALS
 from twinwl.stwin.features import KINDS, STRIDE, FeatureSpace
+from twinwl.stwin.readout_columns import LARGEST_EXAMPLE, Examples, ValueTable
 from twinwl.stwin.similarity import Similarity
 
 if TYPE_CHECKING:
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from twinwl.stwin.svc import TwinMachine
 
 _INTEGERS = (np.int32, np.int64)
+_EXAMPLES_READ_AGAIN = 64
 
 __all__ = [
     "alphabet_from_state",
@@ -45,7 +50,7 @@ def space_to_state(space: FeatureSpace) -> dict[str, object]:
     state = {"kind": space.kind, **alphabet_to_state(space.alphabet)}
     for h, pairs in enumerate(space.twins or ()):
         state[f"twins_{h}"] = pairs.sig_items
-    return state
+    return state | _readouts_to_state(space)
 
 
 def space_from_state(state: Mapping[str, object]) -> FeatureSpace:
@@ -62,7 +67,8 @@ def space_from_state(state: Mapping[str, object]) -> FeatureSpace:
     if kind == "joint":
         widths = alphabet.n_colours
         twins = tuple(_pairs(_array(state, f"twins_{h}"), width) for h, width in enumerate(widths))
-    return FeatureSpace(kind, alphabet, twins)
+    space = FeatureSpace(kind, alphabet, twins)
+    return _with_readouts(space, state) if "readouts" in state else space
 
 
 def alphabet_to_state(alphabet: Alphabet) -> dict[str, object]:
@@ -203,6 +209,74 @@ def machine_from_state(model: TwinMachine, state: Mapping[str, object], n_classe
         ) from error
 
 
+def _readouts_to_state(space: FeatureSpace) -> dict[str, object]:
+    """Return the readouts of a space by name, their values, and the example of each column."""
+    if space.values is None or space.examples is None:
+        return {}
+    for readout in space.readouts:
+        if not readout.is_known:
+            raise TwinWLError(
+                f"the readout {readout.name!r} is a function, which a model file cannot hold, because "
+                "nothing in a file is ever executed; use a known readout, or fit the model again where it is "
+                "needed"
+            )
+    graphs, root = space.examples.graphs, space.examples.root
+    edges = {} if graphs.edge_labels is None else {"example_edge_labels": graphs.edge_labels}
+    return {
+        "readouts": [readout.name for readout in space.readouts],
+        "values": space.values.keys.view(np.int64).ravel(),
+        "example_root": root,
+        "example_graph_ptr": graphs.graph_ptr,
+        "example_indptr": graphs.indptr,
+        "example_indices": graphs.indices,
+        "example_labels": graphs.node_labels,
+        "example_vocabularies": [list(graphs.node_vocabulary), list(graphs.edge_vocabulary)],
+        **edges,
+    }
+
+
+def _with_readouts(space: FeatureSpace, state: Mapping[str, object]) -> FeatureSpace:
+    """Undo `_readouts_to_state`, refusing values that the readouts do not have in this installation."""
+    readouts = resolve(_list(state, "readouts"))  # type: ignore[arg-type]  # checked there
+    keys = _array(state, "values").astype(np.int64)
+    n_values = max([int(part.sig_items[1::2].max(initial=-1)) for part in space.twins or ()], default=-1) + 1
+    if len(keys) % 2 or n_values > len(keys) // 2:
+        raise TwinWLError("the model's values of readouts do not fit its columns; the file is damaged")
+    node_vocabulary, edge_vocabulary = map(labels_from_state, _list(state, "example_vocabularies"))
+    has_edge_labels = "example_edge_labels" in state
+    graphs = GraphBatch(
+        _array(state, "example_indptr").astype(np.int64),
+        _array(state, "example_indices").astype(np.int32),
+        _array(state, "example_graph_ptr").astype(np.int64),
+        _array(state, "example_labels").astype(np.int32),
+        node_vocabulary,
+        _array(state, "example_edge_labels").astype(np.int32) if has_edge_labels else None,
+        edge_vocabulary,
+        directed=space.alphabet.directed,
+    )
+    values, root = ValueTable(keys.view(np.uint64).reshape(-1, 2)), _array(state, "example_root")
+    sizes = graphs.nodes_per_graph
+    sound = len(root) == len(sizes) == space.n_columns and bool((sizes <= LARGEST_EXAMPLE).all())
+    if not sound or not np.where(sizes > 0, (root >= 0) & (root < sizes), root == -1).all():
+        raise TwinWLError("the model's examples do not fit its columns; the file is damaged")
+    examples = Examples(graphs, root.astype(np.int32))
+    full = replace(space, readouts=readouts, values=values, examples=examples)
+    _check_values(full, examples, values)
+    return full
+
+
+def _check_values(space: FeatureSpace, examples: Examples, values: ValueTable) -> None:
+    """Read some examples out again: canonical forms depend on the version of igraph."""
+    columns = np.flatnonzero(examples.root >= 0)[-_EXAMPLES_READ_AGAIN:]
+    numbers = np.concatenate([part.sig_items[1::2] for part in space.twins or ()])[columns]
+    if not np.array_equal(examples.keys(columns, space.readouts), values.keys[numbers]):
+        names = ", ".join(repr(readout.name) for readout in space.readouts)
+        raise TwinWLError(
+            f"the model's values of {names} are not those of this installation, perhaps because its igraph "
+            "is of another version; fit the model again"
+        )
+
+
 def _check_round(part: Round, h: int) -> None:
     ptr, items = part.sig_ptr, part.sig_items
     sound = len(ptr) > 0 and ptr[0] == 0 and ptr[-1] == len(items) and bool((np.diff(ptr) >= 1).all())
@@ -225,6 +299,13 @@ def _entry(state: Mapping[str, object], key: str) -> object:
     if key not in state:
         raise TwinWLError(f"the model lacks {key!r}; the file is damaged")
     return state[key]
+
+
+def _list(state: Mapping[str, object], key: str) -> list[object]:
+    value = _entry(state, key)
+    if not isinstance(value, list):
+        raise TwinWLError(f"{key!r} in the model is not a list; the file is damaged")
+    return value
 
 
 def _array(state: Mapping[str, object], key: str) -> Ints:

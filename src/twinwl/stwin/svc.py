@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from twinwl.estimators.svm import ChosenMachine, Machine, SupportVectors
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
+    from twinwl.isomorphism.readouts import ReadoutChoice
 
 __all__ = ["STwinSVC", "TwinMachine"]
 
@@ -109,6 +110,7 @@ class TwinMachine(GraphEstimator):
     random_state: RandomState
     kernel_approximation: str | None
     n_components: int
+    readout: ReadoutChoice
 
     n_iter_: int
     C_: float
@@ -137,6 +139,7 @@ class TwinMachine(GraphEstimator):
             self.features,
             edge_labels=self.edge_labels,
             initial=self.initial,
+            readout=self.readout,
         )
         landmarks = None
         if self.kernel_approximation is not None:
@@ -241,6 +244,8 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         memory and time grow with the number of graphs, not with its square.
     n_components : int, default=1000
         Number of landmarks, which become the support vectors; all graphs where there are fewer.
+    readout : str, function or list of these, default="size"
+        As for `STwinVectorizer`.
 
     Attributes
     ----------
@@ -303,6 +308,7 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         scoring: str = "accuracy",
         kernel_approximation: str | None = None,
         n_components: int = 1000,
+        readout: ReadoutChoice = "size",
     ) -> None:
         self.n_iter = n_iter
         self.C = C
@@ -319,6 +325,7 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         self.scoring = scoring
         self.kernel_approximation = kernel_approximation
         self.n_components = n_components
+        self.readout = readout
 
     def fit(self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None) -> STwinSVC:
         """Choose rounds and C, then learn from all graphs.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64
     from twinwl.estimators.base import Constraints, RandomState
     from twinwl.graphs.coercion import GraphsLike
+    from twinwl.isomorphism.readouts import ReadoutChoice
 
 __all__ = ["STwinSVR"]
 
@@ -63,6 +64,8 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         memory and time grow with the number of graphs, not with its square.
     n_components : int, default=1000
         Number of landmarks, which become the support vectors; all graphs where there are fewer.
+    readout : str, function or list of these, default="size"
+        As for `STwinVectorizer`.
 
     Attributes
     ----------
@@ -107,6 +110,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         *,
         kernel_approximation: str | None = None,
         n_components: int = 1000,
+        readout: ReadoutChoice = "size",
     ) -> None:
         self.n_iter = n_iter
         self.C = C
@@ -122,6 +126,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         self.ignore_features = ignore_features
         self.kernel_approximation = kernel_approximation
         self.n_components = n_components
+        self.readout = readout
 
     def fit(self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None) -> STwinSVR:
         """Choose rounds and C, then learn from all graphs.

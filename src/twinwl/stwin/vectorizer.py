@@ -9,7 +9,6 @@ from sklearn.base import TransformerMixin
 
 from twinwl.arguments import checked, integer
 from twinwl.estimators.base import GraphEstimator, graphs_of, warn_unseen_labels
-from twinwl.estimators.trees import RootedTree, tree_of_colour
 from twinwl.files.model_files import savable
 from twinwl.stwin.column_choice import COLUMN_PARAMETERS, choose_columns, keep_columns
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, stwin_features
@@ -21,8 +20,10 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64, Int64
     from twinwl.estimators.base import Constraints
+    from twinwl.estimators.trees import RootedTree
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
+    from twinwl.isomorphism.readouts import ReadoutChoice
     from twinwl.stwin.features import Encoding
 
 __all__ = ["STwinVectorizer", "warn_strange_graphs"]
@@ -38,7 +39,7 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         Number of rounds of twin passing; None continues until the training graphs' colours are stable.
     features : {"count", "size", "joint"}, default="size"
         ``"count"``: how many nodes have each colour (plain WL). ``"size"``: the sum of their rooted sizes,
-        equation (3). ``"joint"``: how many nodes have each (colour, rooted size), equation (2). Only
+        equation (3). ``"joint"``: how many nodes have each (colour, readout), equation (2). Only
         ``"joint"`` is never weaker than ``"count"``: sums of sizes can, rarely, cancel where counts differ.
     edge_labels : bool, default=False
         Let edge labels take part, where the graphs have them.
@@ -50,6 +51,12 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         Keep this many columns at most: those that occur in most training graphs, the earlier one of equals.
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
+    readout : str, function or list of these, default="size"
+        For ``"joint"``: what is read out of each node's rooted subgraph. Weakest first: ``"size"``,
+        ``"edges"``, ``"degrees"``, ``"wl"``, ``"rooted-wl"``, ``"rooted-fwl2"`` or ``"canonical"``, or any
+        other name that `twinwl.compare` knows; or a function of a `RootedSubgraph` that returns a number, a
+        string or a tuple of these. It sees the labels that colours are made of: edge labels only with
+        ``edge_labels=True``, and node labels only with ``initial="label"``.
 
     Attributes
     ----------
@@ -72,6 +79,17 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
     >>> print(vectorizer.explain_column(2))
     •
     └─ 2 × •
+    >>> by_edges = STwinVectorizer(n_iter=1, features="joint", readout="edges")
+    >>> by_edges.fit_transform(GraphBatch.from_edges([path, triangle])).toarray()
+    array([[3., 2., 0., 1.],
+           [3., 0., 3., 0.]])
+    >>> print(by_edges.explain_column(2))
+    •
+    └─ 2 × •
+    and edges=8d54d493d568d004, as in this rooted subgraph:
+      0 • (root) – 1, 2
+      1 • – 0, 2
+      2 • – 0, 1
     """
 
     _constraints: ClassVar[Constraints] = {**FEATURE_PARAMETERS, **COLUMN_PARAMETERS}
@@ -91,6 +109,8 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         min_df: int | float = 1,
         max_features: int | None = None,
         ignore_features: bool = False,
+        *,
+        readout: ReadoutChoice = "size",
     ) -> None:
         self.n_iter = n_iter
         self.features = features
@@ -99,6 +119,7 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         self.min_df = min_df
         self.max_features = max_features
         self.ignore_features = ignore_features
+        self.readout = readout
 
     def fit(self, X: GraphsLike, y: object = None) -> STwinVectorizer:  # noqa: ARG002
         """Learn alphabet and columns; ``y`` is ignored."""
@@ -131,7 +152,7 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
     def unseen_rates(self, X: GraphsLike) -> Float64:
         """Return, by round, the share of nodes whose colour no training graph has; `transform` omits them.
 
-        For ``"joint"`` colour and size count.
+        For ``"joint"`` it is colour and readout.
 
         Returns
         -------
@@ -147,16 +168,22 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         raise AttributeError("transform keeps nothing of the last call; call unseen_rate(X)")
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
-        """Name each column by round and colour, ``h2:c17``; for ``"joint"`` by size too, ``h2:c17:s5``."""
+        """Name each column by round and colour, ``h2:c17``; for ``"joint"`` by size too, ``h2:c17:s5``.
+
+        With a readout, the value stands in the place of the size, by the beginning of its content key, which
+        is the same on every machine: ``h2:c17:rooted-wl=09a5b3f3c6d0e8a1``.
+        """
         self._check_fitted()
         names = np.array(self.space_.names(), dtype=object)
         return names if self.columns_ is None else names[self.columns_]
 
     def explain_column(self, column: int) -> RootedTree:
-        """Return the rooted tree that a column counts: what its nodes see within their round's steps."""
+        """Return the rooted tree that a column counts: what its nodes see within their round's steps.
+
+        With a readout, also a rooted subgraph that the column counted in training, ``.example``.
+        """
         self._check_fitted()
-        h, colour, size = self.space_.locate(self._column_of_space(column))
-        return tree_of_colour(self.space_.alphabet, h, colour, size)
+        return self.space_.explained(self._column_of_space(column))[1]
 
     def _column_of_space(self, column: int) -> int:
         column = checked("column", column, integer(0, self.n_features_out_ - 1))
@@ -165,7 +192,12 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
     def _learn(self, X: GraphsLike) -> Encoding:
         batch = self._graphs_to_fit(X)
         encoding = stwin_features(
-            batch, self.n_iter, self.features, edge_labels=self.edge_labels, initial=self.initial
+            batch,
+            self.n_iter,
+            self.features,
+            edge_labels=self.edge_labels,
+            initial=self.initial,
+            readout=self.readout,
         )
         self.columns_ = choose_columns(encoding.matrix, self.min_df, self.max_features)
         self.space_ = encoding.space

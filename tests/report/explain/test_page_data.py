@@ -53,12 +53,6 @@ def test_the_neighbourhood_shown_is_the_identity_set_of_a_node(model):
         assert inside.all()
 
 
-def test_without_an_alphabet_nodes_of_columns_are_not_known(model):
-    named, explanation, drawing, _ = shown(model, RING)
-    for column in columns_shown(named.graphs, explanation, None, drawing):
-        assert (column.nodes, column.root) == ([], None)
-
-
 def test_strength_is_relative_to_the_largest_share(model):
     _, explanation, drawing, _ = shown(model, CHAIN)
     nodes = nodes_shown(explanation, drawing)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from twinwl.refinement.colours import refine
-from twinwl.refinement.identities import rooted_sizes
 from twinwl.report.compare.page_data import LARGEST_DRAWN, shown_label
 from twinwl.report.drawing.atom_texts import AtomText, atom_texts
 from twinwl.report.drawing.graph_drawing import draw, on_one_canvas
@@ -16,7 +14,6 @@ from twinwl.report.explain.environments import environment_of
 from twinwl.report.wording import counted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from rdkit import Chem
 
     from twinwl.estimators.explanation import ColumnShare, Explanation
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["ShownColumn", "ShownNode", "columns_shown", "drawing_of", "nodes_shown", "percent", "signed"]
 
 STRONGEST = 0.86  # of the full colour, so that letters on a disc stay readable
-_COLUMN_NAME = re.compile(r"h(\d+):c(\d+)(?::s(\d+))?")
 _FRAME = (264.0, 188.0)  # smallest frame around the neighbourhood of a column
 _AROUND = 30.0
 
@@ -121,7 +117,7 @@ def columns_shown(
     explanation
         The model's explanation for it.
     alphabet
-        Alphabet of the model; None leaves the nodes of columns unknown.
+        Alphabet of the model; without it there are no environments.
     drawing
         The graph laid out, or None.
     molecule
@@ -130,13 +126,10 @@ def columns_shown(
         What the model's atom labels contain, as in `GraphBatch.from_smiles`.
     """
     plain = graph.without_features()
-    deepest = max([column.tree.depth for column in explanation.columns], default=0)
-    colours = None if alphabet is None else refine(plain, None, alphabet=alphabet).colours
-    sizes = rooted_sizes(plain, deepest)
     largest = max([abs(column.share) for column in explanation.columns], default=0.0) or 1.0
     shown = []
     for column in explanation.columns:
-        nodes = _nodes_of(column, colours, sizes)
+        nodes = list(column.nodes)
         root = max(nodes, key=lambda node: abs(explanation.node_shares[node]), default=None)
         around = [] if root is None else _reached(plain, root, column.tree.depth)
         environment = None
@@ -194,17 +187,6 @@ def _words(column: ColumnShare, n_nodes: int, noun: str) -> str:
     many = f"{counted(n_nodes, noun)} like this, each" if n_nodes > 1 else f"One {noun} like this,"
     seen = f"compared up to {counted(steps, 'step')} away" if steps else "compared by its label alone"
     return f"{many} {seen}" if n_nodes else seen[0].upper() + seen[1:]
-
-
-def _nodes_of(column: ColumnShare, colours: NDArray[np.int32] | None, sizes: NDArray[np.int32]) -> list[int]:
-    found = _COLUMN_NAME.fullmatch(column.name)
-    if colours is None or found is None:
-        return []
-    h, colour, size = (None if part is None else int(part) for part in found.groups())
-    held = colours[h] == colour
-    if size is not None:
-        held &= sizes[h] == size
-    return np.flatnonzero(held).tolist()
 
 
 def _reached(graph: GraphBatch, root: int, steps: int) -> list[int]:
