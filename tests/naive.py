@@ -10,12 +10,18 @@ travels against the arcs, so that ``t_h(v)`` is what v can reach in at most h st
 
 from __future__ import annotations
 
-import hashlib
+import importlib.util
 import itertools
-import struct
 from collections import Counter
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
+
+_SPEC = importlib.util.spec_from_file_location(
+    "hash_reference", Path(__file__).parents[1] / "docs" / "hash_reference.py"
+)
+reference = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(reference)
 
 UNSEEN = -1
 
@@ -262,103 +268,21 @@ def _twins(graph, colour, f, h):
     return Counter((colour[node], f(rooted_subgraph(graph, node, h))) for node in range(graph.n))
 
 
-# ---------------------------------------------------------------------- the hash, as docs/hash.md defines it
-
-_WORD = 2**64
-_STIR = 0xD6E8FEB86659FD93
-_HEARD, _OWN, _WHOLE = 0x9E3779B97F4A7C15, 0xB7E151628AED2A6A, 0x243F6A8885A308D3
-_COMING, _ABSORBED = 0x6A09E667F3BCC908, 0xBB67AE8584CAA73B
+# ----------------------------------------------------------------- the hash, as docs/hash_reference.py has it
 
 
-def graph_hash(graph, *, every_radius_up_to=256, radius_beyond=3):
+def graph_hash(graph):
     """Return the hash ``twl2`` of a graph, with the readout ``"size"``."""
-    signatures, classes = stable_signatures(graph)
-    last = graph.n if graph.n <= every_radius_up_to else radius_beyond
-    sizes = rooted_sizes(graph, last)
-    total = (_WHOLE, _OWN)
-    for node in range(graph.n):
-        growth = (0, 0)
-        for h in range(last + 1):
-            grows = h == 0 or sizes[h][node] > sizes[h - 1][node]
-            if grows and classes.count(classes[node]) > 1:
-                growth = _absorb(growth, (sizes[h][node], h))
-        x, y = signatures[node]
-        total = _plus(total, _blend(x ^ growth[0], (y + growth[1]) % _WORD, _HEARD))
-    fold = _blend(*total, (_WHOLE + graph.n) % _WORD)
-    n_arcs = sum(len(neighbours) for neighbours in graph.neighbours.values())
-    key = _digest(b"twl1 readout", b"twl2" + struct.pack("<Q", 4) + b"size")
-    for value in ((int(graph.directed), 0), (graph.n, n_arcs), fold):
-        key = _absorb(key, value)
-    return f"twl2:{key[0]:016x}{key[1]:016x}"
+    edges, edge_labels = _edges(graph)
+    return reference.graph_hash(graph.n, edges, graph.labels, edge_labels, directed=graph.directed)
 
 
 def stable_signatures(graph):
     """Return the last signature of each node, and the key of its class."""
-    keys = [_digest(b"twl1 label", _token(label)) for label in graph.labels]
-    while True:
-        signatures = [_signature(graph, node, keys) for node in range(graph.n)]
-        following = list(keys)
-        for key in set(keys):
-            members = [node for node in range(graph.n) if keys[node] == key]
-            times = Counter(signatures[node] for node in members)
-            stays = min(times, key=lambda signature: (-times[signature], signature))
-            for node in members:
-                following[node] = key if signatures[node] == stays else signatures[node]
-        if following == keys:
-            return signatures, keys
-        keys = following
+    messages = reference.messages_of(*_edges(graph), directed=graph.directed)
+    return reference.stable_signatures(graph.labels, messages)
 
 
-def _signature(graph, node, keys):
-    heard = [(other, (node, other), "out") for other in graph.neighbours[node]]
-    if graph.directed:
-        heard += [(other, (other, node), "in") for other in graph.predecessors(node)]
-    total = _blend(*keys[node], _OWN)
-    for other, arc, side in heard:
-        label = None if graph.edge_labels is None else graph.edge_labels[arc]
-        kind = _digest(b"twl1 message", _token((label, side) if graph.directed else label))
-        x, y = keys[other]
-        total = _plus(total, _blend(x ^ kind[0], (y + kind[1]) % _WORD, _HEARD))
-    return _blend(*total, (_WHOLE + len(heard) + 1) % _WORD)
-
-
-def _absorb(key, value):
-    x, y = _blend(*value, _COMING)
-    return _blend(key[0] ^ x, (key[1] + y) % _WORD, _ABSORBED)
-
-
-def _blend(a, b, salt):
-    a = _stir(a ^ salt)
-    b = _stir((b + a) % _WORD)
-    a = _stir((a + (b << 29) % _WORD + (b >> 35)) % _WORD)
-    return a, b ^ _stir((a + salt) % _WORD)
-
-
-def _stir(word):
-    for _ in range(2):
-        word = (word ^ word >> 32) * _STIR % _WORD
-    return word ^ word >> 32
-
-
-def _plus(first, second):
-    return (first[0] + second[0]) % _WORD, (first[1] + second[1]) % _WORD
-
-
-def _digest(purpose, data):
-    return struct.unpack("<QQ", hashlib.blake2b(data, digest_size=16, person=purpose).digest())
-
-
-def _token(label):
-    if label is None:
-        return b"N"
-    if isinstance(label, bool):
-        return b"B1" if label else b"B0"
-    if isinstance(label, float):
-        return b"F" + struct.pack("<d", label)
-    kind, body = {
-        int: lambda: (b"I", str(label).encode()),
-        str: lambda: (b"S", label.encode("utf-8", "surrogatepass")),
-        bytes: lambda: (b"Y", label),
-        tuple: lambda: (b"T", b"".join(map(_token, label))),
-    }[type(label)]()
-    return kind + struct.pack("<Q", len(body)) + body
+def _edges(graph):
+    edges = [(u, v) for u in range(graph.n) for v in graph.neighbours[u] if graph.directed or u < v]
+    return edges, [None if graph.edge_labels is None else graph.edge_labels[edge] for edge in edges]

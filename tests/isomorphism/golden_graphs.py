@@ -1,11 +1,14 @@
 """Graphs whose hashes are promised for ever, and what was asked of each.
 
-``python -m tests.isomorphism.golden_graphs`` writes both files anew. That is a breaking change: do it only
-together with a new version prefix.
+``python -m tests.isomorphism.golden_graphs`` writes these files and the test vectors in docs/ anew. That is a
+breaking change: do it only together with a new version prefix.
 """
 
 import json
+import math
 from pathlib import Path
+
+import numpy as np
 
 import twinwl as tw
 
@@ -99,6 +102,36 @@ STABLE_ASKED = (
 FILES = {"golden_hashes.json": ASKED, "golden_stable_hashes.json": STABLE_ASKED}
 
 
+def vectors():
+    """Return the graphs with their hashes as test vectors for other implementations."""
+    return [_vector(name, batch) for name, batch in (GRAPHS | LARGE_GRAPHS).items()]
+
+
+def _vector(name, batch):
+    sources, targets = batch.arcs()
+    kept = np.flatnonzero((sources < targets) | batch.directed)
+    edge_labels = batch.edge_labels
+    return {
+        "name": name,
+        "n": batch.n_nodes,
+        "directed": batch.directed,
+        "edges": np.column_stack([sources, targets])[kept].tolist(),
+        "node_labels": [_json(label) for label in batch.labels_of_nodes()] if batch.has_node_labels else None,
+        "edge_labels": None
+        if edge_labels is None
+        else [_json(batch.edge_vocabulary[code]) for code in edge_labels[kept]],
+        "hash": tw.graph_hash(batch),
+    }
+
+
+def _json(label):
+    if isinstance(label, bytes):
+        return {"bytes": label.hex()}
+    if isinstance(label, float) and not math.isfinite(label):  # JSON has no such numbers
+        return {"float": str(label)}
+    return [_json(part) for part in label] if isinstance(label, tuple) else label
+
+
 def hash_of(asked):
     options = {"n_iter": 3} | asked
     return tw.graph_hash((GRAPHS | LARGE_GRAPHS)[options.pop("graph")], **options)
@@ -111,3 +144,5 @@ def hashes_of(file):
 if __name__ == "__main__":
     for file in FILES:
         (Path(__file__).parent / file).write_text(json.dumps(hashes_of(file), indent=1) + "\n")
+    lines = ",\n".join(json.dumps(vector) for vector in vectors())
+    (Path(__file__).parents[2] / "docs" / "hash_vectors.json").write_text(f"[\n{lines}\n]\n")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import twinwl as tw
 from tests import naive
+from tests.isomorphism import golden_graphs
 from tests.isomorphism.golden_graphs import FILES, GRAPHS, LARGE_GRAPHS, hashes_of
 from tests.isomorphism.known_graphs import bicyclopentyl, decalin, two_triangles
 from tests.isomorphism.relabelling import relabelled
@@ -62,6 +63,15 @@ def test_another_process_gives_the_same_hashes():
     assert out.stdout.strip() == str(expected)
 
 
+def test_the_reference_implementation_agrees_with_its_test_vectors():
+    folder = Path(naive.reference.__file__).parent
+    vectors = json.loads((folder / "hash_vectors.json").read_text(encoding="utf-8"))
+    assert len(vectors) >= 39
+    for vector in vectors:
+        assert naive.reference.hash_of(vector) == vector["hash"], vector["name"]
+    assert vectors == golden_graphs.vectors()
+
+
 @given(batch=any_batches)
 def test_hashes_equal_the_oracle(batch):
     assert tw.graph_hashes(batch) == [naive.graph_hash(graph) for graph in naive.from_batch(batch)]
@@ -70,12 +80,10 @@ def test_hashes_equal_the_oracle(batch):
 @given(batch=any_batches)
 def test_hashes_of_large_graphs_equal_the_oracle(batch):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stable_hash, "EVERY_RADIUS_UP_TO", 5)
-        patch.setattr(stable_hash, "RADIUS_BEYOND", 2)
-        hashes = tw.graph_hashes(batch)
-    assert hashes == [
-        naive.graph_hash(graph, every_radius_up_to=5, radius_beyond=2) for graph in naive.from_batch(batch)
-    ]
+        for module in (stable_hash, naive.reference):
+            patch.setattr(module, "EVERY_RADIUS_UP_TO", 5)
+            patch.setattr(module, "RADIUS_BEYOND", 2)
+        assert tw.graph_hashes(batch) == [naive.graph_hash(graph) for graph in naive.from_batch(batch)]
 
 
 @pytest.mark.parametrize("name", LARGE_GRAPHS)
