@@ -5,7 +5,9 @@ import pytest
 import twinwl as tw
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.store import ResultStore
-from twinwl.paper.feature_runs import compare_runtimes, separate_pairs, time_features
+from twinwl.paper.feature_runs import compare_runtimes, find_ceilings, separate_pairs, time_features
+from twinwl.paper.measured_sections import ceiling_section
+from twinwl.report.results.cells import Results
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +55,22 @@ def test_exp_is_separated_by_stwin_and_not_by_wl(tu_zip, tmp_path):
 def test_a_set_without_pairs_is_refused(tmp_path):
     with pytest.raises(TwinWLError, match="CSL does not consist of pairs"):
         separate_pairs(tw.load_dataset("CSL"), tmp_path / "pairs.jsonl")
+
+
+def test_ceilings_are_found_once_and_shown(twins, tmp_path):
+    store = tmp_path / "ceiling.jsonl"
+    rows = find_ceilings(twins, store)
+    best = {row["method"]: row["scores"]["best"] for row in rows}
+    assert best == {"1-WL": 0.5, "size": 1.0, "rooted-wl": 1.0, "isomorphism": 1.0}
+    assert find_ceilings(twins, store) == rows
+    text, table = ceiling_section(Results(rows), ["TWINS", "MUTAG"]).blocks
+    assert "can help: on TWINS it could gain 50.0 points" in text.text
+    assert table.rows == [["TWINS", "40", "50.00", "50.00", *["100.00"] * 3, "40", "20", "40"]]
+    assert ceiling_section(Results(rows), ["MUTAG"]) is None
+
+
+def test_section_says_where_1wl_already_has_the_ceiling(tmp_path):
+    path, triangle = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
+    data = tw.Dataset.from_graphs([path, path, triangle], [0, 1, 1], name="tiny")
+    text, _ = ceiling_section(Results(find_ceilings(data, tmp_path / "c.jsonl")), ["tiny"]).blocks
+    assert "On tiny, 1-WL has the ceiling of isomorphism" in text.text

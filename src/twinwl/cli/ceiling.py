@@ -17,8 +17,8 @@ __all__ = ["ceiling", "register"]
 EPILOG = """
 Graphs that look alike but differ in class cannot all be right. The command groups the graphs by what 1-WL \
 sees, by what each readout sees, and by isomorphism, and adds up the most frequent class of each group \
-(numbers: the lowest possible RMSE). Nothing is trained. If 1-WL has the ceiling of isomorphism, a more \
-expressive method cannot help on this data; a high ceiling does not mean that it can be learnt.
+(numbers: the lowest possible RMSE). Nothing is trained. If 1-WL has the ceiling of isomorphism, \
+telling more graphs apart cannot help on this data; a high ceiling does not mean that it can be learnt.
 
 [bold]Examples[/]
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
 
-__all__ = ["Ceiling", "CeilingRow", "ceiling"]
+__all__ = ["ISOMORPHISM", "WL", "Ceiling", "CeilingRow", "ceiling"]
 
 WL, ISOMORPHISM = "1-WL", "isomorphism"
 
@@ -168,9 +168,10 @@ def ceiling(
 
     Graphs that look alike but differ in class cannot all be right, so of each group of graphs that look alike
     at most the most frequent class counts. Targets that are numbers have a lowest possible RMSE instead. No
-    model is trained, and no model on the same input can do better: if 1-WL has the ceiling of isomorphism, a
-    more expressive method cannot help. The opposite is not implied: a high ceiling says nothing about what
-    can be learnt, because graphs that look like no other can be known by heart.
+    model is trained, and no model on the same input can do better. If 1-WL has the ceiling of isomorphism, a
+    more expressive method cannot gain anything by telling more graphs apart, although it may still be easier
+    to learn with. A high ceiling says nothing about what can be learnt: graphs that look like no other can be
+    known by heart.
 
     Parameters
     ----------

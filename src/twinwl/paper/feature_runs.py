@@ -1,4 +1,4 @@
-"""What the paper measures without any learning: runtimes of features, and pairs that features tell apart."""
+"""What is measured without any learning: runtimes of features, pairs told apart, ceilings of data sets."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from twinwl.errors import TwinWLError
+from twinwl.evaluation.ceiling import ISOMORPHISM, WL, ceiling
 from twinwl.evaluation.fold_run import versions
 from twinwl.evaluation.store import ResultStore, key_of, row_key
 from twinwl.stwin.vectorizer import STwinVectorizer
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
     from twinwl.evaluation.store import Row
 
 __all__ = [
+    "CEILINGS",
+    "CEILING_READOUTS",
     "KINDS",
     "RUNTIME_SETS",
     "RuntimeComparison",
     "compare_runtimes",
+    "find_ceilings",
     "separate_pairs",
     "time_features",
 ]
@@ -36,6 +40,8 @@ RUNTIME_SETS = ("Mutagenicity", "NCI1", "NCI109")
 RUNTIME_ROUNDS = 5  # the deepest that the paper searches
 RUNTIMES = "features, timed"
 PAIRS_APART = "pairs told apart"
+CEILINGS = "ceiling"
+CEILING_READOUTS = ("size", "rooted-wl")
 _VERSION = 1
 
 
@@ -138,6 +144,35 @@ def separate_pairs(data: Dataset, store: Path, *, most_rounds: int = 6) -> list[
                 known[row_key(key)] = ResultStore(store).append(_filled(key, scores))
         found += [known[row_key(key)] for key in keys]
     return found
+
+
+def find_ceilings(data: Dataset, store: Path) -> list[Row]:
+    """Find the best accuracy that any function of what each test sees could have on a data set; file each.
+
+    Parameters
+    ----------
+    data
+        The data set.
+    store
+        File of results; a data set that it holds is not looked at again.
+
+    Returns
+    -------
+    list of Row
+        ``scores["best"]``, ``["distinct"]``, ``["mixed"]``, ``["of"]`` and ``["baseline"]`` (the largest
+        class), for the methods ``"1-WL"``, the readouts and ``"isomorphism"``.
+    """
+    known = {row_key(row): row for row in ResultStore(store).rows()}
+    names = (WL, *CEILING_READOUTS, ISOMORPHISM)
+    keys = {name: key_of(data, name, _VERSION, {"n_iter": None}, CEILINGS) for name in names}
+    if any(row_key(key) not in known for key in keys.values()):
+        found = ceiling(data.graphs, data.targets, list(CEILING_READOUTS), task="classification")
+        for name, key in keys.items():
+            row = found.row(name)
+            scores = {"best": row.best, "distinct": float(row.n_distinct), "mixed": float(row.n_mixed)}
+            scores |= {"of": float(found.n_graphs), "baseline": found.baseline}
+            known[row_key(key)] = ResultStore(store).append(_filled(key, scores))
+    return [known[row_key(key)] for key in keys.values()]
 
 
 def _filled(key: Row, scores: dict[str, float]) -> Row:

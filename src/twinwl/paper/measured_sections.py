@@ -1,14 +1,15 @@
-"""Sections about measurements without folds: runtimes, pairs told apart, the case study, growth."""
+"""Sections about measurements without folds: ceilings, runtimes, pairs told apart, the case study, growth."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from twinwl.evaluation.ceiling import ISOMORPHISM, WL
 from twinwl.paper.accuracy_tables import runtime_table
 from twinwl.paper.case_study import CASE_GRAPHS, COSINES, PREDICTIONS
 from twinwl.paper.charts import growth_chart, pairs_chart
-from twinwl.paper.feature_runs import PAIRS_APART, RUNTIME_ROUNDS, RUNTIMES
+from twinwl.paper.feature_runs import CEILING_READOUTS, CEILINGS, PAIRS_APART, RUNTIME_ROUNDS, RUNTIMES
 from twinwl.paper.reported import CASE_COSINES, RUNTIME_P_VALUE
 from twinwl.paper.tables import TABLES, TITLES
 from twinwl.report.results.blocks import Drawings, Paragraph, PlainTable, Section
@@ -49,6 +50,45 @@ def pairs_drawing(results: Results) -> Drawings | None:
     dataset = TABLES["table2"].datasets[0]
     caption = f"How many of the {n_pairs} pairs of {dataset} have different features after h rounds."
     return Drawings([pairs_chart(plain, n_pairs, dataset)], caption, [], table, name="results-pairs")
+
+
+def ceiling_section(results: Results, datasets: Sequence[str]) -> Section | None:
+    """Show the best accuracy that any function of what 1-WL, readouts and isomorphism see could have."""
+    found: dict[str, dict[str, Mapping[str, float]]] = defaultdict(dict)
+    for row in results.of_kind(CEILINGS):
+        found[row["dataset"]][row["method"]] = row["scores"]
+    names = [name for name in datasets if {WL, ISOMORPHISM} <= found[name].keys()]
+    if not names:
+        return None
+    gains = {name: 100 * (found[name][ISOMORPHISM]["best"] - found[name][WL]["best"]) for name in names}
+    vain = [name for name, points in gains.items() if points <= 0]
+    others = [f"on {name} it could gain {gains[name]:.1f} points" for name in names if name not in vain]
+    text = (
+        "Graphs that look alike but differ in class cannot all be right: for each way to look at them, this "
+        "is the best accuracy that any function of what is seen could have on all graphs, without any "
+        "training (edge labels left out, as in the tables). "
+    )
+    if vain:
+        text += (
+            f"On {enumerated(vain)}, 1-WL has the ceiling of isomorphism, so telling more graphs apart than "
+            "1-WL does cannot help there"
+        )
+        text += f"; {enumerated(others)}." if others else "."
+    elif others:
+        text += f"Telling more graphs apart than 1-WL does can help: {enumerated(others)}."
+    seen = [WL, *CEILING_READOUTS, ISOMORPHISM]
+    rows = []
+    for name in names:
+        scores = found[name]
+        best = [f"{100 * scores[one]['best']:.2f}" if one in scores else "–" for one in seen]
+        counts = [
+            f"{scores[WL]['mixed']:,.0f}",
+            *(f"{scores[one]['distinct']:,.0f}" for one in (WL, ISOMORPHISM)),
+        ]
+        rows.append([name, f"{scores[WL]['of']:,.0f}", f"{100 * scores[WL]['baseline']:.2f}", *best, *counts])
+    header = ["best accuracy, %", "graphs", "largest class", *seen, "look like another class (1-WL)"]
+    table = PlainTable([*header, "look different (1-WL)", "not isomorphic"], rows)
+    return Section("ceiling", "Could more expressive power help?", [Paragraph(text), table])
 
 
 def runtime_section(results: Results) -> Section | None:

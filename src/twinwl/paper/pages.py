@@ -10,7 +10,7 @@ import numpy as np
 from twinwl.paper.case_study_figure import case_pictures
 from twinwl.paper.example_figures import round_pictures
 from twinwl.paper.graph_pictures import MoleculePicture, on_equal_canvases
-from twinwl.paper.measured_sections import case_section, growth_section, runtime_section
+from twinwl.paper.measured_sections import case_section, ceiling_section, growth_section, runtime_section
 from twinwl.paper.sections import (
     accuracy_section,
     closeness_section,
@@ -59,6 +59,7 @@ def paper_page(
     pictures = [] if mutagenicity is None else case_pictures(mutagenicity)
     sections = [
         significance_section(results, [*table1.datasets, *table2.datasets]),
+        ceiling_section(results, [*table1.datasets, *table2.datasets]),
         protocol_section(results, [table1, table2]),
         closeness_section(results),
         accuracy_section(table1, results),

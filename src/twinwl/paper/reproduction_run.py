@@ -13,7 +13,13 @@ from twinwl.datasets.source import load_dataset
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.significance import p_value_text
 from twinwl.paper.case_study import CASE_METHODS, CASE_SET, run_case_study
-from twinwl.paper.feature_runs import RUNTIME_SETS, compare_runtimes, separate_pairs, time_features
+from twinwl.paper.feature_runs import (
+    RUNTIME_SETS,
+    compare_runtimes,
+    find_ceilings,
+    separate_pairs,
+    time_features,
+)
 from twinwl.paper.figures import write_figures
 from twinwl.paper.pages import paper_page, read_benchmark
 from twinwl.paper.reproduction import run_tasks, stored_rows, tasks_of
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["ReproductionRun"]
 
 _TABLES = ("table1", "table2")
+_CEILING_SETS = [name for table in _TABLES for name in TABLES[table].datasets]
 _RESULTS = Path("results")
 _BENCHMARK = Path("benchmarks") / "results" / "refinement.json"
 
@@ -75,6 +82,8 @@ class ReproductionRun:
             self._time_features()
         if "table2" in self.parts and self._wanted("EXP"):
             self._separate_pairs()
+        if "ceiling" in self.parts:
+            self._find_ceilings()
         if "case-study" in self.parts:
             self._case_study()
         if tables := [name for name in _TABLES if name in self.parts]:
@@ -112,6 +121,8 @@ class ReproductionRun:
             return bool(cells_of(TABLES[part], self.methods, self.datasets))
         if part == "table3":
             return any(map(self._wanted, RUNTIME_SETS))
+        if part == "ceiling":
+            return any(map(self._wanted, _CEILING_SETS))
         if part == "case-study":
             return self._wanted(CASE_SET) and bool(self._case_methods())
         return True
@@ -151,6 +162,11 @@ class ReproductionRun:
     def _separate_pairs(self) -> None:
         if not self._over() and (data := self._load("EXP")) is not None:
             separate_pairs(data, self._store("table2"))
+
+    def _find_ceilings(self) -> None:
+        for name in _CEILING_SETS:
+            if self._wanted(name) and not self._over() and (data := self._load(name)) is not None:
+                find_ceilings(data, self._store("ceiling"))
 
     def _case_study(self) -> None:
         if self._over() or not self._wanted(CASE_SET) or (data := self._load(CASE_SET)) is None:
