@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from twinwl.estimators.smiles_to_graphs import SmilesToGraphs
     from twinwl.evaluation.audit import Audit, audit
     from twinwl.evaluation.ceiling import Ceiling, ceiling
-    from twinwl.evaluation.evaluate import Evaluation, evaluate
+    from twinwl.evaluation.evaluate import evaluate
     from twinwl.evaluation.power import Power, power
+    from twinwl.evaluation.result import Evaluation
     from twinwl.files.model_files import load, save
     from twinwl.graphs.batch import GraphBatch, concatenate
     from twinwl.graphs.coercion import as_batch
@@ -50,7 +51,7 @@ _HOME_OF = {
     "Comparison": "twinwl.isomorphism.verdict",
     "Dataset": "twinwl.datasets.dataset",
     "Deduplication": "twinwl.isomorphism.deduplication",
-    "Evaluation": "twinwl.evaluation.evaluate",
+    "Evaluation": "twinwl.evaluation.result",
     "GraphBatch": "twinwl.graphs.batch",
     "NTwinClassifier": "twinwl.ntwin.classifier",
     "NTwinEncoder": "twinwl.ntwin.encoder",

@@ -123,7 +123,7 @@ def integer(low: int, high: int | None = None) -> Constraint:
 
     >>> checked("layers", 0, integer(1))
     Traceback (most recent call last):
-    twinwl.errors.TwinWLError: layers: got 0, expected an integer from 1 on
+    twinwl.errors.TwinWLError: layers: got 0, expected an integer of at least 1
     """
 
     def accept(value: object) -> int:
@@ -134,8 +134,9 @@ def integer(low: int, high: int | None = None) -> Constraint:
             raise ValueError
         return plain
 
-    end = "on" if high is None else f"to {high}"
-    return Constraint(f"an integer from {low} {end}", accept)
+    return Constraint(
+        f"an integer {f'of at least {low}' if high is None else f'from {low} to {high}'}", accept
+    )
 
 
 def number(low: float, high: float | None = None, *, above: bool = False, below: bool = False) -> Constraint:
@@ -158,18 +159,17 @@ def number(low: float, high: float | None = None, *, above: bool = False, below:
 
     if low == high:
         return Constraint(f"{low:g}", accept)
-    start = f"above {low:g}" if above else f"from {low:g}"
-    end = (
-        (" on" if not above else "") if high is None else f" to below {high:g}" if below else f" to {high:g}"
-    )
-    return Constraint(f"a number {start}{end}", accept)
+    if high is None:
+        return Constraint(f"a number {'above' if above else 'of at least'} {low:g}", accept)
+    start, end = ("above" if above else "from"), ("to below" if below else "to")
+    return Constraint(f"a number {start} {low:g} {end} {high:g}", accept)
 
 
 def one_of(*names: str) -> Constraint:
     """Accept one of a few names."""
 
     def accept(value: object) -> str:
-        plain = _name(value)
+        plain: str = NAME.accept(value)
         if plain not in names:
             raise ValueError
         return plain
@@ -290,13 +290,7 @@ def foreign_array(
 
 def instance(kind: type) -> Constraint:
     """Accept an object of one class."""
-
-    def accept(value: object) -> object:
-        if not issubclass(type(value), kind):
-            raise TypeError
-        return value
-
-    return Constraint(f"a {kind.__name__}", accept)
+    return Constraint(f"a {kind.__name__}", _of(kind))
 
 
 def exactly(dtype: DTypeLike, ndim: int) -> Constraint:
@@ -315,10 +309,15 @@ def exactly(dtype: DTypeLike, ndim: int) -> Constraint:
     return Constraint(f"an array of {np.dtype(dtype)} with {ndim} {'axis' if ndim == 1 else 'axes'}", accept)
 
 
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError
-    return bool(value)
+def _of(*kinds: type, plain: Callable[[Any], Any] = lambda value: value) -> Callable[[Any], Any]:
+    """Return a function that accepts objects of some classes, and returns them as ``plain`` makes them."""
+
+    def accept(value: object) -> object:
+        if not issubclass(type(value), kinds):
+            raise TypeError
+        return plain(value)
+
+    return accept
 
 
 def _fraction(value: object) -> float:
@@ -345,18 +344,6 @@ def _path(value: str | os.PathLike[str]) -> Path:
     return Path(text)
 
 
-def _name(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return str.__str__(value)
-
-
-def _generator(value: object) -> np.random.RandomState | np.random.Generator:
-    if not isinstance(value, np.random.RandomState | np.random.Generator):
-        raise TypeError
-    return value
-
-
 def _class_weight(value: object) -> object:
     if isinstance(value, dict) or (isinstance(value, str) and value == "balanced"):
         return value
@@ -365,14 +352,18 @@ def _class_weight(value: object) -> object:
 
 ROUNDS = integer(0, MAX_ROUNDS)
 SEED = integer(0, _MAX_SEED)
-RANDOM_STATE = (SEED, Constraint("a NumPy RandomState or Generator", _generator), None)
+RANDOM_STATE = (
+    SEED,
+    Constraint("a NumPy RandomState or Generator", _of(np.random.RandomState, np.random.Generator)),
+    None,
+)
 DEPTH, WIDTH = integer(1, 1_000), integer(1, 100_000)  # of a network
 MEMORY = (integer(1), None)
 FRACTION = Constraint("a share from 0.0 to 1.0", _fraction)
-FLAG = Constraint("True or False", _flag)
+FLAG = Constraint("True or False", _of(bool, np.bool_, plain=bool))
 JOBS = Constraint(f"an integer from 1 to {_MAX_JOBS} or, counting back from all cores, from -1 down", _jobs)
 PATH = Constraint("a path", _path)
-NAME = Constraint("a string", _name)
+NAME = Constraint("a string", _of(str, plain=str.__str__))
 CLASS_WEIGHT = (
     Constraint("'balanced' or a dictionary from class to weight", _class_weight, ("balanced",)),
     None,

@@ -18,11 +18,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 import twinwl as tw
 from twinwl import TwinWLError
-from twinwl.evaluation.evaluate import Evaluation
 from twinwl.evaluation.fold_run import Asked, Unit, run_fold
 from twinwl.evaluation.folds import Fold
 from twinwl.evaluation.methods import resolve
 from twinwl.evaluation.metrics import names_for
+from twinwl.evaluation.result import Evaluation
 from twinwl.evaluation.store import ResultStore, key_of
 from twinwl.learning.history import History
 

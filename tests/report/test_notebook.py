@@ -7,7 +7,7 @@ import pytest
 import twinwl as tw
 from tests.paper.stored_results import fold_row
 from twinwl import GraphBatch, STwinSVC
-from twinwl.evaluation.evaluate import Evaluation
+from twinwl.evaluation.result import Evaluation
 
 HOSTILE = "<script>alert(1)</script>"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import reads_data
+from twinwl.cli.options import OUTPUT, Json, file_option, reads_data
 from twinwl.terminal import new_console, one_line, say
 
 if TYPE_CHECKING:
@@ -61,21 +61,14 @@ def audit(
     ] = None,
     predictions: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Predictions for the last data set, as twinwl predict writes them."
-        ),
+        file_option("Predictions for the last data set, as twinwl predict writes them."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write one row per match: .csv, .tsv, .json, .jsonl or .parquet.",
-        ),
+        file_option("Write one row per match: .csv, .tsv, .json, .jsonl or .parquet.", *OUTPUT),
     ] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page about it.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    html: Annotated[Path | None, file_option("Write a page about it.")] = None,
+    json: Json = False,
     *,
     reading: Reading,
 ) -> None:

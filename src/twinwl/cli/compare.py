@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import IgnoreFeatures, Readouts, reads_data
+from twinwl.cli.options import IgnoreFeatures, Json, Readouts, file_option, reads_data
 from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
@@ -62,10 +62,10 @@ def compare(
             min=0, help="Maximum number of rounds. \\[default: until nothing changes]", show_default=False
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: Json = False,
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also write a page that shows the graphs, round by round."),
+        file_option("Also write a page that shows the graphs, round by round."),
     ] = None,
     ignore_features: IgnoreFeatures = False,
     *,

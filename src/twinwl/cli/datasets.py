@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import reads_data
+from twinwl.cli.options import Json, file_option, reads_data
 from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
@@ -50,10 +50,8 @@ def datasets(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="List all names of the TU collection.")] = False,
     draw: Annotated[int, typer.Option(min=0, max=12, help="Number of graphs to draw.")] = 2,
-    png: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw them into a .png, .svg or .pdf file instead.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    png: Annotated[Path | None, file_option("Draw them into a .png, .svg or .pdf file instead.")] = None,
+    json: Json = False,
     *,
     reading: Reading,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import IgnoreFeatures, reads_data
+from twinwl.cli.options import OUTPUT, IgnoreFeatures, Json, file_option, reads_data
 from twinwl.terminal import new_console, one_line, say
 
 if TYPE_CHECKING:
@@ -75,15 +75,13 @@ def dedup(
     ] = True,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write the group of each graph to a table (.csv, .tsv, .json, .jsonl or .parquet), or one "
+        file_option(
+            "Write the group of each graph to a table (.csv, .tsv, .json, .jsonl or .parquet), or one "
             "graph of each group to a .g6 or .smi, as it is in the input.",
+            *OUTPUT,
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: Json = False,
     skip_invalid: Annotated[  # noqa: ARG001  (now the default; still accepted)
         bool, typer.Option("--skip-invalid", hidden=True)
     ] = False,

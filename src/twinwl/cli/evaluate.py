@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import ReadoutList, reads_data
+from twinwl.cli.options import OUTPUT, Json, ReadoutList, file_option, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
     from twinwl.datasets.opening import Reading
-    from twinwl.evaluation.evaluate import Evaluation
+    from twinwl.evaluation.result import Evaluation
 
 __all__ = ["evaluate", "register"]
 
@@ -123,19 +123,14 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         ),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
-    store: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File of finished folds; these are not run again.")
-    ] = None,
+    store: Annotated[Path | None, file_option("File of finished folds; these are not run again.")] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Also write the figures to a table: .csv, .tsv, .json, .jsonl, .parquet or .tex (LaTeX).",
+        file_option(
+            "Also write the figures to a table: .csv, .tsv, .json, .jsonl, .parquet or .tex (LaTeX).", *OUTPUT
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    json: Json = False,
     *,
     reading: Reading,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from twinwl.cli.options import ModelFile, reads_data
+from twinwl.cli.options import OUTPUT, ModelFile, file_option, reads_data
 from twinwl.errors import TwinWLError
 from twinwl.terminal import new_console, say
 
@@ -54,20 +54,15 @@ def register(app: typer.Typer) -> None:
 def explain(
     model: ModelFile,
     data: Annotated[str, typer.Argument(metavar="DATA", help="One graph, or several.", show_default=False)],
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write an HTML page, in one file.")
-    ] = None,
+    html: Annotated[Path | None, file_option("Also write an HTML page, in one file.")] = None,
     png: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also write a picture of one graph: .png, .svg or .pdf."),
+        file_option("Also write a picture of one graph: .png, .svg or .pdf."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Also write one row per graph and pattern: .csv, .tsv, .json, .jsonl or .parquet.",
+        file_option(
+            "Also write one row per graph and pattern: .csv, .tsv, .json, .jsonl or .parquet.", *OUTPUT
         ),
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="Number of columns (patterns) to show.")] = 10,

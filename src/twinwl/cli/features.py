@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import EdgeLabels, ReadoutList, among, readouts_asked, reads_data
+from twinwl.cli.options import OUTPUT, EdgeLabels, ReadoutList, among, file_option, readouts_asked, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ def register(app: typer.Typer) -> None:
 
 def features(
     data: Annotated[str, typer.Argument(metavar="DATA", help="The graphs.", show_default=False)],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The .npz (or .parquet) file to write.")
-    ],
+    output: Annotated[Path, file_option("The .npz (or .parquet) file to write.", *OUTPUT)],
     parquet: Annotated[
         bool, typer.Option("--parquet", help="Also write a .parquet of the same name; needs pyarrow.")
     ] = False,

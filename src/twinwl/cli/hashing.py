@@ -94,4 +94,4 @@ def _rounds(text: str | None) -> int | str | None:
         return text
     if text.isdecimal():
         return int(text)
-    raise TwinWLError(f"--n-iter: got {text!r}, expected an integer from 0 on or 'stable'")
+    raise TwinWLError(f"--n-iter: got {text!r}, expected an integer of at least 0 or 'stable'")

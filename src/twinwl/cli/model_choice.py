@@ -176,4 +176,4 @@ def _hops(text: str) -> int | str:
         return text
     if text.isdecimal() and int(text) > 0:
         return int(text)
-    raise TwinWLError(f"--hops: got {text!r}, expected 'growing' or an integer from 1 on")
+    raise TwinWLError(f"--hops: got {text!r}, expected 'growing' or an integer of at least 1")

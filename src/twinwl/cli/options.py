@@ -12,13 +12,16 @@ import typer
 
 __all__ = [
     "CHOICES",
+    "OUTPUT",
     "DataDir",
     "EdgeLabels",
     "IgnoreFeatures",
+    "Json",
     "ModelFile",
     "ReadoutList",
     "Readouts",
     "among",
+    "file_option",
     "readouts_asked",
     "reads_data",
 ]
@@ -59,6 +62,13 @@ def _readout_list(given: str | None) -> str | None:
     return given
 
 
+def file_option(text: str, *names: str) -> Any:  # noqa: ANN401  (as typer has it)
+    """Return an option with a file; ``names`` if it is not named like the parameter."""
+    return typer.Option(*names, metavar="FILE", help=text)
+
+
+OUTPUT = ("--output", "-o")
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 ModelFile: TypeAlias = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A file written by twinwl train.", show_default=False)
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from twinwl.cli.options import ModelFile, reads_data
+from twinwl.cli.options import OUTPUT, ModelFile, file_option, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -73,11 +73,9 @@ def predict(
     ],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write the table to a file: .csv, .tsv, .json, .jsonl or .parquet. \\[default: print CSV]",
+        file_option(
+            "Write the table to a file: .csv, .tsv, .json, .jsonl or .parquet. \\[default: print CSV]",
+            *OUTPUT,
         ),
     ] = None,
     proba: Annotated[

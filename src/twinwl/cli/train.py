@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import EdgeLabels, ReadoutList, among, readouts_asked, reads_data
+from twinwl.cli.options import OUTPUT, EdgeLabels, ReadoutList, among, file_option, readouts_asked, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -60,9 +60,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     data: Annotated[
         str, typer.Argument(metavar="DATA", help="Graphs with their targets.", show_default=False)
     ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="File to write, for example model.twinwl.")
-    ],
+    output: Annotated[Path, file_option("File to write, for example model.twinwl.", *OUTPUT)],
     method: Annotated[str, typer.Option(metavar="NAME", help="Method: stwin, stwin-svc or ntwin.")] = "stwin",
     task: Annotated[
         str,

@@ -11,8 +11,8 @@ import numpy as np
 from twinwl.arguments import ROUNDS, checked
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import concatenate
+from twinwl.graphs.coercion import one_graph
 from twinwl.graphs.node_features import labels_only
-from twinwl.isomorphism.one_graph import one_graph
 from twinwl.isomorphism.readouts import RoundReader, resolve
 from twinwl.isomorphism.values import class_numbers, readable
 from twinwl.isomorphism.verdict import Comparison, Witness

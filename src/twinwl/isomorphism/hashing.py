@@ -9,11 +9,10 @@ import numpy as np
 
 from twinwl.arguments import FLAG, ROUNDS, checked, one_of
 from twinwl.compilation.kernel import kernel
-from twinwl.graphs.coercion import as_batch
+from twinwl.graphs.coercion import as_batch, one_graph
 from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.inner_colours import n_distinct
 from twinwl.isomorphism.keys import absorbed, digest_keys
-from twinwl.isomorphism.one_graph import one_graph
 from twinwl.isomorphism.readouts import ReadoutError, RoundReader, resolve
 from twinwl.isomorphism.stable_hash import stable_folds
 from twinwl.refinement.content_keys import fold_keys, node_keys

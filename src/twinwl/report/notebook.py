@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from twinwl.estimators.explanation import Explanation
     from twinwl.estimators.trees import RootedTree
     from twinwl.evaluation.ceiling import Ceiling
-    from twinwl.evaluation.evaluate import Evaluation
     from twinwl.evaluation.power import Power
+    from twinwl.evaluation.result import Evaluation
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.verdict import Comparison
 

@@ -36,7 +36,7 @@ def permuted_copies(
     (GraphBatch(4 graphs, 10 nodes, 6 edges), [0, 0, 1, 1])
     """
     if n_copies < 1:
-        raise TwinWLError(f"n_copies: got {n_copies}, expected an integer from 1 on")
+        raise TwinWLError(f"n_copies: got {n_copies}, expected an integer of at least 1")
     rng = np.random.default_rng(random_state)
     copies = []
     for edges in edge_lists:

@@ -1,0 +1,156 @@
+"""The result of an evaluation: the stored rows, and their summary under each protocol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
+
+import numpy as np
+
+from twinwl.errors import TwinWLError, import_extra
+from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, names_for
+from twinwl.evaluation.protocols import PROTOCOLS, Summary, summarise
+from twinwl.evaluation.tasks import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from twinwl.evaluation.store import Row
+
+__all__ = ["Evaluation", "Record"]
+
+_CLASSES = Task("classification", "")
+
+
+class Record(TypedDict):
+    """One row of the table of an evaluation."""
+
+    dataset: str
+    method: str
+    protocol: str
+    optimistic: bool
+    metric: str
+    mean: float
+    std: float
+    n_folds: int
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All results of one method on one data set, and their summary under each protocol.
+
+    Attributes
+    ----------
+    dataset, method, protocol, metric : str
+        What was evaluated, and how the headline is read.
+    rows : list of dict
+        The stored results.
+    task : Task
+        Classification or regression, and why.
+    split : str
+        How the graphs were split, in words.
+    """
+
+    dataset: str
+    method: str
+    protocol: str
+    metric: str
+    rows: list[Row]
+    task: Task = _CLASSES
+    split: str = ""
+
+    def summary(self, protocol: str | None = None, metric: str | None = None) -> Summary | None:
+        """Summarise the results under a protocol; None if it does not apply (a method without epochs)."""
+        protocol = self.protocol if protocol is None else protocol
+        return summarise(self.rows, protocol, self.metric if metric is None else metric)
+
+    @property
+    def fold_scores(self) -> tuple[float, ...]:
+        """Scores of the folds under the chosen protocol."""
+        return self._headline.fold_scores
+
+    @property
+    def mean(self) -> float:
+        """Mean under the chosen protocol, over the folds where the metric is defined."""
+        return self._headline.mean
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over folds under the chosen protocol."""
+        return self._headline.std
+
+    @property
+    def _headline(self) -> Summary:
+        summary = self.summary()
+        if summary is None:
+            raise TwinWLError(f"{self.method} has no epochs, so {self.protocol!r} says nothing; use 'fair'")
+        return summary
+
+    @property
+    def n_leaked(self) -> int:
+        """Number of test graphs, over all folds of one repeat, with an isomorphic copy in training."""
+        first = {row["fold"]: row["n_leaked"] for row in self.rows if row["seed"] == self.rows[0]["seed"]}
+        return sum(first.values())
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics, the main one first; some may be undefined on some folds."""
+        asked = self.rows[0]["metrics"] if self.rows else []
+        others = [name for name in asked if all(name in row["metrics"] for row in self.rows)]
+        return list(dict.fromkeys([self.metric, *others]))
+
+    def to_records(self) -> list[Record]:
+        """Return one record per protocol and metric that applies.
+
+        ``n_folds`` counts the folds that the mean is over: those where the metric is defined. It is NaN where
+        there are none.
+        """
+        readings = [("fair", metric) for metric in self.metrics]
+        readings += [(protocol, "accuracy") for protocol in PROTOCOLS[1:]]
+        records: list[Record] = []
+        for protocol, metric in readings:
+            summary = self.summary(protocol, metric)
+            if summary is not None:
+                records.append(
+                    {
+                        "dataset": self.dataset,
+                        "method": self.method,
+                        "protocol": protocol,
+                        "optimistic": summary.optimistic,
+                        "metric": metric,
+                        "mean": summary.mean,
+                        "std": summary.std,
+                        "n_folds": len(summary.defined),
+                    }
+                )
+        return records
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return `to_records` as a pandas DataFrame.
+
+        From there all of pandas is at hand, as ``to_csv`` and ``to_latex``; ``pandas.concat`` puts the frames
+        of several evaluations into one table.
+        """
+        return import_extra("pandas", None).DataFrame(self.to_records())
+
+    def _repr_html_(self) -> str:
+        from twinwl.report.notebook import evaluation_html  # noqa: PLC0415  (on demand)
+
+        return evaluation_html(self)
+
+    def __str__(self) -> str:
+        headline = names_for(self.task.name)[0]
+        lines = [f"{self.method} on {self.dataset}"]
+        lines += [f"  {self.task}"] * bool(self.task.reason)
+        lines += [f"  {self.split}"] * bool(self.split)
+        lines += [f"  {'fair':<16} {self.summary('fair', metric)}" for metric in self.metrics]
+        for protocol in PROTOCOLS[1:] if headline == "accuracy" else ():
+            summary = self.summary(protocol, "accuracy")
+            lines.append(f"  {protocol:<16} {'–' if summary is None else summary}")
+        if self.n_leaked:
+            kept = [row["scores"].get(headline + WITHOUT_COPIES) for row in self.rows]
+            known = [score for score in kept if score is not None]
+            mean = METRICS[headline].text(float(np.mean(known))) if known else ""
+            without = f"; {headline} without them {mean}" if known else ""
+            lines.append(f"  {self.n_leaked} test graphs have an isomorphic copy in training{without}")
+        return "\n".join(lines)
