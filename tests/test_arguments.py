@@ -81,7 +81,7 @@ def test_an_integer_too_long_to_print_is_refused():
 
 
 def test_infinity_is_not_in_a_range_without_an_upper_end():
-    with pytest.raises(TwinWLError, match="expected a number from 0 on"):
+    with pytest.raises(TwinWLError, match="expected a number of at least 0"):
         checked("x", float("inf"), number(0))
 
 
