@@ -93,7 +93,7 @@ def test_unreadable_rows_are_counted_and_known_targets_compared(svc, tmp_path):
 def test_graphs_with_unknown_labels_are_counted_once(svc, tmp_path):
     data = tmp_path / "m.csv"
     data.write_text("smiles\nNN\nN\nCO\n")
-    assert "2 of 3 graphs carry only labels" in run("explain", svc, data).stderr
+    assert "2 of 3 graphs have only labels" in run("explain", svc, data).stderr
 
 
 def test_a_file_with_one_row_is_one_graph(svc, tmp_path):

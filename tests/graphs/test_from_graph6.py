@@ -91,7 +91,7 @@ BAD = {
     "SMILES": ("c1ccccc1", "out of range"),
     "number": (3, "3 is not a string"),
     "None": (None, "None is not a string"),
-    "directed among undirected": ("&?", "do not mix"),
+    "directed among undirected": ("&?", "cannot be mixed"),
 }
 
 

@@ -191,7 +191,7 @@ def test_graphs_joined_by_a_batch_vector_are_refused():
 
 
 def test_batch_that_does_not_know_its_graphs_is_refused():
-    with pytest.raises(GraphInputError, match=r"does not know its graphs.*list of Data"):
+    with pytest.raises(GraphInputError, match=r"its graphs are unknown.*list of Data"):
         GraphBatch.from_pyg(data.Batch(edge_index=EDGE, num_nodes=2))
 
 

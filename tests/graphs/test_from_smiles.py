@@ -52,8 +52,8 @@ BAD = {
     "missing value": (float("nan"), "nan cannot be read: it is of type float"),
     "None": (None, "of type NoneType"),
     "bytes": (b"CC", "of type bytes"),
-    "zero byte": ("C\0C", "characters that no text has"),
-    "surrogate": ("C\ud800", "characters that no text has"),
+    "zero byte": ("C\0C", "characters that are not valid text"),
+    "surrogate": ("C\ud800", "characters that are not valid text"),
     "length": ("C" * 1_000_000, "it has 1,000,000 characters, more than the 10,000"),
     "rings": ("C1CC2C1" + "C3C2C2C3" * 300 + "CC2", "it closes 602 rings, more than the 500"),
 }

@@ -51,10 +51,10 @@ class NotFittedTwinError(TwinWLError, NotFittedError):
 class GraphEstimator(BaseEstimator):
     """Base class of all estimators.
 
-    A subclass declares in ``_constraints`` what each parameter may be that its bases do not declare, in
-    ``_renamed`` the names that parameters had in the version before (these keep working, with a
-    FutureWarning), and in ``_fitted_attribute`` what ``fit`` sets last. As in scikit-learn, ``__init__`` and
-    ``set_params`` take everything; ``fit`` checks.
+    A subclass declares in ``_constraints`` the valid values of its own parameters, in ``_renamed`` the names
+    that parameters had in the previous version (these keep working, with a FutureWarning), and in
+    ``_fitted_attribute`` the attribute that ``fit`` sets last. As in scikit-learn, ``__init__`` and
+    ``set_params`` accept everything; ``fit`` checks.
     """
 
     _constraints: ClassVar[Constraints] = {}
@@ -78,13 +78,13 @@ class GraphEstimator(BaseEstimator):
 
     @classmethod
     def _with_params(cls, params: Mapping[str, object]) -> Self:
-        """Return an estimator with the parameters of a model file, which may have the names of before."""
+        """Return an estimator with the parameters of a model file, which may have their previous names."""
         self = cls(**_with_new_names(params, cls._renamed, warn=False))
         self._check_parameters()
         return self
 
     def _check_parameters(self) -> None:
-        """Refuse the first parameter that is not as declared."""
+        """Refuse the first parameter that violates its constraints."""
         for name, value in self.get_params(deep=False).items():
             checked(name, value, *self._constraints[name])
 
@@ -96,8 +96,8 @@ class GraphEstimator(BaseEstimator):
     def _graphs_to_fit(self, X: GraphsLike) -> GraphBatch:
         """Check the parameters and return the graphs.
 
-        Warn of continuous features where ``ignore_features`` is False: a parameter that only estimators have
-        which look at labels alone.
+        Warn about continuous features if ``ignore_features`` is False; only estimators that use labels alone
+        have this parameter.
         """
         self._check_parameters()
         batch = graphs_of(X, "fit")
@@ -105,8 +105,8 @@ class GraphEstimator(BaseEstimator):
         if features is not None and not getattr(self, "ignore_features", True):
             warn_caller(
                 f"{type(self).__name__} does not use continuous node features, and these graphs have "
-                f"{features.shape[1]} at each of {len(features):,} nodes; make labels of them with "
-                "GraphBatch.discretise(), take NTwinClassifier, which uses them, or silence this with the "
+                f"{features.shape[1]} at each of {len(features):,} nodes; turn them into labels with "
+                "GraphBatch.discretise(), use NTwinClassifier, which accepts them, or silence this with the "
                 "parameter ignore_features"
             )
         return batch
@@ -135,7 +135,7 @@ def warn_unseen_labels(strange: NDArray[np.bool_]) -> None:
     """
     if strange.any():
         warn_caller(
-            f"{np.count_nonzero(strange)} of {len(strange)} graphs carry only labels that no training graph "
+            f"{np.count_nonzero(strange)} of {len(strange)} graphs have only labels that no training graph "
             "has, so nothing is known about them; check that the labels mean the same"
         )
 

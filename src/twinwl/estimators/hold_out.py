@@ -58,7 +58,7 @@ def hold_out(codes: Int64, fraction: float, seed: int, groups: Int64 | None = No
 
 
 def _held_rows(codes: Int64, fraction: float, random: np.random.Generator) -> np.ndarray:
-    """Of each class hold out its share, rounded, but one at least and never the last."""
+    """Hold out the share of each class, rounded, at least one row and never the last."""
     held = np.zeros(len(codes), bool)
     for code in range(int(codes.max()) + 1):
         rows = random.permutation(np.flatnonzero(codes == code))
@@ -79,7 +79,7 @@ def _held_groups(codes: Int64, fraction: float, random: np.random.Generator, gro
         wanted = max(1, round(fraction * int(total[code])))
         for group in order[rows_of[order, code] > 0]:
             left = total - count - rows_of[group]
-            # The last group of a class is learnt from: a class that was never seen cannot be told.
+            # The last group of a class is kept: a class that does not occur in training cannot be predicted.
             if count[code] >= wanted or held[group] or not left.all():
                 continue
             held[group] = True

@@ -32,7 +32,7 @@ _ELEMENT = re.compile(r"[A-Z][a-z]?|\*")
 
 
 class Member(NamedTuple):
-    """A graph of a set: its row there, what it is called, its target (None where there is none)."""
+    """A graph of a set: its row, its name, its target (None if it has none)."""
 
     set: str
     row: int
@@ -41,7 +41,7 @@ class Member(NamedTuple):
 
 
 class AuditedSet(NamedTuple):
-    """A set with one target per graph, None where it is missing, and the column that they come from."""
+    """A set with one target per graph (None if it is missing), and the column of the targets."""
 
     data: Dataset
     targets: list[Any] | None
@@ -54,13 +54,13 @@ class Match(NamedTuple):
     Attributes
     ----------
     set, row, name
-        The graph: its set, its row there, what it is called.
+        The graph: its set, its row there, its name.
     target
-        Its target, None where there is none.
+        Its target; None if it has none.
     same : str or None
-        The finest level at which both are the same graph; None where they are only nearly so.
+        The finest level at which both are the same graph; None if they are only nearly the same.
     similarity : float
-        1 where they are the same.
+        1 if they are the same.
     other_set, other_row, other_name, other_target
         The graph of the earlier set.
     """
@@ -78,7 +78,7 @@ class Match(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """How many graphs of one set an earlier set has too.
+    """Number of graphs of one set that an earlier set has too.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Contradiction(NamedTuple):
     Attributes
     ----------
     level : str
-        At which they are copies.
+        The level at which they are copies.
     members : tuple of Member
     """
 
@@ -112,24 +112,24 @@ class Contradiction(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What `audit` found.
+    """The result of `audit`.
 
     Attributes
     ----------
     sizes : dict of str to int
         Number of graphs of each set.
     levels : tuple of str
-        From coarse to fine; one alone, ``"graph"``, where not all sets are molecules.
+        From coarse to fine; only ``"graph"`` if not all sets are molecules.
     level : str
-        The one at which contradictions are counted.
+        The level at which contradictions are counted.
     near : float
-        From which similarity on graphs are nearly the same.
+        Graphs of this similarity or more are nearly the same.
     overlaps : list of Overlap
         One per pair of sets.
     matches : list of Match
-        One per graph that an earlier set has too, or nearly.
+        One per graph with the same, or nearly the same, graph in an earlier set.
     contradictions : list of Contradiction
-        Among copies within a set, and between sets whose targets have one name.
+        Copies within a set, and between sets whose targets have the same name.
     """
 
     sizes: dict[str, int]
@@ -165,7 +165,7 @@ class Audit:
         name
             The set.
         level
-            At which they are the same; None counts those that are nearly the same as well.
+            The level at which they are the same; None also counts those that are nearly the same.
         """
         checked("name", name, one_of(*self.sizes))
         checked("level", level, one_of(*self.levels), None)
@@ -186,26 +186,26 @@ def audit(
     target: str | None = None,
     smiles_column: str | None = None,
 ) -> Audit:
-    """Find the graphs of data sets that earlier ones have too, or nearly, and copies whose targets disagree.
+    """Find graphs that earlier data sets have too, or nearly, and copies with different targets.
 
     Parameters
     ----------
     train
-        What `twinwl.load_dataset` takes, or a data set. Alone it is searched for copies whose targets
-        disagree.
+        A data set, or anything `twinwl.load_dataset` accepts. If it is the only one, it is searched for
+        copies with different targets.
     *others
         More of them, each compared with all before it.
     near
         Graphs of this similarity or more (twin kernel, minmax, two rounds; molecules by elements and bonds)
         count as nearly the same.
     level
-        At which contradictions are counted: for molecules a level of `twinwl.from_smiles` from
-        ``"skeleton"`` to ``"stereo"``; None takes ``"constitution"``. Graphs of other kinds have one level,
+        Level at which contradictions are counted: for molecules a level of `twinwl.from_smiles` from
+        ``"skeleton"`` to ``"stereo"``; None means ``"constitution"``. Other graphs have one level,
         ``"graph"``.
     target
-        Column of the targets, in the tables that have it; without, targets of tables are not compared.
+        Column of the targets, in the tables that have it; None does not compare targets of tables.
     smiles_column
-        Column of the SMILES; None takes the one that is called so.
+        Column of the SMILES; None looks for a column of that name.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def audit(
 
 
 def audit_sets(given: Sequence[AuditedSet], near: float, level: str | None) -> Audit:
-    """Do the same with sets that were read, each with one target per graph (None where it is missing)."""
+    """Do the same for sets that have been read, each with one target per graph (None if it is missing)."""
     sets = _named_apart(given)
     graphs = [_plain(one.data) for one in sets]
     levels = LADDER if all(one.data.smiles is not None for one in sets) else (GRAPH,)
@@ -292,7 +292,7 @@ def _member(one: AuditedSet, graph: int) -> Member:
 
 
 def read_audited(source: object, reading: Reading) -> AuditedSet:
-    """Read a set with its targets, where it has the column that they are in."""
+    """Read a set, with its targets if it has the column."""
     if reading.target is not None and not isinstance(source, Dataset):
         columns = read_columns(source, replace(reading, target=None))
         if columns and reading.target not in columns:
@@ -301,7 +301,7 @@ def read_audited(source: object, reading: Reading) -> AuditedSet:
 
 
 def _named_apart(sets: Sequence[AuditedSet]) -> list[AuditedSet]:
-    """Give sets of one name names of their own, in their order."""
+    """Make the names of sets unique, by numbers."""
     named: dict[str, AuditedSet] = {}
     for one in sets:
         numbered = (f"{one.data.name} ({place})" for place in itertools.count(2))

@@ -20,14 +20,14 @@ __all__ = ["atomic_write", "errors_of_writing", "written"]
 def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a binary file that replaces ``path`` only if the block ends without error.
 
-    The bytes go to a temporary file in the same folder, which is flushed to the disk and renamed; whatever
-    goes wrong, ``path`` holds what it held before and the temporary file is gone.
+    The bytes go to a temporary file in the same folder, which is flushed to the disk and renamed; after any
+    error ``path`` is unchanged and the temporary file is removed.
 
     Parameters
     ----------
     path
-        The file to write; its folder must exist. What is not a file, such as ``/dev/stdout``, is written to
-        as it is.
+        The file to write; its folder must exist. Anything that is not a file, such as ``/dev/stdout``, is
+        written to directly.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def errors_of_writing(path: Path) -> Iterator[None]:
 
 
 def _give_usual_rights(temporary: Path, target: Path) -> None:
-    """Give the file the rights it would have had without the detour: mkstemp lets only its owner read."""
+    """Give the file the usual permissions: a file of mkstemp is readable only by its owner."""
     if target.exists():
         temporary.chmod(target.stat().st_mode & 0o777)
         return

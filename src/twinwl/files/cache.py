@@ -38,7 +38,7 @@ def cache_folder() -> Path:
         return Path(chosen).expanduser().absolute()
     cache = user_cache()
     if cache is None:
-        raise TwinWLError("nothing tells which folder is your home; set TWINWL_CACHE to a folder")
+        raise TwinWLError("your home folder is unknown; set TWINWL_CACHE to a folder")
     return cache
 
 

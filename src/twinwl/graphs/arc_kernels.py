@@ -27,7 +27,7 @@ class Arcs(NamedTuple):
 class Entries(NamedTuple):
     """Arcs by the node they are entered at.
 
-    A number is ``2 * neighbour + reversed``: the bit remembers from which end an edge was named, so that
+    A number is ``2 * neighbour + reversed``: the bit is the end from which an edge was given, so that
     giving it from both ends is not a repetition, but giving it twice from one end is.
     """
 
@@ -37,10 +37,9 @@ class Entries(NamedTuple):
 
 @kernel
 def bucket(arcs: Arcs, cursor: Int64, place_of_node: Int64, moved: Entries, entries: Entries) -> None:
-    """Enter each arc at its source and, where undirected, its reverse at its target, in order of neighbours.
+    """Enter each arc at its source and, if undirected, its reverse at its target, in order of neighbours.
 
-    Entries go into buckets by neighbour first and by node then. Both times they keep their order, so a node's
-    are sorted in the end.
+    A stable bucket sort by neighbour and then by node, so the entries of each node are sorted.
     """
     sources, targets, given, directed = arcs
     for end in range(1 if directed else 2):
@@ -53,7 +52,7 @@ def bucket(arcs: Arcs, cursor: Int64, place_of_node: Int64, moved: Entries, entr
             cursor[there] = place + 1
     begin = 0
     for there in range(len(cursor) - 1):
-        # Filling the buckets has moved each one's begin to its end.
+        # Filling the buckets has moved the begin of each to its end.
         for place in range(begin, cursor[there]):
             here, end = moved.numbers[place] >> 1, moved.numbers[place] & 1
             entries.numbers[place_of_node[here]] = 2 * there + end

@@ -17,7 +17,7 @@ MAX_NODES = 2**31 - 2  # node numbers are int32
 
 
 class Adjacency(NamedTuple):
-    """The arcs of a batch in CSR form, and what was noticed on the way."""
+    """The arcs of a batch in CSR form, and the number of arcs that were dropped or merged."""
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
@@ -38,7 +38,7 @@ def assemble(
 ) -> Adjacency:
     """Build the CSR arrays of a batch from arcs in any order.
 
-    An undirected edge may be named once or from both ends. Self-loops are dropped and repeated arcs
+    An undirected edge may be given once or from both ends. Self-loops are dropped and repeated arcs
     merged, with one warning that counts them.
 
     Parameters
@@ -58,12 +58,12 @@ def assemble(
     -------
     Adjacency
         ``n_loops`` and ``n_parallel`` count the arcs dropped and merged. ``one_way`` is the first arc of
-        an undirected batch that was named from one end only, as batch-wide node numbers, or None.
+        an undirected batch that was given from one end only, as batch-wide node numbers, or None.
 
     Raises
     ------
     GraphInputError
-        If one edge is named twice with different labels, or there are too many nodes.
+        If an edge is given twice with different labels, or there are too many nodes.
     """
     from twinwl.graphs.arc_kernels import (  # noqa: PLC0415  (numba: for those who build graphs)
         Arcs,

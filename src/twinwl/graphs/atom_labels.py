@@ -1,4 +1,4 @@
-"""What the label of an atom says: five levels, of which the first four each hold all of the one before.
+"""Atom labels: five levels, of which the first four each include the one before.
 
 Labels are written as in the brackets of SMILES: ``NH3+`` is a nitrogen with three hydrogens and a positive
 charge, ``13C`` a carbon of mass 13, ``CH3•`` a radical, ``CH(R)`` a stereocentre.
@@ -33,10 +33,10 @@ _CARBON = (6,)
 
 
 def atom_reader(chem: ModuleType, atoms: AtomLevel) -> Callable[[Chem.Mol], list[AtomKey]]:
-    """Return what reads the atoms of a molecule, as one tuple each, from which `atom_label` makes a label.
+    """Return a function that reads the atoms of a molecule, as one tuple each, for `atom_label`.
 
-    RDKit hands out no array of atoms, and what is asked of each costs a thirtieth of the time of parsing the
-    molecule: so only what the level needs is asked for.
+    RDKit has no array of atoms, and each property of all atoms costs a thirtieth of the time of parsing the
+    molecule: so only those that the level needs are read.
     """
     atom = chem.Atom
     number, hydrogens, charge = atom.GetAtomicNum, atom.GetTotalNumHs, atom.GetFormalCharge
@@ -79,7 +79,7 @@ def atom_reader(chem: ModuleType, atoms: AtomLevel) -> Callable[[Chem.Mol], list
 
 
 def atom_label(atoms: AtomLevel, key: AtomKey) -> str:
-    """Write what was read of an atom as a label.
+    """Return the label of an atom as text.
 
     >>> atom_label("skeleton", (7,)), atom_label("constitution", (7, 3, 1, 0))
     ('N', 'NH3+')

@@ -79,7 +79,7 @@ class GraphBatch(Constructors, Exporters):
         validate(self)
         for name in ARRAYS:
             array = getattr(self, name)
-            if array is not None and array.flags.writeable:  # the caller may go on writing into their own
+            if array is not None and array.flags.writeable:  # the caller may keep writing to their own
                 object.__setattr__(self, name, array.copy())
         self._freeze()
 
@@ -195,7 +195,7 @@ class GraphBatch(Constructors, Exporters):
 
     @property
     def n_edges(self) -> int:
-        """Number of edges (of arcs where directed) in all graphs."""
+        """Number of edges (of arcs if directed) in all graphs."""
         return len(self.indices) if self.directed else len(self.indices) // 2
 
     @property

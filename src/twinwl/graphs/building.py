@@ -1,4 +1,4 @@
-"""The last step of every constructor: checked parts of graphs in, one GraphBatch out."""
+"""The last step of every constructor: parts of graphs are checked and become one GraphBatch."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def build(
     directed, warn
         As in `assemble`.
     one_way_remedy
-        Where given, each undirected edge must be named from both ends; this says what to do otherwise.
+        If given, each undirected edge must be given from both ends; the text says what to do otherwise.
     """
     graph_ptr = pointer(node_counts)
     _check_edges(node_counts, edge_counts, sources, targets)
@@ -125,7 +125,7 @@ def _check_edges(
 
 
 def check_plausible(n_nodes: int, size: int, graph: int) -> None:
-    """Refuse a node count that would fill the memory though next to nothing was given for it.
+    """Refuse a number of nodes that would fill the memory although the input is small.
 
     >>> check_plausible(1_000, 3, graph=0)
     """
@@ -137,12 +137,12 @@ def check_plausible(n_nodes: int, size: int, graph: int) -> None:
 
 
 def listed(values: Iterable[object], name: str) -> list[object]:
-    """Return one entry per graph as a list, refusing what is plainly a single one."""
+    """Return one entry per graph as a list, refusing a single graph."""
     return items(name, values, "one entry per graph; wrap a single one in a list")
 
 
 def of_one_kind(graphs: Iterable[_Graph], kind: type[_Graph], library: str) -> list[_Graph]:
-    """Return a library's graphs as a list: all of its type, and all directed or none."""
+    """Return the graphs of a library as a list: all of its type, all directed or all undirected."""
     if is_a(graphs, kind):
         raise GraphInputError(f"this is one {library} graph, not a list of them; wrap it in a list: [graph]")
     collected = cast("list[_Graph]", listed(graphs, "graphs"))
@@ -161,7 +161,7 @@ def of_one_kind(graphs: Iterable[_Graph], kind: type[_Graph], library: str) -> l
 
 
 def aligned(values: Iterable[object] | None, n_graphs: int, name: str) -> list[object] | None:
-    """Return one entry per graph, or None where no graph has one; some with and some without is an error."""
+    """Return one entry per graph, or None if no graph has one; only some of them is an error."""
     if values is None:
         return None
     entries = listed(values, name)
@@ -206,7 +206,7 @@ def coded(parts: Sequence[object] | None, counts: NDArray[np.int64], what: str) 
 
 
 def stacked_features(parts: Sequence[object], counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Stack per-graph feature matrices, refusing what would not stack or holds no number."""
+    """Stack per-graph feature matrices, refusing different widths and values that are not numbers."""
     stacked: list[NDArray[np.float64]] = []
     for graph, (part, count) in enumerate(zip(parts, counts.tolist(), strict=True)):
         matrix: NDArray[np.float64] = foreign_array("node features", part, np.float64, graph)

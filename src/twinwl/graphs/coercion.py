@@ -95,14 +95,14 @@ _WITH_ATTRIBUTES = {"networkx graph", "igraph graph"}
 
 
 def one_graph(graph: object, name: str) -> GraphBatch:
-    """Return a batch of one, or say what else was given.
+    """Return a batch of one graph; refuse any other number.
 
     Parameters
     ----------
     graph
         A batch or list of one graph, or the graph itself.
     name
-        What to call it in an error.
+        Name of the argument, for the error.
 
     >>> import networkx as nx
     >>> one_graph(nx.path_graph(3), "the first graph")
@@ -119,7 +119,7 @@ def one_graph(graph: object, name: str) -> GraphBatch:
 
 
 def _collected(graphs: object) -> list[Any]:
-    """Return the graphs as a list, refusing a lone graph kindly."""
+    """Return the graphs as a list; refuse a single graph, with a hint."""
     if _kind(graphs) == "string":
         raise GraphInputError(f"{shown(graphs)} is one string, not a list of graphs; {_STRINGS}")
     kind = _kind(graphs)

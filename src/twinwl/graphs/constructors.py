@@ -45,11 +45,11 @@ class Constructors:
         Parameters
         ----------
         edge_lists
-            An edge may be named once or from both ends; arrays of shape (n_edges, 2) are taken too.
+            An edge may be given once or from both ends; arrays of shape (n_edges, 2) are accepted too.
         node_labels
             One sequence of labels per graph; its length is that graph's number of nodes.
         num_nodes
-            Number of nodes of each graph; needed only where isolated nodes come last.
+            Number of nodes of each graph; needed only if the last nodes are isolated.
         edge_labels
             One sequence of labels per graph, aligned with its edge list.
         node_features
@@ -101,7 +101,7 @@ class Constructors:
         """Build a batch from adjacency matrices, sparse or dense.
 
         A matrix that is not symmetric is an error unless ``directed=True``. Entries other than 0 and 1 are
-        weights: ignored with a warning, unless ``edge_label="weight"`` makes edge labels of them.
+        weights: ignored with a warning, unless ``edge_label="weight"`` turns them into edge labels.
 
         >>> import scipy.sparse as sp
         >>> from twinwl import GraphBatch
@@ -123,12 +123,12 @@ class Constructors:
         """Build a batch from PyTorch Geometric ``Data`` objects, or from the graphs of one ``Batch``.
 
         ``x`` of an integer kind is node labels: the integer of a single column, the place of the one in
-        one-hot rows, else a tuple per row. ``x`` of a floating kind is node labels where every row of every
+        one-hot rows, else a tuple per row. ``x`` of a floating kind is node labels if every row of every
         graph is one-hot, and continuous node features otherwise. ``edge_attr`` is edge labels by the same
-        rules; several continuous columns are an error, since edges carry no features here.
+        rules; several continuous columns are an error, because edges have no features here.
 
         ``edge_weight``, and an ``edge_attr`` of one floating column, are weights: ignored with a warning.
-        ``edge_label`` names the attribute whose rows are edge labels as they stand, continuous or not.
+        ``edge_label`` names the attribute whose rows are used as edge labels, continuous or not.
 
         ``edge_index`` must hold both arcs of each edge; with ``directed=True`` arcs stay one-way.
 
@@ -166,7 +166,7 @@ class Constructors:
     ) -> GraphBatch:
         """Build a batch from SMILES strings; atoms are nodes, bonds are edges.
 
-        Hydrogens are atoms only where RDKit makes them so.
+        Hydrogens are atoms only if RDKit treats them as atoms.
 
         Parameters
         ----------
@@ -176,12 +176,12 @@ class Constructors:
             ``"fail"``: a string that does not parse raises an error. ``"skip"``: such strings are left out,
             with one warning that counts them (to know which, use `twinwl.graphs.from_smiles.read_smiles`).
         atoms
-            What labels say, and so what counts as the same molecule: ``"skeleton"`` element and bond type;
-            ``"constitution"`` also formal charge, hydrogens and radicals; ``"isotope"`` also isotopes;
+            Content of the labels, and so what counts as the same molecule: ``"skeleton"`` element and bond
+            type; ``"constitution"`` also formal charge, hydrogens and radicals; ``"isotope"`` also isotopes;
             ``"stereo"`` also tetrahedral and double-bond stereo, as CIP descriptors. ``"ecfp"``, apart from
             these: the atom invariants of Morgan fingerprints, for features.
         n_jobs
-            Processes; None is one. The result is the same.
+            Number of processes; None means one. The result does not depend on it.
 
         >>> from twinwl import GraphBatch
         >>> acetate = GraphBatch.from_smiles(["CC(=O)[O-]"])
@@ -196,7 +196,7 @@ class Constructors:
 
     @classmethod
     def from_rdkit(cls, molecules: Iterable[Chem.Mol], atoms: AtomLevel = "skeleton") -> GraphBatch:
-        """Build a batch from RDKit molecules; ``atoms`` says what labels say, as in `from_smiles`.
+        """Build a batch from RDKit molecules; ``atoms`` is the content of the labels, as in `from_smiles`.
 
         >>> from rdkit import Chem
         >>> from twinwl import GraphBatch

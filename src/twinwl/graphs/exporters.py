@@ -35,9 +35,9 @@ class Exporters:
     def to_networkx(
         self, node_label: str = "label", edge_label: str = "label", node_features: str = "features"
     ) -> list[nx.Graph]:
-        """Return networkx graphs: ``DiGraph`` where the batch is directed, else ``Graph``.
+        """Return networkx graphs: ``DiGraph`` if the batch is directed, else ``Graph``.
 
-        Labels and features become attributes of these names, where the batch has them.
+        Labels and features, if there are any, become attributes of these names.
 
         >>> from twinwl import GraphBatch
         >>> [ethanol] = GraphBatch.from_edges([[(0, 1), (1, 2)]], node_labels=[["C", "C", "O"]]).to_networkx()
@@ -69,7 +69,7 @@ class Exporters:
         return out
 
     def to_scipy(self) -> list[scipy.sparse.csr_array]:
-        """Return adjacency matrices of zeros and ones; labels and features have no place in them.
+        """Return adjacency matrices of zeros and ones, without labels and features.
 
         >>> from twinwl import GraphBatch
         >>> GraphBatch.from_edges([[(0, 1)]]).to_scipy()[0].toarray()
@@ -111,10 +111,10 @@ class Exporters:
     def to_pyg(self) -> list[torch_geometric.data.Data]:
         """Return PyTorch Geometric ``Data``, as `GraphBatch.from_pyg` reads them.
 
-        ``edge_index`` holds both arcs of each edge. ``x`` holds the features, in single precision, where
-        the batch has them. Otherwise it holds the labels: integers as they are, one column per entry for
-        tuples of integers, and for all other labels their place in ``batch.node_vocabulary``. Where the batch
-        has both, the labels stand in ``node_label``. ``edge_attr`` holds the edge labels by the same rule.
+        ``edge_index`` has both arcs of each edge. ``x`` has the features, in single precision, if there are
+        any. Otherwise it has the labels: integers as they are, one column per entry for tuples of integers,
+        and for all other labels their index in ``batch.node_vocabulary``. If there are both, the labels are
+        in ``node_label``. ``edge_attr`` has the edge labels by the same rule.
 
         >>> from twinwl import GraphBatch
         >>> GraphBatch.from_edges([[(0, 1)]], node_labels=[[6, 8]]).to_pyg()
@@ -146,8 +146,8 @@ class Exporters:
         """Return SMILES of molecules, as `GraphBatch.from_smiles` reads them.
 
         Atoms are the node labels (element symbols) and bonds the edge labels, so charges, hydrogens and
-        stereo, which a batch does not hold, are whatever makes the valences right. Every string is read
-        again and compared with its graph; a graph that no molecule fits is an error that names it.
+        stereo, which a batch does not have, are chosen such that the valences are right. Every string is read
+        again and compared with its graph; a graph that fits no molecule is an error.
 
         >>> from twinwl import GraphBatch
         >>> GraphBatch.from_smiles(["OCC", "c1ccc[nH]1"]).to_smiles()
@@ -159,7 +159,7 @@ class Exporters:
 
 
 def _edges(graph: GraphBatch) -> tuple[NDArray[np.int64], NDArray[np.int32] | None]:
-    """Return the ends of each edge (of each arc where directed), shape (n_edges, 2), and its label code."""
+    """Return the ends of each edge (of each arc if directed), shape (n_edges, 2), and its label code."""
     sources, targets = graph.arcs()
     kept = np.ones(len(targets), bool) if graph.directed else sources < targets
     ends = np.column_stack([sources[kept], targets[kept].astype(np.int64)])
@@ -171,7 +171,7 @@ def _named(codes: NDArray[np.int32], vocabulary: tuple[Label, ...]) -> Iterator[
 
 
 def _integer_rows(vocabulary: tuple[Label, ...]) -> NDArray[np.int64]:
-    """Return one row of integers per label: its own where it has some, else its place in the vocabulary."""
+    """Return one row of integers per label: its own if it has some, else its index in the vocabulary."""
     rows = [label if isinstance(label, tuple) else (label,) for label in vocabulary]
     own = all(type(entry) is int and -(2**63) <= entry < 2**63 for row in rows for entry in row)
     if rows and own and len({len(row) for row in rows}) == 1:

@@ -70,7 +70,7 @@ def flat_edges(lists: Sequence[object]) -> tuple[NDArray[np.int64], NDArray[np.i
     >>> counts.tolist(), edges.tolist()
     ([2, 0], [[0, 1], [1, 2]])
     """
-    # Plain lists of plain pairs are flattened in C; all else, and whatever is wrong, goes one by one.
+    # Plain lists of plain pairs are flattened in C; everything else is read one by one.
     if all(type(part) is list for part in lists):
         pairs: list[Any] = list(itertools.chain.from_iterable(lists))  # type: ignore[arg-type]
         if set(map(type, pairs)) <= {tuple, list} and set(map(len, pairs)) <= {2}:
@@ -108,7 +108,7 @@ def _edge_array(graph: int, edge_list: object) -> NDArray[np.int64]:
 
 
 def _without_bools(graph: int, edge_list: object) -> list[object]:
-    """Return the edges as a list; NumPy would take True for node 1."""
+    """Return the edges as a list; NumPy would read True as node 1."""
     edges = items("edge list", edge_list, _PAIR, graph, ordered=False)
     for edge in edges:
         if (is_a(edge, tuple) or is_a(edge, list)) and any(is_a(end, bool) for end in edge):
@@ -117,7 +117,7 @@ def _without_bools(graph: int, edge_list: object) -> list[object]:
 
 
 def _length(part: object) -> int:
-    """Return how many entries there are; what has no length is refused when it is read."""
+    """Return the number of entries; objects without a length are refused when they are read."""
     try:
         return len(part)  # type: ignore[arg-type]
     except Exception:  # noqa: BLE001
@@ -134,7 +134,7 @@ def _node_counts(
     edge_counts: NDArray[np.int64],
     edges: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Take the numbers of nodes from what the caller said, else from the largest node numbers."""
+    """Return the number of nodes of each graph: as given, else from the largest node number."""
     if declared is not None:
         count = integer(0, MAX_NODES)
         given = [checked("num_nodes", value, count, graph=graph) for graph, value in enumerate(declared)]

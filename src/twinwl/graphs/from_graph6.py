@@ -52,7 +52,7 @@ def from_graph6(strings: Iterable[str | bytes]) -> GraphBatch:
             place for place, part in enumerate(parsed) if (part.kind == b"&") != (parsed[0].kind == b"&")
         )
         raise GraphInputError(
-            "digraph6 and undirected strings do not mix; put them into batches of their own", graph
+            "digraph6 and undirected strings cannot be mixed; put them into separate batches", graph
         )
     node_counts = np.array([part.n_nodes for part in parsed], dtype=np.int64)
     if any(part.kind == b":" for part in parsed):
@@ -134,7 +134,7 @@ def _raw(text: object, graph: int) -> bytes:
 
 
 def _marked(raw: bytes, text: object, graph: int) -> tuple[bytes, bytes]:
-    """Take off the optional header and the mark that tells the formats apart."""
+    """Remove the optional header and the character that marks the format."""
     for header, mark in _HEADERS.items():
         if raw.startswith(header):
             raw = raw[len(header) :]

@@ -52,7 +52,7 @@ def from_igraph(
 def _values(
     sequence: igraph.VertexSeq | igraph.EdgeSeq, attribute: str, what: str, graph: int
 ) -> list[object]:
-    """Return one attribute of each node or edge; where it was never set igraph has None."""
+    """Return one attribute of each node or edge; igraph returns None if it was never set."""
     if not len(sequence):
         return []
     known = sequence.attributes()

@@ -26,7 +26,7 @@ _MISSING = object()
 
 
 class _Part(NamedTuple):
-    """One graph, taken apart: ends and labels of its edges, in the order they were met."""
+    """The parts of one graph: ends and labels of its edges, in order of occurrence."""
 
     sources: list[int]
     targets: list[int]
@@ -81,7 +81,7 @@ def _flat(parts: list[list[int]]) -> NDArray[np.int64]:
 
 
 def _taken_apart(graph: nx.Graph, edge_label: str | None, position: int) -> _Part:
-    """Read the adjacency dictionaries as whole: an undirected edge is met from both its ends."""
+    """Read whole adjacency dictionaries: an undirected edge occurs from both ends."""
     number_of: Mapping[Hashable, int] = {node: number for number, node in enumerate(graph)}
     if graph.is_multigraph():
         return _multigraph_apart(graph, number_of, edge_label, position)
@@ -105,7 +105,7 @@ def _taken_apart(graph: nx.Graph, edge_label: str | None, position: int) -> _Par
 def _multigraph_apart(
     graph: nx.Graph, number_of: Mapping[Hashable, int], edge_label: str | None, position: int
 ) -> _Part:
-    """Read a multigraph edge by edge, so that parallel edges are met once each and can be counted."""
+    """Read a multigraph edge by edge, so that parallel edges can be counted."""
     if edge_label is None:
         ends = list(graph.edges(keys=False))
         labels: list[object] = []

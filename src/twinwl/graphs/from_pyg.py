@@ -90,7 +90,7 @@ def _taken_apart(batch: Any) -> list[object]:  # noqa: ANN401
         return list(batch.to_data_list())
     except (RuntimeError, AttributeError) as error:
         raise GraphInputError(
-            "this Batch does not know its graphs, as it was not built by Batch.from_data_list; give a list "
+            "this Batch was not built by Batch.from_data_list, so its graphs are unknown; give a list "
             "of Data objects"
         ) from error
 
@@ -105,7 +105,7 @@ def _n_batched(data: Any) -> int:  # noqa: ANN401
 
 
 def _array(tensor: object, name: str, graph: int | None = None) -> NDArray[Any]:
-    """Return a tensor as an array, wherever it lives."""
+    """Return a tensor as an array, from any device."""
     for step in ("detach", "cpu"):
         move = attribute_of(tensor, step)
         tensor = move() if callable(move) else tensor
@@ -166,7 +166,7 @@ def _edge_labels(
     if labels is None:
         graph = next((place for place, part in enumerate(columns) if part.size), 0)
         raise GraphInputError(
-            "its edge_attr is continuous, and edges carry no features here; drop it (data.edge_attr = None), "
+            "its edge_attr is continuous, but edges have no features here; drop it (data.edge_attr = None), "
             'or pass edge_label="edge_attr" to take its rows as labels',
             graph,
         )

@@ -26,7 +26,7 @@ _BINARISE = "binarise the matrix, (matrix != 0).astype(int), or threshold it"
 
 
 class _Entries(NamedTuple):
-    """The non-zero places of one matrix, and what stands there."""
+    """The non-zero places of one matrix, and their values."""
 
     n_nodes: int
     rows: NDArray[np.integer[Any]]
@@ -75,7 +75,7 @@ def _flat(parts: list[NDArray[np.integer[Any]]]) -> NDArray[np.int64]:
 
 
 def _entries(matrix: object, graph: int) -> _Entries:
-    """Read one matrix without changing it: its places that hold a one."""
+    """Read the non-zero entries of one matrix, without changing it."""
     if _is_sparse(matrix):
         shape = matrix.shape  # type: ignore[attr-defined]
         _check_square(shape, graph)
@@ -110,7 +110,7 @@ def _check_square(shape: tuple[int, ...], graph: int) -> None:
 
 
 def _triples(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:  # noqa: ANN401
-    """Return rows, columns and values; CSR is read as it stands, which for small graphs is much faster."""
+    """Return rows, columns and values; CSR is read directly, which is much faster for small graphs."""
     if matrix.format == "csr":
         rows = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
         n_stored = int(matrix.indptr[-1])

@@ -1,4 +1,4 @@
-"""SMILES strings and RDKit molecules into a GraphBatch: atoms and bonds labelled as asked for."""
+"""SMILES strings and RDKit molecules into a GraphBatch, with labels of atoms and bonds."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _SKIP = 'correct it, drop it, or pass on_error="skip"'
 
 
 class SmilesFailure(NamedTuple):
-    """A SMILES string that could not be read: its place in the input, what stood there, and why."""
+    """A SMILES string that could not be read: its index in the input, the string, and the reason."""
 
     position: int
     smiles: object
@@ -59,7 +59,7 @@ class SmilesFailure(NamedTuple):
 
 
 class ReadSmiles(NamedTuple):
-    """Graphs of the strings that could be read, the input index of each, and what could not be read."""
+    """Graphs of the strings that could be read, the input index of each, and the failures."""
 
     graphs: GraphBatch
     kept: list[int]
@@ -88,7 +88,7 @@ def read_smiles(
 ) -> ReadSmiles:
     """Read SMILES strings into graphs, keeping track of which could be read; the parameters of `from_smiles`.
 
-    Molecules are taken apart some hundred at a time: all of them at once would fill the memory.
+    Molecules are converted a few hundred at a time, because all of them at once would fill the memory.
 
     >>> graphs, kept, failures = read_smiles(["CCO", "C(", "N"], on_error="skip")
     >>> len(graphs), kept, failures[0].position
@@ -158,7 +158,7 @@ def _read_chunk(strings: list[object], atoms: AtomLevel) -> ReadSmiles:
 
 
 def _flat_parser(chem: ModuleType, atoms: AtomLevel) -> Callable[[str], Chem.Mol | None]:
-    """Return what parses SMILES without what no label needs, such as stereo, and so in less time."""
+    """Return a parser of SMILES that skips what the labels do not need, such as stereo, to save time."""
     # Atropisomers need hybridisation; not every version of RDKit has a step for them.
     needless = ["SETCONJUGATION", "SETHYBRIDIZATION", "CLEANUPCHIRALITY", "CLEANUPATROPISOMERS"]
     needless += ["FINDRADICALS"] if atoms == "skeleton" else []
@@ -195,13 +195,13 @@ def _unreadable(failure: SmilesFailure) -> GraphInputError:
 
 
 def _refused(text: object) -> str:
-    """Say why a string is not even handed to RDKit; empty where it is."""
+    """Return why a string is not passed to RDKit; empty if it is."""
     if not is_a(text, str):
         return f"it is of type {type(text).__name__}, not a string"
     if not text.strip():
         return "it is empty"
     if "\0" in text or not (text.isascii() or _is_unicode(text)):
-        return "it holds characters that no text has"
+        return "it has characters that are not valid text"
     if len(text) > MAX_LENGTH:
         return f"it has {len(text):,} characters, more than the {MAX_LENGTH:,} that are read in bounded time"
     if len(text) > 2 * MAX_RINGS:
@@ -212,7 +212,7 @@ def _refused(text: object) -> str:
 
 
 def _reason(chem: ModuleType, text: object) -> str:
-    """Say why a string could not be read: its chemistry where the syntax is right."""
+    """Return why a string could not be read: its chemistry if the syntax is right."""
     refused = _refused(text)
     if refused:
         return refused
@@ -229,7 +229,7 @@ def _reason(chem: ModuleType, text: object) -> str:
 def _molecule(chem: ModuleType, text: str, **options: bool) -> Chem.Mol | None:
     try:
         return chem.MolFromSmiles(text, **options)
-    except RuntimeError:  # a condition that RDKit checks inside, and does not meet
+    except RuntimeError:  # an internal condition of RDKit that is not met
         return None
 
 

@@ -123,7 +123,7 @@ def _form(colours: list[int], ends: Int64, kinds: list[int], *, directed: bool) 
 
 @lru_cache(maxsize=1)
 def _gives_new_places() -> bool:
-    """Tell which way igraph's permutations point.
+    """Return which direction igraph's permutations have.
 
     ``canonical_permutation`` is made for ``permute_vertices``. Up to 0.11 entry i is the new place of vertex
     i, from 1.0 on it is the vertex that moves to place i; read the wrong way, isomorphic graphs get different

@@ -166,7 +166,7 @@ def _blocks(stream: Iterator[object]) -> Iterator[tuple[int, GraphBatch]]:
 
 
 def _drawn(stream: Iterator[object]) -> Iterator[object]:
-    """Yield what an iterator yields; what it raises is told with the place."""
+    """Yield the graphs of an iterator; an error names the place."""
     for place in itertools.count():
         try:
             item = next(stream)
