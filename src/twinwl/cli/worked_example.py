@@ -54,20 +54,12 @@ def _refined(n_iter: int) -> _Vectors:
 
     from twinwl.datasets.generators.worked_example import worked_example  # noqa: PLC0415
     from twinwl.refinement.colours import refine  # noqa: PLC0415
-    from twinwl.refinement.identities import rooted_sizes  # noqa: PLC0415
+    from twinwl.stwin.features import stwin_features  # noqa: PLC0415
 
     batch = worked_example()
-    colours = refine(batch, n_iter).colours
-    sizes = rooted_sizes(batch, n_iter)
-    graph_of_node = np.repeat(np.arange(len(batch)), batch.nodes_per_graph)
-    wl, stwin = [], []
-    for colour_of_node, size_of_node in zip(colours, sizes, strict=True):
-        shape = (len(batch), int(colour_of_node.max()) + 1)
-        counts, sums = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        np.add.at(counts, (graph_of_node, colour_of_node), 1)
-        np.add.at(sums, (graph_of_node, colour_of_node), size_of_node)
-        wl.append(counts)
-        stwin.append(sums)
+    found = [stwin_features(batch, n_iter, kind) for kind in ("count", "size")]
+    cuts = np.cumsum(found[0].space.columns_per_round)[:-1]
+    wl, stwin = (np.split(one.matrix.toarray().astype(np.int64), cuts, axis=1) for one in found)
     return _Vectors(wl, stwin, stable=refine(batch, None).n_iter <= n_iter)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Key", "graph_indices", "join", "pointer", "select", "select_one"]
+__all__ = ["Key", "graph_indices", "join", "pointer", "ranges", "select", "select_one"]
 
 Key: TypeAlias = "int | slice | Sequence[int] | NDArray[np.generic] | tuple[Key, EllipsisType]"
 
@@ -93,9 +93,9 @@ def select(batch: GraphBatch, graphs: NDArray[np.int64]) -> GraphBatch:
         )
     if len(graphs) and (np.diff(graphs) == 1).all():  # neighbours in memory: plain slices
         return _run(batch, int(starts[0]), int(batch.graph_ptr[graphs[-1] + 1]), graph_ptr)
-    nodes = _ranges(starts, node_lengths)
+    nodes = ranges(starts, node_lengths)
     degrees = batch.indptr[nodes + 1] - batch.indptr[nodes]
-    arcs = _ranges(batch.indptr[nodes], degrees)
+    arcs = ranges(batch.indptr[nodes], degrees)
     arc_ptr = pointer(degrees)
     moved = np.repeat((graph_ptr[:-1] - starts).astype(np.int32), np.diff(arc_ptr[graph_ptr]))
     return _part(batch, nodes, arcs, arc_ptr, batch.indices[arcs] + moved, graph_ptr)
@@ -181,7 +181,7 @@ def pointer(lengths: NDArray[np.int64] | Sequence[int]) -> NDArray[np.int64]:
     return out
 
 
-def _ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """Concatenate ``arange(start, start + length)`` for each pair, without a Python loop."""
     ends = pointer(lengths)
     return np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1], dtype=np.int64)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from twinwl.graphs.selection import ranges
+
 if TYPE_CHECKING:
     from twinwl.arrays import Int64, Ints
 
@@ -66,11 +68,5 @@ class GraphSlicer:
         starts, sizes = self.graph_ptr[rows], self.graph_ptr[rows + 1] - self.graph_ptr[rows]
         n_arcs = self.arc_ptr[rows + 1] - self.arc_ptr[rows]
         shift = np.cumsum(sizes) - sizes - starts
-        arcs = self.arcs[:, _ranges(self.arc_ptr[rows], n_arcs)] + np.repeat(shift, n_arcs)
-        return GraphSlice(_ranges(starts, sizes), arcs, np.repeat(np.arange(len(rows)), sizes), shift)
-
-
-def _ranges(starts: Int64, lengths: Int64) -> Int64:
-    """Concatenate ``arange(start, start + length)`` for each pair."""
-    before = np.cumsum(lengths) - lengths
-    return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
+        arcs = self.arcs[:, ranges(self.arc_ptr[rows], n_arcs)] + np.repeat(shift, n_arcs)
+        return GraphSlice(ranges(starts, sizes), arcs, np.repeat(np.arange(len(rows)), sizes), shift)
