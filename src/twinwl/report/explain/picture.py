@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -155,17 +155,7 @@ def _draw_molecule(
 
 def _write_atom(axes: Axes, x: float, y: float, text: AtomText, scale: float) -> None:
     def write(x: float, y: float, words: str, align: str, size: float = 16) -> None:
-        axes.text(
-            x,
-            y,
-            words,
-            ha=align,
-            va="center",
-            color=_INK,
-            fontsize=size * scale,
-            fontweight="bold",
-            zorder=4,
-        )
+        _put(axes, x, y, words, size * scale, _INK, align, fontweight="bold", zorder=4)
 
     hydrogens = "H" if text.hydrogens else ""
     if text.hydrogens > 1:
@@ -198,27 +188,15 @@ def _draw_graph(
         look = {"arrowstyle": arrows.get(stroke.style, "-"), "color": _EDGE, "linewidth": 1.6 * scale}
         axes.annotate("", end, start, arrowprops={**look, "shrinkA": 0, "shrinkB": 0}, zorder=1)
     for letter in drawing.edge_letters:
-        text = letter.text.replace("$", r"\$")
         behind = {"boxstyle": "round,pad=0.15", "facecolor": "white", "linewidth": 0}
-        axes.text(
-            letter.x,
-            letter.y,
-            text,
-            ha="center",
-            va="center",
-            fontsize=9 * scale,
-            color=_SOFT,
-            bbox=behind,
-            zorder=1,
-        )
+        _put(axes, letter.x, letter.y, _plain(letter.text), 9 * scale, _SOFT, bbox=behind, zorder=1)
     for (x, y), node, colour in zip(drawing.points, nodes, colours, strict=True):
         axes.add_patch(
             Circle((x, y), _DISC, facecolor=colour, edgecolor="#3b404a", linewidth=1.1 * scale, zorder=2)
         )
         if node.label != "–":
             size = 13 if len(node.label) <= 2 else 9  # noqa: PLR2004
-            label = node.label[:5].replace("$", r"\$")
-            axes.text(x, y, label, ha="center", va="center", fontsize=size * scale, color=_INK, zorder=3)
+            _put(axes, x, y, _plain(node.label[:5]), size * scale, _INK, zorder=3)
 
 
 def _write_around(
@@ -239,16 +217,7 @@ def _write_around(
         (short, -_HEAD + 60, 11, _SOFT, "normal"),
     ):
         fitting = min(size, 1.55 * (drawing.width + _SIDE) / max(1, len(text)))
-        axes.text(
-            middle,
-            y,
-            text.replace("$", r"\$"),
-            ha="center",
-            va="center",
-            fontsize=fitting * scale,
-            color=colour,
-            fontweight=weight,
-        )
+        _put(axes, middle, y, _plain(text), fitting * scale, colour, fontweight=weight)
 
 
 def _add_legend(
@@ -272,12 +241,27 @@ def _add_legend(
     for side, name, share in ((-1, other, -largest), (1, wanted, largest)):
         place = middle + side * (half + 10)
         align = "right" if side < 0 else "left"
-        words = f"for {name[:24]}".replace("$", r"\$")
-        axes.text(place, y - 6, words, ha=align, va="center", fontsize=11 * scale, color=_INK)
-        axes.text(place, y + 8, signed(share), ha=align, va="center", fontsize=9 * scale, color=_FAINT)
-    axes.text(
-        middle, y + 20, "share of the decision", ha="center", va="center", fontsize=9 * scale, color=_FAINT
-    )
+        _put(axes, place, y - 6, _plain(f"for {name[:24]}"), 11 * scale, _INK, align)
+        _put(axes, place, y + 8, signed(share), 9 * scale, _FAINT, align)
+    _put(axes, middle, y + 20, "share of the decision", 9 * scale, _FAINT)
+
+
+def _put(
+    axes: Axes,
+    x: float,
+    y: float,
+    text: str,
+    size: float,
+    colour: str,
+    align: str = "center",
+    **more: Any,  # noqa: ANN401  (as matplotlib has it)
+) -> None:
+    axes.text(x, y, text, ha=align, va="center", fontsize=size, color=colour, **more)
+
+
+def _plain(text: str) -> str:
+    """Escape what matplotlib would read as a formula."""
+    return text.replace("$", r"\$")
 
 
 def _mixed(colour: str) -> str:
