@@ -126,7 +126,7 @@ def cfi(n_copies: int = 10, random_state: int = 0) -> tuple[GraphBatch, Int64, I
     (38, [0, 1, 0, 1], [0, 0, 1, 1])
     """
     if n_copies < 1:
-        raise TwinWLError(f"n_copies: got {n_copies}, expected an integer from 1 on")
+        raise TwinWLError(f"n_copies: got {n_copies}, expected an integer of at least 1")
     bases = [make for family in CFI_BASES.values() for make in family.values()]
     pairs = [cfi_pair(make()) for make in bases]
     every = [graph for pair in pairs for _ in range(n_copies) for graph in pair]
