@@ -165,7 +165,7 @@ def test_wrong_values_are_named(kind, wrong, named):
 
 def test_memory_is_that_of_the_landmarks(monkeypatch):
     graphs, y = noisy(400)
-    monkeypatch.setattr(memory, "_half_of_memory", lambda: 4 << 20)
+    monkeypatch.setattr(memory, "_half_of_memory", lambda: 3 << 20)
     with pytest.raises(tw.TwinWLError, match="kernel_approximation='nystroem', STwinClassifier or fewer"):
         tw.STwinSVC().fit(graphs, y)
     approximate(n_iter=1, C=1.0, n_components=50).fit(graphs, y)

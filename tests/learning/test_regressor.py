@@ -87,7 +87,7 @@ def test_same_seed_same_bytes_and_clones(kind, small):
     [
         (["much"] * 40, "target 0: got 'much', expected a number"),
         ([*range(39), np.nan], "target 39 is nan"),
-        ([[1.0, 2.0]] * 40, "one value per graph"),
+        ([[[1.0], [2.0]]] * 40, "one value per graph"),
     ],
 )
 def test_targets_that_are_no_numbers(kind, small, y, message):

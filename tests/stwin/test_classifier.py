@@ -262,7 +262,7 @@ def test_predict_before_fit():
         ([0, 1, None, 0, 1, 0], "target 2 is None"),
         ([0.5, 1, 0, 1, 0, 1], "measurements"),
         ([0, "a", 0, "a", 0, "a"], "no common order"),
-        ([[0, 1]] * 6, "one value per graph"),
+        ([[[0], [1]]] * 6, "one value per graph"),
         (None, "the target y is None"),
         (3, "targets: got 3"),
     ],

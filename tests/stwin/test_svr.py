@@ -138,7 +138,7 @@ def test_graphs_of_weight_0_are_not_there():
         ([1.0, 2.0, np.inf, 4.0, 5.0, 6.0], "target 2 is inf"),
         ([1.0, 2.0, 1e200, 4.0, 5.0, 6.0], r"target 2: got 1e\+200"),
         ([1, None, 3, 4, 5, 6], "target 1 is None"),
-        ([[1.0, 2.0]] * 6, "one value per graph"),
+        ([[[1.0], [2.0]]] * 6, "one value per graph"),
         ([1.0, 2.0], "there are 6 graphs but 2 targets"),
         (None, "the target y is None"),
     ],

@@ -67,6 +67,8 @@ class WLSubtreeSVC(STwinSVC):
             random_state=random_state,
         )
 
+    _learns_tasks = False
+
     def fit(
         self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None
     ) -> WLSubtreeSVC:

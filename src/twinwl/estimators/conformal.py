@@ -16,6 +16,7 @@ import numpy as np
 
 from twinwl.arguments import FLAG, Constraint, checked, number
 from twinwl.errors import TwinWLError
+from twinwl.estimators.multitask import MultiTask, mean_score, one_each, per_task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,15 +117,18 @@ class ConformalIntervals:
         return np.stack([predicted - width, predicted + width], axis=1)
 
 
-class PredictsSets:
+class PredictsSets(MultiTask):
     """What a classifier of graphs with ``conformal_`` scores gains: sets of classes."""
 
     conformal_: ConformalSets | None
 
+    @per_task(one_each)
     def predict_set(
         self, X: GraphsLike, confidence: float = 0.9, per_class: bool = True
-    ) -> NDArray[np.bool_]:
+    ) -> NDArray[np.bool_] | list[NDArray[np.bool_]]:
         """Return which classes cannot be ruled out at a confidence, shape (n_graphs, n_classes).
+
+        Of several tasks a list with one array per task; the promise holds for each task.
 
         If new graphs are like the training graphs, a set holds the true class with at least this probability.
         A set may hold several classes, where the model is unsure, or none, where the graph looks unlike all
@@ -142,6 +146,14 @@ class PredictsSets:
         checked("confidence", confidence, CONFIDENCE)
         probabilities = self.predict_proba(X)  # type: ignore[attr-defined]
         return kept(self.conformal_).of(probabilities, confidence, per_class=per_class)
+
+    def score(self, X: GraphsLike, y: object, sample_weight: object = None) -> float:
+        """Return the accuracy; of several tasks its mean, each task on the graphs whose target is known."""
+        if self.tasks_ is None:
+            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+        from sklearn.metrics import accuracy_score  # noqa: PLC0415
+
+        return mean_score(self, accuracy_score, X, y, sample_weight)
 
     def _conformal_to_state(self) -> dict[str, object]:
         if self.conformal_ is None:
@@ -167,13 +179,16 @@ class PredictsSets:
         self.conformal_ = ConformalSets(scores, ptr)
 
 
-class PredictsIntervals:
+class PredictsIntervals(MultiTask):
     """What a regressor of graphs with ``conformal_`` errors gains: intervals."""
 
     conformal_: ConformalIntervals | None
 
-    def predict_interval(self, X: GraphsLike, confidence: float = 0.9) -> Float64:
+    @per_task(one_each)
+    def predict_interval(self, X: GraphsLike, confidence: float = 0.9) -> Float64 | list[Float64]:
         """Return the lower and upper end of an interval for each graph, shape (n_graphs, 2).
+
+        Of several tasks a list with one array per task; the promise holds for each task.
 
         If new graphs are like the training graphs, an interval holds the true number with at least this
         probability. All intervals are equally wide, and infinite where too few graphs were held out.
@@ -188,6 +203,14 @@ class PredictsIntervals:
         checked("confidence", confidence, CONFIDENCE)
         predicted = self.predict(X)  # type: ignore[attr-defined]
         return kept(self.conformal_).of(predicted, confidence)
+
+    def score(self, X: GraphsLike, y: object, sample_weight: object = None) -> float:
+        """Return R²; of several tasks its mean, each task on the graphs whose target is known."""
+        if self.tasks_ is None:
+            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+        from sklearn.metrics import r2_score  # noqa: PLC0415
+
+        return mean_score(self, r2_score, X, y, sample_weight)
 
     def _conformal_to_state(self) -> dict[str, object]:
         return {} if self.conformal_ is None else {"conformal_errors": self.conformal_.errors}

@@ -39,14 +39,21 @@ class Measurements(Given):
     scale: float
 
     @classmethod
-    def of(cls, y: object, n_graphs: int, sample_weight: object, groups: object) -> Measurements:
+    def of(
+        cls,
+        y: object,
+        n_graphs: int,
+        sample_weight: object,
+        groups: object,
+        known: NDArray[np.bool_] | None = None,
+    ) -> Measurements:
         """Check what a user gave; as for `Targets.of`.
 
         >>> measured = Measurements.of([1.0, 2.0, 3.0], 3, None, None)
         >>> measured.mean, measured.answers.round(2)
         (2.0, array([-1.22,  0.  ,  1.22]))
         """
-        column, given = given_for(y, n_graphs, sample_weight, groups)
+        column, given = given_for(y, n_graphs, sample_weight, groups, known)
         values = _numbers(column, given.rows)
         mean = float(np.average(values, weights=given.weights))
         scale = float(np.sqrt(np.average((values - mean) ** 2, weights=given.weights)))

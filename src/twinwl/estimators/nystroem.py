@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ class LandmarkMachine:
     """
 
     landmarks: Int64
+    _prepared: list[Float64] = field(default_factory=list, repr=False)
 
     @classmethod
     def drawn(cls, n_graphs: int, n_components: int, seed: int) -> LandmarkMachine:
@@ -65,21 +66,26 @@ class LandmarkMachine:
         targets, Cs, folds, n_jobs
             As for `choose_machine`.
         """
-        root = self._inverse_root(similarities)
-        features = similarities @ root
 
         def of_fold(learnt: Int64, held: Int64) -> list[Float64]:
-            machines = self._machines(features, root, targets, learnt, Cs)
-            return [machine.decisions(similarities[held]) for machine in machines]
+            machines = self._machines(similarities, targets, learnt, Cs)
+            asked = similarities[targets.rows[held]]
+            return [machine.decisions(asked) for machine in machines]
 
+        self._prepare(similarities)
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(of_fold)(*fold) for fold in folds)
-        return gathered(parts, folds, len(similarities))
+        return gathered(parts, folds, len(targets.rows))
 
     def learnt(self, similarities: Float64, targets: Targets | Measurements, C: float) -> SupportVectors:
         """Learn from all graphs."""
-        root = self._inverse_root(similarities)
-        everything = np.arange(len(similarities))
-        return self._machines(similarities @ root, root, targets, everything, [C])[0]
+        return self._machines(similarities, targets, np.arange(len(targets.rows)), [C])[0]
+
+    def _prepare(self, similarities: Float64) -> tuple[Float64, Float64]:
+        """Return Nyström's features and the root that makes them; all tasks on one matrix share both."""
+        if not self._prepared or self._prepared[0] is not similarities:
+            root = self._inverse_root(similarities)
+            self._prepared[:] = similarities, similarities @ root, root
+        return self._prepared[1], self._prepared[2]
 
     def _inverse_root(self, similarities: Float64) -> Float64:
         """Return R with R Rᵀ = K(L, L)⁻¹, the pseudo-inverse where landmarks are alike."""
@@ -89,16 +95,12 @@ class LandmarkMachine:
         return root
 
     def _machines(
-        self,
-        features: Float64,
-        root: Float64,
-        targets: Targets | Measurements,
-        rows: Int64,
-        Cs: list[float],
+        self, similarities: Float64, targets: Targets | Measurements, rows: Int64, Cs: list[float]
     ) -> list[SupportVectors]:
         """Learn from some of the graphs, once for each C."""
+        features, root = self._prepare(similarities)
         importance = targets.importance()[rows]
-        learnt, wanted = features[rows], _wanted(targets)[rows]
+        learnt, wanted = features[targets.rows[rows]], _wanted(targets)[rows]
         centre, level = (np.average(each, axis=0, weights=importance) for each in (learnt, wanted))
         scale = np.sqrt(importance)[:, None]
         learnt -= centre

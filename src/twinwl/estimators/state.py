@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _CLASSES_DTYPE = re.compile(r"[|]b1|[|][iu]1|<[iu][248]|<f[248]|[|]S\d+|<U\d+|[|]O")
 
-__all__ = ["classes_from_state", "classes_to_state", "labels_from_state"]
+__all__ = ["classes_from_state", "classes_to_state", "labels_from_state", "task_names_from_state"]
 
 
 def labels_from_state(values: object) -> tuple[Label, ...]:
@@ -63,6 +63,19 @@ def _read(value: object) -> Label:  # noqa: PLR0911  (one per kind)
         case ["tuple", list(parts)]:
             return tuple(_read(part) for part in parts)
     raise ValueError(value)
+
+
+def task_names_from_state(state: Mapping[str, object]) -> tuple[str, ...]:
+    """Read the names of tasks.
+
+    >>> task_names_from_state({"tasks": ["toxic", "approved"]})
+    ('toxic', 'approved')
+    """
+    names = state.get("tasks")
+    sound = isinstance(names, list) and names and all(isinstance(name, str) for name in names)
+    if not isinstance(names, list) or not sound or len(set(names)) < len(names):
+        raise TwinWLError("the model's tasks are not different names; the file is damaged")
+    return tuple(names)
 
 
 def classes_to_state(classes: NDArray[np.generic]) -> dict[str, object]:

@@ -19,7 +19,7 @@ from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.targets import probabilities_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from twinwl.arrays import Float64, Int64
     from twinwl.estimators.targets import Targets
@@ -28,11 +28,13 @@ __all__ = [
     "INNER_FOLDS",
     "PENALTIES",
     "Calibration",
+    "Choice",
     "ChosenMachine",
     "KernelMachine",
     "Machine",
     "SupportVectors",
     "choose_machine",
+    "choose_machines",
     "gathered",
     "inner_folds",
     "make_svc",
@@ -81,41 +83,89 @@ def choose_machine(
     C: object,
     folds: list[tuple[Int64, Int64]],
     n_jobs: int | None = None,
-    score: Callable[[Float64], float] | None = None,
 ) -> ChosenMachine:
-    """Try every C on every kernel matrix by cross-validation, and train the best on all graphs.
+    """Choose a machine for one task, whose graphs are all rows of the kernel matrices.
 
-    In a tie, the first kernel is chosen, then the smallest C.
+    Parameters
+    ----------
+    targets, machine, folds
+        As for `Choice`.
+    kernels, C, n_jobs
+        As for `choose_machines`.
+    """
+    numbered = replace(targets, rows=np.arange(len(targets.rows)))
+    return choose_machines(kernels, [Choice(numbered, machine, folds, targets.score)], C, n_jobs)[0]
+
+
+def choose_machines(
+    kernels: Iterable[tuple[int, Float64]], choices: Sequence[Choice], C: object, n_jobs: int | None = None
+) -> list[ChosenMachine]:
+    """Try every C on every kernel matrix by cross-validation, and train the best on all graphs, per task.
+
+    All tasks share the kernel matrices; no more than one matrix is kept. In a tie, the first kernel is
+    chosen, then the smallest C.
 
     Parameters
     ----------
     kernels
         Numbers of rounds, rising, each with its square kernel matrix of the training graphs.
-    targets
-        What to learn.
-    machine
-        From `make_svc` or `make_svr`.
+    choices
+        One per task.
     C : float or sequence of float
         The penalties.
-    folds
-        From `inner_folds`.
     n_jobs
         Threads.
-    score
-        From decisions about held-out graphs to how good they are; None takes ``targets.score``.
     """
-    score_of = targets.score if score is None else score
     Cs = checked("C", C, PENALTIES)
-    scores: dict[tuple[int, float], float] = {}
+    found: list[ChosenMachine | None] = [None] * len(choices)
     for n_iter, similarities in kernels:
-        of_penalties = machine.held_out(similarities, targets, Cs, folds, n_jobs)
+        for place, choice in enumerate(choices):
+            found[place] = choice.better(found[place], n_iter, similarities, Cs, n_jobs)
+    return [chosen for chosen in found if chosen is not None]
+
+
+class Choice(NamedTuple):
+    """A task for which a machine is chosen.
+
+    Attributes
+    ----------
+    targets
+        What to learn; ``rows`` are its graphs among the rows of the kernel matrices.
+    machine
+        From `make_svc` or `make_svr`.
+    folds
+        From `inner_folds`.
+    score
+        From decisions about held-out graphs to how good they are.
+    """
+
+    targets: Targets | Measurements
+    machine: Machine
+    folds: list[tuple[Int64, Int64]]
+    score: Callable[[Float64], float]
+
+    def better(
+        self,
+        before: ChosenMachine | None,
+        n_iter: int,
+        similarities: Float64,
+        Cs: list[float],
+        n_jobs: int | None,
+    ) -> ChosenMachine | None:
+        """Return the best machine on one more kernel matrix, or the one from before."""
+        scores = {} if before is None else before.scores
+        best = None
+        of_penalties = self.machine.held_out(similarities, self.targets, Cs, self.folds, n_jobs)
         for penalty, decisions in zip(Cs, of_penalties, strict=True):
-            found = score_of(decisions)
+            found = self.score(decisions)
             if found > max(scores.values(), default=-np.inf):
-                best = n_iter, penalty, found
-                held_out, kernel_matrix = decisions, similarities
+                best = penalty, found, decisions
             scores[n_iter, penalty] = found
-    return ChosenMachine(*best, scores, machine.learnt(kernel_matrix, targets, best[1]), held_out)
+        if best is None:
+            return before
+        # Learnt at once, so that the matrix need not be kept until the last one was tried.
+        vectors = self.machine.learnt(similarities, self.targets, best[0])
+        return ChosenMachine(n_iter, best[0], best[1], scores, vectors, best[2])
 
 
 def make_svc(targets: Targets) -> KernelMachine:
@@ -298,11 +348,14 @@ class KernelMachine:
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(self._of_fold)(similarities, targets, fold, Cs) for fold in folds
         )
-        return gathered(parts, folds, len(similarities))
+        return gathered(parts, folds, len(targets.rows))
 
     def learnt(self, similarities: Float64, targets: Targets | Measurements, C: float) -> SupportVectors:
         """Learn from all graphs."""
-        return SupportVectors.of(self._fitted(C, similarities, targets.answers, targets.weights))
+        rows = targets.rows
+        own = similarities if len(rows) == len(similarities) else similarities[np.ix_(rows, rows)]
+        vectors = SupportVectors.of(self._fitted(C, own, targets.answers, targets.weights))
+        return replace(vectors, rows=rows[vectors.rows])
 
     def _of_fold(
         self,
@@ -313,7 +366,8 @@ class KernelMachine:
     ) -> list[Float64]:
         """Learn with each C (rising) on one side of a fold and decide about the other."""
         learnt, held = fold
-        train, test = similarities[np.ix_(learnt, learnt)], similarities[np.ix_(held, learnt)]
+        rows, asked = targets.rows[learnt], targets.rows[held]
+        train, test = similarities[np.ix_(rows, rows)], similarities[np.ix_(asked, rows)]
         weights = None if targets.weights is None else targets.weights[learnt]
         decisions: list[Float64] = []
         for C in Cs:

@@ -23,9 +23,11 @@ __all__ = [
     "SCORINGS",
     "Given",
     "Targets",
+    "as_array",
     "codes_of",
     "column_of",
     "given_for",
+    "is_absent",
     "predicted_codes",
     "probabilities_of",
     "refuse_missing",
@@ -95,7 +97,13 @@ class Targets(Given):
 
     @classmethod
     def of(
-        cls, y: object, n_graphs: int, sample_weight: object, class_weight: object, groups: object
+        cls,
+        y: object,
+        n_graphs: int,
+        sample_weight: object,
+        class_weight: object,
+        groups: object,
+        known: NDArray[np.bool_] | None = None,
     ) -> Targets:
         """Check the user's input and convert it to numbers.
 
@@ -111,6 +119,8 @@ class Targets(Given):
             None, "balanced" or a dictionary from class to weight.
         groups
             Something for each graph that is equal within a group, or None.
+        known : array of bool, shape (n_graphs,), optional
+            Whether each graph's target is known; others do not count. None: all are.
 
         Raises
         ------
@@ -124,8 +134,8 @@ class Targets(Given):
         >>> targets.classes, targets.codes, targets.weight_of_class
         (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1]), array([1.5 , 0.75]))
         """
-        column, given = given_for(y, n_graphs, sample_weight, groups)
-        classes, codes = _classes(column)
+        column, given = given_for(y, n_graphs, sample_weight, groups, known)
+        classes, codes = _classes(column, given.rows)
         by_class = _class_weights(class_weight, classes, codes, given.weights)
         return cls(given.rows, given.weights, given.groups, classes, codes, by_class)
 
@@ -176,12 +186,13 @@ class Targets(Given):
 
 
 def given_for(
-    y: object, n_graphs: int, sample_weight: object, groups: object
+    y: object, n_graphs: int, sample_weight: object, groups: object, known: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.generic], Given]:
     """Return the targets that count, and all else that was said about their graphs."""
     column = column_of(y, n_graphs, "targets")
     weights = _sample_weights(sample_weight, n_graphs)
     rows = np.arange(n_graphs) if weights is None else np.flatnonzero(weights)
+    rows = rows if known is None else rows[known[rows]]
     if not len(rows):
         raise TwinWLError("every training graph has a weight of zero; give some a positive weight")
     numbers = None if groups is None else _distinct(column_of(groups, n_graphs, "groups")[rows])[1]
@@ -224,19 +235,19 @@ def probabilities_of(logits: Float64) -> Float64:
     >>> probabilities_of(np.array([0.0])).tolist()
     [[0.5, 0.5]]
     """
-    scores = logits.reshape(len(logits), -1)
+    scores = logits[:, None] if logits.ndim == 1 else logits
     if scores.shape[1] == 1:  # two classes share one value
         scores = np.hstack([np.zeros_like(scores), scores])
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)
 
 
-def _classes(targets: NDArray[np.generic]) -> tuple[NDArray[np.generic], Int64]:
-    """Return the sorted classes and each graph's place among them."""
+def _classes(targets: NDArray[np.generic], rows: Int64) -> tuple[NDArray[np.generic], Int64]:
+    """Return the sorted classes and each graph's place among them; ``rows`` are for messages."""
     refuse_missing(targets)
     if targets.dtype.kind == "f" and (wrong := np.flatnonzero(targets != np.floor(targets))).size:
         raise TwinWLError(
-            f"target {wrong[0]} is {targets[wrong[0]]}: these look like continuous measurements; "
+            f"target {rows[wrong[0]]} is {targets[wrong[0]]}: these look like continuous measurements; "
             "a classifier needs classes; take a regressor, such as STwinSVR, or cut them into ranges"
         )
     classes, codes = _distinct(targets)
@@ -282,7 +293,9 @@ def column_of(values: object, n_graphs: int, name: str) -> NDArray[np.generic]:
     """Return one value per graph as an array of one axis."""
     if values is None:
         raise TwinWLError("this requires y to be passed, but the target y is None; give one class per graph")
-    array = values if is_a(values, np.ndarray) else _as_array(_listed(values, name), name)
+    if attribute_of(values, "columns") is not None:  # a frame; of one column, for others are tasks
+        values = foreign_array(name, values)
+    array = values if is_a(values, np.ndarray) else as_array(_listed(values, name), name)
     if array.ndim == 2 and array.shape[1] == 1:  # noqa: PLR2004  (a data frame's column)
         message = "A column-vector y was passed when a 1d array was expected; pass y.ravel()"
         warnings.warn(message, DataConversionWarning, stacklevel=4)
@@ -300,7 +313,7 @@ def _listed(values: object, name: str) -> list[object]:
     return items(name, values, "a list, one entry per graph")
 
 
-def _as_array(values: list[object], name: str) -> NDArray[np.generic]:
+def as_array(values: list[object], name: str) -> NDArray[np.generic]:
     """Turn a list into an array without letting NumPy mix kinds: [1, "a"] stays an int and a string."""
     kinds = {type(value) for value in values}
     if kinds & {list, dict, set, np.ndarray}:
@@ -327,7 +340,7 @@ def refuse_missing(targets: NDArray[np.generic]) -> None:
     if targets.dtype.kind == "O":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # objects may have their own ideas about equality
-            missing = np.array([_is_missing(value) for value in targets.tolist()], bool)
+            missing = np.array([is_absent(value) for value in targets.tolist()], bool)
     elif targets.dtype.kind in "fc":
         missing = ~np.isfinite(targets)
     elif targets.dtype.kind in "mM":
@@ -342,7 +355,7 @@ def refuse_missing(targets: NDArray[np.generic]) -> None:
         )
 
 
-def _is_missing(value: object) -> bool:
+def is_absent(value: object) -> bool:
     """Tell None, NaN and the like; what cannot even be compared with itself counts as missing too."""
     try:
         return value is None or not bool(value == value)  # noqa: PLR0124

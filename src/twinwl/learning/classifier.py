@@ -10,10 +10,10 @@ from sklearn.base import ClassifierMixin
 from twinwl.arguments import CLASS_WEIGHT
 from twinwl.errors import TwinWLError
 from twinwl.estimators.conformal import ConformalSets, PredictsSets
+from twinwl.estimators.multitask import one_each, per_task, side_by_side
 from twinwl.estimators.state import classes_from_state, classes_to_state
 from twinwl.estimators.targets import Targets, codes_of, predicted_codes, probabilities_of
 from twinwl.learning.estimator import NeuralGraphEstimator, Reading
-from twinwl.learning.training import predict_logits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.estimators.base import Constraints
     from twinwl.graphs.coercion import GraphsLike
-    from twinwl.learning.training import Held
+    from twinwl.learning.task_outputs import Outputs
 
 __all__ = ["NeuralGraphClassifier"]
 
@@ -46,28 +46,46 @@ class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator)
 
     _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT}
 
+    _per_task = ("classes_", "conformal_")
+
     class_weight: object
     classes_: NDArray[np.generic]
 
+    @per_task(side_by_side)
     def decision_function(self, X: GraphsLike) -> NDArray[np.float32]:
-        """Return the logits, shape (n_graphs, n_classes); of two classes their difference, (n_graphs,)."""
+        """Return the logits, shape (n_graphs, n_classes); of two classes their difference, (n_graphs,).
+
+        Of several tasks, which have two classes each, one column per task.
+        """
         return self._decisions(self._outputs(X))
 
     def _decisions(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
         return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits  # noqa: PLR2004
 
-    def predict_proba(self, X: GraphsLike) -> Float64:
-        """Return the probability of each class, shape (n_graphs, n_classes), in the order of ``classes_``."""
+    @per_task(one_each)
+    def predict_proba(self, X: GraphsLike) -> Float64 | list[Float64]:
+        """Return the probability of each class, shape (n_graphs, n_classes), in the order of ``classes_``.
+
+        Of several tasks a list with one array per task.
+        """
         decisions = self.decision_function(X)
         return probabilities_of(decisions.astype(np.float64))
 
+    @per_task(side_by_side)
     def predict(self, X: GraphsLike) -> NDArray[np.generic]:
-        """Return the likeliest class of each graph."""
+        """Return the likeliest class of each graph, shape (n_graphs,), or (n_graphs, n_tasks)."""
         codes = predicted_codes(self.decision_function(X))
         return self.classes_[codes]
 
-    def _targets(self, y: object, n_graphs: int, sample_weight: object, groups: object) -> Targets:
-        targets = Targets.of(y, n_graphs, sample_weight, self.class_weight, groups)
+    def _targets(
+        self,
+        y: object,
+        n_graphs: int,
+        sample_weight: object,
+        groups: object,
+        known: NDArray[np.bool_] | None = None,
+    ) -> Targets:
+        targets = Targets.of(y, n_graphs, sample_weight, self.class_weight, groups, known)
         self.classes_ = targets.classes
         return targets
 
@@ -80,12 +98,16 @@ class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator)
             )
         return codes
 
-    def _keep_scores(self, validation: Held | None) -> None:
+    def _keep_scores(self, outputs: NDArray[np.float32] | None, answers: Int64 | Float64 | None) -> None:
         self.conformal_ = None
-        if validation is not None:
-            logits = predict_logits(self.module_, validation.examples)
-            probabilities = probabilities_of(self._decisions(logits).astype(np.float64))
-            self.conformal_ = ConformalSets.fitted(probabilities, np.asarray(validation.targets, np.int64))
+        if outputs is not None:
+            probabilities = probabilities_of(self._decisions(outputs).astype(np.float64))
+            self.conformal_ = ConformalSets.fitted(probabilities, np.asarray(answers, np.int64))
+
+    def _own_outputs(self, outputs: Outputs, place: int) -> Outputs:
+        own = outputs[..., [place, place]]
+        own[..., 0] = 0
+        return own
 
     @property
     def _n_outputs(self) -> int:
@@ -98,11 +120,9 @@ class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator)
         weights[wanted], weights[other] = 1.0, -1.0
         return Reading(self.classes_[wanted], self.classes_[other], weights, 0.0)
 
-    def _network_to_state(self) -> dict[str, object]:
-        state = super()._network_to_state()
-        return {**state, **classes_to_state(self.classes_), **self._conformal_to_state()}
+    def _own_to_state(self) -> dict[str, object]:
+        return {**classes_to_state(self.classes_), **self._conformal_to_state()}
 
-    def _network_from_state(self, state: Mapping[str, object]) -> None:
+    def _own_from_state(self, state: Mapping[str, object]) -> None:
         self.classes_ = classes_from_state(state)
         self._conformal_from_state(state, len(self.classes_))
-        super()._network_from_state(state)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from twinwl.arguments import FLAG, MAX_ITEMS, RANDOM_STATE, integer, items, numb
 from twinwl.errors import TwinWLError
 from twinwl.estimators.base import GraphEstimator, graphs_of, seeds
 from twinwl.estimators.hold_out import hold_out
-from twinwl.estimators.targets import Targets
+from twinwl.estimators.measurements import Measurements
+from twinwl.estimators.multitask import Answered, TaskTable
 from twinwl.learning.determinism import seeded
 from twinwl.learning.network_state import (
     history_from_state,
@@ -18,6 +19,7 @@ from twinwl.learning.network_state import (
     network_from_state,
     weights_to_state,
 )
+from twinwl.learning.task_outputs import TaskOutputs
 from twinwl.learning.training import Examples, Held, predict_logits, train
 from twinwl.progress import ProgressBar
 
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import NDArray
 
-    from twinwl.arrays import Float64, Int64
+    from twinwl.arrays import Int64
     from twinwl.estimators.base import Constraints, RandomState
-    from twinwl.estimators.measurements import Measurements
+    from twinwl.estimators.targets import Targets
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.learning.history import History
@@ -51,14 +53,14 @@ class Reading(NamedTuple):
     shift: float
 
 
-class NeuralGraphEstimator(GraphEstimator):
+class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     """Base of the neural estimators; a subclass says how graphs become examples and what the network is.
 
     A subclass implements ``_fit_examples(batch)``, which fits encoders and alphabets on the part that is
     learnt from; ``_examples(batch)``, which encodes other graphs with what was fitted; and
     ``_build_module(n_outputs)``, which is called with torch seeded. Its ``__init__`` sets the parameters
     named below, each under its own name. What is learnt, `NeuralGraphClassifier` and `NeuralGraphRegressor`
-    say.
+    say; `TaskOutputs` how one network learns several tasks.
 
     Parameters
     ----------
@@ -113,24 +115,6 @@ class NeuralGraphEstimator(GraphEstimator):
 
     # ------------------------------------------------------------------ what is learnt
 
-    def _targets(
-        self, y: object, n_graphs: int, sample_weight: object, groups: object
-    ) -> Targets | Measurements:
-        """Check the targets, and keep what predictions need of them."""
-        raise NotImplementedError
-
-    def _answers(self, y: object, n_graphs: int, name: str) -> Int64 | Float64:
-        """Return targets of other graphs as the network learns them; ``name`` says what they are for."""
-        raise NotImplementedError
-
-    @property
-    def _n_outputs(self) -> int:
-        raise NotImplementedError
-
-    def _keep_scores(self, validation: Held | None) -> None:
-        """Keep what conformal prediction needs of the held-out graphs."""
-        raise NotImplementedError
-
     def _reading(self, outputs: NDArray[np.float32]) -> Reading:
         """Say what the outputs about one graph mean, for its explanation."""
         raise NotImplementedError
@@ -166,8 +150,9 @@ class NeuralGraphEstimator(GraphEstimator):
         ----------
         X
             A GraphBatch, or anything `twinwl.as_batch` accepts.
-        y : sequence of shape (n_graphs,)
-            Classes, of any kind that sorts; for a regressor numbers.
+        y : sequence of shape (n_graphs,), or table of shape (n_graphs, n_tasks)
+            Classes, of any kind that sorts; for a regressor numbers. For several tasks at once a table (see
+            `MultiTask`), NaN where a target is unknown, with two classes per task.
         groups : sequence of shape (n_graphs,), optional
             Graphs of one group stay on one side of the inner hold-out.
         sample_weight : sequence of shape (n_graphs,), optional
@@ -178,7 +163,7 @@ class NeuralGraphEstimator(GraphEstimator):
             Only watched: ``history_.monitor_accuracy``. A class that ``y`` lacks counts as a mistake.
         """
         batch = self._graphs_to_fit(X)
-        targets = self._targets(y, len(batch), sample_weight, groups)
+        targets = self._all_targets(y, len(batch), sample_weight, groups)
         batch = targets.counted(batch)
         split_seed, module_seed, train_seed = seeds(self.random_state, 3)
         kept, held = _split(self.validation_fraction, validation_data, targets, split_seed)
@@ -192,7 +177,7 @@ class NeuralGraphEstimator(GraphEstimator):
             weights = None if importance is None else importance[held]
             validation = Held(self._examples(batch[held]), targets.answers[held], weights)
         with seeded(module_seed):
-            module = self._build_module(self._n_outputs)
+            module = self._build_module(self._n_outputs if self.tasks_ is None else len(self.tasks_))
         with ProgressBar(
             type(self).__name__, self.max_epochs, show=None if self.verbose is None else bool(self.verbose)
         ) as bar:
@@ -218,7 +203,10 @@ class NeuralGraphEstimator(GraphEstimator):
             )
         self.module_, self.history_ = module, history
         self.held_out_ = None if held is None else targets.rows[held]
-        self._keep_scores(validation)
+        if validation is None:
+            self._keep_all_scores(None, None)
+        else:
+            self._keep_all_scores(predict_logits(module, validation.examples), validation.targets)
         return self
 
     def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> Held | None:
@@ -229,36 +217,37 @@ class NeuralGraphEstimator(GraphEstimator):
             raise TwinWLError(f"{name}: got {len(pair)} entries, expected a pair (graphs, targets)")
         graphs, y = pair
         batch = graphs_of(graphs, f"take as {name}")
-        return Held(self._examples(batch), self._answers(y, len(batch), name))
+        return Held(self._examples(batch), self._all_answers(y, len(batch), name))
 
     def _outputs(self, X: GraphsLike) -> NDArray[np.float32]:
         """Return what the network says, shape (n_graphs, n_outputs)."""
         self._check_fitted()
+        if isinstance(X, Answered):
+            return cast("NDArray[np.float32]", X.values)
         return predict_logits(self.module_, self._examples(graphs_of(X, "predict")))
 
     # ------------------------------------------------------------------ model files
 
     def _network_to_state(self) -> dict[str, object]:
-        """Return history and weights for a model file."""
+        """Return history, weights and what is kept of the targets for a model file."""
         self._check_fitted()
         return {
             "history": history_to_state(self.history_),
             "weights": weights_to_state(self.module_),
+            **self._all_to_state(),
         }
 
     def _network_from_state(self, state: Mapping[str, object]) -> None:
-        """Undo `_network_to_state`; encoders must be in place, for they decide the network's shape.
-
-        A subclass reads back what it keeps of the targets first.
-        """
+        """Undo `_network_to_state`; encoders must be in place, for they decide the network's shape."""
+        n_outputs = self._all_from_state(state)
         self.history_ = history_from_state(state.get("history"))
-        self.module_ = network_from_state(lambda: self._build_module(self._n_outputs), state.get("weights"))
+        self.module_ = network_from_state(lambda: self._build_module(n_outputs), state.get("weights"))
 
 
 def _split(
-    fraction: float | None, validation_data: object, targets: Targets | Measurements, seed: int
+    fraction: float | None, validation_data: object, targets: Targets | Measurements | TaskTable, seed: int
 ) -> tuple[Int64, Int64 | None]:
     if validation_data is not None or fraction is None:
         return np.arange(len(targets.rows)), None
-    codes = targets.codes if isinstance(targets, Targets) else np.zeros(len(targets.rows), np.int64)
+    codes = np.zeros(len(targets.rows), np.int64) if isinstance(targets, Measurements) else targets.codes
     return hold_out(codes, fraction, seed, targets.groups)

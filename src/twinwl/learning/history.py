@@ -16,7 +16,8 @@ class History:
     train_loss : list of float
         Mean loss over the batches of the epoch, weights changing along the way.
     validation_loss, validation_accuracy : list of float
-        On the held-out part, after the epoch; empty if there is none. Regressors have no accuracy.
+        On the held-out part, after the epoch; empty if there is none. Regressors and models of several tasks
+        have no accuracy.
     monitor_accuracy : list of float
         On data that is only monitored and never used for decisions; empty if there is none.
     best_epoch : int

@@ -11,17 +11,17 @@ from sklearn.base import RegressorMixin
 from twinwl.errors import TwinWLError
 from twinwl.estimators.conformal import ConformalIntervals, PredictsIntervals
 from twinwl.estimators.measurements import Measurements, numbers_of
+from twinwl.estimators.multitask import per_task, side_by_side
 from twinwl.learning.estimator import NeuralGraphEstimator, Reading
-from twinwl.learning.training import predict_logits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from twinwl.arrays import Float64
+    from twinwl.arrays import Float64, Int64
     from twinwl.graphs.coercion import GraphsLike
-    from twinwl.learning.training import Held
+    from twinwl.learning.task_outputs import Outputs
 
 __all__ = ["NeuralGraphRegressor"]
 
@@ -40,28 +40,41 @@ class NeuralGraphRegressor(PredictsIntervals, RegressorMixin, NeuralGraphEstimat
         Mean and standard deviation of the training targets.
     """
 
+    _per_task = ("mean_", "scale_", "conformal_")
+
     mean_: float
     scale_: float
 
+    @per_task(side_by_side)
     def predict(self, X: GraphsLike) -> Float64:
-        """Return a number for each graph, shape (n_graphs,)."""
+        """Return a number for each graph, shape (n_graphs,), or (n_graphs, n_tasks)."""
         return self._outputs(X)[:, 0].astype(np.float64) * self.scale_ + self.mean_
 
-    def _targets(self, y: object, n_graphs: int, sample_weight: object, groups: object) -> Measurements:
-        targets = Measurements.of(y, n_graphs, sample_weight, groups)
+    def _targets(
+        self,
+        y: object,
+        n_graphs: int,
+        sample_weight: object,
+        groups: object,
+        known: NDArray[np.bool_] | None = None,
+    ) -> Measurements:
+        targets = Measurements.of(y, n_graphs, sample_weight, groups, known)
         self.mean_, self.scale_ = targets.mean, targets.scale
         return targets
 
     def _answers(self, y: object, n_graphs: int, name: str) -> Float64:  # noqa: ARG002
         return (numbers_of(y, n_graphs) - self.mean_) / self.scale_
 
-    def _keep_scores(self, validation: Held | None) -> None:
+    def _keep_scores(self, outputs: NDArray[np.float32] | None, answers: Int64 | Float64 | None) -> None:
         self.conformal_ = None
-        if validation is not None:
-            outputs = predict_logits(self.module_, validation.examples)[:, 0].astype(np.float64)
+        if outputs is not None:
+            numbers = outputs[:, 0].astype(np.float64)
             self.conformal_ = ConformalIntervals.fitted(
-                self.scale_ * outputs, self.scale_ * np.asarray(validation.targets, np.float64)
+                self.scale_ * numbers, self.scale_ * np.asarray(answers, np.float64)
             )
+
+    def _own_outputs(self, outputs: Outputs, place: int) -> Outputs:
+        return outputs[..., [place]]
 
     @property
     def _n_outputs(self) -> int:
@@ -71,15 +84,14 @@ class NeuralGraphRegressor(PredictsIntervals, RegressorMixin, NeuralGraphEstimat
         number = float(outputs[0]) * self.scale_ + self.mean_
         return Reading(number, None, np.array([self.scale_], np.float32), self.mean_)
 
-    def _network_to_state(self) -> dict[str, object]:
+    def _own_to_state(self) -> dict[str, object]:
         numbers = {"target_mean": self.mean_, "target_scale": self.scale_}
-        return {**super()._network_to_state(), **numbers, **self._conformal_to_state()}
+        return {**numbers, **self._conformal_to_state()}
 
-    def _network_from_state(self, state: Mapping[str, object]) -> None:
+    def _own_from_state(self, state: Mapping[str, object]) -> None:
         for name in ("mean", "scale"):
             value = state.get(f"target_{name}")
             if not isinstance(value, float) or not math.isfinite(value) or (name == "scale" and value <= 0):
                 raise TwinWLError(f"the {name} of the model's targets is not a number; the file is damaged")
             setattr(self, f"{name}_", value)
         self._conformal_from_state(state)
-        super()._network_from_state(state)

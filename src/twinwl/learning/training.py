@@ -43,7 +43,8 @@ class Settling(Protocol):
 class Held(NamedTuple):
     """Examples with their answers, kept apart from training.
 
-    ``weights`` count each row in the loss and the accuracy; None counts all alike.
+    ``weights`` count each row (of several tasks, each entry) in the loss and the accuracy; None counts all
+    alike.
     """
 
     examples: Examples
@@ -76,15 +77,18 @@ def train(
         ``recalibrate(examples)``, that is called after each epoch.
     examples, targets
         The training part; targets are class codes 0, 1, …, or floats, for which the loss is the squared
-        error of the network's only output.
-    sample_weight : array of shape (n,), optional
+        error of the network's only output. Targets of shape (n, n_tasks) are of several tasks, each with an
+        output of its own: codes 0 and 1, below 0 where they are unknown, or floats, NaN where they are. The
+        loss is then the mean over the known entries; of codes that of the logistic regression.
+    sample_weight : array of shape (n,), or (n, n_tasks), optional
         Weight of each row in the loss; only ratios matter.
     validation
-        The held-out part. The best epoch has the highest accuracy on it (numbers have none), and of those the
-        lowest loss; after
-        ``patience`` epochs without a better one training stops. Without it the last epoch is kept.
+        The held-out part. The best epoch has the highest accuracy on it, and of those the lowest loss; of
+        numbers and of several tasks, of which some may hardly have a second class, it has the lowest loss.
+        After ``patience`` epochs without a better one training stops. Without it the last epoch is kept.
     monitor
-        Rows whose accuracy is only written down, such as a test fold's for its curve. Numbers have none.
+        Rows whose accuracy is only written down, such as a test fold's for its curve. Numbers and several
+        tasks have none.
     weight_decay
         Decoupled from the gradient (AdamW).
     random_state
@@ -113,7 +117,7 @@ def train(
     >>> predict_logits(line, Points(x)).argmax(axis=1).tolist()
     [0, 0, 1, 1]
     """
-    weights = _weights_of_rows(sample_weight)
+    weights = _weights_of_rows(sample_weight, targets)
     answers = torch.as_tensor(targets if targets.dtype.kind == "i" else targets.astype(np.float32))
     held = None if validation is None else Held(*validation)
     watched = None if monitor is None else Held(*monitor)
@@ -164,12 +168,13 @@ def predict_logits(
     return torch.cat(parts).numpy() if parts else np.empty((0, 0), np.float32)
 
 
-def _weights_of_rows(sample_weight: Float64 | None) -> torch.Tensor | None:
+def _weights_of_rows(sample_weight: Float64 | None, targets: Int64 | Float64) -> torch.Tensor | None:
     """Weights of mean 1, so that a batch's loss is a plain mean and the step size keeps its meaning."""
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight, np.float64)
-    mean = weights.mean() if len(weights) else 1.0
+    counted = weights if targets.ndim == 1 else weights[_is_known(targets)]
+    mean = counted.mean() if len(counted) else 1.0
     if not mean > 0:
         raise TwinWLError("every training graph has a weight of zero; give some a positive weight")
     return torch.as_tensor(weights / mean, dtype=torch.float32)
@@ -190,10 +195,7 @@ def _run_epoch(
         optimiser.zero_grad()
         outputs = module(examples.take(rows))
         picked = torch.as_tensor(rows)
-        if weights is None:
-            loss = _losses(outputs, answers[picked], "mean")
-        else:
-            loss = (_losses(outputs, answers[picked], "none") * weights[picked]).mean()
+        loss = _loss(outputs, answers[picked], None if weights is None else weights[picked])
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         total += loss.item() * len(rows)
@@ -206,11 +208,39 @@ def _run_epoch(
     return mean
 
 
+def _loss(outputs: torch.Tensor, answers: torch.Tensor, weights: torch.Tensor | None) -> torch.Tensor:
+    """Return the mean loss of some rows; of several tasks, over the entries that are known."""
+    if answers.ndim > 1:
+        known = answers == answers if answers.is_floating_point() else answers >= 0  # noqa: PLR0124  (not NaN)
+        if not known.any():
+            return 0 * outputs.sum()
+        outputs, answers = outputs[known], answers[known]
+        weights = None if weights is None else weights[known]
+        losses = _losses_of_entries
+    else:
+        losses = _losses
+    if weights is None:
+        return losses(outputs, answers, "mean")
+    return (losses(outputs, answers, "none") * weights).mean()
+
+
 def _losses(outputs: torch.Tensor, answers: torch.Tensor, reduction: str) -> torch.Tensor:
     """Return the cross-entropy of classes, or the squared error of numbers."""
     if answers.is_floating_point():
         return torch.nn.functional.mse_loss(outputs[:, 0], answers, reduction=reduction)
     return torch.nn.functional.cross_entropy(outputs, answers, reduction=reduction)
+
+
+def _losses_of_entries(outputs: torch.Tensor, answers: torch.Tensor, reduction: str) -> torch.Tensor:
+    """Return the same for single outputs: of two classes the loss of the logistic regression."""
+    if answers.is_floating_point():
+        return torch.nn.functional.mse_loss(outputs, answers, reduction=reduction)
+    share = answers.to(outputs.dtype)
+    return torch.nn.functional.binary_cross_entropy_with_logits(outputs, share, reduction=reduction)
+
+
+def _is_known(targets: Int64 | Float64) -> NDArray[np.bool_]:
+    return ~np.isnan(targets) if targets.dtype.kind == "f" else targets >= 0
 
 
 def _batches(order: Int64, batch_size: int) -> Iterator[Int64]:
@@ -239,8 +269,14 @@ def _note_validation(module: torch.nn.Module, held: Held, history: History) -> b
 
 
 def _evaluate(module: torch.nn.Module, held: Held) -> tuple[float | None, float]:
-    """Return weighted accuracy, None for numbers, and mean loss."""
+    """Return weighted accuracy, None for numbers and several tasks, and mean loss."""
     logits = predict_logits(module, held.examples).astype(np.float64)
+    if held.targets.ndim > 1:
+        known = _is_known(held.targets)
+        outputs, answers = logits[known], held.targets[known]
+        is_number = held.targets.dtype.kind == "f"
+        losses = (outputs - answers) ** 2 if is_number else np.logaddexp(0, outputs) - outputs * answers
+        return None, float(np.average(losses, weights=None if held.weights is None else held.weights[known]))
     if held.targets.dtype.kind == "f":
         return None, float(np.average((logits[:, 0] - held.targets) ** 2, weights=held.weights))
     right = logits.argmax(axis=1) == held.targets

@@ -10,6 +10,7 @@ from twinwl.arguments import DEPTH, FLAG, MAX_ITEMS, MEMORY, WIDTH, integer, num
 from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.base import old_names
 from twinwl.estimators.explanation import one_graph
+from twinwl.estimators.multitask import Answered
 from twinwl.graphs.coercion import as_batch
 from twinwl.learning.estimator import NeuralGraphEstimator
 from twinwl.ntwin.encoder import NTwinEncoder
@@ -64,6 +65,8 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
 
     _renamed: ClassVar[Mapping[str, str]] = {"normalise": "normalize"}
 
+    _learns_tasks = True
+
     layers: int
     hops: Hops
     hidden: int
@@ -82,12 +85,14 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
 
     def _outputs(self, X: GraphsLike) -> NDArray[np.float32]:
         self._check_fitted()
+        if isinstance(X, Answered):
+            return super()._outputs(X)
         batch = as_batch(X)
         self.inputs_.check_labels(batch, self.unknown)
         return super()._outputs(batch)
 
     @old_names(graph="X")
-    def explain(self, X: GraphsLike, n_columns: int = 10) -> Explanation:
+    def explain(self, X: GraphsLike, n_columns: int = 10, task: str | int | None = None) -> Explanation:
         """Return each node's share of the decision about one graph, and the colours that matter most.
 
         Parameters
@@ -96,13 +101,12 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
             One graph: a batch of one, or a list with one graph.
         n_columns
             Number of colours to list.
+        task
+            The task to explain, by its name or place, if there are several.
         """
-        self._check_fitted()
-        graph = one_graph(X)
-        examples = self._examples(graph)
-        return explain_graph(
-            self.module_, graph, examples, self.inputs_.histograms, self._reading, n_columns=n_columns
-        )
+        model, graph = self._one_task(task), one_graph(X)
+        examples, histograms = self._examples(graph), self.inputs_.histograms
+        return explain_graph(model.module_, graph, examples, histograms, model._reading, n_columns=n_columns)  # noqa: SLF001  (of the same class)
 
     # ------------------------------------------------------------------ what the frame asks for
 

@@ -48,6 +48,8 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         "hidden": (WIDTH,),
     }
 
+    _learns_tasks = True
+
     n_iter: int | None
     features: str
     edge_labels: bool
@@ -63,7 +65,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
     vectorizer_: STwinVectorizer
     input_: NetworkInput | None
 
-    def explain(self, X: GraphsLike, n_columns: int = 10) -> Explanation:
+    def explain(self, X: GraphsLike, n_columns: int = 10, task: str | int | None = None) -> Explanation:
         """Return each node's share of the decision about one graph, and the columns with the largest shares.
 
         The decision is the difference between the logits of the predicted class and of its strongest rival;
@@ -76,9 +78,10 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
             One graph: a batch of one, or a list with one graph.
         n_columns
             Number of columns to list.
+        task
+            The task to explain, by its name or place, if there are several.
         """
-        self._check_fitted()
-        return explain_decision(self, X, n_columns)
+        return explain_decision(self._one_task(task), X, n_columns)
 
     def unseen_rate(self, X: GraphsLike) -> float:
         """Return the share of nodes, averaged over rounds, whose colour no training graph has."""

@@ -6,13 +6,13 @@ Kernels index arrays without checking bounds, so a file that was tampered with m
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from twinwl.errors import TwinWLError, nearest, shown
-from twinwl.estimators.state import labels_from_state
+from twinwl.estimators.state import labels_from_state, task_names_from_state
 from twinwl.estimators.svm import SupportVectors
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.readouts import resolve
@@ -20,14 +20,14 @@ from twinwl.refinement.alphabet import Alphabet, Round
 from twinwl.refinement.colours import INITIALS
 from twinwl.stwin.features import KINDS, STRIDE, FeatureSpace
 from twinwl.stwin.readout_columns import LARGEST_EXAMPLE, Examples, ValueTable
-from twinwl.stwin.similarity import Similarity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from twinwl.arrays import Float64, Int64, Ints
     from twinwl.stwin.svc import TwinMachine
 
+Machine = TypeVar("Machine", bound="TwinMachine")
 _INTEGERS = (np.int32, np.int64)
 _EXAMPLES_READ_AGAIN = 64
 
@@ -42,6 +42,8 @@ __all__ = [
     "matrix_to_state",
     "space_from_state",
     "space_to_state",
+    "tasks_from_state",
+    "tasks_to_state",
 ]
 
 
@@ -166,6 +168,12 @@ def machine_to_state(model: TwinMachine) -> dict[str, object]:
         **space_to_state(model.space_),
         **matrix_to_state(model.matrix_),
         "rows": model.support_vectors_.rows,
+        **_choice_to_state(model),
+    }
+
+
+def _choice_to_state(model: TwinMachine) -> dict[str, object]:
+    return {
         "support_weights": model.support_vectors_.weights,
         "intercepts": model.support_vectors_.intercepts,
         "C": model.C_,
@@ -182,14 +190,83 @@ def machine_from_state(model: TwinMachine, state: Mapping[str, object], n_classe
     TwinWLError
         If anything in the state is missing or does not fit.
     """
-    model.space_ = space_from_state(state)
-    model.n_iter_ = model.space_.alphabet.n_iter
-    model.matrix_ = matrix_from_state(state, model.space_.n_columns)
-    model.similarity_ = Similarity(model.matrix_, model.base, normalize=model.normalize)
-    n_support, n_pairs = model.matrix_.shape[0], max(1, n_classes * (n_classes - 1) // 2)
+    space = space_from_state(state)
+    model._keep_features(space, matrix_from_state(state, space.n_columns))  # noqa: SLF001  (the same layer)
+    _choice_from_state(model, state, _rows(state, model.matrix_.shape[0]), n_classes)
+
+
+def tasks_to_state(model: TwinMachine, rows: Int64, models: Sequence[TwinMachine]) -> dict[str, object]:
+    """Return all that the machines of several tasks decide with; their features stand once."""
+    return {
+        **space_to_state(model.space_),
+        **matrix_to_state(model.matrix_),
+        "rows": rows,
+        "tasks": list(model.tasks_ or ()),
+        "machines": [
+            {
+                "n_rounds": one.n_iter_,
+                "places": np.searchsorted(rows, one.support_vectors_.rows),
+                **_choice_to_state(one),
+                **one._own_to_state(),  # noqa: SLF001
+            }
+            for one in models
+        ],
+    }
+
+
+def tasks_from_state(
+    state: Mapping[str, object], new: Callable[[], Machine]
+) -> tuple[tuple[str, ...], list[Machine], FeatureSpace, Int64, sparse.csr_matrix]:
+    """Undo `tasks_to_state`.
+
+    Parameters
+    ----------
+    state
+        From `tasks_to_state`.
+    new
+        Returns an unfitted machine.
+
+    Returns
+    -------
+    names, models, space, rows, matrix
+        What `TwinMachine` keeps.
+    """
+    space = space_from_state(state)
+    matrix = matrix_from_state(state, space.n_columns)
+    rows = _rows(state, matrix.shape[0])
+    names = task_names_from_state(state)
+    parts = state.get("machines")
+    if not isinstance(parts, list) or len(parts) != len(names):
+        raise TwinWLError("the model's machines do not fit its tasks; the file is damaged")
+    models = []
+    for part in parts:
+        model, n_rounds, places = new(), part["n_rounds"], part["places"]
+        if type(n_rounds) is not int or not 0 <= n_rounds <= space.alphabet.n_iter:
+            raise TwinWLError(f"a machine has {shown(n_rounds)} rounds; the file is damaged")
+        if (
+            not isinstance(places, np.ndarray)
+            or places.dtype != np.int64
+            or places.ndim != 1
+            or (len(places) and (places.min() < 0 or places.max() >= len(rows)))
+        ):
+            raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
+        n_classes = model._own_from_state(part)  # noqa: SLF001
+        model._keep_features(space.first_rounds(n_rounds), matrix[places])  # noqa: SLF001
+        _choice_from_state(model, part, rows[places], n_classes)
+        models.append(model)
+    return names, models, space, rows, matrix
+
+
+def _rows(state: Mapping[str, object], n_support: int) -> Int64:
     rows = state.get("rows")
     if not isinstance(rows, np.ndarray) or rows.dtype != np.int64 or rows.shape != (n_support,):
         raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
+    return rows
+
+
+def _choice_from_state(model: TwinMachine, state: Mapping[str, object], rows: Int64, n_classes: int) -> None:
+    model.n_iter_ = model.space_.alphabet.n_iter
+    n_support, n_pairs = len(rows), max(1, n_classes * (n_classes - 1) // 2)
     model.support_vectors_ = SupportVectors(
         rows,
         floats_from_state(state, "support_weights", (n_pairs, n_support)),

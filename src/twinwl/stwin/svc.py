@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -22,13 +23,15 @@ from twinwl.arguments import (
 )
 from twinwl.estimators.base import GraphEstimator, graphs_of, old_names, one_seed
 from twinwl.estimators.conformal import ConformalSets, PredictsSets
+from twinwl.estimators.multitask import Answered, MultiTask, Tasks, one_each, per_task, side_by_side
 from twinwl.estimators.nystroem import LandmarkMachine
 from twinwl.estimators.state import classes_from_state, classes_to_state
 from twinwl.estimators.svm import (
     INNER_FOLDS,
     PENALTIES,
     Calibration,
-    choose_machine,
+    Choice,
+    choose_machines,
     inner_folds,
     make_svc,
 )
@@ -38,15 +41,22 @@ from twinwl.memory import check_fits
 from twinwl.stwin.explanation import Sides, explain_machine
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, encode_in_full, stwin_features
 from twinwl.stwin.similarity import BASES, Similarity, own_sums, similarities_by_rounds
-from twinwl.stwin.state import floats_from_state, machine_from_state, machine_to_state
+from twinwl.stwin.state import (
+    floats_from_state,
+    machine_from_state,
+    machine_to_state,
+    tasks_from_state,
+    tasks_to_state,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Self
 
     from numpy.typing import NDArray
     from scipy import sparse
 
-    from twinwl.arrays import Float64
+    from twinwl.arrays import Float64, Int64
     from twinwl.estimators.base import Constraints, RandomState
     from twinwl.estimators.explanation import Explanation
     from twinwl.estimators.measurements import Measurements
@@ -54,18 +64,23 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.isomorphism.readouts import ReadoutChoice
+    from twinwl.stwin.features import Encoding
 
 __all__ = ["STwinSVC", "TwinMachine"]
 
-# At once: sums, their similarities, the best similarities so far, a fold's part; and Nyström features.
-_MATRICES, _MATRICES_OF_LANDMARKS = 4, 5
+# At once: sums, their similarities, a part of a task or fold; and Nyström features, and their part.
+_MATRICES, _MATRICES_OF_LANDMARKS = 3, 5
 
 
-class TwinMachine(GraphEstimator):
+class TwinMachine(MultiTask, GraphEstimator):
     """Base of the support vector machines on a twin kernel: the choice of rounds and C, and what predicts.
 
-    A subclass has the parameters below, says in ``_sides`` what its decision about a graph means, and names
-    in ``_for_large_sets`` the estimator to use where the kernel matrices do not fit into memory.
+    A subclass has the parameters below, reads targets in ``_targets``, chooses as ``_choice`` says, keeps
+    what it needs of a chosen machine in ``_keep``, says in ``_sides`` what its decision about a graph means,
+    and names in ``_for_large_sets`` the estimator to use where the kernel matrices do not fit into memory.
+
+    Several tasks share the features and the kernel matrices. Each has a machine of its own, which is the one
+    that its known targets alone would give.
 
     Attributes
     ----------
@@ -97,6 +112,7 @@ class TwinMachine(GraphEstimator):
     }
     _fitted_attribute = "similarity_"
     _for_large_sets: ClassVar[str]
+    _learns_tasks = True
 
     n_iter: int | Sequence[int]
     C: float | Sequence[float]
@@ -120,41 +136,143 @@ class TwinMachine(GraphEstimator):
     matrix_: sparse.csr_matrix
     similarity_: Similarity
     support_vectors_: SupportVectors
+    _models: list[Self]
+    _rows: Int64
+
+    def fit(self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None) -> Self:
+        """Choose rounds and C, then learn from all graphs.
+
+        Parameters
+        ----------
+        X
+            The graphs.
+        y
+            Their classes, of any type that can be sorted; for a regressor, numbers. For several tasks at once
+            a table with one column per task (see `MultiTask`), NaN where a target is unknown.
+        groups
+            Graphs of one group stay on one side of every inner fold.
+        sample_weight
+            Weight of each graph.
+        """
+        batch = self._graphs_to_fit(X)
+
+        def targets(column: object, known: NDArray[np.bool_] | None = None) -> Targets | Measurements:
+            return self._targets(column, len(batch), sample_weight, groups, known)
+
+        tasks = Tasks.of(y, len(batch)) if self._learns_tasks else None
+        if tasks is None:
+            self.tasks_ = None
+            only = targets(y)
+            encoding, (chosen,) = self._choose(batch, [only], None)
+            self._keep(only, chosen, encoding.space, encoding.matrix[chosen.vectors.rows])
+        else:
+            self._keep_tasks(tasks, batch, tasks.each(targets, tasks.columns, tasks.known.T))
+        return self
+
+    def _targets(
+        self,
+        y: object,
+        n_graphs: int,
+        sample_weight: object,
+        groups: object,
+        known: NDArray[np.bool_] | None,
+    ) -> Targets | Measurements:
+        """Check the targets of a task."""
+        raise NotImplementedError
+
+    def _choice(self, targets: Any, machine: Machine | None, folds: list[tuple[Int64, Int64]]) -> Choice:  # noqa: ANN401
+        """Return the machine to choose C for, unless one is given, and what to choose by."""
+        raise NotImplementedError
 
     def _choose(
-        self,
-        batch: GraphBatch,
-        targets: Targets | Measurements,
-        machine: Machine,
-        score: Callable[[Float64], float] | None = None,
-    ) -> ChosenMachine:
-        """Choose rounds and C, and learn from all graphs."""
-        self._check_memory(len(targets.rows))
+        self, batch: GraphBatch, targets: Sequence[Targets | Measurements], tasks: Tasks | None
+    ) -> tuple[Encoding, list[ChosenMachine]]:
+        """Encode the graphs once, and choose rounds and C for each task."""
+        rows = np.unique(np.concatenate([one.rows for one in targets]))
+        self._check_memory(len(rows))
         n_iters = checked("n_iter", self.n_iter, one_or_more(ROUNDS))
         seed = one_seed(self.random_state)
-        folds = inner_folds(targets, self.inner_folds, seed)
+
+        def folds_of(one: Targets | Measurements) -> list[tuple[Int64, Int64]]:
+            return inner_folds(one, self.inner_folds, seed)
+
+        folds = [folds_of(targets[0])] if tasks is None else tasks.each(folds_of, targets)
         encoding = stwin_features(
-            targets.counted(batch),
+            batch if len(rows) == len(batch) else batch[rows],
             max(n_iters),
             self.features,
             edge_labels=self.edge_labels,
             initial=self.initial,
             readout=self.readout,
         )
-        landmarks = None
+        machine, landmarks = None, None
         if self.kernel_approximation is not None:
-            machine = LandmarkMachine.drawn(len(targets.rows), self.n_components, seed)
+            machine = LandmarkMachine.drawn(len(rows), self.n_components, seed)
             landmarks = machine.landmarks
         kernels = similarities_by_rounds(
             encoding, n_iters, self.base, normalize=self.normalize, landmarks=landmarks
         )
-        chosen = choose_machine(kernels, targets, machine, self.C, folds, self.n_jobs, score)
+        choices = [
+            self._choice(replace(one, rows=np.searchsorted(rows, one.rows)), machine, parts)
+            for one, parts in zip(targets, folds, strict=True)
+        ]
+        return encoding, choose_machines(kernels, choices, self.C, self.n_jobs)
+
+    def _keep(
+        self,
+        targets: Any,  # noqa: ANN401, ARG002  (Targets or Measurements, as the subclass has them)
+        chosen: ChosenMachine,
+        space: FeatureSpace,
+        matrix: sparse.csr_matrix,
+    ) -> None:
+        """Keep a chosen machine; ``matrix`` are the features of its support vectors."""
         self.n_iter_, self.C_, self.inner_score_, self.inner_scores_ = chosen[:4]
         self.support_vectors_ = chosen.vectors
-        self.space_ = encoding.space.first_rounds(self.n_iter_)
-        self.matrix_ = encoding.matrix[chosen.vectors.rows][:, : self.space_.n_columns]
+        self._keep_features(space.first_rounds(self.n_iter_), matrix)
+
+    def _keep_features(self, space: FeatureSpace, matrix: sparse.csr_matrix) -> None:
+        self.space_ = space
+        self.matrix_ = matrix[:, : space.n_columns]
         self.similarity_ = Similarity(self.matrix_, self.base, normalize=self.normalize)
-        return chosen
+
+    def _keep_tasks(self, tasks: Tasks, batch: GraphBatch, targets: Sequence[Targets | Measurements]) -> None:
+        """Learn all tasks; each has a model of its own, on features that they share."""
+        encoding, found = self._choose(batch, targets, tasks)
+        rows = np.unique(np.concatenate([one.vectors.rows for one in found]))
+        space = encoding.space.first_rounds(max(one.n_iter for one in found))
+        matrix = encoding.matrix[rows][:, : space.n_columns]
+        models = []
+        for one, chosen in zip(targets, found, strict=True):
+            model = type(self)(**self.get_params(deep=False))
+            own = matrix[np.searchsorted(rows, chosen.vectors.rows)]
+            model._keep(one, chosen, space, own)  # noqa: SLF001  (of the same class)
+            models.append(model)
+        self._keep_models(tasks.names, models, space, rows, matrix)
+
+    def _keep_models(
+        self,
+        names: tuple[str, ...],
+        models: list[Self],
+        space: FeatureSpace,
+        rows: Int64,
+        matrix: sparse.csr_matrix,
+    ) -> None:
+        """Keep the model of each task; what they have of their own is shown as lists."""
+        for name in vars(models[0]).keys() - self.get_params(deep=False).keys():
+            setattr(self, name, [getattr(model, name) for model in models])
+        self.tasks_, self._models, self._rows = names, models, rows
+        self.space_, self.matrix_ = space, matrix
+
+    def _of_task(self, place: int) -> Self:
+        return self._models[place]
+
+    def _ask(self, X: GraphsLike) -> Iterator[tuple[Self, GraphsLike]]:
+        self._check_fitted()
+        batch, encoded = graphs_of(X, "predict"), {}
+        for model in self._models:
+            if model.n_iter_ not in encoded:
+                encoded[model.n_iter_] = encode_in_full(batch, model.space_)
+            yield model, cast("GraphsLike", Answered(encoded[model.n_iter_]))
 
     def _check_memory(self, n_graphs: int) -> None:
         """Refuse kernel matrices that would not fit into memory."""
@@ -169,7 +287,9 @@ class TwinMachine(GraphEstimator):
 
     def _decisions(self, X: GraphsLike) -> Float64:
         self._check_fitted()
-        known, full = encode_in_full(graphs_of(X, "predict"), self.space_)
+        known, full = (
+            X.values if isinstance(X, Answered) else encode_in_full(graphs_of(X, "predict"), self.space_)
+        )
         similarities = self.similarity_.of(known.matrix, own_sums(full, self.base))
         return self.support_vectors_.decisions(similarities)
 
@@ -184,7 +304,7 @@ class TwinMachine(GraphEstimator):
         return len(self.support_vectors_.rows)
 
     @old_names(graph="X")
-    def explain(self, X: GraphsLike, n_columns: int = 10) -> Explanation:
+    def explain(self, X: GraphsLike, n_columns: int = 10, task: str | int | None = None) -> Explanation:
         """Return the shares of the nodes and columns of one graph in the prediction.
 
         The shares are exact: together with the intercept they sum to the decision value (of a regressor, to
@@ -198,9 +318,35 @@ class TwinMachine(GraphEstimator):
             One graph: a batch of one, or a list with one graph.
         n_columns
             Number of columns to list, those with the largest shares.
+        task
+            The task to explain, by its name or place, if there are several.
         """
+        return explain_machine(self._one_task(task), X, n_columns)
+
+    # ------------------------------------------------------------------ model files
+
+    def _own_to_state(self) -> dict[str, object]:
+        """Return what a subclass keeps beside the machine."""
+        raise NotImplementedError
+
+    def _own_from_state(self, state: Mapping[str, object]) -> int:
+        """Read it back; return the number of classes, 1 where the machine predicts numbers."""
+        raise NotImplementedError
+
+    def _to_state(self) -> dict[str, object]:
         self._check_fitted()
-        return explain_machine(self, X, n_columns)
+        if self.tasks_ is None:
+            return {**machine_to_state(self), **self._own_to_state()}
+        return tasks_to_state(self, self._rows, self._models)
+
+    @classmethod
+    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> Self:
+        self = cls._with_params(params)
+        if "tasks" in state:
+            self._keep_models(*tasks_from_state(state, lambda: cls._with_params(params)))
+        else:
+            machine_from_state(self, state, self._own_from_state(state))
+        return self
 
 
 @savable
@@ -267,8 +413,8 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
 
     Notes
     -----
-    Learning holds up to four kernel matrices of all training graphs, so its memory grows with their square:
-    about 32 MB for 1,000 graphs, 3.2 GB for 10,000. More than half of the machine's memory is refused before
+    Learning holds up to three kernel matrices of all training graphs, so its memory grows with their square:
+    about 24 MB for 1,000 graphs, 2.4 GB for 10,000. More than half of the machine's memory is refused before
     any work; use ``kernel_approximation`` or `STwinClassifier` then. Predicting needs the support vectors'
     features only.
 
@@ -327,41 +473,44 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         self.n_components = n_components
         self.readout = readout
 
-    def fit(self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None) -> STwinSVC:
-        """Choose rounds and C, then learn from all graphs.
+    def _targets(
+        self,
+        y: object,
+        n_graphs: int,
+        sample_weight: object,
+        groups: object,
+        known: NDArray[np.bool_] | None,
+    ) -> Targets:
+        return Targets.of(y, n_graphs, sample_weight, self.class_weight, groups, known)
 
-        Parameters
-        ----------
-        X
-            The graphs.
-        y
-            Their classes, of any type that can be sorted.
-        groups
-            Graphs of one group stay on one side of every inner fold.
-        sample_weight
-            Weight of each graph.
-        """
-        batch = self._graphs_to_fit(X)
-        targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)
-        chosen = self._choose(batch, targets, make_svc(targets), partial(targets.score, scoring=self.scoring))
+    def _choice(self, targets: Targets, machine: Machine | None, folds: list[tuple[Int64, Int64]]) -> Choice:
+        machine = make_svc(targets) if machine is None else machine
+        return Choice(targets, machine, folds, partial(targets.score, scoring=self.scoring))
+
+    def _keep(
+        self, targets: Targets, chosen: ChosenMachine, space: FeatureSpace, matrix: sparse.csr_matrix
+    ) -> None:
+        super()._keep(targets, chosen, space, matrix)
         self.classes_ = targets.classes
         self.held_out_decisions_ = chosen.held_out_decisions
         self.calibration_ = Calibration.fitted(self.held_out_decisions_, targets.codes, targets.weights)
         held_out = self.calibration_.probabilities(self.held_out_decisions_)
         self.conformal_ = ConformalSets.fitted(held_out, targets.codes)
-        return self
 
+    @per_task(side_by_side)
     def decision_function(self, X: GraphsLike) -> Float64:
         """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
         return self._decisions(X)
 
+    @per_task(side_by_side)
     def predict(self, X: GraphsLike) -> NDArray[np.generic]:
-        """Return the class of each graph."""
+        """Return the class of each graph, shape (n_graphs,), or (n_graphs, n_tasks)."""
         codes = predicted_codes(self.decision_function(X))
         return self.classes_[codes]
 
-    def predict_proba(self, X: GraphsLike) -> Float64:
-        """Return the probability of each class, shape (n_graphs, n_classes).
+    @per_task(one_each)
+    def predict_proba(self, X: GraphsLike) -> Float64 | list[Float64]:
+        """Return the probability of each class, shape (n_graphs, n_classes); of several tasks a list.
 
         They come from a logistic regression on the decision values of the inner folds' held-out graphs, as
         Platt proposed; close to the border their winner can differ from ``predict``.
@@ -375,25 +524,20 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         weights, intercept = self.support_vectors_.between(wanted, other)
         return Sides(self.classes_[wanted], self.classes_[other], weights, intercept)
 
-    def _to_state(self) -> dict[str, object]:
-        self._check_fitted()
+    def _own_to_state(self) -> dict[str, object]:
         return {
-            **machine_to_state(self),
             **classes_to_state(self.classes_),
             "slopes": self.calibration_.slopes,
             "offsets": self.calibration_.offsets,
             **self._conformal_to_state(),
         }
 
-    @classmethod
-    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> STwinSVC:
-        self = cls._with_params(params)
+    def _own_from_state(self, state: Mapping[str, object]) -> int:
         self.classes_ = classes_from_state(state)
-        machine_from_state(self, state, n_classes=len(self.classes_))
         n_scores = 1 if len(self.classes_) == 2 else len(self.classes_)  # noqa: PLR2004
         self.calibration_ = Calibration(
             floats_from_state(state, "slopes", (n_scores, n_scores)),
             floats_from_state(state, "offsets", (n_scores,)),
         )
         self._conformal_from_state(state, len(self.classes_))
-        return self
+        return len(self.classes_)

@@ -9,19 +9,25 @@ from sklearn.base import RegressorMixin
 from twinwl.arguments import number
 from twinwl.estimators.conformal import ConformalIntervals, PredictsIntervals
 from twinwl.estimators.measurements import Measurements
-from twinwl.estimators.svm import make_svr
+from twinwl.estimators.multitask import per_task, side_by_side
+from twinwl.estimators.svm import Choice, make_svr
 from twinwl.files.model_files import savable
 from twinwl.stwin.explanation import Sides
-from twinwl.stwin.state import machine_from_state, machine_to_state
 from twinwl.stwin.svc import TwinMachine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from twinwl.arrays import Float64
+    import numpy as np
+    from numpy.typing import NDArray
+    from scipy import sparse
+
+    from twinwl.arrays import Float64, Int64
     from twinwl.estimators.base import Constraints, RandomState
+    from twinwl.estimators.svm import ChosenMachine, Machine
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.isomorphism.readouts import ReadoutChoice
+    from twinwl.stwin.features import FeatureSpace
 
 __all__ = ["STwinSVR"]
 
@@ -128,44 +134,43 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         self.n_components = n_components
         self.readout = readout
 
-    def fit(self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None) -> STwinSVR:
-        """Choose rounds and C, then learn from all graphs.
+    def _targets(
+        self,
+        y: object,
+        n_graphs: int,
+        sample_weight: object,
+        groups: object,
+        known: NDArray[np.bool_] | None,
+    ) -> Measurements:
+        return Measurements.of(y, n_graphs, sample_weight, groups, known)
 
-        Parameters
-        ----------
-        X
-            The graphs.
-        y
-            A number for each.
-        groups
-            Graphs of one group stay on one side of every inner fold.
-        sample_weight
-            Weight of each graph.
-        """
-        batch = self._graphs_to_fit(X)
-        targets = Measurements.of(y, len(batch), sample_weight, groups)
-        chosen = self._choose(batch, targets, make_svr(self.epsilon))
+    def _choice(
+        self, targets: Measurements, machine: Machine | None, folds: list[tuple[Int64, Int64]]
+    ) -> Choice:
+        machine = make_svr(self.epsilon) if machine is None else machine
+        return Choice(targets, machine, folds, targets.score)
+
+    def _keep(
+        self, targets: Measurements, chosen: ChosenMachine, space: FeatureSpace, matrix: sparse.csr_matrix
+    ) -> None:
+        super()._keep(targets, chosen, space, matrix)
         self.support_vectors_ = chosen.vectors.rescaled(targets.scale, targets.mean)
         self.held_out_predictions_ = targets.scale * chosen.held_out_decisions + targets.mean
         held_out = targets.scale * chosen.held_out_decisions, targets.scale * targets.answers
         self.conformal_ = ConformalIntervals.fitted(*held_out)
-        return self
 
+    @per_task(side_by_side)
     def predict(self, X: GraphsLike) -> Float64:
-        """Return a number for each graph, shape (n_graphs,)."""
+        """Return a number for each graph, shape (n_graphs,), or (n_graphs, n_tasks)."""
         return self._decisions(X)
 
     def _sides(self, decisions: Float64) -> Sides:
         vectors = self.support_vectors_
         return Sides(float(decisions[0]), None, vectors.weights[0], float(vectors.intercepts[0]))
 
-    def _to_state(self) -> dict[str, object]:
-        self._check_fitted()
-        return {**machine_to_state(self), **self._conformal_to_state()}
+    def _own_to_state(self) -> dict[str, object]:
+        return self._conformal_to_state()
 
-    @classmethod
-    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> STwinSVR:
-        self = cls._with_params(params)
-        machine_from_state(self, state, n_classes=1)
+    def _own_from_state(self, state: Mapping[str, object]) -> int:
         self._conformal_from_state(state)
-        return self
+        return 1

@@ -1,0 +1,209 @@
+"""One network for several tasks: one output per task, and the model of a single task taken out of it."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+
+import numpy as np
+import torch
+
+from twinwl.errors import TwinWLError
+from twinwl.estimators.multitask import Answered, MultiTask, Tasks, TaskTable
+from twinwl.estimators.state import task_names_from_state
+from twinwl.estimators.targets import Targets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from twinwl.arrays import Float64, Int64
+    from twinwl.estimators.measurements import Measurements
+    from twinwl.graphs.coercion import GraphsLike
+
+__all__ = ["Outputs", "TaskOutputs"]
+
+Outputs = TypeVar("Outputs", "NDArray[np.float32]", torch.Tensor)
+
+
+class TaskOutputs(MultiTask):
+    """What neural estimators do with targets, for one task or for several.
+
+    Where ``_learns_tasks`` is true, the network ends in a linear layer ``second``, and one network learns
+    several tasks of two classes, or numbers. It has one output per task, for classes the logit of the second.
+    """
+
+    _per_task: ClassVar[tuple[str, ...]]
+    """Attributes of which each task has its own."""
+
+    module_: torch.nn.Module
+
+    # ------------------------------------------------------------------ one task
+
+    def _targets(
+        self,
+        y: object,
+        n_graphs: int,
+        sample_weight: object,
+        groups: object,
+        known: NDArray[np.bool_] | None = None,
+    ) -> Targets | Measurements:
+        """Check the targets of a task, and keep what predictions need of them."""
+        raise NotImplementedError
+
+    def _answers(self, y: object, n_graphs: int, name: str) -> Int64 | Float64:
+        """Return targets of other graphs as the network learns them; ``name`` says what they are for."""
+        raise NotImplementedError
+
+    @property
+    def _n_outputs(self) -> int:
+        """Number of outputs for one task."""
+        raise NotImplementedError
+
+    def _own_outputs(self, outputs: Outputs, place: int) -> Outputs:
+        """Return the outputs (or weights of the last layer) of one task among several, as if it were alone.
+
+        A copy with as many entries on its last axis as the network of that task has outputs.
+        """
+        raise NotImplementedError
+
+    def _keep_scores(self, outputs: NDArray[np.float32] | None, answers: Int64 | Float64 | None) -> None:
+        """Keep what conformal prediction needs of the held-out graphs; None where there are none."""
+        raise NotImplementedError
+
+    def _own_to_state(self) -> dict[str, object]:
+        """Return what is kept of the targets, for a model file."""
+        raise NotImplementedError
+
+    def _own_from_state(self, state: Mapping[str, object]) -> None:
+        """Undo `_own_to_state`."""
+        raise NotImplementedError
+
+    def _build_module(self, n_outputs: int) -> torch.nn.Module:
+        """Return a fresh network."""
+        raise NotImplementedError
+
+    def _outputs(self, X: GraphsLike) -> NDArray[np.float32]:
+        """Return what the network says, shape (n_graphs, n_outputs)."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ all tasks
+
+    def _all_targets(
+        self, y: object, n_graphs: int, sample_weight: object, groups: object
+    ) -> Targets | Measurements | TaskTable:
+        """Check the targets, and keep what predictions need of them."""
+        tasks = Tasks.of(y, n_graphs) if self._learns_tasks else None
+        self.tasks_ = None
+        if tasks is None:
+            return self._targets(y, n_graphs, sample_weight, groups)
+        models = [copy.copy(self) for _ in tasks.names]
+
+        def targets(
+            model: Self, column: NDArray[np.generic], known: NDArray[np.bool_]
+        ) -> Targets | Measurements:
+            found = model._targets(column, n_graphs, sample_weight, groups, known)
+            if isinstance(found, Targets) and len(found.classes) > 2:  # noqa: PLR2004
+                raise TwinWLError(
+                    f"got {len(found.classes)} classes, expected 2 where a network learns several tasks; "
+                    "train that task alone, or use STwinSVC"
+                )
+            return found
+
+        found = tasks.each(targets, models, tasks.columns, tasks.known.T)
+        self.tasks_ = tasks.names
+        self._gather(models)
+        return TaskTable.of(tasks, found, sample_weight, groups)
+
+    def _all_answers(self, y: object, n_graphs: int, name: str) -> Int64 | Float64:
+        """Return targets of other graphs as the network learns them."""
+        if self.tasks_ is None:
+            return self._answers(y, n_graphs, name)
+        tasks = Tasks.of(y, n_graphs, empty=True)
+        if tasks is None or len(tasks.names) != len(self.tasks_):
+            raise TwinWLError(f"{name}: expected targets with {len(self.tasks_)} columns, one per task")
+        if not tasks.known.any():
+            raise TwinWLError(f"{name}: all targets are missing; give some that are known")
+
+        def answers(
+            model: Self, column: NDArray[np.generic], known: NDArray[np.bool_]
+        ) -> NDArray[np.generic]:
+            found = model._answers(column[known], int(known.sum()), name)
+            out = np.full(n_graphs, np.nan if found.dtype.kind == "f" else -1, found.dtype)
+            out[known] = found
+            return out
+
+        columns = tasks.each(answers, list(self._bare()), tasks.columns, tasks.known.T)
+        return cast("Int64 | Float64", np.stack(columns, axis=1))
+
+    def _keep_all_scores(self, outputs: NDArray[np.float32] | None, answers: Int64 | Float64 | None) -> None:
+        """Keep what conformal prediction needs of the held-out graphs."""
+        if self.tasks_ is None:
+            self._keep_scores(outputs, answers)
+            return
+        models = list(self._bare())
+        for place, model in enumerate(models):
+            own, known = None, None
+            if outputs is not None and answers is not None:
+                column = answers[:, place]
+                rows = np.flatnonzero(~np.isnan(column) if column.dtype.kind == "f" else column >= 0)
+                own, known = self._own_outputs(outputs, place)[rows], column[rows]
+            model._keep_scores(own, known)  # noqa: SLF001
+        self._gather(models)
+
+    def _all_to_state(self) -> dict[str, object]:
+        """Return what is kept of the targets, for a model file."""
+        if self.tasks_ is None:
+            return self._own_to_state()
+        outputs = [model._own_to_state() for model in self._bare()]  # noqa: SLF001
+        return {"tasks": list(self.tasks_), "outputs": outputs}
+
+    def _all_from_state(self, state: Mapping[str, object]) -> int:
+        """Undo `_all_to_state`; return the number of the network's outputs."""
+        if "tasks" not in state:
+            self._own_from_state(state)
+            return self._n_outputs
+        self.tasks_ = task_names_from_state(state)
+        outputs = state.get("outputs")
+        if not isinstance(outputs, list) or len(outputs) != len(self.tasks_):
+            raise TwinWLError("the model's outputs do not fit its tasks; the file is damaged")
+        models = [copy.copy(self) for _ in outputs]
+        for model, output in zip(models, outputs, strict=True):
+            model._own_from_state(output)  # noqa: SLF001
+        self._gather(models)
+        return len(outputs)
+
+    # ------------------------------------------------------------------ one of several
+
+    def _of_task(self, place: int) -> Self:
+        """Return the model of one task; its network shares all weights but those of the last layer."""
+        model = list(self._bare())[place]
+        weights = dict(self.module_.state_dict())
+        weights["second.weight"] = self._own_outputs(weights["second.weight"].T, place).T.contiguous()
+        weights["second.bias"] = self._own_outputs(weights["second.bias"], place)
+        with torch.device("meta"):
+            model.module_ = model._build_module(model._n_outputs)  # noqa: SLF001
+        model.module_.load_state_dict(weights, assign=True)
+        model.module_.eval()
+        return model
+
+    def _ask(self, X: GraphsLike) -> Iterator[tuple[Self, GraphsLike]]:
+        outputs = self._outputs(X)
+        for place, model in enumerate(self._bare()):
+            yield model, cast("GraphsLike", Answered(self._own_outputs(outputs, place)))
+
+    def _bare(self) -> Iterator[Self]:
+        """Yield the model of each task, without a network of its own."""
+        for place in range(len(self.tasks_ or ())):
+            model = copy.copy(self)
+            model.tasks_ = None
+            for name in self._per_task:
+                if hasattr(self, name):
+                    setattr(model, name, getattr(self, name)[place])
+            yield model
+
+    def _gather(self, models: list[Self]) -> None:
+        for name in self._per_task:
+            setattr(self, name, [getattr(model, name, None) for model in models])
