@@ -92,6 +92,7 @@ GOOD = {
     "row(seen_by)": lambda: "1-WL",
     "score(name)": lambda: "size",
     "save_page(path)": lambda: "page.html",
+    "for_task(task)": lambda: 0,
 }
 CHEAP = {
     "C": 1,

@@ -196,8 +196,8 @@ def test_files_hold_all_tasks_and_their_features_once(kind, tmp_path):
 @pytest.mark.parametrize(
     ("task", "named"),
     [
-        ("y3", "'y3', which this model does not have.*'y0'"),
-        (3, r"got 3, but this model has 3 tasks, counted from 0: 'y0', 'y1', 'y2'"),
+        ("y3", "task: got 'y3', but this model has 3 tasks: 'y0', 'y1', 'y2'"),
+        (3, "task: got 3, but this model has 3 tasks: 'y0', 'y1', 'y2'"),
         (-1, "task: got -1"),
         (None, "this model has 3 tasks; name one with task=…: 'y0', 'y1', 'y2'"),
     ],

@@ -148,9 +148,17 @@ class PredictsSets(MultiTask):
         return kept(self.conformal_).of(probabilities, confidence, per_class=per_class)
 
     def score(self, X: GraphsLike, y: object, sample_weight: object = None) -> float:
-        """Return the accuracy; of several tasks its mean, each task on the graphs whose target is known."""
-        if self.tasks_ is None:
-            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+        """Return the accuracy; of several tasks its mean, each task on the graphs whose target is known.
+
+        Parameters
+        ----------
+        X
+            The graphs.
+        y
+            Their targets.
+        sample_weight
+            Weight of each graph.
+        """
         from sklearn.metrics import accuracy_score  # noqa: PLC0415
 
         return mean_score(self, accuracy_score, X, y, sample_weight)
@@ -205,9 +213,17 @@ class PredictsIntervals(MultiTask):
         return kept(self.conformal_).of(predicted, confidence)
 
     def score(self, X: GraphsLike, y: object, sample_weight: object = None) -> float:
-        """Return R²; of several tasks its mean, each task on the graphs whose target is known."""
-        if self.tasks_ is None:
-            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+        """Return R²; of several tasks its mean, each task on the graphs whose target is known.
+
+        Parameters
+        ----------
+        X
+            The graphs.
+        y
+            Their targets.
+        sample_weight
+            Weight of each graph.
+        """
         from sklearn.metrics import r2_score  # noqa: PLC0415
 
         return mean_score(self, r2_score, X, y, sample_weight)

@@ -5,14 +5,23 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 
-from twinwl.arguments import MAX_ITEMS, attribute_of, checked, foreign_array, integer, is_a, items
-from twinwl.errors import TwinWLError, nearest, shown
-from twinwl.estimators.targets import Given, as_array, given_for, is_absent
+from twinwl.arguments import MAX_ITEMS, NAME, attribute_of, checked, foreign_array, integer, is_a, items
+from twinwl.errors import TwinWLError, shown
+from twinwl.estimators.targets import (
+    Given,
+    as_array,
+    column_of,
+    given_for,
+    is_absent,
+    refuse_missing,
+    sample_weights,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -241,27 +250,20 @@ class MultiTask:
             Its name, or its place among ``tasks_``.
         """
         self._check_fitted()  # type: ignore[attr-defined]
+        only = attribute_of(self, "target_")
+        names = self.tasks_ or (() if only is None else (only,))
+        place = checked("task", task, integer(0, MAX_ITEMS), NAME)
+        if is_a(place, str) and place in names:
+            place = names.index(place)
+        if is_a(place, str) or place >= max(1, len(names)):
+            if self.tasks_ is None:
+                called = "" if only is None else f", {only!r}"
+                has = f"was trained on one target{called}; leave task out"
+            else:
+                has = f"has {len(names)} tasks: {_listing(names)}"
+            raise TwinWLError(f"task: got {shown(task)}, but this model {has}")
         if self.tasks_ is None:
-            only = getattr(self, "target_", None)
-            if only is not None and task == only:
-                return self
-            called = "" if only is None else f", {only!r}"
-            raise TwinWLError(
-                f"task: got {shown(task)}, but this model was trained on one target{called}; leave task out"
-            )
-        if is_a(task, str):
-            if task not in self.tasks_:
-                raise TwinWLError(
-                    f"task: got {shown(task)}, which this model does not have; {nearest(task, self.tasks_)}"
-                )
-            place = self.tasks_.index(task)
-        else:
-            place = checked("task", task, integer(0, MAX_ITEMS))
-            if place >= len(self.tasks_):
-                raise TwinWLError(
-                    f"task: got {place}, but this model has {len(self.tasks_)} tasks, counted from 0: "
-                    f"{_listing(self.tasks_)}"
-                )
+            return self
         model = copy.copy(self._of_task(place))
         model.target_ = self.tasks_[place]
         return model
@@ -294,19 +296,46 @@ class MultiTask:
 def mean_score(
     model: MultiTask, measure: Callable[..., float], X: GraphsLike, y: object, sample_weight: object
 ) -> float:
-    """Return the mean over the tasks of a score, each on the graphs whose target is known."""
+    """Return a score; of several tasks its mean, each on the graphs whose target is known.
+
+    Parameters
+    ----------
+    model
+        A fitted estimator.
+    measure
+        From true targets, predictions and ``sample_weight`` to a number.
+    X, y, sample_weight
+        As for scikit-learn's ``score``.
+    """
     predicted = model.predict(X)  # type: ignore[attr-defined]
+    weights = sample_weights(sample_weight, len(predicted))
+    if model.tasks_ is None:
+        column = column_of(y, len(predicted), "targets")
+        refuse_missing(column)
+        return _score(measure, column, predicted, weights)
     tasks = Tasks.of(y, len(predicted))
-    if tasks is None or len(tasks.names) != predicted.shape[1]:
-        raise TwinWLError(f"targets: expected {predicted.shape[1]} columns, one per task of the model")
-    weights = np.ones(len(predicted))
-    if sample_weight is not None:
-        weights = foreign_array("sample_weight", sample_weight, np.float64)
-    scores = [
-        measure(column[known], as_array(answer[known].tolist(), "predictions"), sample_weight=weights[known])
-        for column, known, answer in zip(tasks.columns, tasks.known.T, predicted.T, strict=True)
-    ]
-    return float(np.mean(scores))
+    if tasks is None or len(tasks.names) != len(model.tasks_):
+        raise TwinWLError(f"targets: expected a table of {len(model.tasks_)} columns, one per task")
+
+    def score(column: NDArray[np.generic], known: NDArray[np.bool_], answers: NDArray[np.generic]) -> float:
+        found = as_array(answers[known].tolist(), "predictions")
+        return _score(measure, column[known], found, None if weights is None else weights[known])
+
+    return float(np.mean(tasks.each(score, tasks.columns, tasks.known.T, predicted.T)))
+
+
+def _score(
+    measure: Callable[..., float],
+    y: NDArray[np.generic],
+    predicted: NDArray[np.generic],
+    weights: Float64 | None,
+) -> float:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of numbers that are too large
+            return float(measure(y, predicted, sample_weight=weights))
+    except Exception as error:  # whatever scikit-learn thinks of them
+        raise TwinWLError(f"these targets cannot be compared with the predictions ({error})") from error
 
 
 def _listing(names: Sequence[str]) -> str:
@@ -364,7 +393,9 @@ def _refuse_repeated(names: list[str]) -> None:
 
 def _completed(values: NDArray[Any], name: str, empty: bool) -> tuple[NDArray[np.generic], NDArray[np.bool_]]:
     """Return a task's targets, zeros where they are unknown, and which are known."""
-    known = ~np.array([is_absent(value) for value in values.tolist()], np.bool_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # objects may have their own ideas about equality
+        known = ~np.array([is_absent(value) for value in values.tolist()], np.bool_)
     if not known.any():
         if empty:
             return np.zeros(len(values), np.int64), known

@@ -31,6 +31,7 @@ __all__ = [
     "predicted_codes",
     "probabilities_of",
     "refuse_missing",
+    "sample_weights",
 ]
 
 _LIGHTEST, _HEAVIEST = 1e-12, 1e12  # so that sums and products of weights stay finite
@@ -190,7 +191,7 @@ def given_for(
 ) -> tuple[NDArray[np.generic], Given]:
     """Return the targets that count, and all else that was said about their graphs."""
     column = column_of(y, n_graphs, "targets")
-    weights = _sample_weights(sample_weight, n_graphs)
+    weights = sample_weights(sample_weight, n_graphs)
     rows = np.arange(n_graphs) if weights is None else np.flatnonzero(weights)
     rows = rows if known is None else rows[known[rows]]
     if not len(rows):
@@ -259,7 +260,8 @@ def _classes(targets: NDArray[np.generic], rows: Int64) -> tuple[NDArray[np.gene
     return classes, codes
 
 
-def _sample_weights(sample_weight: object, n_graphs: int) -> Float64 | None:
+def sample_weights(sample_weight: object, n_graphs: int) -> Float64 | None:
+    """Return the weight of each graph, checked; None if none are given."""
     if sample_weight is None:
         return None
     weights = foreign_array("sample_weight", sample_weight, np.float64)

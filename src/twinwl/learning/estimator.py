@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from twinwl.arguments import FLAG, MAX_ITEMS, RANDOM_STATE, integer, items, number
+from twinwl.arguments import FLAG, MAX_ITEMS, RANDOM_STATE, integer, is_a, items, number
 from twinwl.errors import TwinWLError
 from twinwl.estimators.base import GraphEstimator, graphs_of, seeds
 from twinwl.estimators.hold_out import hold_out
@@ -222,7 +222,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     def _outputs(self, X: GraphsLike) -> NDArray[np.float32]:
         """Return what the network says, shape (n_graphs, n_outputs)."""
         self._check_fitted()
-        if isinstance(X, Answered):
+        if is_a(X, Answered):
             return cast("NDArray[np.float32]", X.values)
         return predict_logits(self.module_, self._examples(graphs_of(X, "predict")))
 

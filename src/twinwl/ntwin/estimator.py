@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from twinwl.arguments import DEPTH, FLAG, MAX_ITEMS, MEMORY, WIDTH, integer, number, one_of
+from twinwl.arguments import DEPTH, FLAG, MAX_ITEMS, MEMORY, WIDTH, integer, is_a, number, one_of
 from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.base import old_names
 from twinwl.estimators.explanation import one_graph
@@ -85,7 +85,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
 
     def _outputs(self, X: GraphsLike) -> NDArray[np.float32]:
         self._check_fitted()
-        if isinstance(X, Answered):
+        if is_a(X, Answered):
             return super()._outputs(X)
         batch = as_batch(X)
         self.inputs_.check_labels(batch, self.unknown)

@@ -18,6 +18,7 @@ from twinwl.arguments import (
     ROUNDS,
     checked,
     integer,
+    is_a,
     one_of,
     one_or_more,
 )
@@ -287,9 +288,7 @@ class TwinMachine(MultiTask, GraphEstimator):
 
     def _decisions(self, X: GraphsLike) -> Float64:
         self._check_fitted()
-        known, full = (
-            X.values if isinstance(X, Answered) else encode_in_full(graphs_of(X, "predict"), self.space_)
-        )
+        known, full = X.values if is_a(X, Answered) else encode_in_full(graphs_of(X, "predict"), self.space_)
         similarities = self.similarity_.of(known.matrix, own_sums(full, self.base))
         return self.support_vectors_.decisions(similarities)
 
