@@ -86,7 +86,7 @@ def test_levels_mean_nothing_to_graphs_that_are_no_molecules(tmp_path):
     assert json.loads(run(path, "--json").stdout)["same"] is None
     result = run(path, "--same", "stereo")
     assert result.exit_code == 2
-    assert "holds no molecules, so 'stereo' atoms mean nothing there" in result.stderr
+    assert "has no molecules, so the level 'stereo' does not apply" in result.stderr
     result = run(tmp_path / "levels.smi", "--same", "ecfp")
     assert result.exit_code == 2
     assert "--same: got 'ecfp', expected 'skeleton', 'constitution', 'isotope' or 'stereo'" in result.stderr

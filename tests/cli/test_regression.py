@@ -114,7 +114,7 @@ def test_names_are_no_numbers(tmp_path, svr):
 def test_numbers_have_no_probabilities(svr, option):
     result = run("predict", svr, "smiles:CCO", *option)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert f"{option[0]} needs a model of classes; this one predicts numbers; leave it out" in result.stderr
+    assert f"{option[0]} needs a classifier, but this model predicts numbers; leave it out" in result.stderr
 
 
 def test_rows_without_graph_or_target_are_kept(svr, tmp_path):

@@ -211,8 +211,8 @@ def test_numbers_are_learnt_said_to_be_and_predicted(tmp_path, method):
     assert "RMSE " in predicted.stderr
     assert "Spearman " in predicted.stderr
     refused = {
-        ("predict", model, data, "--proba"): "--proba needs a model of classes; this one predicts numbers",
-        ("predict", model, data, "--threshold", 0.5): "--threshold needs a model of classes",
+        ("predict", model, data, "--proba"): "--proba needs a classifier, but this model predicts numbers",
+        ("predict", model, data, "--threshold", 0.5): "--threshold needs a classifier",
         ("train", data, "-o", model, "--method", method, "--balanced"): "--balanced is for classes",
         ("train", data, "-o", model, "--task", "classification"): "holds 2.5, a measurement, not a class",
     }

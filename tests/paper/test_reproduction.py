@@ -125,6 +125,6 @@ class Warner(DummyClassifier):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_what_fits_warn_of_is_said_once_with_the_count(twins, n_jobs):
-    with pytest.warns(TwinWLWarning, match="4 fits warned, the first so: 2 of 9 nodes are strange") as caught:
+    with pytest.warns(TwinWLWarning, match="4 fits warned; the first: 2 of 9 nodes are strange") as caught:
         tw.evaluate(Warner(), twins, n_folds=4, n_jobs=n_jobs)
     assert len(caught) == 1

@@ -1,4 +1,4 @@
-"""What ``twinwl dedup -o`` writes: a table of groups, or one graph of each."""
+"""The output of ``twinwl dedup -o``: a table of groups, or one graph of each."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def _run(datasets: list[Dataset], store: Path, jobs: int, began: float, console:
 
     for data in list(datasets):
         if time.monotonic() - began > _SECONDS:
-            say(f"{data.name} is left out: this machine has taken {time.monotonic() - began:.0f} s already")
+            say(f"{data.name} is skipped: the run has already taken {time.monotonic() - began:.0f} s")
             datasets.remove(data)
             continue
         for method in _METHODS:

@@ -182,7 +182,7 @@ def _tell(named: Dataset, found: Explanation, probability: float | None) -> None
     console.print(Text(f"shares: {found.method}", "dim"))
     largest = float(np.abs(found.node_shares).max(initial=0.0)) or 1.0
     order = np.argsort(-np.abs(found.node_shares), kind="stable")[:_NODES_LISTED].tolist()
-    more = "" if len(order) == named.graphs.n_nodes else f", the {len(order)} weightiest"
+    more = "" if len(order) == named.graphs.n_nodes else f", the {len(order)} with the largest shares"
     console.print(Text(f"\n{'Nodes' if named.smiles is None else 'Atoms'}{more}", "bold"))
     labels = named.graphs.labels_of_nodes()
     for node in order:

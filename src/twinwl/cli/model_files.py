@@ -55,7 +55,8 @@ def answers_of(
     model
     graphs
     threshold
-        Predict the second of two classes from this probability on; None predicts as the model does.
+        Predict the second of two classes if its probability is at least this; None predicts as the model
+        does.
     """
     if threshold is not None and len(model.classes_) != 2:  # noqa: PLR2004
         listing = ", ".join(map(str, model.classes_.tolist()))

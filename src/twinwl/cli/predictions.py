@@ -1,4 +1,4 @@
-"""What a model predicts for graphs: the columns of its table, and how right it is where targets are known."""
+"""Predictions of a model for graphs: the columns of the table, and metrics if targets are known."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Predictions", "check_asked", "check_numbers", "prediction_table", "p
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a model predicts for graphs.
+    """Predictions of a model for graphs.
 
     Attributes
     ----------
@@ -37,9 +37,9 @@ class Predictions:
     shares : array of float64, shape (n_graphs, n_classes), or None
         The probability of each class.
     sets : array of bool, shape (n_graphs, n_classes), or None
-        Which classes cannot be ruled out at the confidence asked for.
+        Which classes cannot be ruled out at the given confidence.
     intervals : array of float64, shape (n_graphs, 2), or None
-        Of a regressor, at the confidence asked for.
+        Of a regressor, at the given confidence.
     """
 
     values: NDArray[np.generic]
@@ -72,7 +72,7 @@ class Predictions:
         return columns
 
     def figures(self, truth: Sequence[Any]) -> list[str]:
-        """Return lines about how right the predictions are, over the graphs with a known target.
+        """Return lines with the metrics of the predictions, over the graphs with a known target.
 
         >>> Predictions(np.array([1.0, 3.0])).figures([1.0, None])
         ['RMSE 0.000, MAE 0.000, R² undefined, Spearman undefined (1 target)']
@@ -110,12 +110,12 @@ class Predictions:
 def check_asked(
     model: object, path: object, *, proba: bool, threshold: float | None, confidence: float | None
 ) -> None:
-    """Refuse options that the model cannot serve, before graphs are read."""
+    """Refuse options that do not apply to the model, before graphs are read."""
     if not predicts_classes(model):
         for option, given in (("--proba", proba), ("--threshold", threshold is not None)):
             if given:
                 raise TwinWLError(
-                    f"{option} needs a model of classes; this one predicts numbers; leave it out "
+                    f"{option} needs a classifier, but this model predicts numbers; leave it out "
                     "(--confidence adds a range around each number)"
                 )
     if confidence is None:
@@ -129,12 +129,12 @@ def check_asked(
         n = len(errors)
         raise TwinWLError(
             f"--confidence: got {confidence:g}, but the model held out {n} graphs, which are enough for "
-            f"{n / (n + 1):.3g} at most; ask for less, or train with more graphs"
+            f"{n / (n + 1):.3g} at most; lower it, or train with more graphs"
         )
 
 
 def check_numbers(truth: Sequence[Any] | None, target: str | None, data: Dataset) -> None:
-    """Refuse targets that are not numbers, as a regressor predicts, before the model is asked for any."""
+    """Refuse targets of a regressor that are not numbers, before anything is predicted."""
     for row, value in zip(data.rows.tolist(), truth or [], strict=False):
         if value is not None and not isinstance(value, int | float):
             raise TwinWLError(
@@ -149,7 +149,7 @@ def predictions_of(
     threshold: float | None = None,
     confidence: float | None = None,
 ) -> Predictions:
-    """Ask a model, computing its decision values only once.
+    """Predict, computing the decision values only once.
 
     Parameters
     ----------
@@ -157,9 +157,10 @@ def predictions_of(
         A classifier or a regressor.
     graphs
     threshold
-        Predict the second of two classes from this probability on; None predicts as the model does.
+        Predict the second of two classes if its probability is at least this; None predicts as the model
+        does.
     confidence
-        Of sets or intervals, above 0 and below 1; None asks for none.
+        Confidence of sets or intervals, above 0 and below 1; None returns none.
     """
     if predicts_classes(model):
         values, shares = answers_of(model, graphs, threshold)
@@ -207,6 +208,6 @@ def prediction_table(
 
 
 def _coverage(what: str, inside: NDArray[np.bool_]) -> str:
-    """Say how often sets, or intervals, contain the truth."""
+    """Return how often sets, or intervals, contain the truth, as text."""
     n_inside = int(inside.sum())
     return f"{what}: {n_inside / len(inside):.1%} ({n_inside:,} of {len(inside):,})"

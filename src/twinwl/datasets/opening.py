@@ -54,7 +54,7 @@ __all__ += ["refuse_options", "rows_in_memory", "rows_of"]
 
 _LABELS = ("node_label", "edge_label")
 _OF_MOLECULES = ("target", "smiles_column", "atoms")
-_OPTIONS = {  # which options mean something to which kind
+_OPTIONS = {  # options that apply to each kind
     "table": _OF_MOLECULES,
     "sdf": ("target", "atoms"),
     "smiles": ("atoms",),
@@ -81,7 +81,7 @@ class Reading:
     data_dir: str | Path | None = None
     progress: bool | None = None
     atoms: str | None = None
-    """What labels of molecules say; None is what is usual."""
+    """Content of the labels of molecules; None means ``usual_atoms``."""
     usual_atoms: AtomLevel = "skeleton"
     n_jobs: int | None = None
     """Processes that read molecules."""
@@ -98,7 +98,7 @@ class Reading:
 
     @property
     def level(self) -> AtomLevel:
-        """What labels of molecules say."""
+        """Content of the labels of molecules."""
         return cast("AtomLevel", self.atoms or self.usual_atoms)
 
 
@@ -237,7 +237,7 @@ def _read_rows(place: Place, reading: Reading, targets: Targets) -> Dataset:
 
 
 def _from_cache(path: Path, what: str, reading: Reading, name: str, parse: Callable[[], Dataset]) -> Dataset:
-    # RDKit decides what can be read, so what was read with one version is not taken for another.
+    # RDKit decides what can be read, so the result of one version is not used for another.
     version = import_extra("rdkit", "chem").__version__
     options = (what, reading.smiles_column, reading.target, reading.on_error, version, reading.level)
     return replace(parsed(path, repr(("molecules", *options)), parse), name=name)
@@ -371,7 +371,7 @@ def _stem(path: Path) -> str:
 
 def _no_molecules(source: str, atoms: str) -> TwinWLError:
     return TwinWLError(
-        f"{shown(source)} holds no molecules, so {atoms!r} atoms mean nothing there; leave it out"
+        f"{shown(source)} has no molecules, so the level {atoms!r} does not apply; leave it out"
     )
 
 

@@ -31,7 +31,7 @@ _MISSING = {"", "nan", "na", "n/a", "none", "null", "<na>"}
 _EXACT = 2**53  # beyond, floats skip whole numbers
 _SCALARS = (str, numbers.Number, np.generic, dt.date)
 _INTEGER = re.compile(r"[-+]?[0-9]+")
-_FEW = 10  # rows, of which any number may be unreadable before the file is doubted
+_FEW = 10  # with fewer rows, any number of them may be unreadable
 
 
 class Row(NamedTuple):
@@ -61,7 +61,7 @@ class Rows(NamedTuple):
     target: str | None = None
     """The column of the targets."""
     atoms: AtomLevel = "skeleton"
-    """What labels of molecules say."""
+    """Content of the labels of molecules."""
     n_jobs: int | None = None
     """Processes that read molecules."""
 
@@ -169,7 +169,7 @@ def is_missing(value: object) -> bool:
     """
     if isinstance(value, str):
         return value.strip().lower() in _MISSING
-    # None, NaN, pandas.NA and NaT are written alike by str.
+    # pandas.NA and NaT are recognised by their text.
     return value is None or (isinstance(value, float) and math.isnan(value)) or str(value) in {"<NA>", "NaT"}
 
 
@@ -254,13 +254,13 @@ def as_targets(
     if all(number.is_integer() and abs(number) <= _EXACT for number in found):
         return np.array(found).astype(np.int64)
     texts = [str(value).strip() for value in values]
-    if all(map(_INTEGER.fullmatch, texts)):  # too long for a float to tell them apart, so they are names
+    if all(map(_INTEGER.fullmatch, texts)):  # too long to be distinguished as floats, so they are names
         return np.array(texts)
     return np.array(found)
 
 
 def _number(value: object) -> float:
-    if isinstance(value, str) and "_" in value:  # Python allows 1_000, no table means it
+    if isinstance(value, str) and "_" in value:  # Python reads 1_000 as a number, a table does not mean it
         raise ValueError(value)
     try:
         return float(value)  # type: ignore[arg-type]

@@ -99,7 +99,7 @@ def load_dataset(
     progress
         Whether to show a progress bar while downloading; None shows it if standard error is a terminal.
     atoms
-        What labels of molecules say, as in `GraphBatch.from_smiles`: ``"skeleton"`` (the default),
+        Content of the labels of molecules, as in `GraphBatch.from_smiles`: ``"skeleton"`` (the default),
         ``"constitution"``, ``"isotope"``, ``"stereo"`` or ``"ecfp"``.
     n_jobs
         Processes that read molecules, as in `GraphBatch.from_smiles`; None is one.
@@ -234,12 +234,12 @@ def read_columns(source: object, reading: Reading) -> dict[str, list[object]]:
 
 
 def read_with_targets(source: object, reading: Reading) -> tuple[Dataset, list[Any] | None]:
-    """Read all graphs, also those that lack a target, and the target of each: None where it is missing.
+    """Read all graphs, also those without a target, and the target of each: None if it is missing.
 
     Parameters
     ----------
     source, reading
-        As in `read_source`. The targets of a table are read only where their column is named.
+        As in `read_source`. The targets of a table are read only if their column is given.
 
     >>> import pandas
     >>> frame = pandas.DataFrame({"smiles": ["CC", "CCO"], "y": [1, None]})

@@ -138,7 +138,7 @@ def evaluate(
     n_jobs = checked("n_jobs", n_jobs, JOBS)
     if splits is not None:
         if split is not None:
-            raise TwinWLError(f"splits: got {shown(splits)} beside split; give split alone")
+            raise TwinWLError(f"splits: got {shown(splits)} in addition to split; give only split")
         split = checked("splits", splits, PATH)
     store = checked("store", store, PATH, None)
     progress = checked("progress", progress, FLAG, None)
@@ -176,7 +176,7 @@ def evaluate(
                     warned += messages[:1]
                     bar.reach(len(work) - len(shared.missing))
     if warned:
-        warn_caller(f"{chosen.name} on {data.name}: {len(warned)} fits warned, the first so: {warned[0]}")
+        warn_caller(f"{chosen.name} on {data.name}: {len(warned)} fits warned; the first: {warned[0]}")
     return Evaluation(data.name, chosen.name, protocol, measured[0], shared.rows, found, plan.text)
 
 
@@ -204,7 +204,7 @@ def _loaded(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:
 
 
 def _configs(method: Method, grid: str | Grid | None, scoring: str | None) -> list[Config]:
-    """Return the configurations of a grid, each with the scoring where the method takes one."""
+    """Return the configurations of a grid, each with the scoring if the method has that parameter."""
     configs = method.configs(grid)
     if scoring is None:
         return configs
@@ -224,7 +224,7 @@ def _configs(method: Method, grid: str | Grid | None, scoring: str | None) -> li
 def _work(
     method: Method, configs: list[Config], data: Dataset, split: Split, seeds: range, task: str
 ) -> Iterator[Unit]:
-    kind = split.kind if task == TASKS[0] else f"{split.kind}, {task}"  # some methods serve both
+    kind = split.kind if task == TASKS[0] else f"{split.kind}, {task}"  # some methods support both
     for seed in seeds:
         for number, fold in enumerate(split.folds(seed)):
             for config in configs:

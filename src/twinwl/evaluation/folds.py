@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Fold", "folds_of", "hold_out_tenth", "make_folds"]
 
-HELD_OUT = 0.1  # share of the training part that picks epoch and configuration
+HELD_OUT = 0.1  # share of the training part that chooses epoch and configuration
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -148,7 +148,7 @@ def hold_out_tenth(
 def _held_out(
     training: Int64, test: Int64, codes: Int64, groups: Int64 | None, seed: int, number: int
 ) -> Fold:
-    # Each fold holds out by a seed of its own, or the same places would be held out in all of them.
+    # Each fold has its own seed; otherwise the same places would be held out in all folds.
     own_seed = int(np.random.SeedSequence((seed, number)).generate_state(1)[0])
     here = np.unique(codes[training], return_inverse=True)[1]
     groups_here = None if groups is None else np.unique(groups[training], return_inverse=True)[1]
@@ -173,7 +173,7 @@ def _check(
         n_units = int(members.sum()) if groups is None else len(np.unique(groups[members]))
         if n_units < n_folds:
             what = ("graph" if groups is None else "group") + "s" * (n_units != 1)
-            fewer = f"ask for {n_units} folds or fewer" if n_units > 1 else ""
+            fewer = f"use {n_units} folds or fewer" if n_units > 1 else ""
             whose, remedy = (
                 (f"class {value!r} has", "leave that class out") if stratified else ("there are", "")
             )

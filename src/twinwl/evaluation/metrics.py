@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["METRICS", "WITHOUT_COPIES", "Answers", "Metric", "answers_of", "check_metrics", "figures"]
 __all__ += ["known_metrics", "measure", "names_for"]
 
-WITHOUT_COPIES = "-without-duplicates"  # behind a metric's name: on test graphs without a copy in training
+WITHOUT_COPIES = "-without-duplicates"  # suffix of a metric: on test graphs without a copy in training
 _TWO = 2
 
 
@@ -37,9 +37,9 @@ class Answers:
         The true targets.
     predicted : array, shape (n,)
     probability : array, shape (n, n_classes), or None
-        Of each class, where the model gives them.
+        Of each class, if the model has them.
     classes : array, shape (n_classes,), or None
-        What its columns stand for; None where the targets are numbers.
+        The classes of its columns; None if the targets are numbers.
     """
 
     y: NDArray[np.generic]
@@ -55,7 +55,7 @@ class Answers:
     def by_class(self) -> tuple[NDArray[np.bool_], Float64]:
         """Return for each graph and class whether it is the true one, and its probability.
 
-        A class that training never saw has the probability 0.
+        A class that does not occur in training has the probability 0.
         """
         assert self.probability is not None  # noqa: S101  (`measure` asks no more of answers than they hold)
         assert self.classes is not None  # noqa: S101
@@ -72,11 +72,11 @@ class Metric:
     Attributes
     ----------
     name, title : str
-        What it is asked for by, and what tables call it.
+        Name of the metric, and its title in tables.
     task : str
         ``"classification"`` or ``"regression"``.
     score : function
-        From `Answers` to a number; NaN where it is not defined.
+        From `Answers` to a number; NaN if it is undefined.
     needs_probabilities : bool
     greater_is_better : bool
     percent : bool
@@ -217,7 +217,7 @@ def names_for(task: str) -> list[str]:
 
 
 def known_metrics(names: Sequence[str], argument: str = "metrics") -> list[str]:
-    """Return the names of metrics as the table has them, or refuse an unknown one with the nearest known.
+    """Return the names of metrics; refuse an unknown one, with the nearest known name.
 
     >>> known_metrics(["pr-auc"])
     ['average-precision']
@@ -228,7 +228,7 @@ def known_metrics(names: Sequence[str], argument: str = "metrics") -> list[str]:
 
 
 def check_metrics(names: Sequence[str], task: str = "classification", argument: str = "metrics") -> list[str]:
-    """Return the metrics, the task's headline among them, or refuse one that is unknown or of another task.
+    """Return the metrics with the main one of the task; refuse one that is unknown or of another task.
 
     >>> check_metrics(["roc-auc"])
     ['roc-auc', 'accuracy']
@@ -259,7 +259,7 @@ def answers_of(
     if ranked:
         if not hasattr(estimator, "predict_proba"):
             raise TwinWLError(
-                f"{', '.join(ranked)}: {type(estimator).__name__} has no predict_proba; ask for other metrics"
+                f"{', '.join(ranked)}: {type(estimator).__name__} has no predict_proba; choose other metrics"
             )
         probability = np.asarray(estimator.predict_proba(graphs), dtype=np.float64)
     return Answers(y, predicted, probability, getattr(estimator, "classes_", np.unique(y)))
@@ -272,7 +272,7 @@ def measure(answers: Answers, names: Sequence[str]) -> dict[str, float]:
     {'accuracy': 0.5}
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what is not defined, which is said here by leaving it out
+        warnings.simplefilter("ignore")  # undefined scores are missing from the result instead
         scores = {name: METRICS[name].score(answers) for name in names}
     return {name: score for name, score in scores.items() if math.isfinite(score)}
 
