@@ -142,6 +142,10 @@ def test_readouts_are_those_of_the_vectorizer(data, tmp_path):
         (["--readout", "wl"], "--readout wl cannot be used with --features size, which count no readouts"),
         (["--features", "joint", "--readout", "edges,canonicl"], "--readout: got 'canonicl', expected"),
         (["--features", "joint", "--readout", ""], "--readout: got ''"),
+        (
+            ["--features", "count", "--readout", "wl", "--readout", "edges"],
+            "--readout wl,edges cannot be used",
+        ),
     ],
 )
 def test_readouts_that_make_no_sense_are_refused_before_the_data_is_read(options, message, tmp_path):

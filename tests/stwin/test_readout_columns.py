@@ -153,6 +153,16 @@ def test_names_say_the_readout_and_the_content_of_its_value():
     assert len(set(names)) == len(names)
 
 
+def test_values_have_the_same_names_wherever_they_are_met():
+    first, second = (
+        STwinVectorizer(2, "joint", readout="rooted-wl")
+        .fit(GraphBatch.from_edges(edges))
+        .get_feature_names_out()
+        for edges in ([PATH, TRIANGLE], [[(0, 1), (1, 2), (2, 3)], TRIANGLE, PATH])
+    )
+    assert {name.split(":")[2] for name in first} < {name.split(":")[2] for name in second}
+
+
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_column_is_explained_by_a_rooted_subgraph_that_it_counts(name):
     batch = labelled()
@@ -173,7 +183,7 @@ def test_the_explanation_of_a_column_spells_out_its_subgraph():
     drawn = str(tree).splitlines()
     assert drawn[:3] == ["C", "├─ [-] N", "└─ [-] O"]
     assert drawn[3].startswith("and canonical=")
-    assert drawn[4:] == ["  0 C (root) – 1 [-], 2 [-]", "  1 N – 0 [-], 2 [=]", "  2 O – 0 [-], 1 [=]"]
+    assert drawn[4:] == ["  0: C (root) – 1 [-], 2 [-]", "  1: N – 0 [-], 2 [=]", "  2: O – 0 [-], 1 [=]"]
     assert isinstance(tree.example, RootedSubgraph)
 
 
@@ -234,6 +244,8 @@ def test_kernels_and_machines_survive(tmp_path):
         back = load(tmp_path / "m.twinwl")
         assert getattr(back, use)(batch).tobytes() == getattr(model, use)(batch).tobytes()
         assert clone(back).get_params() == model.get_params()
+        if isinstance(model, STwinSVC):
+            assert str(back.explain(batch[1])) == str(model.explain(batch[1]))
 
 
 def test_networks_survive(tmp_path):

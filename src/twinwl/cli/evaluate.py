@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import OUTPUT, Json, ReadoutList, file_option, reads_data
+from twinwl.cli.options import OUTPUT, Json, ReadoutsOfFeatures, file_option, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
             metavar="NAME", help="Method to evaluate; repeat to compare several. \\[default: stwin]"
         ),
     ] = None,
-    readout: ReadoutList = None,
+    readout: ReadoutsOfFeatures = None,
     protocol: Annotated[str, typer.Option(metavar="NAME", help="Protocol of the main figure.")] = "fair",
     grid: Annotated[
         str | None, typer.Option(metavar="NAME", help="Search a grid: compact or paper. \\[default: none]")
@@ -155,8 +155,8 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     known_metrics([] if scoring is None else [scoring], "scoring")
     checked("task", task, one_of("auto", *TASKS))
     methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
-    if readout is not None:
-        methods = [chosen.reading([name.strip() for name in readout.split(",")]) for chosen in methods]
+    if readout:
+        methods = [chosen.reading(readout) for chosen in methods]
     for chosen in methods:
         chosen.configs(grid)
     by_column = read_column(data, reading, split, "split") if is_column(split) else split

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import OUTPUT, EdgeLabels, ReadoutList, among, file_option, readouts_asked, reads_data
+from twinwl.cli.options import (
+    OUTPUT,
+    EdgeLabels,
+    ReadoutsOfFeatures,
+    among,
+    checked_readouts,
+    file_option,
+    reads_data,
+)
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -66,7 +74,7 @@ def features(
         str,
         typer.Option(metavar="label|degree", help="Colours of round 0.", callback=among("initial")),
     ] = "label",
-    readout: ReadoutList = None,
+    readout: ReadoutsOfFeatures = None,
     min_df: Annotated[int, typer.Option(min=1, help="Drop columns that occur in fewer graphs.")] = 1,
     *,
     reading: Reading,
@@ -77,7 +85,7 @@ def features(
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     files = files_to_write(output, parquet=parquet)
-    readouts = readouts_asked(readout, counting)
+    readouts = checked_readouts(readout, counting)
     check_source(data, reading)
     found = read_source(data, reading)
     with ProgressBar("encoding"):

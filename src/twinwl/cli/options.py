@@ -18,11 +18,11 @@ __all__ = [
     "IgnoreFeatures",
     "Json",
     "ModelFile",
-    "ReadoutList",
     "Readouts",
+    "ReadoutsOfFeatures",
     "among",
+    "checked_readouts",
     "file_option",
-    "readouts_asked",
     "reads_data",
 ]
 
@@ -42,24 +42,23 @@ CHOICES = {
 }
 
 
-def among(option: str, *, repeatable: bool = False) -> Callable[[Any], Any]:
+def among(option: str) -> Callable[[Any], Any]:
     """Return a callback that refuses values of an option that are not in its `CHOICES`."""
 
     def check(given: Any) -> Any:  # noqa: ANN401  (as in typer)
         from twinwl.arguments import checked, one_of  # noqa: PLC0415  (keeps --help fast)
 
-        values = [] if given is None else given if repeatable else [given]
-        for value in values:
-            checked("--" + option.replace("_", "-"), value, one_of(*CHOICES[option]))
-        return values if repeatable else given  # typer 0.16 fails where None comes back for a list
+        if given is not None:
+            checked("--" + option.replace("_", "-"), given, one_of(*CHOICES[option]))
+        return given
 
     return check
 
 
-def _readout_list(given: str | None) -> str | None:
-    for name in () if given is None else given.split(","):
-        among("readout")(name.strip())
-    return given
+def _names_of_readouts(given: list[str] | None) -> list[str]:
+    """Return the readouts that are named, in options of their own or with commas between."""
+    names = [name.strip() for text in given or [] for name in text.split(",")]
+    return [among("readout")(name) for name in names]  # typer 0.16 fails where None comes back for a list
 
 
 def file_option(text: str, *names: str) -> Any:  # noqa: ANN401  (as typer has it)
@@ -83,15 +82,16 @@ Readouts: TypeAlias = Annotated[
     typer.Option(
         metavar="NAME",
         help="Readout of rooted subgraphs; may be repeated. \\[default: size]",
-        callback=among("readout", repeatable=True),
+        callback=_names_of_readouts,
     ),
 ]
-ReadoutList: TypeAlias = Annotated[
-    str | None,
+ReadoutsOfFeatures: TypeAlias = Annotated[
+    list[str] | None,
     typer.Option(
+        "--readout",
         metavar="NAME,…",
-        help="With joint features: count nodes by colour and these readouts. \\[default: size]",
-        callback=_readout_list,
+        help="Count nodes by colour and these readouts (joint features). \\[default: size]",
+        callback=_names_of_readouts,
         rich_help_panel="STwin",
     ),
 ]
@@ -169,19 +169,20 @@ _LEVELS: dict[str, tuple[Any, str]] = {
 }
 
 
-def readouts_asked(given: str | None, features: str | None) -> str | list[str]:
-    """Return the readouts that an option names; refuse them for features that do not count by them.
+def checked_readouts(given: list[str] | None, features: str | None) -> str | list[str]:
+    """Return readouts as estimators take them; refuse them for features that do not count by them.
 
-    >>> readouts_asked("edges, wl", "joint"), readouts_asked(None, "count")
-    (['edges', 'wl'], 'size')
+    >>> checked_readouts(["edges", "wl"], "joint"), checked_readouts(["wl"], "joint")
+    (['edges', 'wl'], 'wl')
     """
-    names = ["size"] if given is None else [name.strip() for name in given.split(",")]
+    names = given or ["size"]
     if set(names) != {"size"} and features != "joint":
         from twinwl.errors import TwinWLError  # noqa: PLC0415  (keeps --help fast)
 
         kind = "the default features" if features is None else f"--features {features}"
         raise TwinWLError(
-            f"--readout {given} cannot be used with {kind}, which count no readouts; add --features joint"
+            f"--readout {','.join(names)} cannot be used with {kind}, which count no readouts; "
+            "use --features joint"
         )
     return names[0] if len(names) == 1 else names
 

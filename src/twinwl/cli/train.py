@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import OUTPUT, EdgeLabels, ReadoutList, among, file_option, readouts_asked, reads_data
+from twinwl.cli.options import (
+    OUTPUT,
+    EdgeLabels,
+    ReadoutsOfFeatures,
+    among,
+    checked_readouts,
+    file_option,
+    reads_data,
+)
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -85,7 +93,7 @@ def train(  # noqa: PLR0917  (the options of a command)
             rich_help_panel="STwin",
         ),
     ] = None,
-    readout: ReadoutList = None,
+    readout: ReadoutsOfFeatures = None,
     initial: Annotated[
         str | None,
         typer.Option(
@@ -147,7 +155,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     options = {
         "n_iter": n_iter,
         "features": features,
-        "readout": None if readout is None else readouts_asked(readout, features),
+        "readout": None if not readout else checked_readouts(readout, features),
         "initial": initial,
         "kernel_approximation": kernel_approximation,
         "layers": layers,

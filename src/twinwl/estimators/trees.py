@@ -206,5 +206,5 @@ def _listed(readout: str, example: RootedSubgraph | None) -> list[str]:
     for node, label in zip(example.nodes, example.labels, strict=True):
         others = f" {arrow} {', '.join(neighbours[node])}" if neighbours[node] else ""
         root = " (root)" if node == example.root else ""
-        lines.append(f"  {node} {shown(label)}{root}{others}")
+        lines.append(f"  {node}: {shown(label)}{root}{others}")
     return lines

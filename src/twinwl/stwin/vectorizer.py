@@ -87,9 +87,9 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
     •
     └─ 2 × •
     and edges=8d54d493d568d004, as in this rooted subgraph:
-      0 • (root) – 1, 2
-      1 • – 0, 2
-      2 • – 0, 1
+      0: • (root) – 1, 2
+      1: • – 0, 2
+      2: • – 0, 1
     """
 
     _constraints: ClassVar[Constraints] = {**FEATURE_PARAMETERS, **COLUMN_PARAMETERS}
