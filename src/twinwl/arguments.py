@@ -30,6 +30,7 @@ __all__ = [
     "FLAG",
     "FRACTION",
     "JOBS",
+    "MARKED_WL",
     "MAX_ITEMS",
     "MAX_ROUNDS",
     "MEMORY",
@@ -175,6 +176,17 @@ def one_of(*names: str) -> Constraint:
         return plain
 
     return Constraint(_either([repr(name) for name in names]), accept, names)
+
+
+def _marked_wl(value: object) -> str:
+    name: str = NAME.accept(value)
+    start, _, n_marks = name.rpartition("-")
+    if start != "marked-wl" or len(n_marks) != 1 or n_marks not in "123456789":
+        raise ValueError
+    return name
+
+
+MARKED_WL = Constraint("'marked-wl-K' with a number of marks K from 1 to 9", _marked_wl)
 
 
 def one_or_more(each: Constraint) -> Constraint:

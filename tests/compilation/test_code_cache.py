@@ -109,6 +109,21 @@ def test_named_tuples_count_with_the_order_of_their_fields(folder):
     assert len(list(folder.glob("*.nbc"))) == 2
 
 
+def test_named_tuples_count_with_the_place_of_their_class(folder):
+    """Code that was compiled for a class cannot be loaded once that class has moved."""
+
+    def made():
+        @kernel
+        def low(pair):
+            return pair[0]
+
+        return low
+
+    for name in ("Pair", "Moved"):
+        assert made()(NamedTuple(name, [("low", int)])(1)) == 1
+    assert len(list(folder.glob("*.nbc"))) == 2
+
+
 def test_a_full_or_vanished_folder_costs_only_time(folder):
     square = fresh_square()
     assert square(3) == 9

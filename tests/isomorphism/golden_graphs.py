@@ -77,6 +77,11 @@ ASKED = (
     {"graph": "long path", "n_iter": "stable"},
     {"graph": "ethanol", "readout": ["size", "wl"]},
     {"graph": "ethanol", "edge_labels": False},
+    *(
+        {"graph": name, "n_iter": "stable", "readout": f"marked-wl-{n_marks}"}
+        for name in ("no node", "square", "ethanol", "labelled arcs")
+        for n_marks in (1, 2)
+    ),
 )
 
 
@@ -97,6 +102,11 @@ STABLE_ASKED = (
     ),
     {"graph": "ethanol", "n_iter": None, "readout": ["size", "wl"]},
     {"graph": "ethanol", "n_iter": None, "edge_labels": False},
+    *(
+        {"graph": name, "n_iter": None, "readout": f"marked-wl-{n_marks}"}
+        for name in ("no node", "square", "ethanol", "labelled arcs", "long path", "path of 257 nodes")
+        for n_marks in (1, 2)
+    ),
 )
 
 FILES = {"golden_hashes.json": ASKED, "golden_stable_hashes.json": STABLE_ASKED}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import networkx as nx
+
+from tests.naive import reference
 
 
 def size(rooted):
@@ -49,6 +52,19 @@ def rooted_fwl2(rooted):
     return _multiset(colour.values())
 
 
+def marked_wl(n_marks, rooted):
+    """1-WL with the root marked, and again with each node of the largest cell marked as well, and so on.
+
+    The largest cell is chosen among equals by the smallest key of its colour, which is that of the kernels.
+    """
+    labels = map(reference.token, rooted.graph.labels)
+    keys = _stable_keys(
+        rooted, {node: reference.digest(b"twl1 inner label", label) for node, label in enumerate(labels)}
+    )
+    keys[rooted.root] = reference.absorb(keys[rooted.root], (_MARK, _MARK))
+    return _marked_value(rooted, _stable_keys(rooted, keys), n_marks)
+
+
 def canonical(rooted):
     """Which class of isomorphic rooted graphs it belongs to, classes being numbered as they come."""
     graph = nx.DiGraph()
@@ -75,10 +91,14 @@ BY_NAME = {
     "degrees": degrees,
     "wl": wl,
     "rooted-wl": rooted_wl,
+    "marked-wl-1": partial(marked_wl, 1),
     "rooted-fwl2": rooted_fwl2,
+    "marked-wl-2": partial(marked_wl, 2),
+    "marked-wl-3": partial(marked_wl, 3),
     "canonical": canonical,
 }
 
+_MARK = 0x3C6EF372FE94F82B
 _CLASSES: dict[object, list[nx.DiGraph]] = {}
 _NUMBER_OF_CONTENT: dict[object, int] = {}
 
@@ -122,6 +142,44 @@ def _stable_colours(rooted, colour):
     for _ in range(12):
         colour = _interned({node: (colour[node], _local_view(rooted, node, colour)) for node in colour})
     return _multiset(colour.values())
+
+
+def _marked_value(rooted, keys, n_marks):
+    members = {key: [node for node in keys if keys[node] == key] for key in sorted(set(keys.values()))}
+    largest = max(members.values(), key=len)
+    value = _multiset((keys[node], _heard_keys(rooted, node, keys)) for node in keys)
+    if n_marks and len(largest) > 1:
+        marked = [{**keys, node: reference.absorb(keys[node], (_MARK, _MARK))} for node in largest]
+        further = [_marked_value(rooted, _stable_keys(rooted, each), n_marks - 1) for each in marked]
+        value = value, _multiset(further)
+    return _NUMBER_OF_CONTENT.setdefault(value, len(_NUMBER_OF_CONTENT))
+
+
+def _stable_keys(rooted, keys):
+    """Refine until nothing changes; a cell that stays whole keeps its key."""
+    while True:
+        heard = {node: reference.absorb(keys[node], _heard_keys(rooted, node, keys)) for node in keys}
+        mixed = {keys[node] for node in keys} - {
+            key for key in keys.values() if len({heard[node] for node in keys if keys[node] == key}) == 1
+        }
+        if not mixed:
+            return keys
+        keys = {node: heard[node] if keys[node] in mixed else keys[node] for node in keys}
+
+
+def _heard_keys(rooted, node, keys):
+    """The sum of the keys that a node hears from either end of its arcs, each mixed with the kind of arc."""
+    graph, total = rooted.graph, (0, 0)
+    for other in keys:
+        for u, v, end in ((node, other, "head"), (other, node, "tail")):
+            if v not in graph.neighbours[u] or (end == "tail" and not graph.directed):
+                continue
+            label = None if graph.edge_labels is None else graph.edge_labels[u, v]
+            kind = (label, end if graph.directed else "edge")
+            a, b = reference.digest(b"twl1 inner code", reference.token(kind))
+            x, y = keys[other]
+            total = reference.plus(total, (reference.stir(x ^ a), reference.stir((y + b) % 2**64)))
+    return total
 
 
 def _interned(colour):

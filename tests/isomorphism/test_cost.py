@@ -29,7 +29,17 @@ def test_other_readouts_take_any_size(name):
 
 
 def test_compare_refuses_before_it_starts(monkeypatch):
-    monkeypatch.setattr("twinwl.isomorphism.cost._MOST_STEPS", 1e5)
+    monkeypatch.setattr("twinwl.isomorphism.cost.MOST_STEPS", 1e5)
     star = GraphBatch.from_edges([[(0, leaf) for leaf in range(1, 50)]])
     with pytest.raises(TwinWLError, match=r"of 100 rooted subgraphs with up to 50 nodes takes 3e\+05 steps"):
         compare(star, star, readout="rooted-fwl2")
+
+
+def test_many_sequences_of_marks_are_refused_where_nodes_are_alike(monkeypatch):
+    for module in ("cost", "marked_wl"):
+        monkeypatch.setattr(f"twinwl.isomorphism.{module}.MOST_STEPS", 1e6)
+    star = GraphBatch.from_edges([[(0, leaf) for leaf in range(1, 50)]])
+    path = GraphBatch.from_edges([[(node, node + 1) for node in range(49)]])
+    assert not compare(path, path, readout="marked-wl-3").distinguished
+    with pytest.raises(TwinWLError, match=r"'marked-wl-3' of \d+ rooted subgraphs with up to 49 like nodes"):
+        compare(star, star, readout="marked-wl-3")

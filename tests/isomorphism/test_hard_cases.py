@@ -33,8 +33,9 @@ def test_every_readout_distinguishes_what_one_wl_does_not(g, h):
     assert readouts_that_distinguish(g, h) == list(READOUTS)
 
 
-def test_rook_and_shrikhande_need_pairs_or_canonical_forms():
-    assert readouts_that_distinguish(rook(), shrikhande()) == ["rooted-fwl2", "canonical"]
+def test_rook_and_shrikhande_need_more_than_one_marked_node():
+    stronger = ["marked-wl-1", "rooted-fwl2", "marked-wl-2", "marked-wl-3", "canonical"]
+    assert readouts_that_distinguish(rook(), shrikhande()) == stronger
 
 
 def test_sizes_cannot_tell_circular_skips_6_and_16_apart_and_edges_can():

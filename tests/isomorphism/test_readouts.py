@@ -40,9 +40,10 @@ def test_values_are_equal_exactly_when_those_of_the_oracle_are(name, batch):
 
 @given(batch=any_batches)
 def test_each_value_decides_those_of_the_weaker_readouts(batch):
-    rounds = [values_by_round(batch, name, 2) for name in READOUTS]
-    for weaker, stronger in pairwise(rounds):
-        for (coarse,), (fine,) in zip(weaker, stronger, strict=True):
+    rounds = {name: values_by_round(batch, name, 2) for name in READOUTS}
+    names = [name for name in READOUTS if name != "rooted-fwl2"]
+    for weaker, stronger in [*pairwise(names), ("marked-wl-1", "rooted-fwl2"), ("rooted-fwl2", "canonical")]:
+        for (coarse,), (fine,) in zip(rounds[weaker], rounds[stronger], strict=True):
             pairs = set(zip(class_numbers(fine).tolist(), class_numbers(coarse).tolist(), strict=True))
             assert len(pairs) == len({number for number, _ in pairs})
 
@@ -66,7 +67,7 @@ def test_subgraphs_are_read_out_in_blocks_without_a_trace(monkeypatch):
             assert np.array_equal(values, in_blocks)
 
 
-@pytest.mark.parametrize("name", ["wl", "rooted-wl", "rooted-fwl2"])
+@pytest.mark.parametrize("name", ["wl", "rooted-wl", "rooted-fwl2", "marked-wl-2"])
 def test_it_does_not_matter_where_a_readout_is_interrupted(monkeypatch, name):
     random = np.random.default_rng(0)
     edges = [(int(a), int(b)) for a, b in random.integers(0, 40, (70, 2)) if a != b]
@@ -75,6 +76,7 @@ def test_it_does_not_matter_where_a_readout_is_interrupted(monkeypatch, name):
     for most_steps in (0, 5000):
         monkeypatch.setattr("twinwl.isomorphism.inner_colours.STEPS_PER_PIECE", most_steps)
         monkeypatch.setattr("twinwl.isomorphism.inner_pairs.STEPS_PER_PIECE", most_steps)
+        monkeypatch.setattr("twinwl.isomorphism.marked_wl.STEPS_PER_PIECE", most_steps)
         for (values,), (in_pieces,) in zip(at_once, values_by_round(batch, name, 3), strict=True):
             assert np.array_equal(values, in_pieces)
 

@@ -35,7 +35,10 @@ CHOICES = {
     "features": ("size", "count", "joint"),
     "initial": ("label", "degree"),
     "kernel_approximation": ("nystroem",),
-    "readout": ("size", "edges", "degrees", "wl", "rooted-wl", "rooted-fwl2", "canonical"),
+    "readout": (
+        *("size", "edges", "degrees", "wl", "rooted-wl", "marked-wl-1", "rooted-fwl2"),
+        *("marked-wl-2", "marked-wl-3", "canonical"),
+    ),
     "root_mark": ("none", "root", "distance"),
     "same": ("skeleton", "constitution", "isotope", "stereo"),
     "task": ("auto", "classification", "regression"),
@@ -46,10 +49,11 @@ def among(option: str) -> Callable[[Any], Any]:
     """Return a callback that refuses values of an option that are not in its `CHOICES`."""
 
     def check(given: Any) -> Any:  # noqa: ANN401  (as in typer)
-        from twinwl.arguments import checked, one_of  # noqa: PLC0415  (keeps --help fast)
+        from twinwl.arguments import MARKED_WL, checked, one_of  # noqa: PLC0415  (keeps --help fast)
 
+        more = [MARKED_WL] if option == "readout" else []
         if given is not None:
-            checked("--" + option.replace("_", "-"), given, one_of(*CHOICES[option]))
+            checked("--" + option.replace("_", "-"), given, one_of(*CHOICES[option]), *more)
         return given
 
     return check

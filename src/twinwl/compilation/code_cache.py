@@ -135,11 +135,12 @@ class CodeCache:
 
 
 def _described(types: Any) -> str:  # noqa: ANN401
-    """Write types with the names of the fields of named tuples, which numba reads by place."""
+    """Write types with the class of named tuples and their fields, which numba reads by place."""
     if isinstance(types, tuple):
         return ", ".join(map(_described, types))
     if hasattr(types, "fields"):
-        return f"{types.fields} ({_described(tuple(types))})"
+        home = types.instance_class
+        return f"{home.__module__}.{home.__qualname__} {types.fields} ({_described(tuple(types))})"
     return str(types)
 
 

@@ -13,12 +13,14 @@ from twinwl.graphs.labels import label_token
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    import igraph
+
     from twinwl.arrays import Int32, Int64, Ints
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
     from twinwl.isomorphism.rooted import RootedBlock
 
-__all__ = ["canonical", "certificates"]
+__all__ = ["canonical", "certificates", "orbits"]
 
 
 def canonical(block: RootedBlock) -> list[Hashable]:
@@ -65,6 +67,36 @@ def certificates(batch: GraphBatch, graphs: Iterable[int], roots: Ints | None = 
     return out
 
 
+def orbits(batch: GraphBatch, graphs: Iterable[int]) -> Int64:
+    """Return the lowest node that an automorphism maps to each node, shape (n_nodes,), in some graphs.
+
+    Automorphisms preserve directions, node labels and edge labels. A node of another graph stands for itself.
+
+    >>> from twinwl import GraphBatch
+    >>> orbits(GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]]), [0]).tolist()
+    [0, 1, 1, 0]
+    """
+    _, rank_of_node = _ranked(batch.node_vocabulary, batch.node_labels)
+    edges = _Edges(batch)
+    out = np.arange(batch.n_nodes)
+    for graph in graphs:
+        first, last = int(batch.graph_ptr[graph]), int(batch.graph_ptr[graph + 1])
+        ends, _, kinds = edges.of_graph(graph)
+        drawn, colours, _ = _drawn(
+            rank_of_node[first:last].tolist(), ends - first, kinds, directed=batch.directed
+        )
+        moved = np.array(drawn.automorphism_group(color=colours), np.int64).reshape(-1, len(colours))
+        lowest = out[first:last]
+        while True:
+            before = lowest.copy()
+            for image in moved[:, : last - first]:  # a cycle gets its lowest number after some turns
+                np.minimum(lowest, lowest[image], out=lowest)
+                lowest[image] = np.minimum(lowest[image], lowest)
+            if np.array_equal(lowest, before):
+                break
+    return out
+
+
 class _Edges:
     """The edges of each graph of a batch, undirected ones once, with their labels where there are any."""
 
@@ -87,7 +119,25 @@ class _Edges:
 
 
 def _form(colours: list[int], ends: Int64, kinds: list[int], *, directed: bool) -> bytes:
-    """Return colours and edges in canonical order.
+    """Return colours and edges in canonical order."""
+    drawn, colours, ends = _drawn(colours, ends, kinds, directed=directed)
+    n = len(colours)
+    place = np.array(drawn.canonical_permutation(color=colours), dtype=np.int64)
+    if not _gives_new_places():
+        place = np.argsort(place)
+    ends = place[ends]
+    if not directed:
+        ends.sort(axis=1)
+    numbers = np.sort(ends[:, 0] * n + ends[:, 1])
+    in_order = np.empty(n, "<i8")
+    in_order[place] = colours
+    return in_order.tobytes() + numbers.astype("<i8").tobytes()
+
+
+def _drawn(
+    colours: list[int], ends: Int64, kinds: list[int], *, directed: bool
+) -> tuple[igraph.GraphBase, list[int], Int64]:
+    """Return a graph of igraph's, its colours and its edges.
 
     Edges of the first kind stay as they are; an edge of another kind becomes a node of that kind's own colour
     between its ends, for igraph's search knows colours of nodes only.
@@ -106,19 +156,8 @@ def _form(colours: list[int], ends: Int64, kinds: list[int], *, directed: bool) 
         )
     import igraph  # noqa: PLC0415  (it loads matplotlib, which takes longer than most hashes and comparisons)
 
-    n = len(colours)
     # The base class, because the constructor of igraph.Graph takes longer than the search on a small graph.
-    permutation = igraph.GraphBase(n, ends.tolist(), directed).canonical_permutation(color=colours)
-    place = np.array(permutation, dtype=np.int64)
-    if not _gives_new_places():
-        place = np.argsort(place)
-    ends = place[ends]
-    if not directed:
-        ends.sort(axis=1)
-    numbers = np.sort(ends[:, 0] * n + ends[:, 1])
-    in_order = np.empty(n, "<i8")
-    in_order[place] = colours
-    return in_order.tobytes() + numbers.astype("<i8").tobytes()
+    return igraph.GraphBase(len(colours), ends.tolist(), directed), colours, ends
 
 
 @lru_cache(maxsize=1)

@@ -55,9 +55,10 @@ def compare(
     g, h
         Two graphs: batches of one, or single graphs of any kind that `twinwl.as_batch` takes in a list.
     readout
-        Weakest first: ``"size"``, ``"edges"``, ``"degrees"``, ``"wl"``, ``"rooted-wl"``, ``"rooted-fwl2"`` or
-        ``"canonical"``. Or a function of a `RootedSubgraph` that returns something hashable, or a list of
-        these.
+        Weakest first: ``"size"``, ``"edges"``, ``"degrees"``, ``"wl"``, ``"rooted-wl"``, ``"marked-wl-1"``,
+        ``"marked-wl-2"`` and so on to ``"marked-wl-9"``, and ``"canonical"``. Also ``"rooted-fwl2"``, which
+        is stronger than ``"marked-wl-1"``, and with more marks neither stronger nor weaker. Or a function of
+        a `RootedSubgraph` that returns something hashable, or a list of these.
     n_iter
         Maximum number of rounds. None continues until the colours of both graphs together are stable and no
         rooted subgraph grows any more, after which no round can differ. For two graphs of n nodes, m edges
@@ -117,24 +118,73 @@ def _paired(g: GraphBatch, h: GraphBatch) -> GraphBatch:
 def _run(pair: GraphBatch, readouts: tuple[Readout, ...], n_iter: int | None) -> Comparison:
     """Run rounds until one differs or no later round can differ."""
     names = tuple(readout.name for readout in readouts)
-    reader = RoundReader(pair, readouts)
+    rounds = _Rounds(pair, readouts)
     colour_rows, size_rows = _colour_rows(pair), _size_rows(pair, n_iter)
     colours_before = sizes_before = np.empty(0, np.int32)
-    last = 0
+    by_labels, complete = None, False
     for h in count() if n_iter is None else range(n_iter + 1):
         colours = next(colour_rows)
-        witness = _difference(pair, h, colours, ())
-        if witness:
-            return Comparison("labels", witness, names, h, directed=pair.directed)
+        by_labels = _difference(pair, h, colours, ())
+        if by_labels:
+            break
         sizes = next(size_rows)
         # A round that changes neither colours nor identities is followed by rounds just like it.
         if h and np.array_equal(colours, colours_before) and np.array_equal(sizes, sizes_before):
-            return Comparison(None, None, names, last, directed=pair.directed)
-        witness = _difference(pair, h, colours, reader.read(sizes))
-        if witness:
-            return Comparison("twin", witness, names, h, directed=pair.directed)
-        colours_before, sizes_before, last = colours, sizes, h
-    return Comparison(None, None, names, last, complete=False, directed=pair.directed)
+            complete = True
+            break
+        rounds.add(colours, sizes)
+        if rounds.witness:
+            break
+        colours_before, sizes_before = colours, sizes
+    by_twin = rounds.first_difference()
+    if by_twin:
+        return Comparison("twin", by_twin, names, by_twin.iteration, directed=pair.directed)
+    if by_labels:
+        return Comparison("labels", by_labels, names, by_labels.iteration, directed=pair.directed)
+    return Comparison(None, None, names, len(rounds) - 1, complete=complete, directed=pair.directed)
+
+
+class _Rounds:
+    """Rounds in which the colours agree; looks for the first in which colours together with readouts differ.
+
+    With readouts that remember, two graphs that agree in a round agree in all rounds before it. Then only
+    rounds 0, 1, 2, 4, 8, … are looked at, and a difference is traced back to its first round by halving.
+    """
+
+    def __init__(self, pair: GraphBatch, readouts: tuple[Readout, ...]) -> None:
+        self._pair = pair
+        self._reader = RoundReader(pair, readouts)
+        self._remember = all(readout.remembers for readout in readouts)
+        self._rows: list[tuple[Int32, Int32]] = []  # colours and sizes of each round
+        self._agreed = -1  # the last round that is known to agree
+        self.witness: Witness | None = None
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, colours: Int32, sizes: Int32) -> None:
+        """Add the next round, and look at it if it is its turn; `witness` tells whether it differs."""
+        self._rows.append((colours, sizes))
+        h = len(self._rows) - 1
+        if not self._remember or h >= 2 * self._agreed:
+            self._look_at(h)
+
+    def first_difference(self) -> Witness | None:
+        """Return a witness of the first round that differs among all rounds added, or None."""
+        last = len(self._rows) - 1
+        if self.witness is None and self._agreed < last:
+            self._look_at(last)
+        while self.witness and self.witness.iteration - self._agreed > 1:
+            self._look_at((self._agreed + self.witness.iteration) // 2)
+        return self.witness
+
+    def _look_at(self, h: int) -> None:
+        colours, sizes = self._rows[h]
+        found = _difference(self._pair, h, colours, self._reader.read(sizes, h))
+        if found:
+            self.witness = found
+        else:
+            self._agreed = h
 
 
 def _difference(pair: GraphBatch, h: int, colours: Int32, values: tuple[Values, ...]) -> Witness | None:

@@ -12,14 +12,15 @@ from twinwl.memory import check_fits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from twinwl.arrays import Int32
+    from twinwl.arrays import Float64, Int32
 
-__all__ = ["check_cost"]
+__all__ = ["MOST_STEPS", "check_cost", "check_steps", "n_marks_of", "steps_of"]
 
 # Colours of pairs before and after a round, and prepared for either side of a triangle: eight words per pair.
 _BYTES_PER_PAIR = 64
 _STEPS_PER_SECOND = 3e8  # on one core, measured, where few rounds are needed
-_MOST_STEPS = 1e13
+MOST_STEPS = 1e13
+_STEPS_PER_NODE = {"wl": 100, "rooted-wl": 100, "canonical": 2000}
 _CUBIC = "rooted-fwl2"
 _REMEDY = "use fewer rounds (n_iter), smaller graphs, or a weaker readout such as 'rooted-wl'"
 
@@ -52,9 +53,38 @@ def check_cost(readouts: Iterable[str], sizes: Int32) -> None:
         f"the readout {_CUBIC!r} of {np.count_nonzero(sizes):,} rooted subgraphs with up to {largest:,} nodes"
     )
     check_fits(_BYTES_PER_PAIR * largest**2, None, what, _REMEDY)
-    steps = float((sizes.astype(np.float64) ** 3).sum())
-    if steps > _MOST_STEPS:
+    check_steps(float((sizes.astype(np.float64) ** 3).sum()), what)
+
+
+def check_steps(steps: float, what: str) -> None:
+    """Refuse work of more than 10¹³ steps.
+
+    >>> check_steps(2e13, "the readout")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    twinwl.errors.TwinWLError: the readout takes 2e+13 steps or more, about 19 hours on one core; use fewer...
+    """
+    if steps > MOST_STEPS:
         hours = steps / _STEPS_PER_SECOND / 3600
         raise TwinWLError(
             f"{what} takes {steps:.0e} steps or more, about {hours:,.0f} hours on one core; {_REMEDY}"
         )
+
+
+def n_marks_of(readout: str) -> int:
+    """Return K of ``marked-wl-K``, and 0 for other readouts."""
+    return int(readout[-1]) if readout.startswith("marked-wl-") else 0
+
+
+def steps_of(readouts: Iterable[str], sizes: Int32) -> Float64:
+    """Estimate the steps that known readouts take for each rooted subgraph, in nanoseconds or so."""
+    n = sizes.astype(np.float64)
+    total = np.zeros(len(n))
+    for name in readouts:
+        if name == _CUBIC:
+            total += 4 * n**3
+        elif n_marks_of(name):
+            total += 100 * n**2
+        else:
+            total += _STEPS_PER_NODE.get(name, 0) * n
+    return total

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from twinwl.arguments import Constraint, attribute_of, checked, is_a, one_of
+from twinwl.arguments import MARKED_WL, Constraint, attribute_of, checked, is_a, one_of
 from twinwl.errors import TwinWLError, shown
-from twinwl.isomorphism.canonical import canonical
-from twinwl.isomorphism.cost import check_cost
+from twinwl.isomorphism.canonical import canonical, orbits
+from twinwl.isomorphism.cost import check_cost, n_marks_of, steps_of
 from twinwl.isomorphism.counting import degrees, edges, size
 from twinwl.isomorphism.grouping import Groups
 from twinwl.isomorphism.inner_colours import rooted_wl, wl
 from twinwl.isomorphism.inner_pairs import rooted_fwl2
 from twinwl.isomorphism.keys import row_keys
+from twinwl.isomorphism.marked_wl import marked_wl
 from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph
 from twinwl.isomorphism.values import UnstableValueError, Values, joined, replaced, stable_keys, taken
 
@@ -39,18 +40,26 @@ __all__ = [
 ReadoutFunction: TypeAlias = Callable[[RootedSubgraph], Hashable]
 ReadoutChoice: TypeAlias = "str | ReadoutFunction | Sequence[str | ReadoutFunction]"
 
-# Weakest first: each value decides the values of all readouts before it.
+# Weakest first: each value decides the values of all readouts before it, with one exception. Several marks
+# and pairs of nodes see different things: "marked-wl-2" and "marked-wl-3" do not decide "rooted-fwl2".
 READOUTS: dict[str, Callable[[RootedBlock], Values]] = {
     "size": size,
     "edges": edges,
     "degrees": degrees,
     "wl": wl,
     "rooted-wl": rooted_wl,
+    "marked-wl-1": partial(marked_wl, n_marks=1),
     "rooted-fwl2": rooted_fwl2,
+    "marked-wl-2": partial(marked_wl, n_marks=2),
+    "marked-wl-3": partial(marked_wl, n_marks=3),
     "canonical": canonical,
 }
 # Reading these out takes no longer than finding out which rooted subgraphs are equal.
 _CHEAP = (size, edges, degrees, wl, rooted_wl)
+_REMEMBERING = (rooted_wl, rooted_fwl2, canonical)
+# After so many steps it pays to look for automorphisms, in graphs where that never takes long.
+_STEPS_WORTH_ORBITS = 20_000
+_MOST_NODES = 512
 
 
 def _function(value: object) -> object:
@@ -91,10 +100,17 @@ class Readout:
     name: str
     on_block: Callable[[RootedBlock], Values]
 
+    is_known: bool = True
+    """Whether it is one of `READOUTS` or its like, and no function of a user's."""
+
     @property
-    def is_known(self) -> bool:
-        """Whether it is one of `READOUTS`, and no function of a user's."""
-        return self.on_block is READOUTS.get(self.name)
+    def remembers(self) -> bool:
+        """Whether the value of a rooted subgraph decides those of the smaller ones with the same root.
+
+        With the root marked, refined colours know their distance from it, so they are fine enough for each
+        smaller subgraph as well.
+        """
+        return self.on_block in _REMEMBERING
 
     @property
     def is_cheap(self) -> bool:
@@ -115,12 +131,13 @@ def resolve(choice: ReadoutChoice) -> tuple[Readout, ...]:
 
 
 def _readout(choice: object) -> Readout:
-    known: str | ReadoutFunction = checked("readout", choice, one_of(*READOUTS), _FUNCTION)
+    known: str | ReadoutFunction = checked("readout", choice, one_of(*READOUTS), MARKED_WL, _FUNCTION)
     if isinstance(known, str):
-        return Readout(known, READOUTS[known])
+        return Readout(known, READOUTS.get(known) or partial(marked_wl, n_marks=n_marks_of(known)))
     given = attribute_of(known, "__name__")
     name = given if is_a(given, str) else type(known).__name__
-    return Readout(name, partial(_on_each, known, name))  # which pickle takes where it takes the function
+    # A partial function, which pickle takes where it takes the function itself.
+    return Readout(name, partial(_on_each, known, name), is_known=False)
 
 
 class RoundReader:
@@ -142,29 +159,58 @@ class RoundReader:
         self._source = Neighbourhoods(batch)
         self._readouts = readouts
         self._only_sizes = all(readout.on_block is size for readout in readouts)
-        self._round = 0
+        self._round = -1
         self._sizes = np.zeros(batch.n_nodes, np.int32)
         self._held: tuple[Values, ...] = ()
+        # Nodes that an automorphism maps to each other have isomorphic rooted subgraphs in every round.
+        self._orbit = np.arange(batch.n_nodes)
+        self._steps = np.zeros(len(batch))
         self._groups, self._group_values = Groups(), [joined([]) for _ in readouts]
 
-    def read(self, size_of_node: Int32) -> tuple[Values, ...]:
-        """Return the values of each readout in the next round, given its rooted sizes, shape (n_nodes,)."""
+    def read(self, size_of_node: Int32, h: int | None = None) -> tuple[Values, ...]:
+        """Return the values of each readout in round h, by default the next one.
+
+        Parameters
+        ----------
+        size_of_node : array of int32, shape (n_nodes,)
+            Rooted sizes of that round.
+        h
+            Any round, whether it comes before or after the last one.
+        """
         if self._only_sizes:  # they are already here
             return (size_of_node.astype(np.int64)[:, None],) * len(self._readouts)
+        self._round = self._round + 1 if h is None else h
         grown = np.flatnonzero(size_of_node != self._sizes)
         if not self._held or len(grown):
             check_cost([readout.name for readout in self._readouts if readout.is_known], size_of_node[grown])
+            chosen, which = self._representatives(grown, size_of_node)
             parts = [
                 self._read_block(block)
-                for block in self._source.blocks(grown, self._round, size_of_node[grown])
+                for block in self._source.blocks(chosen, self._round, size_of_node[chosen])
             ]
-            fresh = [joined([part[place] for part in parts]) for place in range(len(self._readouts))]
+            fresh = [
+                taken(joined([part[place] for part in parts]), which) for place in range(len(self._readouts))
+            ]
             if self._held:
                 fresh = [replaced(old, grown, new) for old, new in zip(self._held, fresh, strict=True)]
             self._held = tuple(fresh)
         self._sizes = size_of_node
-        self._round += 1
         return self._held
+
+    def _representatives(self, nodes: Int64, size_of_node: Int32) -> tuple[Int64, Int64]:
+        """Return a node of each orbit among some nodes, and for each of these which one stands for it."""
+        if not all(readout.is_known for readout in self._readouts):
+            return nodes, np.arange(len(nodes))  # a function has to prove itself
+        batch = self._source.batch
+        steps = np.zeros(batch.n_nodes)
+        steps[nodes] = steps_of([readout.name for readout in self._readouts], size_of_node[nodes])
+        before = self._steps
+        self._steps = before + np.diff(np.concatenate([[0], np.cumsum(steps)])[batch.graph_ptr])
+        due = (before <= _STEPS_WORTH_ORBITS) & (self._steps > _STEPS_WORTH_ORBITS)
+        due &= batch.nodes_per_graph <= _MOST_NODES
+        if due.any():
+            self._orbit = np.minimum(self._orbit, orbits(batch, np.flatnonzero(due)))
+        return np.unique(self._orbit[nodes], return_inverse=True)
 
     def _read_block(self, block: RootedBlock) -> list[Values]:
         """Return the values of each readout, those that are not cheap from one of each group of equals."""

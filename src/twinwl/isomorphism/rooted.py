@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
 
-__all__ = ["Neighbourhoods", "RootedBlock", "RootedSubgraph"]
+__all__ = ["Neighbourhoods", "RootedBlock", "RootedSubgraph", "Subgraphs"]
 
 # A block of rooted subgraphs holds about this many nodes and arcs together: some tens of megabytes.
 _BLOCK_ENTRIES = 1 << 21
@@ -86,6 +86,15 @@ class RootedSubgraph:
             for (u, v), label in zip(self.edges, self.edge_labels, strict=True):
                 graph.add_edge(u, v, label=label)
         return graph
+
+
+class Subgraphs(NamedTuple):
+    """Rooted subgraphs as kernels take them: ranges of nodes, roots, who hears from whom, keys of labels."""
+
+    subgraph_ptr: Int64
+    root: Int32
+    messages: KeyedMessages
+    label_keys: UInt64
 
 
 class Neighbourhoods:
@@ -178,6 +187,10 @@ class RootedBlock:
     def label_keys(self) -> UInt64:
         """Keys of the node labels, shape (n_union_nodes, 2)."""
         return self.source.label_keys[self.graphs.node_labels]
+
+    def as_subgraphs(self) -> Subgraphs:
+        """Return the subgraphs as kernels take them."""
+        return Subgraphs(self.graphs.graph_ptr, self.root, self.messages, self.label_keys)
 
     def subgraphs(self) -> Iterator[RootedSubgraph]:
         """Yield the subgraphs one by one, as a user's function wants them."""
