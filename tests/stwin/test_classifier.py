@@ -306,7 +306,7 @@ def test_parameters_that_make_no_sense(parameters, message):
         ({"sample_weight": ["heavy"] * 12}, "sample_weight"),
         ({"groups": [1, 2]}, "groups"),
         ({"validation_data": 7}, "validation_data"),
-        ({"validation_data": (tw.GraphBatch.from_edges([HEXAGON]), [9])}, "not among those learnt"),
+        ({"validation_data": (tw.GraphBatch.from_edges([HEXAGON]), [9])}, "is not in y"),
         ({"monitor_data": ([], [])}, "monitor_data"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Conformal prediction: sets of classes and intervals that hold the truth as often as asked for.
+"""Conformal prediction: sets of classes and intervals that contain the truth with a given probability.
 
 The scores of graphs that a model had not seen, with their true targets, are kept. A new graph's score for a
 class, were that its class, is ranked among them: a class stays in the set unless its score is among the

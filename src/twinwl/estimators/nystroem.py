@@ -88,7 +88,7 @@ class LandmarkMachine:
         return self._prepared[1], self._prepared[2]
 
     def _inverse_root(self, similarities: Float64) -> Float64:
-        """Return R with R Rᵀ = K(L, L)⁻¹, the pseudo-inverse where landmarks are alike."""
+        """Return R with R Rᵀ = K(L, L)⁻¹, or the pseudo-inverse if landmarks are equal."""
         values, vectors = np.linalg.eigh(similarities[self.landmarks])
         kept = values > max(_RANK * values[-1], 0)
         root: Float64 = vectors[:, kept] / np.sqrt(values[kept])

@@ -41,7 +41,7 @@ __all__ = [
     "make_svr",
 ]
 
-PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the machine does not come to an end
+PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the optimisation does not finish
 INNER_FOLDS = integer(2, MAX_ITEMS)
 
 _CACHE_MEGABYTES = 500

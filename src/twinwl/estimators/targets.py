@@ -34,7 +34,7 @@ __all__ = [
     "sample_weights",
 ]
 
-_LIGHTEST, _HEAVIEST = 1e-12, 1e12  # so that sums and products of weights stay finite
+_LIGHTEST, _HEAVIEST = 1e-12, 1e12  # so that sums and products of weights are finite
 _WEIGHT = (number(_LIGHTEST, _HEAVIEST), number(0, 0))
 SCORINGS = {  # what choices among classifiers can go by: scikit-learn's scorers, and their functions
     "accuracy": "accuracy_score",

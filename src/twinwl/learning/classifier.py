@@ -1,4 +1,4 @@
-"""What a neural classifier of graphs adds to its frame: classes in, logits and probabilities out."""
+"""The base class of neural classifiers: classes as targets, logits and probabilities."""
 
 from __future__ import annotations
 
@@ -93,9 +93,7 @@ class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator)
         codes = codes_of(y, self.classes_, n_graphs)
         if name == "validation_data" and (codes < 0).any():
             first = int(np.flatnonzero(codes < 0)[0])
-            raise TwinWLError(
-                f"validation_data: the class of graph {first} is not among those learnt: {self.classes_}"
-            )
+            raise TwinWLError(f"validation_data: the class of graph {first} is not in y: {self.classes_}")
         return codes
 
     def _keep_scores(self, outputs: NDArray[np.float32] | None, answers: Int64 | Float64 | None) -> None:
@@ -114,7 +112,7 @@ class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator)
         return len(self.classes_)
 
     def _reading(self, outputs: NDArray[np.float32]) -> Reading:
-        """Weigh the predicted class against its strongest rival."""
+        """Compare the predicted class with the second most likely one."""
         wanted, other = np.argsort(-outputs, kind="stable")[:2].tolist()
         weights = np.zeros(len(outputs), np.float32)
         weights[wanted], weights[other] = 1.0, -1.0

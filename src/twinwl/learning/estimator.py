@@ -1,4 +1,4 @@
-"""The frame of every neural estimator of graphs: hold-out, training, state. Subclasses bring networks."""
+"""The base class of the neural estimators: hold-out, training, state. Subclasses define the network."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ class Reading(NamedTuple):
 
 
 class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
-    """Base of the neural estimators; a subclass says how graphs become examples and what the network is.
+    """Base of the neural estimators; a subclass defines how graphs become examples, and the network.
 
-    A subclass implements ``_fit_examples(batch)``, which fits encoders and alphabets on the part that is
-    learnt from; ``_examples(batch)``, which encodes other graphs with what was fitted; and
-    ``_build_module(n_outputs)``, which is called with torch seeded. Its ``__init__`` sets the parameters
-    named below, each under its own name. What is learnt, `NeuralGraphClassifier` and `NeuralGraphRegressor`
-    say; `TaskOutputs` how one network learns several tasks.
+    A subclass implements ``_fit_examples(batch)``, which fits encoders and alphabets on the training part;
+    ``_examples(batch)``, which encodes other graphs with them; and ``_build_module(n_outputs)``, which is
+    called with torch seeded. Its ``__init__`` sets the parameters below. What is learnt,
+    `NeuralGraphClassifier` and `NeuralGraphRegressor` say; `TaskOutputs` how one network learns several
+    tasks.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     random_state : int, RandomState, Generator or None
         Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
     verbose : bool, int or None
-        Show a bar with live figures; None shows it where there is a terminal.
+        Show a progress bar; None shows it if standard error is a terminal.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     history_ : History
         Curves of the training.
     held_out_ : array of int64, or None
-        The training graphs that were held out to choose the epoch, by their place in ``X``; not saved.
+        The training graphs that were held out to choose the epoch, as row numbers of ``X``; not saved.
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -119,14 +119,14 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         """Say what the outputs about one graph mean, for its explanation."""
         raise NotImplementedError
 
-    # ------------------------------------------------------------------ what a subclass brings
+    # ------------------------------------------------------------------ what a subclass implements
 
     def _fit_examples(self, batch: GraphBatch) -> Examples:
         """Fit encoders on these graphs, and encode them."""
         raise NotImplementedError
 
     def _examples(self, batch: GraphBatch) -> Examples:
-        """Encode graphs with the encoders as they are."""
+        """Encode graphs with the fitted encoders."""
         raise NotImplementedError
 
     def _build_module(self, n_outputs: int) -> torch.nn.Module:
@@ -151,16 +151,16 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         X
             A GraphBatch, or anything `twinwl.as_batch` accepts.
         y : sequence of shape (n_graphs,), or table of shape (n_graphs, n_tasks)
-            Classes, of any kind that sorts; for a regressor numbers. For several tasks at once a table (see
-            `MultiTask`), NaN where a target is unknown, with two classes per task.
+            Classes, of any type that can be sorted; numbers for a regressor. For several tasks at once a
+            table (see `MultiTask`), NaN where a target is unknown, with two classes per task.
         groups : sequence of shape (n_graphs,), optional
             Graphs of one group stay on one side of the inner hold-out.
         sample_weight : sequence of shape (n_graphs,), optional
-            Weight of each graph in the loss and, as class weights do, on the hold-out.
+            Weight of each graph, in the loss and in the scores on the hold-out.
         validation_data : (graphs, targets), optional
-            Chooses the epoch in place of an inner hold-out; then all of ``X`` is learnt from.
+            Used to choose the epoch instead of an inner hold-out; then all of ``X`` is used for training.
         monitor_data : (graphs, targets), optional
-            Only watched: ``history_.monitor_accuracy``. A class that ``y`` lacks counts as a mistake.
+            Only scored: ``history_.monitor_accuracy``. A class that is not in ``y`` counts as an error.
         """
         batch = self._graphs_to_fit(X)
         targets = self._all_targets(y, len(batch), sample_weight, groups)
@@ -168,12 +168,13 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         split_seed, module_seed, train_seed = seeds(self.random_state, 3)
         kept, held = _split(self.validation_fraction, validation_data, targets, split_seed)
         importance = targets.importance() if targets.weighed else None
-        # The encoder sees the kept part only: the held-out graphs must look as new graphs will.
+        # Encoders are fitted on the kept part only, so that held-out graphs are encoded as new graphs will
+        # be.
         examples = self._fit_examples(batch if held is None else batch[kept])
         if held is None:
             validation = self._held(validation_data, "validation_data")
         else:
-            # What counts in training must count in the choice of the epoch.
+            # The weights of training also apply to the choice of the epoch.
             weights = None if importance is None else importance[held]
             validation = Held(self._examples(batch[held]), targets.answers[held], weights)
         with seeded(module_seed):
@@ -220,7 +221,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         return Held(self._examples(batch), self._all_answers(y, len(batch), name))
 
     def _outputs(self, X: GraphsLike) -> NDArray[np.float32]:
-        """Return what the network says, shape (n_graphs, n_outputs)."""
+        """Return the outputs of the network, shape (n_graphs, n_outputs)."""
         self._check_fitted()
         if is_a(X, Answered):
             return cast("NDArray[np.float32]", X.values)
@@ -238,7 +239,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         }
 
     def _network_from_state(self, state: Mapping[str, object]) -> None:
-        """Undo `_network_to_state`; encoders must be in place, for they decide the network's shape."""
+        """Undo `_network_to_state`; the encoders, which decide the network's shape, must be set before."""
         n_outputs = self._all_from_state(state)
         self.history_ = history_from_state(state.get("history"))
         self.module_ = network_from_state(lambda: self._build_module(n_outputs), state.get("weights"))

@@ -14,7 +14,7 @@ class History:
     Attributes
     ----------
     train_loss : list of float
-        Mean loss over the batches of the epoch, weights changing along the way.
+        Mean loss over the batches of the epoch, while the weights change.
     validation_loss, validation_accuracy : list of float
         On the held-out part, after the epoch; empty if there is none. Regressors and models of several tasks
         have no accuracy.
@@ -47,7 +47,7 @@ class History:
         return self.validation_accuracy[self.best_epoch] if self.validation_accuracy else float("nan")
 
     def figures(self) -> list[str]:
-        """Say where training stands, the most telling figures first.
+        """Return the current figures of the training as text, the most important first.
 
         >>> History([0.5], [0.4], [0.8125], best_epoch=0).figures()
         ['validation 81.2 %', 'best 81.2 %', 'loss 0.500']

@@ -1,4 +1,4 @@
-"""What a neural regressor of graphs adds to its frame: numbers in and out, standardised for the network."""
+"""The base class of neural regressors: numbers as targets, standardised for the network."""
 
 from __future__ import annotations
 

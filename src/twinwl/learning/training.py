@@ -29,15 +29,15 @@ class Examples(Protocol):
     def __len__(self) -> int: ...
 
     def take(self, rows: Int64) -> object:
-        """Return what ``module(...)`` takes for these rows."""
+        """Return the input of the network for these rows."""
 
 
 @runtime_checkable
 class Settling(Protocol):
-    """A network that measures something on what it has learnt from, before it is used."""
+    """A network with statistics that are recomputed on the training part after each epoch."""
 
     def recalibrate(self, examples: Examples) -> None:
-        """Be called after each epoch, with the training part."""
+        """Recompute them; called after each epoch."""
 
 
 class Held(NamedTuple):
@@ -92,7 +92,7 @@ def train(
     weight_decay
         Decoupled from the gradient (AdamW).
     random_state
-        Seed of batch order and dropout. torch's own generator is left as it was.
+        Seed of batch order and dropout. torch's global generator is not changed.
     progress
         Called with the history after each epoch.
 
@@ -169,7 +169,7 @@ def predict_logits(
 
 
 def _weights_of_rows(sample_weight: Float64 | None, targets: Int64 | Float64) -> torch.Tensor | None:
-    """Weights of mean 1, so that a batch's loss is a plain mean and the step size keeps its meaning."""
+    """Scale weights to mean 1, so that they do not change the step size on average."""
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight, np.float64)
@@ -244,7 +244,7 @@ def _is_known(targets: Int64 | Float64) -> NDArray[np.bool_]:
 
 
 def _batches(order: Int64, batch_size: int) -> Iterator[Int64]:
-    """Cut an order into batches; a last batch of one joins its neighbour, for it has no spread of its own."""
+    """Cut an order into batches; a last batch of one row, which has no variance, joins the one before."""
     low = 0
     while low < len(order):
         high = low + batch_size
@@ -255,7 +255,7 @@ def _batches(order: Int64, batch_size: int) -> Iterator[Int64]:
 
 
 def _note_validation(module: torch.nn.Module, held: Held, history: History) -> bool:
-    """Write down how the epoch did on the held-out part, and tell whether it is the best so far."""
+    """Record loss and accuracy on the held-out part, and return whether the epoch is the best so far."""
     accuracy, loss = _evaluate(module, held)
     history.validation_loss.append(loss)
     if accuracy is not None:

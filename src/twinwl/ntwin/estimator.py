@@ -1,4 +1,4 @@
-"""The NTwin-GNN: what the classifier and the regressor with it share."""
+"""The base class of the estimators with an NTwin-GNN."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ARRAYS_PER_LAYER = 4  # two weights, two biases
 
 
 class NTwinNetworkEstimator(NeuralGraphEstimator):
-    """Rooted subgraphs and histograms as the input of an NTwin network; its parameters, use and state.
+    """Base of `NTwinClassifier` and `NTwinRegressor`: parameters, inputs, network, explanation, state.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         examples, histograms = self._examples(graph), self.inputs_.histograms
         return explain_graph(model.module_, graph, examples, histograms, model._reading, n_columns=n_columns)  # noqa: SLF001  (of the same class)
 
-    # ------------------------------------------------------------------ what the frame asks for
+    # ------------------------------------------------------------------ what the base class asks for
 
     def _fit_examples(self, batch: GraphBatch) -> QuotientExamples | LiteralExamples:
         self.inputs_, histograms = FittedInputs.fitted(
@@ -163,10 +163,9 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
 
 
 def _check_layers_present(layers: int, weights: object) -> None:
-    """Refuse more layers than a file has arrays for before a network of that depth is built."""
+    """Refuse more layers than the file has arrays for, before a network of that depth is built."""
     arrays = [value for value in weights.values() if isinstance(value, np.ndarray)]  # type: ignore[attr-defined]
     if _ARRAYS_PER_LAYER * layers > len(arrays):
         raise TwinWLError(
-            f"the weights do not fit the network they claim to be of: {shown(layers)} layers in "
-            f"{len(arrays)} arrays"
+            f"the weights do not fit the network: {shown(layers)} layers in {len(arrays)} arrays"
         )

@@ -73,8 +73,8 @@ def explanation_of(
 def node_shares(graph: GraphBatch, encoding: Encoding, contributions: Float64) -> Float64:
     """Distribute the contribution of each column among the nodes that it counts.
 
-    A node gets the part of a column that it makes up: one of so many nodes, or its rooted size of their sum.
-    Nothing is lost: the shares sum to the contributions of the columns that the graph has.
+    A node gets its part of a column: one over the number of nodes, or its rooted size over their sum. So the
+    shares sum to the contributions of the graph's columns.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ _METHODS = {
 
 
 class Sides(NamedTuple):
-    """What a machine decides about one graph, and by what.
+    """The decision of a support vector machine about one graph.
 
     ``prediction`` is weighed against ``against``, None where it is a number; the decision is the sum of the
     similarities with the support vectors, times ``weights``, and the intercept.
@@ -143,7 +143,7 @@ class Sides(NamedTuple):
 
 
 def explain_machine(model: TwinMachine, X: GraphsLike, n_columns: int) -> Explanation:
-    """Explain what a machine predicts: a class against the strongest other one, or a number."""
+    """Explain a prediction: a class against the second most likely one, or a number."""
     graph, similarity = one_graph(X), model.similarity_
     encoding, full = encode_in_full(graph, model.space_)
     own, sums = own_sums(full, model.base), similarity.sums(encoding.matrix)
@@ -163,7 +163,7 @@ def explain_machine(model: TwinMachine, X: GraphsLike, n_columns: int) -> Explan
 
 
 def _divisors(similarity: Similarity, own: Float64, sums: Float64) -> Float64:
-    """Return what the sums over columns are divided by, for each support vector."""
+    """Return the divisor of the sums over columns, for each support vector."""
     if similarity.base == "minmax":
         divisors: Float64 = own + similarity.own - sums[0]
     elif similarity.normalize:
@@ -176,7 +176,7 @@ def _divisors(similarity: Similarity, own: Float64, sums: Float64) -> Float64:
 def _contributions(
     known: sparse.csr_matrix, support: sparse.csr_matrix, weights: Float64, base: str
 ) -> Float64:
-    """Return what each column adds: its part of every similarity, weighted and summed."""
+    """Return the contribution of each column: its part of every similarity, weighted and summed."""
     value = known.toarray()[0]
     if base == "linear":
         return np.asarray(support.T @ weights) * value

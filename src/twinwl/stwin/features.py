@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from twinwl.arguments import FLAG, ROUNDS, checked, one_of
+from twinwl.arguments import FLAG, ROUNDS, checked, is_a, one_of
 from twinwl.errors import TwinWLError
 from twinwl.estimators.base import warn_unseen_labels
 from twinwl.estimators.trees import tree_of_colour
@@ -57,7 +57,7 @@ FEATURE_PARAMETERS: Constraints = {
     "edge_labels": (FLAG,),
     "initial": (one_of(*INITIALS),),
     "ignore_features": (FLAG,),
-    "readout": (READOUT,),
+    "readout": (one_of("size"), READOUT),
 }
 
 
@@ -214,7 +214,10 @@ def stwin_features(
     ['h0:c0:s1', 'h1:c0:s2', 'h1:c1:s3']
     """
     kind = checked("features", kind if space is None else space.kind, one_of(*KINDS))
-    readouts = readouts_of(readout, kind) if space is None else space.readouts
+    if space is not None:
+        readouts = space.readouts
+    else:
+        readouts = () if is_a(readout, str) and readout == "size" else readouts_of(readout, kind)
     colouring = refine(
         batch,
         n_iter,

@@ -43,7 +43,7 @@ class TwinKernel(TransformerMixin, GraphEstimator):
         ``"minmax"``: the sum of minima over the sum of maxima, Tanimoto on counts.
     normalize : bool, default=True
         Divide by the geometric mean of both graphs' similarity with themselves, so that the diagonal is 1.
-        ``"minmax"`` has that property anyway. A graph without nodes is similar to nothing, itself included.
+        ``"minmax"`` has that property anyway. The similarity of a graph without nodes is 0, also with itself.
     edge_labels : bool, default=False
     initial : {"label", "degree"}, default="label"
     ignore_features : bool, default=False
@@ -59,8 +59,8 @@ class TwinKernel(TransformerMixin, GraphEstimator):
 
     Notes
     -----
-    A new graph may hold colours that no training graph has. They add nothing to its similarity with a
-    training graph but do count in its similarity with itself, as if all graphs had been encoded together.
+    A new graph may have colours that occur in no training graph. They add nothing to its similarity with a
+    training graph but count in its similarity with itself, as if all graphs had been encoded together.
 
     Examples
     --------
@@ -176,7 +176,7 @@ class TwinKernel(TransformerMixin, GraphEstimator):
         return np.array([f"graph{i}" for i in range(self.matrix_.shape[0])], dtype=object)
 
     def _encode(self, X: GraphsLike | None) -> tuple[sparse.csr_matrix, Float64]:
-        """Return the features that the training graphs know, and sums that count all of them."""
+        """Return the features in the space of the training graphs, and sums over all features."""
         self._check_fitted()
         if X is None:
             return self.matrix_, self.similarity_.own

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.arguments import Constraint, is_a
+from twinwl.arguments import Constraint
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import concatenate
 from twinwl.isomorphism.cost import check_cost
@@ -39,13 +39,13 @@ _DIGITS_SHOWN = 16
 
 
 def _accept(choice: ReadoutChoice) -> ReadoutChoice:
-    if not is_a(choice, str) or choice != "size":
-        resolve(choice)
+    resolve(choice)
     return choice
 
 
+# Besides "size", the default, which needs none of this.
 READOUT = Constraint(
-    f"{', '.join(map(repr, READOUTS))}, a function of a rooted subgraph, or a list of these",
+    f"{', '.join(map(repr, list(READOUTS)[1:]))}, a function of a rooted subgraph, or a list of these",
     _accept,
     tuple(READOUTS),
 )
@@ -62,7 +62,7 @@ def readouts_of(choice: ReadoutChoice, kind: str) -> tuple[Readout, ...]:
     TwinWLError
         If the kind has no use for them.
     """
-    readouts = () if is_a(choice, str) and choice == "size" else resolve(choice)
+    readouts = resolve(choice)
     if all(readout.on_block is READOUTS["size"] for readout in readouts):
         return ()
     if kind != "joint":

@@ -107,7 +107,7 @@ def alphabet_from_state(state: Mapping[str, object]) -> Alphabet:
         or isinstance(n_iter, bool)
         or n_iter < 0
     ):
-        raise TwinWLError("the model's alphabet does not say its rounds or whether it is directed")
+        raise TwinWLError("the model's alphabet lacks its rounds, or whether it is directed")
     n_codes = (1 if edge_labels is None else max(1, len(edge_labels))) * (2 if directed else 1)
     rounds: list[Round] = []
     stride = len(labels)
@@ -120,7 +120,7 @@ def alphabet_from_state(state: Mapping[str, object]) -> Alphabet:
 
 
 def columns_from_state(state: Mapping[str, object], n_columns: int) -> Int64 | None:
-    """Read which columns were kept; None where all were."""
+    """Read the columns that were kept; None if all were."""
     if "columns" not in state:
         return None
     columns = _array(state, "columns").astype(np.int64)
@@ -144,7 +144,7 @@ def matrix_from_state(state: Mapping[str, object], n_columns: int) -> sparse.csr
     """
     data, indices, indptr = _entry(state, "data"), _array(state, "indices"), _array(state, "indptr")
     if not isinstance(data, np.ndarray) or data.dtype != np.float64 or data.shape != indices.shape:
-        raise TwinWLError("the model's features are not a row of numbers each; the file is damaged")
+        raise TwinWLError("the model's features are not rows of numbers; the file is damaged")
     sound = len(indptr) > 0 and indptr[0] == 0 and indptr[-1] == len(indices)
     sound = sound and bool((np.diff(indptr) >= 0).all())
     if not sound or (len(indices) and (indices.min() < 0 or indices.max() >= n_columns)):
@@ -155,7 +155,7 @@ def matrix_from_state(state: Mapping[str, object], n_columns: int) -> sparse.csr
 
 
 def floats_from_state(state: Mapping[str, object], key: str, shape: tuple[int, ...]) -> Float64:
-    """Read an array of numbers of a shape that is known."""
+    """Read an array of numbers of a known shape."""
     value = state.get(key)
     if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != shape:
         raise TwinWLError(f"{key!r} in the model should be numbers of shape {shape}; the file is damaged")
@@ -163,7 +163,7 @@ def floats_from_state(state: Mapping[str, object], key: str, shape: tuple[int, .
 
 
 def machine_to_state(model: TwinMachine) -> dict[str, object]:
-    """Return all that a support vector machine decides with, and how it was chosen."""
+    """Return all that the decisions of a support vector machine need, and how it was chosen."""
     return {
         **space_to_state(model.space_),
         **matrix_to_state(model.matrix_),
@@ -281,9 +281,7 @@ def _choice_from_state(model: TwinMachine, state: Mapping[str, object], rows: In
             for n_iter, C, score in state["inner_scores"]  # type: ignore[attr-defined]
         }
     except (KeyError, TypeError, ValueError) as error:
-        raise TwinWLError(
-            f"the model does not say how it was chosen ({error}); the file is damaged"
-        ) from error
+        raise TwinWLError(f"the model lacks how it was chosen ({error}); the file is damaged") from error
 
 
 def _readouts_to_state(space: FeatureSpace) -> dict[str, object]:

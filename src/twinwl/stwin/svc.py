@@ -74,7 +74,7 @@ _MATRICES, _MATRICES_OF_LANDMARKS = 3, 5
 
 
 class TwinMachine(MultiTask, GraphEstimator):
-    """Base of the support vector machines on a twin kernel: the choice of rounds and C, and what predicts.
+    """Base of the support vector machines on a twin kernel: the choice of rounds and C, and prediction.
 
     A subclass has the parameters below, reads targets in ``_targets``, chooses as ``_choice`` says, keeps
     what it needs of a chosen machine in ``_keep``, says in ``_sides`` what its decision about a graph means,
@@ -88,14 +88,14 @@ class TwinMachine(MultiTask, GraphEstimator):
     n_iter_, C_ : int and float
         The chosen values.
     inner_score_ : float
-        How well it did on the held-out graphs of the inner folds; optimistic, because it is the best of all.
+        Score on the held-out graphs of the inner folds; optimistic, because it is the best of all.
     inner_scores_ : dict from (n_iter, C) to float
         The scores of all.
     space_ : FeatureSpace
     matrix_ : csr_matrix, shape (n_support, n_columns)
         Features of the support vectors.
     similarity_ : Similarity
-        The kernel, with the support vectors made ready.
+        The kernel with the prepared support vectors.
     support_vectors_ : SupportVectors
     """
 
