@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 
 from tests.stwin.grakel_oracle import grakel_graphs, grakel_kernel
-from twinwl import GraphBatch, TwinWLError
+from twinwl import GraphBatch, TwinWLError, memory
 from twinwl.baselines.deep_graph_kernel import DeepGraphKernelSVC
 from twinwl.baselines.shortest_path_kernel import ShortestPathSVC
 from twinwl.baselines.wl_kernels import WLOptimalAssignmentSVC, WLSubtreeSVC
@@ -127,3 +127,12 @@ def test_labels_are_told_apart_by_kind():
     edges = [[(0, 1)]] * 2
     similarities = model._fit_kernel(GraphBatch.from_edges(edges, node_labels=[[1, 1], [True, True]]), 0)
     np.testing.assert_array_equal(similarities, np.eye(2))
+
+
+def test_kernel_matrices_that_do_not_fit_are_refused_before_any_work(molecules, monkeypatch):
+    graphs, y = molecules
+    monkeypatch.setattr(memory, "_half_of_memory", lambda: 10_000)
+    with pytest.raises(
+        TwinWLError, match=r"24 training graphs, 3 matrices of all pairs, needs about .*nystroem"
+    ):
+        ShortestPathSVC().fit(graphs, y)

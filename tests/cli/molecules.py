@@ -34,7 +34,8 @@ def write_numbers(path, extra=()):
 
 
 def trained(folder, *options, write=write_csv):
-    """Train from the command line, and return the model's file."""
+    """Train from the command line, on elements alone where no other level is asked for; return the file."""
+    options = options if "--atoms" in options else (*options, "--atoms", "skeleton")
     data, model = write(folder / "molecules.csv"), folder / "model.twinwl"
     result = run("train", data, "-o", model, *options)
     assert result.exit_code == 0, result.output

@@ -146,3 +146,12 @@ def test_interrupting_leaves_no_traceback():
     # Not communicate(), which would close its standard input and so end the wait by another way.
     assert process.wait(timeout=60) == 130
     assert "Traceback" not in process.stderr.read()
+
+
+def test_molecules_are_compared_at_a_level():
+    pytest.importorskip("rdkit")
+    acids = ("smiles:CC(=O)O", "smiles:CC(=O)[O-]")
+    assert run(*acids).exit_code == 1
+    assert run(*acids, "--same", "constitution").exit_code == 1
+    assert run(*acids, "--same", "skeleton").exit_code == 0
+    assert run(*acids, "--same", "ecfp").exit_code == 2

@@ -83,3 +83,22 @@ def test_what_cannot_be_explained_is_one_line_and_exit_2(svc, tmp_path, argument
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["m.csv"]
+
+
+def test_the_nearest_training_graph_is_named_and_drawn(svc, tmp_path):
+    data, page = write_csv(tmp_path / "train.csv"), tmp_path / "page.html"
+    result = run("explain", svc, "smiles:CCCCN", "--train", data, "--html", page)
+    assert result.exit_code == 0, result.output
+    near = re.search(r"^Nearest: (\w+) \((0\.\d\d)\)$", result.stdout, re.MULTILINE)
+    assert near[1] in SMILES
+    text = page.read_text(encoding="utf-8")
+    assert f"<bdi>{near[1]}</bdi>" in text
+    assert f"Its similarity is {near[2]}" in text
+    same = run("explain", svc, PROPANOL, "--train", data)
+    assert "Nearest: CCCO (1.00)" in same.stdout
+
+
+def test_a_gallery_names_the_nearest_training_graphs(svc, tmp_path):
+    data, page = write_csv(tmp_path / "train.csv"), tmp_path / "page.html"
+    assert run("explain", svc, data, "--train", data, "--html", page).exit_code == 0
+    assert page.read_text(encoding="utf-8").count("nearest: ") == len(SMILES)

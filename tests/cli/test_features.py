@@ -25,7 +25,7 @@ def test_the_matrix_is_the_vectorizers(data, tmp_path):
     )
     assert result.exit_code == 0, result.output
     vectorizer = STwinVectorizer(2, "joint", edge_labels=True)
-    expected = vectorizer.fit_transform(GraphBatch.from_smiles(SMILES))
+    expected = vectorizer.fit_transform(GraphBatch.from_smiles(SMILES, atoms="ecfp"))
     found = sparse.load_npz(tmp_path / "X.npz")
     assert found.format == "csr"
     assert (found != expected).nnz == 0
@@ -130,7 +130,7 @@ def test_readouts_are_those_of_the_vectorizer(data, tmp_path):
     )
     assert result.exit_code == 0, result.output
     vectorizer = STwinVectorizer(1, "joint", readout=["edges", "wl"])
-    expected = vectorizer.fit_transform(GraphBatch.from_smiles(SMILES))
+    expected = vectorizer.fit_transform(GraphBatch.from_smiles(SMILES, atoms="ecfp"))
     assert (sparse.load_npz(tmp_path / "X.npz") != expected).nnz == 0
     with np.load(tmp_path / "X.npz", allow_pickle=False) as arrays:
         assert arrays["feature_names"].tolist() == vectorizer.get_feature_names_out().tolist()

@@ -57,7 +57,7 @@ def test_the_task_is_said_with_its_reason_and_the_error_beside_that_of_the_mean(
     data, model = write_numbers(tmp_path / "m.csv"), tmp_path / "m.twinwl"
     result = run("train", data, "-o", model, "--method", "stwin-svc")
     assert result.exit_code == 0, result.output
-    summary, task, figures, _ = result.stdout.splitlines()
+    summary, task, _, figures, _ = result.stdout.splitlines()
     n_values = len(set(NUMBERS))
     assert task == (
         f"Task: regression: the target 'size' has {n_values} different values, not all of them whole numbers"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -17,7 +19,8 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
     data, model = write_csv(tmp_path / "m.csv"), tmp_path / "model.twinwl"
     result = run("train", data, "-o", model, "--n-iter", 2, "--hidden", 16)
     assert result.exit_code == 0, result.output
-    first, task, second, third = result.stdout.splitlines()
+    first, task, atoms, second, third = result.stdout.splitlines()
+    assert atoms == "Atom labels: ecfp (--atoms)"
     assert task == "Task: classification: the target 'alcohol' has 2 values"
     assert first.startswith(f"m: {len(SMILES)} graphs, ")
     assert first.endswith("; alcohol: 0 18, 1 18")
@@ -192,7 +195,8 @@ def test_a_model_remembers_what_its_atoms_were(tmp_path):
     tw.save(tw.load(model), again)
     assert again.read_bytes() == model.read_bytes()
     plain = tmp_path / "plain.twinwl"
-    assert run("train", path, "-o", plain, "--method", "stwin-svc").exit_code == 0
+    options = ("--method", "stwin-svc", "--atoms", "skeleton")
+    assert run("train", path, "-o", plain, *options).exit_code == 0
     assert not hasattr(load(plain), "atoms_")
 
 
@@ -220,3 +224,30 @@ def test_numbers_are_learnt_said_to_be_and_predicted(tmp_path, method):
         failed = run(*arguments)
         assert failed.exit_code == 2
         assert message in failed.stderr
+
+
+def test_a_model_of_the_default_level_reads_new_molecules_at_that_level(tmp_path):
+    data, model = write_csv(tmp_path / "m.csv"), tmp_path / "model.twinwl"
+    assert run("train", data, "-o", model, "--method", "stwin-svc", "--n-iter", 1).exit_code == 0
+    loaded = load(model)
+    assert loaded.atoms_ == "ecfp"
+    table = tmp_path / "predicted.csv"
+    assert run("predict", model, data, "-o", table).exit_code == 0
+    expected = loaded.predict(GraphBatch.from_smiles(SMILES, atoms="ecfp")).tolist()
+    with table.open(encoding="utf-8", newline="") as file:
+        assert [int(row["prediction"]) for row in csv.DictReader(file)] == expected
+
+
+def test_scaffolds_can_be_held_out_as_a_whole(tmp_path):
+    rings = ["c1ccccc1", "c1ccncc1", "C1CCCC1", "C1CCCCC1", "C1CCOC1", "c1ccsc1"]
+    rows = [f"{ring}{'C' * n},{n % 2}" for ring in rings for n in range(1, 5)]
+    data, model = tmp_path / "m.csv", tmp_path / "model.twinwl"
+    data.write_text("\n".join(["smiles,odd", *rows]) + "\n")
+    options = ("--method", "stwin-svc", "--n-iter", 1)
+    whole = run("train", data, "-o", model, *options, "--split", "scaffold")
+    assert whole.exit_code == 0, whole.output
+    apart = run("train", data, "-o", model, *options)
+    assert whole.stdout.splitlines()[3] != apart.stdout.splitlines()[3]
+    refused = run("train", "TWINS:n_pairs=5", "-o", model, "--split", "scaffold")
+    assert refused.exit_code == 2
+    assert "--split scaffold is for molecules, and TWINS:n_pairs=5 holds none" in refused.stderr

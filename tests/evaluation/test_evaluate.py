@@ -377,6 +377,21 @@ def test_a_method_without_probabilities_leaves_them_out_unless_they_are_asked_fo
         tw.evaluate(pipeline, twins(), n_folds=2, metrics=["brier"])
 
 
+class SizeTree(DecisionTreeClassifier):
+    """Overrides what it needs; the predict_proba that it inherits cannot take graphs."""
+
+    def fit(self, X, y):
+        return super().fit(X.nodes_per_graph[:, None], y)
+
+    def predict(self, X):
+        return super(DecisionTreeClassifier, self).predict(X.nodes_per_graph[:, None])
+
+
+def test_inherited_probabilities_that_know_nothing_of_graphs_are_left_alone():
+    found = tw.evaluate(SizeTree(), twins(), n_folds=2).metrics
+    assert found == ["accuracy", "majority", "balanced-accuracy", "mcc"]
+
+
 def test_results_of_an_older_version_are_read_and_not_run_again(tmp_path):
     """They hold accuracy alone, and neither task nor scoring."""
     store = tmp_path / "r.jsonl"

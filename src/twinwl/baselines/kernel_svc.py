@@ -11,6 +11,7 @@ from twinwl.errors import TwinWLError
 from twinwl.estimators.base import GraphEstimator, graphs_of, one_seed
 from twinwl.estimators.svm import INNER_FOLDS, PENALTIES, Calibration, choose_machine, inner_folds, make_svc
 from twinwl.estimators.targets import Targets, predicted_codes
+from twinwl.memory import check_fits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["USUAL_PENALTIES", "KernelSVC", "labelled_graphs"]
 
+_MATRICES = 3  # at once: similarities, their normalised form, a fold's part
 USUAL_PENALTIES = (0.1, 1, 3, 10, 100, 1000)
 
 
@@ -123,6 +125,13 @@ class KernelSVC(ClassifierMixin, GraphEstimator):
         self._check_parameters()
         batch = labelled_graphs(X, "fit", self.kernel_name)
         targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)
+        n_graphs = len(targets.rows)
+        check_fits(
+            8 * _MATRICES * n_graphs**2,
+            None,
+            f"the {self.kernel_name} of {n_graphs:,} training graphs, {_MATRICES} matrices of all pairs,",
+            "use fewer graphs, or STwinSVC with kernel_approximation='nystroem'",
+        )
         seed = one_seed(self.random_state)
         folds = inner_folds(targets, self.inner_folds, seed)
         kernels = [(0, self._fit_kernel(targets.counted(batch), seed))]

@@ -50,7 +50,7 @@ $ twinwl compare EXP.zip#0 EXP.zip#1 --readout size --readout edges --json
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(reads_data(compare))
+    app.command(epilog=EPILOG)(reads_data(compare, "same"))
 
 
 def compare(
@@ -79,10 +79,10 @@ def compare(
     check_output(html, PAGES)
     for source in (a, b):
         check_source(source, reading, "given")
+    first, second = (read_one(source, reading) for source in (a, b))
     from twinwl.isomorphism.comparison import compare as run  # noqa: PLC0415  (slow; only after the checks)
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
-    first, second = (read_one(source, reading) for source in (a, b))
     with ProgressBar("comparing"):
         comparison = run(
             first.graphs,

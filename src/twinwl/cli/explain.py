@@ -13,6 +13,7 @@ from twinwl.errors import TwinWLError
 from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
+    from twinwl.cli.nearest import Nearest
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.opening import Reading
     from twinwl.estimators.explanation import Explanation
@@ -32,6 +33,9 @@ contributions over all graphs, the number of graphs that have them, and their me
 of molecules also as SMARTS, whose first atom is the centre, as it is in one of the molecules. --html \
 writes one page with these patterns and a gallery of the graphs, -o a table with one row per graph and \
 pattern.
+
+--train shows the nearest training graph, with its similarity: from 0, nothing in common, to 1, the same \
+(as in twinwl predict).
 
 [bold]Examples[/]
 
@@ -65,6 +69,10 @@ def explain(
             "Also write one row per graph and pattern: .csv, .tsv, .json, .jsonl or .parquet.", *OUTPUT
         ),
     ] = None,
+    train: Annotated[
+        str | None,
+        typer.Option(metavar="DATA", help="The training data: shows the nearest training graph."),
+    ] = None,
     top: Annotated[int, typer.Option(min=0, help="Number of columns (patterns) to show.")] = 10,
     most: Annotated[int, typer.Option(min=0, help="Number of graphs to draw on the page.")] = 60,
     *,
@@ -89,6 +97,7 @@ def explain(
     check_output(png, PICTURES)
     check_output(output, TABLE_ENDINGS)
     check_source(data, reading, "given")
+    check_source(train or data, replace(reading, target=None), "given")
     loaded = load_predictor(model)
     reading = replace(reading, usual_atoms=getattr(loaded, "atoms_", "skeleton"))
     named, truth = read_with_targets(data, reading)
@@ -99,8 +108,9 @@ def explain(
             f"--png draws one graph, and {data} has {len(named) + len(named.errors):,}; choose one, "
             f"such as '{data}#0', or use --html"
         )
+    near = None if train is None else _nearest(named, train, reading)
     if alone:
-        _explain_one(loaded, _without_folder(named, data), html, png, top, target)
+        _explain_one(loaded, _without_folder(named, data), html, png, top, target, near)
     if output is not None or not alone:
         found = explain_data(loaded, named, top)
         shown = environments(loaded, named, found)
@@ -108,6 +118,7 @@ def explain(
             write_table(output, pattern_rows(named, found, shown))
         if not alone:
             answers = answers_about(loaded, named, found, truth)
+            answers = answers._replace(nearest=near and [near.text(place) for place in range(len(named))])
             found, answers = named_after(target, found, answers)
             if html is not None:
                 write_gallery(html, loaded, named, found, answers, most)
@@ -124,6 +135,7 @@ def _explain_one(
     png: Path | None,
     top: int,
     target: str | None,
+    near: Nearest | None,
 ) -> None:
     """Write page and picture of one graph, then print its explanation."""
     from twinwl.cli.model_files import alphabet_of, predicts_classes  # noqa: PLC0415
@@ -148,14 +160,32 @@ def _explain_one(
                 probability=probability,
                 atoms=getattr(loaded, "atoms_", "skeleton"),
                 edge_labels=loaded.edge_labels,
+                nearest=None if near is None else near.at(0),
             )
             write_page(html, page)
         if png is not None:
             from twinwl.report.explain.picture import draw_explanation  # noqa: PLC0415
 
             molecule = named.smiles[0] if named.smiles else None
-            draw_explanation(found, png, molecule, name=named.names[0], probability=probability)
+            draw_explanation(
+                found,
+                png,
+                molecule,
+                name=named.names[0],
+                probability=probability,
+                alphabet=alphabet_of(loaded),
+            )
     _tell(named, found, probability)
+    if near is not None:
+        text = near.text(0)
+        say(f"\n{text[0].upper()}{text[1:]}")
+
+
+def _nearest(named: Dataset, train: str, reading: Reading) -> Nearest:
+    from twinwl.cli.nearest import Nearest  # noqa: PLC0415
+    from twinwl.datasets.source import read_source  # noqa: PLC0415
+
+    return Nearest.found(named, read_source(train, replace(reading, target=None), "none"))
 
 
 def _without_folder(named: Dataset, spec: str) -> Dataset:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from twinwl.arrays import Float64
-    from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.opening import Reading
 
 __all__ = ["predict", "register"]
@@ -145,7 +144,10 @@ def predict(
     if unseen is not None:
         answers |= _unseen_columns(unseen, by_round=by_round)
     if train is not None:
-        answers |= _nearest(found, read_source(train, replace(reading, target=None), "none"))
+        from twinwl.cli.nearest import Nearest  # noqa: PLC0415
+
+        training = read_source(train, replace(reading, target=None), "none")
+        answers |= Nearest.found(found, training).columns()
     if truth is not None and not columns:
         answers["target"] = truth
     table = prediction_table(found, columns, answers)
@@ -171,15 +173,3 @@ def _unseen_columns(unseen: Float64, *, by_round: bool) -> dict[str, Sequence[An
     if by_round:
         columns |= {f"unseen_{h}": share.round(4).tolist() for h, share in enumerate(unseen)}
     return columns
-
-
-def _nearest(data: Dataset, training: Dataset) -> dict[str, Sequence[Any]]:
-    from twinwl.stwin.near_graphs import NearGraphs  # noqa: PLC0415
-
-    index, similarity = NearGraphs(training.graphs).nearest(data.graphs)
-    places: list[int] = index.tolist()
-    return {
-        "nearest": [None if place < 0 else training.names[place] for place in places],
-        "nearest_row": [None if place < 0 else int(training.rows[place]) for place in places],
-        "similarity": similarity.round(4).tolist(),
-    }

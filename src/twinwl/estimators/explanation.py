@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["ColumnShare", "Explanation", "one_graph"]
 
 _NODES_LISTED = 10
+_BONDS = {"single", "double", "triple", "aromatic"}  # the edge labels of molecules
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +113,12 @@ class Explanation:
         labels = self.graph.labels_of_nodes()
         order = np.argsort(-np.abs(self.node_shares), kind="stable")[:_NODES_LISTED].tolist()
         decision = f"decision {self.decision:+.3f}, intercept {self.intercept:+.3f}"
+        bonds = self.graph.edge_vocabulary
+        noun = "atom" if bonds and _BONDS.issuperset(bonds) else "node"
         lines = [
             f"{self.verdict}: {decision} ({self.method})",
-            "nodes:",
-            *(f"  {self.node_shares[node]:+.3f}  node {node} ({shown(labels[node])})" for node in order),
+            f"{noun}s:",
+            *(f"  {self.node_shares[node]:+.3f}  {noun} {node} ({shown(labels[node])})" for node in order),
             "columns:",
         ]
         for column in self.columns:

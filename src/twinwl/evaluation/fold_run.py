@@ -159,7 +159,18 @@ def _has_epochs(estimator: BaseEstimator) -> bool:
 
 
 def _can_give(estimator: BaseEstimator, metric: str) -> bool:
-    return hasattr(estimator, "predict_proba") or not METRICS[metric].needs_probabilities
+    """Return whether an estimator supports a metric that was not asked for by name.
+
+    Where ``predict`` is overridden below the class that ``predict_proba`` comes from, as in a forest that
+    turns graphs into rows first, the inherited ``predict_proba`` does not know about graphs.
+    """
+    if not METRICS[metric].needs_probabilities:
+        return True
+    predict, predict_proba = (
+        next((place for place, kind in enumerate(type(estimator).__mro__) if name in vars(kind)), -1)
+        for name in ("predict", "predict_proba")
+    )
+    return hasattr(estimator, "predict_proba") and predict_proba <= predict
 
 
 def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, asked: Asked) -> float:

@@ -59,3 +59,12 @@ def test_every_atom_that_matches_has_the_same_colour(chem, bonds):
 def test_the_smiles_is_the_fragment(chem):
     found = environment_of("CC(=O)Oc1ccccc1", 1, 1)
     assert chem.CanonSmiles(found.smiles) == chem.CanonSmiles("CC(=O)O")
+
+
+def test_rings_and_isotopes_are_part_of_the_smarts_where_labels_contain_them(chem):
+    in_ring = environment_of("C1CCCCC1C", 0, 0, "ecfp").smarts
+    assert centres(chem, "C1CCCCC1CCC", in_ring) == {0, 1, 2, 3, 4}
+    heavy = environment_of("C[13CH3]", 1, 0, "isotope").smarts
+    assert centres(chem, "C[13CH3]", heavy) == {1}
+    light = environment_of("C[13CH3]", 0, 0, "isotope").smarts
+    assert centres(chem, "C[13CH3]", light) == {0}

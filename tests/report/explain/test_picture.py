@@ -82,3 +82,16 @@ def test_bad_targets_and_molecules_are_refused(ethanol, tmp_path):
     with pytest.raises(TwinWLError, match="4 atoms and the graph 3 nodes"):
         ethanol.draw(tmp_path / "a.png", molecule="CCCO")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_unseen_atoms_have_a_dashed_circle():
+    pytest.importorskip("rdkit")
+    model = STwinSVC(1, 1).fit(GraphBatch.from_smiles(["CCO", "CCC"] * 5), [1, 0] * 5)
+    for smiles, n_unseen in (("CCO", 0), ("CCCN", 2)):  # the nitrogen, and the carbon next to it
+        axes = Figure().subplots()
+        found = model.explain(GraphBatch.from_smiles([smiles]))
+        draw_explanation(found, axes, smiles, alphabet=model.space_.alphabet)
+        circles = [patch for patch in axes.patches if isinstance(patch, Circle)]
+        assert sum(circle.get_linestyle() != "solid" for circle in circles) == n_unseen
+        below = [text.get_text() for text in axes.texts if "share of the decision" in text.get_text()]
+        assert below == ["share of the decision" + ("; dashed: unseen atoms" if n_unseen else "")]

@@ -41,7 +41,8 @@ def environment_of(
         Number of steps.
     atoms
         What the model's atom labels contain: for levels other than ``"skeleton"``, hydrogens and charge are
-        part of the SMARTS.
+        part of the SMARTS, then isotopes, and for ``"ecfp"`` whether the atom is in a ring. SMARTS have no
+        radicals; stereo is left out.
     bonds
         Whether the model sees bond orders; otherwise any bond matches.
 
@@ -81,4 +82,8 @@ def _atom(atom: Chem.Atom, atoms: str, *, inside: bool) -> str:
         parts.append(f"D{atom.GetDegree()}")
     if atoms != "skeleton":
         parts += [f"H{atom.GetTotalNumHs(includeNeighbors=True)}", f"{atom.GetFormalCharge():+d}"]
+    if atoms in {"isotope", "stereo"} or (atoms == "ecfp" and atom.GetIsotope()):
+        parts.append(f"{atom.GetIsotope()}*")
+    if atoms == "ecfp":
+        parts.append("R" if atom.IsInRing() else "R0")
     return f"[{'&'.join(parts)}]"

@@ -38,6 +38,8 @@ class Answers(NamedTuple):
     """Share of node colours that occur in no training graph."""
     truth: Sequence[object] | None = None
     """The targets in the data; None in the list where one is missing."""
+    nearest: Sequence[str] | None = None
+    """The most similar training graph and its similarity, as text."""
 
 
 class _Tile(NamedTuple):
@@ -159,6 +161,8 @@ def _tile(
         notes.append(f"in the data: {truth}")
     if answers.unseen is not None:
         notes.append(f"unseen {100 * answers.unseen[number]:.0f} %")
+    if answers.nearest is not None:
+        notes.append(answers.nearest[number])
     return _Tile(
         data.names[number],
         facts_of(explanation.graph, molecule=molecule is not None),

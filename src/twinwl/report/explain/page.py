@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from twinwl.report.compare.page_data import LARGEST_DRAWN
 from twinwl.report.explain.page_data import STRONGEST, columns_shown, drawing_of, nodes_shown, percent, signed
@@ -32,6 +35,7 @@ def explain_page(
     probability: float | None = None,
     atoms: str = "skeleton",
     edge_labels: bool = True,
+    nearest: tuple[Dataset, float] | None = None,
 ) -> str:
     """Return the page of an explanation as HTML.
 
@@ -49,6 +53,8 @@ def explain_page(
         What the model's atom labels contain, as in `GraphBatch.from_smiles`.
     edge_labels
         Whether the model sees edge labels; if not, the page says that they are drawn for the eye only.
+    nearest
+        The most similar training graph, and its similarity, if it is known.
 
     Examples
     --------
@@ -81,6 +87,7 @@ def explain_page(
         wanted=explanation.sides[0],
         other=explanation.sides[1],
         probability=None if probability is None else percent(probability),
+        nearest=None if nearest is None else _tile(explanation, *nearest),
         parts=_parts(explanation),
         drawing=drawing,
         nodes=nodes,
@@ -91,6 +98,20 @@ def explain_page(
         strongest=100 * STRONGEST,
         notice=f"A graph of more than {LARGEST_DRAWN} nodes is not drawn. The shares below are complete.",
     )
+
+
+def _tile(explanation: Explanation, near: Dataset, similarity: float) -> dict[str, object]:
+    """Return a training graph as it is drawn, without shares."""
+    molecule = near.smiles[0] if near.smiles else None
+    drawing = drawing_of(near.graphs, molecule)
+    bare = replace(explanation, graph=near.graphs, node_shares=np.zeros(near.graphs.n_nodes), columns=())
+    return {
+        "name": near.names[0],
+        "facts": facts_of(near.graphs, molecule=molecule is not None),
+        "similarity": similarity,
+        "drawing": drawing,
+        "nodes": nodes_shown(bare, drawing, molecule),
+    }
 
 
 def drawn_for_the_eye(graphs: GraphBatch, *, molecule: bool, edge_labels: bool) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rdkit import Chem
 
     from twinwl.estimators.explanation import Explanation
+    from twinwl.refinement.alphabet import Alphabet
     from twinwl.report.drawing.atom_texts import AtomText
     from twinwl.report.drawing.graph_drawing import Drawing
     from twinwl.report.explain.page_data import ShownNode
@@ -47,6 +48,7 @@ def draw_explanation(
     *,
     name: str = "",
     probability: float | None = None,
+    alphabet: Alphabet | None = None,
 ) -> None:
     """Draw a graph with its nodes shaded by their shares, onto axes or into a file.
 
@@ -62,6 +64,8 @@ def draw_explanation(
         Name of the graph, shown below the headline.
     probability
         Probability of the predicted class.
+    alphabet
+        Alphabet of the model, to mark the nodes with unseen colours by a dashed circle.
 
     Raises
     ------
@@ -76,7 +80,7 @@ def draw_explanation(
             "its page (--html) lists their shares"
         )
     if isinstance(target, Axes):
-        _paint(target, explanation, drawing, atoms, name, probability)
+        _paint(target, explanation, drawing, atoms, name, probability, alphabet)
         return
     path = Path(target)
     kind = path.suffix.lower().lstrip(".")
@@ -85,7 +89,7 @@ def draw_explanation(
     width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
     scale = min(1.0, _LARGEST / max(width, height)) / _POINTS
     figure = Figure(figsize=(width * scale, height * scale), facecolor="white")
-    _paint(figure.add_axes((0, 0, 1, 1)), explanation, drawing, atoms, name, probability)
+    _paint(figure.add_axes((0, 0, 1, 1)), explanation, drawing, atoms, name, probability, alphabet)
     # Without a date, and with names that are not random, the same explanation gives the same bytes.
     with written(path) as stream, rc_context({"svg.hashsalt": "twinwl"}):
         figure.savefig(stream, format=kind, dpi=_DPI, metadata=_UNDATED[kind])
@@ -108,6 +112,7 @@ def _paint(
     atoms: Chem.Mol | None,
     name: str,
     probability: float | None,
+    alphabet: Alphabet | None,
 ) -> None:
     """Draw on axes; letters and lines are as large as the axes are, measured in points."""
     axes.set_xlim(-_SIDE, drawing.width + _SIDE)
@@ -116,14 +121,19 @@ def _paint(
     box = axes.get_window_extent().transformed(axes.figure.dpi_scale_trans.inverted())
     width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
     scale = _POINTS * min(box.width / width, box.height / height)
-    nodes = nodes_shown(explanation, drawing, atoms)
+    nodes = nodes_shown(explanation, drawing, atoms, alphabet)
     largest = max([abs(node.share) for node in nodes], default=0.0) or 1.0
     shades = LinearSegmentedColormap.from_list("shares", [_mixed(_AGAINST), _NOTHING, _mixed(_FOR)])
     colours = [shades(Normalize(-largest, largest)(node.share)) for node in nodes]
     paint = _draw_graph if atoms is None else _draw_molecule
     paint(axes, drawing, nodes, colours, scale)
+    unseen = [node.number for node in nodes if node.unseen is not None]
+    for x, y in drawing.points[unseen]:
+        dashes = {"linestyle": (0, (3, 2)), "linewidth": 1.4 * scale, "edgecolor": _INK, "zorder": 5}
+        axes.add_patch(Circle((x, y), _HALO - 1, fill=False, **dashes))
     _write_around(axes, name, explanation, probability, drawing, scale)
-    _add_legend(axes, explanation, largest, shades, drawing, scale)
+    noun = "node" if atoms is None else "atom"
+    _add_legend(axes, explanation, largest, shades, drawing, scale, noun if unseen else "")
     axes.set_aspect("equal")  # the legend's colours have just loosened it
 
 
@@ -227,6 +237,7 @@ def _add_legend(
     shades: LinearSegmentedColormap,
     drawing: Drawing,
     scale: float,
+    unseen: str,
 ) -> None:
     half = min(140.0, drawing.width / 4)
     middle, y = drawing.width / 2, drawing.height + 26
@@ -243,7 +254,8 @@ def _add_legend(
         align = "right" if side < 0 else "left"
         _put(axes, place, y - 6, _plain(f"for {name[:24]}"), 11 * scale, _INK, align)
         _put(axes, place, y + 8, signed(share), 9 * scale, _FAINT, align)
-    _put(axes, middle, y + 20, "share of the decision", 9 * scale, _FAINT)
+    below = "share of the decision" + (f"; dashed: unseen {unseen}s" if unseen else "")
+    _put(axes, middle, y + 20, below, 9 * scale, _FAINT)
 
 
 def _put(

@@ -1,0 +1,41 @@
+"""The gallery of explanations in a real browser: Chromium without a window, driven by Playwright."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser import OUT_OF_PLACE
+from tests.report.explain.test_gallery import model, page_of  # noqa: F401  (a fixture)
+from twinwl.datasets.source import load_dataset
+from twinwl.report.html import write_page
+
+
+@pytest.fixture(scope="module")
+def path(model, tmp_path_factory):  # noqa: F811
+    data = load_dataset(["CCCO", "CCCCCCCCCCCC", "CC(C)(C)CN"], kind="smiles")
+    path = tmp_path_factory.mktemp("pages") / "gallery.html"
+    write_page(path, page_of(model, data, alphabet=model.space_.alphabet))
+    return path
+
+
+def test_every_molecule_is_visible_and_nothing_covers_anything(open_page, path):
+    page = open_page(path)
+    boxes = [tile.bounding_box() for tile in page.locator(".tile svg").all()]
+    assert len(boxes) == 3
+    assert all(box["width"] > 100 and box["height"] > 50 for box in boxes)
+    assert page.eval_on_selector_all(".tile svg", OUT_OF_PLACE) == []
+
+
+def test_unseen_atoms_are_outlined_and_say_since_when(open_page, path):
+    page = open_page(path)
+    outlines = page.locator(".tile .unseen")
+    assert outlines.count() > 0
+    assert outlines.first.evaluate("e => getComputedStyle(e).strokeDasharray") != "none"
+    titles = page.locator(".tile .atom title").all_text_contents()
+    assert any(title.endswith("unseen from round 0 on") for title in titles)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out_of_a_narrow_screen(open_page, path, scheme):
+    page = open_page(path, {"width": 360, "height": 740}, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
