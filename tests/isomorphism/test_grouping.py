@@ -47,3 +47,10 @@ def test_molecules_have_few_groups_more_than_certificates(tu_zip, edge_labels):
     pairs = set(groups_and_certificates(batch, 3))
     groups_of = Counter(certificate for _, certificate in pairs)
     assert len(pairs) < 1.02 * len(groups_of)
+
+
+def test_copies_of_a_hub_with_neighbours_of_all_kinds_are_in_one_group():
+    labels = [["hub", *range(40)], ["hub", *reversed(range(40))]]
+    hubs = GraphBatch.from_edges([[(0, leaf) for leaf in range(1, 41)]] * 2, labels)
+    (block,) = Neighbourhoods(hubs).blocks(np.array([0, 41]), 1, np.array([41, 41], np.int32))
+    assert Groups().of_block(block).tolist() == [0, 0]

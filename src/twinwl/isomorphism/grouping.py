@@ -24,6 +24,9 @@ __all__ = ["Groups"]
 # Writings are kept up to about this many bytes, then forgotten: memory stays bounded, and the answer correct.
 _BYTES_KEPT = 1 << 28
 _MOST_ROUNDS = 8
+_FEW = 16  # sorting so many takes longer to prepare than to do
+_CODE_BITS = 31
+_CODE_MASK = (1 << 31) - 1
 _ROOT = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -104,36 +107,28 @@ def _write(first_subgraph: int, last_subgraph: int, subgraphs: _Subgraphs, ptr: 
     for index in range(first_subgraph, last_subgraph):
         first, last = subgraphs.ptr[index], subgraphs.ptr[index + 1]
         order, rank = _order(index, subgraphs, _words(index, subgraphs))
+        heard = np.empty(2 * (last - first), np.int64)
         end = ptr[index]
         out[end] = last - first
         end += 1
         for place in range(last - first):
             node = order[place]
-            out[end] = labels[node]
-            count = end + 1
-            end += 2
-            begin = end
+            n_heard = 0
             for message in range(indptr[node], indptr[node + 1]):
-                other = rank[indices[message] - first]
+                other = np.int64(rank[indices[message] - first])
                 if other < place:
-                    _insert(begin, end, other, codes[message] if len(codes) else -1, out)
-                    end += 2 if len(codes) else 1
-            out[count] = end - begin
-
-
-@kernel
-def _insert(begin: int, end: int, other: int, code: int, out: Int32) -> None:
-    """Insert a message into the sorted ones at ``begin..end``: the sender and, where it has one, its code."""
-    if code < 0:
-        while end > begin and out[end - 1] > other:
-            out[end] = out[end - 1]
-            end -= 1
-        out[end] = other
-        return
-    while end > begin and (out[end - 2] > other or (out[end - 2] == other and out[end - 1] > code)):
-        out[end], out[end + 1] = out[end - 2], out[end - 1]
-        end -= 2
-    out[end], out[end + 1] = other, code
+                    heard[n_heard] = other << _CODE_BITS | codes[message] if len(codes) else other
+                    n_heard += 1
+            heard[:n_heard].sort()
+            out[end], out[end + 1] = labels[node], n_heard
+            end += 2
+            for entry in range(n_heard):
+                if len(codes):
+                    out[end], out[end + 1] = heard[entry] >> _CODE_BITS, heard[entry] & _CODE_MASK
+                    end += 2
+                else:
+                    out[end] = heard[entry]
+                    end += 1
 
 
 @kernel
@@ -152,20 +147,29 @@ def _order(index: int, subgraphs: _Subgraphs, words: UInt64) -> tuple[Int32, Int
         begin = n_ordered
         for message in range(indptr[node], indptr[node + 1]):
             other = indices[message]
-            if rank[other - first] >= 0:
-                continue
-            word = words[other - first]
-            if len(codes):
-                word = stirred(word + np.uint64(codes[message]))
-            place = n_ordered
-            while place > begin and arrival[place - 1] > word:
-                order[place], arrival[place] = order[place - 1], arrival[place - 1]
-                rank[order[place] - first] = place
-                place -= 1
-            order[place], arrival[place] = other, word
-            rank[other - first] = place
-            n_ordered += 1
+            if rank[other - first] < 0:
+                word = words[other - first]
+                arrival[n_ordered] = stirred(word + np.uint64(codes[message])) if len(codes) else word
+                order[n_ordered], rank[other - first] = other, n_ordered
+                n_ordered += 1
+        if n_ordered - begin > _FEW:
+            order[begin:n_ordered] = order[begin:n_ordered][np.argsort(arrival[begin:n_ordered])]
+        else:
+            _sort_few(begin, n_ordered, arrival, order)
+        for place in range(begin, n_ordered):
+            rank[order[place] - first] = place
     return order, rank
+
+
+@kernel
+def _sort_few(begin: int, end: int, words: UInt64, nodes: Int32) -> None:
+    """Sort a few nodes by their words."""
+    for last in range(begin + 1, end):
+        word, node, place = words[last], nodes[last], last
+        while place > begin and words[place - 1] > word:
+            words[place], nodes[place] = words[place - 1], nodes[place - 1]
+            place -= 1
+        words[place], nodes[place] = word, node
 
 
 @kernel
