@@ -137,7 +137,7 @@ def test_unseen_nodes_have_no_share():
 def test_several_graphs_are_refused():
     batch, y = noisy(20)
     model = STwinSVC(1, 1).fit(batch, y)
-    with pytest.raises(TwinWLError, match="2 graphs; explain one at a time"):
+    with pytest.raises(TwinWLError, match="the graph to explain is a batch of 2 graphs; pick one"):
         model.explain(batch[:2])
     with pytest.raises(TwinWLError, match="n_columns: got -1"):
         model.explain(batch[0], n_columns=-1)

@@ -37,17 +37,16 @@ on their kernel, good for small data sets; [cyan]ntwin[/] a network on every roo
 canonical (exact).
 
 [bold]The task[/]: --target names the column to predict. Text and two values are classes (classification); \
-numbers that are not all integers, and integers of which few are alike, are measurements (regression). It \
-is printed which was taken and why; --task overrules it. A regressor predicts a number for \
+numbers that are not all integers, and integers of which few are alike, are measurements (regression). The \
+output says which was chosen and why; --task overrides it. A regressor predicts a number for \
 each graph, with the same methods.
 
 The figures shown are those of held-out graphs, which also chose the epoch (or C), so they are a little \
 optimistic. With --split scaffold no held-out molecule shares its scaffold (ring systems and linkers) with \
-one that was learnt from, which is closer to how a model does on new chemistry. There is no test part: the \
+a training molecule, which is closer to how a model does on new chemistry. There is no test part: the \
 model learns from all the rest. [cyan]twinwl evaluate[/] gives figures to publish, by every kind of split. \
-An accuracy means little without that of the majority class beside it: where one class is rare, look at \
-ROC-AUC, PR-AUC and MCC. An RMSE means little without that of always predicting the mean, which stands \
-beside it.
+Compare an accuracy with that of the majority class: if one class is rare, look at ROC-AUC, PR-AUC and MCC. \
+Compare an RMSE with that of always predicting the mean, which is shown with it.
 
 [bold]Examples[/]
 

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.errors import TwinWLError
 from twinwl.estimators.trees import RootedTree, shown
-from twinwl.graphs.coercion import as_batch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,9 +16,8 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.graphs.coercion import GraphsLike
 
-__all__ = ["ColumnShare", "Explanation", "one_graph"]
+__all__ = ["ColumnShare", "Explanation"]
 
 _NODES_LISTED = 10
 _BONDS = {"single", "double", "triple", "aromatic"}  # the edge labels of molecules
@@ -144,11 +141,3 @@ class Explanation:
         from twinwl.report.explain.picture import draw_explanation  # noqa: PLC0415  (matplotlib, on demand)
 
         draw_explanation(self, target, molecule)
-
-
-def one_graph(X: GraphsLike) -> GraphBatch:
-    """Return the one graph to explain, a batch of one; refuse any other number."""
-    graph = as_batch(X)
-    if len(graph) != 1:
-        raise TwinWLError(f"these are {len(graph)} graphs; explain one at a time, graphs[i]")
-    return graph

@@ -9,9 +9,8 @@ import numpy as np
 from twinwl.arguments import DEPTH, FLAG, MAX_ITEMS, MEMORY, WIDTH, integer, is_a, number, one_of
 from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.base import old_names
-from twinwl.estimators.explanation import one_graph
 from twinwl.estimators.multitask import Answered
-from twinwl.graphs.coercion import as_batch
+from twinwl.graphs.coercion import as_batch, one_graph
 from twinwl.learning.estimator import NeuralGraphEstimator
 from twinwl.ntwin.encoder import NTwinEncoder
 from twinwl.ntwin.explanation import explain_graph
@@ -98,13 +97,13 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         Parameters
         ----------
         X
-            One graph: a batch of one, or a list with one graph.
+            One graph, or a batch or list of one graph.
         n_columns
             Number of colours to list.
         task
             The task to explain, by its name or place, if there are several.
         """
-        model, graph = self._one_task(task), one_graph(X)
+        model, graph = self._one_task(task), one_graph(X, "the graph to explain")
         examples, histograms = self._examples(graph), self.inputs_.histograms
         return explain_graph(model.module_, graph, examples, histograms, model._reading, n_columns=n_columns)  # noqa: SLF001  (of the same class)
 

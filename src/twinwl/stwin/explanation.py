@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from twinwl.arguments import MAX_ITEMS, checked, integer
-from twinwl.estimators.explanation import ColumnShare, Explanation, one_graph
+from twinwl.estimators.explanation import ColumnShare, Explanation
+from twinwl.graphs.coercion import one_graph
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.stwin.features import encode_in_full
 from twinwl.stwin.similarity import own_sums
@@ -144,7 +145,7 @@ class Sides(NamedTuple):
 
 def explain_machine(model: TwinMachine, X: GraphsLike, n_columns: int) -> Explanation:
     """Explain a prediction: a class against the second most likely one, or a number."""
-    graph, similarity = one_graph(X), model.similarity_
+    graph, similarity = one_graph(X, "the graph to explain"), model.similarity_
     encoding, full = encode_in_full(graph, model.space_)
     own, sums = own_sums(full, model.base), similarity.sums(encoding.matrix)
     divisors = _divisors(similarity, own, sums)

@@ -75,7 +75,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         Parameters
         ----------
         X
-            One graph: a batch of one, or a list with one graph.
+            One graph, or a batch or list of one graph.
         n_columns
             Number of columns to list.
         task

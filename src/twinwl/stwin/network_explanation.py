@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from twinwl.estimators.explanation import one_graph
+from twinwl.graphs.coercion import one_graph
 from twinwl.learning.training import predict_logits
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.stwin.explanation import explanation_of, node_shares
@@ -28,7 +28,7 @@ __all__ = ["explain_decision"]
 
 def explain_decision(model: STwinNetworkEstimator, X: GraphsLike, n_columns: int) -> Explanation:
     """Explain a predicted class against the second most likely one, or a number."""
-    graph = one_graph(X)
+    graph = one_graph(X, "the graph to explain")
     encoding = stwin_features(graph, space=model.vectorizer_.space_)
     examples = model._examples_of(graph, encoding)  # noqa: SLF001  (the other half of the model)
     outputs = predict_logits(model.module_, examples)[0]

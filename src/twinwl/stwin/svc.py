@@ -314,7 +314,7 @@ class TwinMachine(MultiTask, GraphEstimator):
         Parameters
         ----------
         X
-            One graph: a batch of one, or a list with one graph.
+            One graph, or a batch or list of one graph.
         n_columns
             Number of columns to list, those with the largest shares.
         task
