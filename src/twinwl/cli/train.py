@@ -33,8 +33,8 @@ each class, or a labels.csv with the columns file and class).
 [bold]Methods[/]: [cyan]stwin[/] is a network on STwin features; [cyan]stwin-svc[/] a support vector machine \
 on their kernel, good for small data sets; [cyan]ntwin[/] a network on every rooted subgraph.
 
-[bold]Readouts[/] of --features joint, weakest first: size, edges, degrees, wl, rooted-wl, rooted-fwl2, \
-canonical (exact).
+[bold]Readouts[/] of --features joint: size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9, \
+rooted-fwl2, canonical (exact).
 
 [bold]The task[/]: --target names the column to predict. Text and two values are classes (classification); \
 numbers that are not all integers, and integers of which few are alike, are measurements (regression). The \
