@@ -132,10 +132,11 @@ def test_frame_has_one_row_per_readout():
         ([PATH, TRIANGLE], [0, None], {}, "y has values of the types"),
         ([PATH, TRIANGLE], [0, float("nan")], {}, "not a number"),
         ([], [], {}, "no graphs"),
+        ([PATH, TRIANGLE], [-1e308, 1e308], {"task": "regression"}, "finite"),
         ([PATH, TRIANGLE], [0, 1], {"readout": "sise"}, "did you mean 'size'"),
         ([PATH, TRIANGLE], ["a", "b"], {"task": "regression"}, "not a number; choose"),
     ],
-    ids=["length", "one class", "missing", "nan", "empty", "typo", "task"],
+    ids=["length", "one class", "missing", "nan", "empty", "huge", "typo", "task"],
 )
 def test_unsuitable_data_is_refused(graphs, y, options, message):
     with pytest.raises(TwinWLError, match=message):

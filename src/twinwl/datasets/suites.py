@@ -113,7 +113,7 @@ def load_suite(suite: object, data_dir: str | Path | None = None) -> PairSuite:
         return suite
     if is_a(suite, str) and suite.lower() in SUITES:
         return SUITES[suite.lower()](None if data_dir is None else Path(data_dir))
-    if is_a(suite, str) or isinstance(suite, Path):
+    if is_a(suite, str) or is_a(suite, Path):
         return _from_source(suite, data_dir)
     listed = items("suite", suite, "a name, a path, or a list of pairs of graphs")
     graphs = [_graphs_of_pair(pair, place) for place, pair in enumerate(listed)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from twinwl.arguments import FLAG, ROUNDS, checked, is_a, one_of
 from twinwl.datasets.dataset import Dataset
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, shown
 from twinwl.evaluation.tasks import task_of
 from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.deduplication import deduplicate, wl_groups
@@ -262,5 +262,11 @@ def _accuracy(groups: Int64, targets: NDArray[np.generic]) -> float:
 def _rmse(groups: Int64, targets: NDArray[Any]) -> float:
     """Return the root mean square distance of the targets from the mean of their group."""
     values = targets.astype(np.float64)
-    mean = np.bincount(groups, values) / np.bincount(groups)
-    return float(np.sqrt(np.mean((values - mean[groups]) ** 2)))
+    with np.errstate(all="ignore"):
+        mean = np.bincount(groups, values) / np.bincount(groups)
+        rmse = float(np.sqrt(np.mean((values - mean[groups]) ** 2)))
+    if not np.isfinite(rmse):
+        raise TwinWLError(
+            f"y: got {shown(values.tolist())}, expected finite numbers whose squares are finite"
+        )
+    return rmse

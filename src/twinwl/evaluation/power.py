@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from twinwl.arguments import PATH, SEED, attribute_of, checked, integer, is_a, items, one_of
+from twinwl.arguments import NAME, PATH, SEED, attribute_of, checked, integer, is_a, items, one_of
 from twinwl.datasets.suites import PairSuite, load_suite
 from twinwl.errors import TwinWLError, shown
 from twinwl.evaluation.probes import TAKES, probe_of
@@ -303,6 +303,8 @@ def _pair_of(
 
 def _named(f: object) -> dict[str, object]:
     """Return what is to be scored by name."""
+    if is_a(f, str):
+        f = checked("f", f, NAME)
     if is_a(f, dict):
         named = {name if is_a(name, str) else shown(name): scored for name, scored in f.items()}
         if not named:
