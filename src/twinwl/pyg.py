@@ -1,0 +1,252 @@
+"""Twin information for models of PyTorch Geometric: transforms that add it to ``data.x`` or to an attribute.
+
+They work on one ``Data`` object or on a ``Batch``, as ``transform=`` or ``pre_transform=`` of a data set, or
+called directly. Nothing is drawn at random, and the result does not depend on the order of nodes.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from twinwl.arguments import FLAG, NAME, checked, integer
+from twinwl.errors import TwinWLError, import_extra, shown
+from twinwl.estimators.base import NotFittedTwinError
+from twinwl.graphs.batch import GraphBatch
+from twinwl.isomorphism.readouts import RoundReader, resolve
+from twinwl.refinement.colours import refine
+from twinwl.refinement.identities import rooted_sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torch_geometric.data import Batch, Data
+    from torch_geometric.transforms import BaseTransform
+
+    from twinwl.arrays import Int64
+    from twinwl.isomorphism.readouts import ReadoutChoice
+    from twinwl.refinement.alphabet import Alphabet
+else:
+    BaseTransform = import_extra("torch_geometric.transforms", "baselines").BaseTransform
+
+__all__ = ["AddColours", "AddReadout", "AddRootedSizes"]
+
+_MOST_ROUNDS = 100
+
+
+class _AddColumns(BaseTransform):
+    """Adds columns to ``data.x``, or a tensor of its own to ``data``."""
+
+    def __init__(self, attribute: str, *, directed: bool) -> None:
+        self.attribute = checked("attribute", attribute, NAME)
+        if not self.attribute.isidentifier():
+            raise TwinWLError(
+                f"attribute: got {shown(attribute)}, expected 'x' or another name of an attribute"
+            )
+        self.directed = checked("directed", directed, FLAG)
+
+    def forward(self, data: Data | Batch) -> Data | Batch:
+        """Return a copy of the data with the new columns."""
+        import torch  # noqa: PLC0415
+
+        columns = torch.from_numpy(self._columns(self._batch(data)))
+        changed = copy.copy(data)
+        index = data.edge_index
+        columns = columns if index is None else columns.to(index.device)
+        if self.attribute == "x":
+            old = data.x
+            if old is not None:
+                kind = torch.promote_types(old.dtype, columns.dtype)
+                columns = torch.cat(
+                    [(old if old.dim() > 1 else old[:, None]).to(kind), columns.to(kind)], dim=1
+                )
+            changed.x = columns
+        else:
+            changed[self.attribute] = columns
+        return changed
+
+    def _batch(self, data: Data | Batch) -> GraphBatch:
+        """Return the graphs; ``x`` counts as labels where it holds labels."""
+        graphs = data if hasattr(data, "ptr") else [data]
+        return GraphBatch.from_pyg(cast("Any", graphs), directed=self.directed).without_features()
+
+    def _columns(self, batch: GraphBatch) -> np.ndarray:
+        raise NotImplementedError
+
+
+class AddRootedSizes(_AddColumns):
+    """Add the sizes of the rooted subgraph of each node.
+
+    A network that is bounded by 1-WL is not bounded by it any more when it sees them.
+
+    Parameters
+    ----------
+    hops
+        Sizes of 1..hops steps, a column each.
+    log
+        Whether to take the natural logarithm, which suits networks better than large numbers.
+    attribute
+        ``"x"`` appends the columns to the node features; any other name sets that attribute.
+    directed
+        Whether ``edge_index`` holds arcs; steps then follow them.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from torch_geometric.data import Data
+    >>> path = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=3)
+    >>> AddRootedSizes(hops=2, log=False)(path).x.tolist()
+    [[2.0, 3.0], [3.0, 3.0], [2.0, 3.0]]
+    """
+
+    def __init__(
+        self, hops: int = 3, attribute: str = "x", *, log: bool = True, directed: bool = False
+    ) -> None:
+        super().__init__(attribute, directed=directed)
+        self.hops = checked("hops", hops, integer(1, _MOST_ROUNDS))
+        self.log = checked("log", log, FLAG)
+
+    def __repr__(self) -> str:
+        return f"AddRootedSizes(hops={self.hops}, attribute={self.attribute!r}, log={self.log})"
+
+    def _columns(self, batch: GraphBatch) -> np.ndarray:
+        sizes = rooted_sizes(batch, self.hops)[1:].T.astype(np.float32)
+        return np.log(sizes) if self.log else np.ascontiguousarray(sizes)
+
+
+class _AddNumbers(_AddColumns):
+    """Adds numbers of a vocabulary that `fit` builds: as they are, or in ``x`` as one column per number."""
+
+    widths_: list[int]
+
+    @property
+    def n_numbers(self) -> list[int]:
+        """How many numbers there are in each round; the last one stands for all that `fit` has not seen."""
+        if not hasattr(self, "widths_"):
+            raise NotFittedTwinError(
+                f"{type(self).__name__} is not fitted; call fit with the training graphs first"
+            )
+        return [width + 1 for width in self.widths_]
+
+    def _columns(self, batch: GraphBatch) -> np.ndarray:
+        widths = self.n_numbers
+        numbers = self._numbers(batch)
+        numbers = np.where(numbers < 0, np.array(self.widths_), numbers)
+        if self.attribute != "x":
+            return numbers
+        one_hot = np.zeros((len(numbers), sum(widths)), np.float32)
+        first = np.concatenate([[0], np.cumsum(widths)[:-1]])
+        np.put_along_axis(one_hot, numbers + first, 1.0, axis=1)
+        return one_hot
+
+    def _numbers(self, batch: GraphBatch) -> Int64:
+        raise NotImplementedError
+
+
+class AddColours(_AddNumbers):
+    """Add the colours of 1-WL of each node, of rounds 0..n_iter.
+
+    Parameters
+    ----------
+    n_iter
+        Number of rounds.
+    attribute
+        Any name sets that attribute to integers, shape (n_nodes, n_iter + 1), for an embedding; ``"x"``
+        appends a column per colour to the node features.
+    directed
+        Whether ``edge_index`` holds arcs.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from torch_geometric.data import Data
+    >>> path = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=3)
+    >>> add = AddColours(n_iter=1).fit([path])
+    >>> add(path).colours.tolist(), add.n_numbers
+    ([[0, 0], [0, 1], [0, 0]], [2, 3])
+    """
+
+    def __init__(self, n_iter: int = 3, attribute: str = "colours", *, directed: bool = False) -> None:
+        super().__init__(attribute, directed=directed)
+        self.n_iter = checked("n_iter", n_iter, integer(0, _MOST_ROUNDS))
+        self.alphabet_: Alphabet | None = None
+
+    def fit(self, data_list: Iterable[Data]) -> AddColours:
+        """Give the colours of the training graphs their numbers, and return self."""
+        batch = GraphBatch.from_pyg(data_list, directed=self.directed).without_features()
+        self.alphabet_ = refine(batch, self.n_iter).alphabet
+        self.widths_ = self.alphabet_.n_colours
+        return self
+
+    def __repr__(self) -> str:
+        return f"AddColours(n_iter={self.n_iter}, attribute={self.attribute!r})"
+
+    def _numbers(self, batch: GraphBatch) -> Int64:
+        return refine(batch, None, alphabet=self.alphabet_).colours.T.astype(np.int64)
+
+
+class AddReadout(_AddNumbers):
+    """Add the value of a readout of each node's rooted subgraphs of 0..hops steps.
+
+    Parameters
+    ----------
+    readout
+        As in `twinwl.compare`: a name, a function of a rooted subgraph, or a list of these.
+    hops
+        The largest number of steps.
+    attribute
+        Any name sets that attribute to integers, shape (n_nodes, hops + 1), for an embedding; ``"x"`` appends
+        a column per value to the node features.
+    directed
+        Whether ``edge_index`` holds arcs; steps then follow them.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from torch_geometric.data import Data
+    >>> path = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=3)
+    >>> add = AddReadout("degrees", hops=1).fit([path])
+    >>> values = add(path).readout
+    >>> values.shape, bool((values[0] == values[2]).all()), add.n_numbers
+    (torch.Size([3, 2]), True, [2, 3])
+    """
+
+    def __init__(
+        self,
+        readout: ReadoutChoice = "rooted-wl",
+        hops: int = 2,
+        attribute: str = "readout",
+        *,
+        directed: bool = False,
+    ) -> None:
+        super().__init__(attribute, directed=directed)
+        self.readouts = resolve(readout)
+        self.hops = checked("hops", hops, integer(0, _MOST_ROUNDS))
+        self.keys_: list[dict[bytes, int]] = []
+
+    def fit(self, data_list: Iterable[Data]) -> AddReadout:
+        """Give the values of the training graphs their numbers, and return self."""
+        batch = GraphBatch.from_pyg(data_list, directed=self.directed).without_features()
+        self.keys_ = [
+            {key: number for number, key in enumerate(sorted(set(keys)))} for keys in self._keys(batch)
+        ]
+        self.widths_ = [len(numbers) for numbers in self.keys_]
+        return self
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(readout.name) for readout in self.readouts)
+        return f"AddReadout({names}, hops={self.hops}, attribute={self.attribute!r})"
+
+    def _numbers(self, batch: GraphBatch) -> Int64:
+        found = zip(self.keys_, self._keys(batch), strict=True)
+        return np.array([[numbers.get(key, -1) for key in keys] for numbers, keys in found], np.int64).T
+
+    def _keys(self, batch: GraphBatch) -> list[list[bytes]]:
+        """Return the key of each node's value in each round."""
+        reader = RoundReader(batch, self.readouts)
+        return [
+            [row.tobytes() for row in reader.read_keys(sizes)]
+            for sizes in rooted_sizes(batch, self.hops)[: self.hops + 1]
+        ]
