@@ -244,6 +244,7 @@ def as_targets(
     try:
         found = [_number(value) for value in values]
     except ValueError:
+        _refuse_mixture(values, target, source, rows)
         return np.array([str(value).strip() for value in values])
     infinite = next((place for place, number in enumerate(found) if not math.isfinite(number)), None)
     if infinite is not None:
@@ -257,6 +258,22 @@ def as_targets(
     if all(map(_INTEGER.fullmatch, texts)):  # too long to be distinguished as floats, so they are names
         return np.array(texts)
     return np.array(found)
+
+
+def _refuse_mixture(values: list[object], target: str, source: str, rows: Sequence[Row]) -> None:
+    """Refuse text among measurements; whole numbers and text may all be names of classes."""
+    texts, measured = [], None
+    for place, value in enumerate(values):
+        try:
+            measured = measured if _number(value).is_integer() else value
+        except ValueError:
+            texts.append(place)
+    if measured is not None:
+        where = _place(rows[texts[0]]) if rows else ""
+        raise GraphInputError(
+            f"{source}{where}: target {target!r}: got {shown(values[texts[0]])}, and {measured} in another "
+            "row; correct it, leave the cell empty, or choose another column"
+        )
 
 
 def _number(value: object) -> float:
