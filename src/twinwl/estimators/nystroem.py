@@ -7,10 +7,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from twinwl.estimators.measurements import Measurements
-from twinwl.estimators.svm import SupportVectors, gathered
+from twinwl.estimators.svm import Machine, SupportVectors
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
@@ -22,7 +21,7 @@ _RANK = 1e-10  # eigenvalues below this share of the largest are rounding
 
 
 @dataclass(frozen=True, eq=False)
-class LandmarkMachine:
+class LandmarkMachine(Machine):
     """A linear machine on Nyström features, K(X, L) K(L, L)^(-1/2) for landmarks L.
 
     It minimises ``|w|² / 2 + C / 2 · Σ (error)²``, the error being that of ±1 for classes (one class against
@@ -50,35 +49,20 @@ class LandmarkMachine:
         n_landmarks = min(n_graphs, n_components)
         return cls(np.sort(np.random.default_rng(seed).choice(n_graphs, n_landmarks, replace=False)))
 
-    def held_out(
-        self,
-        similarities: Float64,
-        targets: Targets | Measurements,
-        Cs: list[float],
-        folds: list[tuple[Int64, Int64]],
-        n_jobs: int | None,
-    ) -> list[Float64]:
-        """Return decisions about all graphs for each C, each by a machine that did not learn from it.
-
-        Parameters
-        ----------
-        similarities : array of float64, shape (n_graphs, n_landmarks)
-        targets, Cs, folds, n_jobs
-            As for `choose_machine`.
-        """
-
-        def of_fold(learnt: Int64, held: Int64) -> list[Float64]:
-            machines = self._machines(similarities, targets, learnt, Cs)
-            asked = similarities[targets.rows[held]]
-            return [machine.decisions(asked) for machine in machines]
-
-        self._prepare(similarities)
-        parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(of_fold)(*fold) for fold in folds)
-        return gathered(parts, folds, len(targets.rows))
-
     def learnt(self, similarities: Float64, targets: Targets | Measurements, C: float) -> SupportVectors:
         """Learn from all graphs."""
         return self._machines(similarities, targets, np.arange(len(targets.rows)), [C])[0]
+
+    def _of_fold(
+        self,
+        similarities: Float64,
+        targets: Targets | Measurements,
+        fold: tuple[Int64, Int64],
+        Cs: list[float],
+    ) -> list[Float64]:
+        learnt, held = fold
+        asked = similarities[targets.rows[held]]
+        return [machine.decisions(asked) for machine in self._machines(similarities, targets, learnt, Cs)]
 
     def _prepare(self, similarities: Float64) -> tuple[Float64, Float64]:
         """Return Nyström's features and the root that makes them; all tasks on one matrix share both."""

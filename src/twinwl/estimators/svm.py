@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -35,7 +35,6 @@ __all__ = [
     "SupportVectors",
     "choose_machine",
     "choose_machines",
-    "gathered",
     "inner_folds",
     "make_svc",
     "make_svr",
@@ -307,8 +306,8 @@ class SupportVectors:
         return sign * self.weights[pair], sign * float(self.intercepts[pair])
 
 
-class Machine(Protocol):
-    """What `choose_machine` chooses C for."""
+class Machine:
+    """A machine that learns from similarities, with a C to choose; the base of all of them."""
 
     def held_out(
         self,
@@ -319,13 +318,36 @@ class Machine(Protocol):
         n_jobs: int | None,
     ) -> list[Float64]:
         """Return decisions about all graphs for each C, each by a machine that did not learn from it."""
+        self._prepare(similarities)
+        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(self._of_fold)(similarities, targets, fold, Cs) for fold in folds
+        )
+        out = [np.empty((len(targets.rows), *first.shape[1:])) for first in parts[0]]
+        for part, (_, held) in zip(parts, folds, strict=True):
+            for whole, decisions in zip(out, part, strict=True):
+                whole[held] = decisions
+        return out
 
     def learnt(self, similarities: Float64, targets: Targets | Measurements, C: float) -> SupportVectors:
         """Learn from all graphs."""
+        raise NotImplementedError
+
+    def _prepare(self, similarities: Float64) -> object:
+        """Compute what all folds share."""
+
+    def _of_fold(
+        self,
+        similarities: Float64,
+        targets: Targets | Measurements,
+        fold: tuple[Int64, Int64],
+        Cs: list[float],
+    ) -> list[Float64]:
+        """Learn with each C (rising) from one side of a fold; return decisions about the other."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
-class KernelMachine:
+class KernelMachine(Machine):
     """A support vector machine on a square kernel matrix.
 
     Attributes
@@ -335,20 +357,6 @@ class KernelMachine:
     """
 
     machine: SVC | SVR
-
-    def held_out(
-        self,
-        similarities: Float64,
-        targets: Targets | Measurements,
-        Cs: list[float],
-        folds: list[tuple[Int64, Int64]],
-        n_jobs: int | None,
-    ) -> list[Float64]:
-        """Return decisions about all graphs for each C, each by a machine that did not learn from it."""
-        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(self._of_fold)(similarities, targets, fold, Cs) for fold in folds
-        )
-        return gathered(parts, folds, len(targets.rows))
 
     def learnt(self, similarities: Float64, targets: Targets | Measurements, C: float) -> SupportVectors:
         """Learn from all graphs."""
@@ -364,7 +372,6 @@ class KernelMachine:
         fold: tuple[Int64, Int64],
         Cs: list[float],
     ) -> list[Float64]:
-        """Learn with each C (rising) on one side of a fold and decide about the other."""
         learnt, held = fold
         rows, asked = targets.rows[learnt], targets.rows[held]
         train, test = similarities[np.ix_(rows, rows)], similarities[np.ix_(asked, rows)]
@@ -429,15 +436,6 @@ class Calibration:
         [[0.5, 0.5]]
         """
         return probabilities_of(decisions.reshape(len(decisions), -1) @ self.slopes.T + self.offsets)
-
-
-def gathered(parts: list[list[Float64]], folds: list[tuple[Int64, Int64]], n_graphs: int) -> list[Float64]:
-    """Put decisions about the held-out graphs of each fold together: for each C one array of all graphs."""
-    out = [np.empty((n_graphs, *first.shape[1:])) for first in parts[0]]
-    for part, (_, held) in zip(parts, folds, strict=True):
-        for whole, decisions in zip(out, part, strict=True):
-            whole[held] = decisions
-    return out
 
 
 def _groups_per_class(codes: Int64, groups: Int64) -> Int64:
