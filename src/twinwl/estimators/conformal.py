@@ -118,7 +118,7 @@ class ConformalIntervals:
 
 
 class PredictsSets(MultiTask):
-    """What a classifier of graphs with ``conformal_`` scores gains: sets of classes."""
+    """Sets of classes, for classifiers with ``conformal_`` scores."""
 
     conformal_: ConformalSets | None
 
@@ -128,11 +128,12 @@ class PredictsSets(MultiTask):
     ) -> NDArray[np.bool_] | list[NDArray[np.bool_]]:
         """Return which classes cannot be ruled out at a confidence, shape (n_graphs, n_classes).
 
-        Of several tasks a list with one array per task; the promise holds for each task.
+        For several tasks, a list with one array per task; the guarantee holds for each task.
 
-        If new graphs are like the training graphs, a set holds the true class with at least this probability.
-        A set may hold several classes, where the model is unsure, or none, where the graph looks unlike all
-        classes. Under a shift (new scaffolds, another laboratory) sets hold the truth less often.
+        If new graphs are like the training graphs, a set contains the true class with at least this
+        probability. A set may contain several classes, if the model is unsure, or none, if the graph is
+        unlike all classes. Under a shift (new scaffolds, another laboratory) sets contain the true class less
+        often.
 
         Parameters
         ----------
@@ -141,7 +142,7 @@ class PredictsSets(MultiTask):
         confidence
             Above 0 and below 1. The closer to 1, the larger the sets.
         per_class
-            Keep the promise within each class, also within a rare one; else only on average.
+            Whether the guarantee holds within each class, also a rare one, or only on average.
         """
         checked("confidence", confidence, CONFIDENCE)
         probabilities = self.predict_proba(X)  # type: ignore[attr-defined]
@@ -188,7 +189,7 @@ class PredictsSets(MultiTask):
 
 
 class PredictsIntervals(MultiTask):
-    """What a regressor of graphs with ``conformal_`` errors gains: intervals."""
+    """Intervals, for regressors with ``conformal_`` errors."""
 
     conformal_: ConformalIntervals | None
 
@@ -196,10 +197,10 @@ class PredictsIntervals(MultiTask):
     def predict_interval(self, X: GraphsLike, confidence: float = 0.9) -> Float64 | list[Float64]:
         """Return the lower and upper end of an interval for each graph, shape (n_graphs, 2).
 
-        Of several tasks a list with one array per task; the promise holds for each task.
+        For several tasks, a list with one array per task; the guarantee holds for each task.
 
-        If new graphs are like the training graphs, an interval holds the true number with at least this
-        probability. All intervals are equally wide, and infinite where too few graphs were held out.
+        If new graphs are like the training graphs, an interval contains the true number with at least this
+        probability. All intervals are equally wide, and infinite if too few graphs were held out.
 
         Parameters
         ----------
@@ -239,7 +240,7 @@ class PredictsIntervals(MultiTask):
 
 
 def kept(conformal: Kept | None) -> Kept:
-    """Return the scores that a model has kept, or say how to train one that has them."""
+    """Return the scores of a model; the error says how to train a model that has them."""
     if conformal is None:
         raise TwinWLError(
             "this model kept no scores of held-out graphs; train it again with validation_fraction, or (a "
@@ -249,7 +250,7 @@ def kept(conformal: Kept | None) -> Kept:
 
 
 def _is_rising(values: object, low: float, high: float, falls: int = 1) -> TypeGuard[Float64]:
-    """Say whether these are finite numbers within bounds that fall back less often than so many times."""
+    """Return whether these are finite numbers within bounds that decrease fewer than ``falls`` times."""
     return (
         isinstance(values, np.ndarray)
         and values.dtype == np.float64

@@ -174,7 +174,7 @@ def rarest_classes(codes: Int64) -> Int64:
 
 @dataclass(frozen=True, eq=False)
 class Answered(Generic[_Values]):
-    """What a model of several tasks found out about graphs, in place of the graphs, for the model of one."""
+    """Results of a model of several tasks for some graphs, passed to the model of one task."""
 
     values: _Values
 
@@ -223,7 +223,7 @@ def one_each(answers: list[_Made], names: Sequence[str]) -> list[_Made]:  # noqa
 
 
 class MultiTask:
-    """What estimators gain that learn several tasks at once, from a table of targets with missing entries.
+    """Learning of several tasks at once, from a table of targets with missing entries.
 
     ``fit`` takes ``y`` of shape (n_graphs, n_tasks), an array or a DataFrame, with NaN (or None) where a
     target is unknown. As for scikit-learn's estimators with several outputs, ``predict`` (and
@@ -334,7 +334,7 @@ def _score(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of numbers that are too large
             return float(measure(y, predicted, sample_weight=weights))
-    except Exception as error:  # whatever scikit-learn thinks of them
+    except Exception as error:  # any error of scikit-learn
         raise TwinWLError(f"these targets cannot be compared with the predictions ({error})") from error
 
 
@@ -343,7 +343,7 @@ def _listing(names: Sequence[str]) -> str:
 
 
 def _columns(y: object) -> tuple[list[str], list[NDArray[np.generic]]] | None:
-    """Cut a table into named columns; None if it is no table, or has one column."""
+    """Cut a table into named columns; None if it is not a table, or has one column."""
     keys = attribute_of(y, "columns")
     if keys is not None and attribute_of(y, "to_numpy") is not None:  # a frame of pandas or polars
         names = [str(key) for key in items("targets", keys, "a frame with named columns")]

@@ -213,7 +213,7 @@ def codes_of(y: object, classes: NDArray[np.generic], n_graphs: int) -> Int64:
     def code_of(value: object) -> int:
         try:
             return place.get(value, -1)
-        except Exception:  # noqa: BLE001  (what cannot be looked up is no class)
+        except Exception:  # noqa: BLE001  (what cannot be looked up is not a class)
             return -1
 
     return np.array([code_of(value) for value in targets.tolist()], np.int64)
