@@ -203,8 +203,9 @@ def test_what_cannot_be_compared_is_an_error_or_counts_as_failed(function, messa
         ({}, "empty dictionary"),
         ("no_such_module:f", "cannot import"),
         (tw.STwinSVC(), "cannot transform graphs"),
+        (tw.TwinKernel, "got the class TwinKernel; give an object of it"),
     ],
-    ids=["typo", "number", "nothing", "import", "classifier"],
+    ids=["typo", "number", "nothing", "import", "classifier", "class"],
 )
 def test_what_cannot_be_scored_is_refused(f, message):
     with pytest.raises(TwinWLError, match=message):

@@ -97,7 +97,8 @@ def power(
     from twinwl.evaluation.power import PairScore  # noqa: PLC0415  (slow; only after the checks)
     from twinwl.evaluation.power import power as run  # noqa: PLC0415
 
-    sys.path.insert(0, "")  # a function of one's own is often in the folder where the command runs
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # a function of one's own is often in the folder where the command runs
     found = run(
         asked,
         suite,

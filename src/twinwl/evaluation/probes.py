@@ -178,6 +178,8 @@ def probe_of(scored: Any, graphs: GraphBatch, copies: int, seed: int, takes: str
         return FunctionProbe(_module_function(scored, graphs, takes or "pyg"), made)
     if not is_a(scored, type) and callable(attribute_of(scored, "fit")):
         return FittedProbe(_fitting(scored), made)
+    if is_a(scored, type):
+        raise TwinWLError(f"got the class {scored.__name__}; give an object of it")
     if not callable(scored):
         raise TwinWLError(
             f"got {shown(scored)}, expected a readout, a function of a graph, a kernel, a transformer or a "
