@@ -65,13 +65,15 @@ def from_graph6(strings: Iterable[str | bytes]) -> GraphBatch:
 def _plain(texts: list[object]) -> GraphBatch | None:
     """Read graph6 strings of small graphs all at once, or return None if one of them is anything else."""
     kinds = set(map(type, texts))
+    if kinds not in ({str}, {bytes}):  # bytes would also join numbers of NumPy
+        return None
     try:
         whole = "".join(texts).encode("ascii") if kinds == {str} else b"".join(texts)  # type: ignore[arg-type]
-    except (TypeError, UnicodeEncodeError):
+    except UnicodeEncodeError:
         return None
     ptr = pointer(list(map(len, texts)))  # type: ignore[arg-type]
     body = np.frombuffer(whole, np.uint8) - np.uint8(_BIAS)  # what is below wraps around
-    if not len(texts) or (np.diff(ptr) == 0).any() or body.max() > _LONG - _BIAS:
+    if (np.diff(ptr) == 0).any() or body.max() > _LONG - _BIAS:
         return None
     node_counts = body[ptr[:-1]].astype(np.int64)
     if node_counts.max() == _LONG - _BIAS:

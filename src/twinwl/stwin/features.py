@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from twinwl.arguments import FLAG, ROUNDS, checked, is_a, one_of
+from twinwl.arguments import FLAG, ROUNDS, checked, one_of
 from twinwl.errors import TwinWLError
 from twinwl.estimators.base import warn_unseen_labels
 from twinwl.estimators.trees import tree_of_colour
@@ -217,7 +217,7 @@ def stwin_features(
     if space is not None:
         readouts = space.readouts
     else:
-        readouts = () if is_a(readout, str) and readout == "size" else readouts_of(readout, kind)
+        readouts = () if type(readout) is str and readout == "size" else readouts_of(readout, kind)
     colouring = refine(
         batch,
         n_iter,
