@@ -65,12 +65,10 @@ def from_graph6(strings: Iterable[str | bytes]) -> GraphBatch:
 def _plain(texts: list[object]) -> GraphBatch | None:
     """Read graph6 strings of small graphs all at once, or return None if one of them is anything else."""
     kinds = set(map(type, texts))
-    if kinds not in ({str}, {bytes}):  # bytes would also join numbers of NumPy
+    # join alone would also take numbers of NumPy for bytes
+    if kinds not in ({str}, {bytes}) or not all(text.isascii() for text in texts):  # type: ignore[attr-defined]
         return None
-    try:
-        whole = "".join(texts).encode("ascii") if kinds == {str} else b"".join(texts)  # type: ignore[arg-type]
-    except UnicodeEncodeError:
-        return None
+    whole = "".join(texts).encode() if kinds == {str} else b"".join(texts)  # type: ignore[arg-type]
     ptr = pointer(list(map(len, texts)))  # type: ignore[arg-type]
     body = np.frombuffer(whole, np.uint8) - np.uint8(_BIAS)  # what is below wraps around
     if (np.diff(ptr) == 0).any() or body.max() > _LONG - _BIAS:
