@@ -94,6 +94,7 @@ def test_choices_are_those_of_the_library():
         "readout": READOUTS,
         "root_mark": ROOT_MARK.names,
         "same": LADDER,
+        "split": ("stratified", "scaffold"),
         "task": ("auto", *TASKS),
     }
     assert {option: set(names) for option, names in CHOICES.items()} == {

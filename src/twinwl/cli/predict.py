@@ -123,14 +123,15 @@ def predict(
     if train is not None:
         check_source(train, replace(reading, target=None), "given")
     from twinwl.cli.model_files import load_predictor, predicts_classes, unseen_shares  # noqa: PLC0415
-    from twinwl.cli.predictions import (  # noqa: PLC0415
+
+    loaded = load_predictor(model)
+    from twinwl.cli.predictions import (  # noqa: PLC0415  (slow; a missing model shows before)
         check_asked,
         check_numbers,
         prediction_table,
         predictions_of,
     )
 
-    loaded = load_predictor(model)
     check_asked(loaded, model, proba=proba, threshold=threshold, confidence=confidence)
     reading = replace(reading, usual_atoms=getattr(loaded, "atoms_", "skeleton"))
     columns = read_columns(data, reading)
