@@ -11,6 +11,7 @@ readout.
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import subprocess
 from collections import defaultdict
@@ -27,6 +28,7 @@ from twinwl.refinement.colours import refine
 ROOT = Path(__file__).resolve().parents[1]
 GRAPHS = ROOT / "tests" / "isomorphism" / "data"
 PAGE = ROOT / "docs" / "power.md"
+BREC = ROOT / "benchmarks" / "results" / "brec.json"
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,25 @@ def page() -> str:
     header = ["family", "graphs", "pairs 1-WL confuses", *(f"`{name}`" for name in READOUTS)]
     lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return TEXT.format(table=table)
+    return TEXT.format(table=table, brec=brec_section())
+
+
+def brec_section() -> str:
+    """Return what `brec.py` measured, if it was run: pairs told apart and seconds, by category."""
+    if not BREC.exists():
+        return ""
+    measured = json.loads(BREC.read_text())
+    header = ["readout", *(f"{part} ({number})" for part, number in measured["pairs"].items())]
+    rows = [
+        [
+            f"`{name}`",
+            *(f"{score['separated']} in {score['seconds']:.2f} s" for score in scores.values()),
+        ]
+        for name, scores in measured["readouts"].items()
+    ]
+    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
+    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return BREC_TEXT.format(table=table)
 
 
 TEXT = """# Which graphs each readout tells apart
@@ -115,11 +135,23 @@ nodes that still look alike is marked in turn, the colours are refined, and so o
 the multiset of all results. (Among several largest sets that of the smallest content key is taken.) K is 1 to
 9; each value decides that of K - 1, and `marked-wl-0` would be `rooted-wl`.
 
-The counts do not show everything. On strongly regular graphs with equal parameters, such as the 4×4 rook's
+{brec}The counts do not show everything.
+On strongly regular graphs with equal parameters, such as the 4×4 rook's
 graph and the Shrikhande graph, everything up to `rooted-wl` fails; `marked-wl-1` and all stronger ones tell
 these two apart. On the circular skip links of 41 nodes `size` cannot tell skips 6 and 16 apart.
 
 This page is written by `python benchmarks/power.py`; the graphs were enumerated with nauty's `geng`.
+"""
+
+
+BREC_TEXT = """## The 400 pairs of BREC
+
+Pairs told apart, and processor time on one core for all of them, measured by `benchmarks/brec.py`.
+
+{table}
+
+![power against cost](images/brec_power.png)
+
 """
 
 

@@ -13,7 +13,7 @@ from tests.strategies import batches
 from twinwl import GraphBatch
 from twinwl.graphs.labels import label_token
 from twinwl.isomorphism import canonical
-from twinwl.isomorphism.canonical import certificates
+from twinwl.isomorphism.canonical import certificates, orbits
 
 any_batches = st.tuples(st.booleans(), st.booleans()).flatmap(
     lambda kind: batches(directed=kind[0], edge_label=kind[1], max_graphs=3)
@@ -34,6 +34,15 @@ def test_forms_are_equal_exactly_when_networkx_finds_an_isomorphism(batch):
     for one, other in zip(range(len(batch) - 1), range(1, len(batch)), strict=True):
         isomorphic = nx.is_isomorphic(graphs[one], graphs[other], node_match=same, edge_match=same)
         assert (forms[one] == forms[other]) == isomorphic
+
+
+@given(batch=any_batches)
+def test_orbits_are_the_nodes_whose_rooted_forms_are_equal(batch):
+    found = orbits(batch, range(len(batch)))
+    for graph, first in enumerate(batch.graph_ptr[:-1].tolist()):
+        n = batch[graph].n_nodes
+        forms = [certificates(batch[graph], [0], np.array([node])) for node in range(n)]
+        assert found[first : first + n].tolist() == [first + forms.index(form) for form in forms]
 
 
 def networkx_graph(graph):

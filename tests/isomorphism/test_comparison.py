@@ -222,3 +222,38 @@ def test_a_comparison_is_the_same_as_in_one_batch(batch):
     """Vocabularies built apart are brought together."""
     together = concatenate([batch, batch])
     assert tw.compare(together[0], together[1]) == tw.compare(batch, batch)
+
+
+@pytest.mark.parametrize("name", ["rooted-wl", "rooted-fwl2", "canonical"])
+@pytest.mark.parametrize(
+    ("g", "h"),
+    [
+        (nx.cycle_graph(14), nx.disjoint_union(nx.cycle_graph(7), nx.cycle_graph(7))),
+        (nx.circular_ladder_graph(9), nx.convert_node_labels_to_integers(nx.circulant_graph(18, [1, 9]))),
+        (nx.cycle_graph(20), nx.cycle_graph(20)),
+    ],
+    ids=["rings", "ladders", "equal"],
+)
+def test_the_first_round_is_found_without_looking_at_each(monkeypatch, name, g, h):
+    found = tw.compare(g, h, readout=name)
+    monkeypatch.setattr("twinwl.isomorphism.readouts._REMEMBERING", ())
+    expected = tw.compare(g, h, readout=name)
+    assert (found.iteration, found.iterations_run) == (expected.iteration, expected.iterations_run)
+    assert found.witness == expected.witness
+    assert expected.iteration is None or expected.iteration > 2
+
+
+@pytest.mark.parametrize("name", ["marked-wl-2", "rooted-fwl2", "canonical"])
+def test_orbits_and_probes_change_no_verdict(monkeypatch, name):
+    """The pair differs in one colour of two."""
+    tail = nx.path_graph(4)
+    g, h = (
+        nx.convert_node_labels_to_integers(nx.disjoint_union(tail, graph))
+        for graph in (nx.cycle_graph(12), nx.disjoint_union(nx.cycle_graph(6), nx.cycle_graph(6)))
+    )
+    monkeypatch.setattr("twinwl.isomorphism.readouts._STEPS_WORTH_ORBITS", 0)
+    with_orbits = tw.compare(g, h, readout=name)
+    monkeypatch.setattr("twinwl.isomorphism.readouts._MOST_NODES", 0)
+    assert with_orbits == tw.compare(g, h, readout=name)
+    assert with_orbits.iteration == 3
+    assert with_orbits.witness.counts == (12, 0)

@@ -1,11 +1,12 @@
 """Pairs from the literature: which readouts tell them apart, and, said honestly, which do not."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import networkx as nx
 import pytest
 
 import twinwl as tw
+from tests.conftest import data_folder
 from tests.isomorphism.known_graphs import (
     bicyclopentyl,
     circular_skip_link,
@@ -14,6 +15,7 @@ from tests.isomorphism.known_graphs import (
     shrikhande,
     two_triangles,
 )
+from twinwl.datasets.suites import load_suite
 from twinwl.isomorphism.readouts import READOUTS
 
 SKIPS = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)
@@ -52,3 +54,22 @@ def test_sizes_tell_all_other_circular_skips_apart():
         if not tw.compare(graphs[one], graphs[other]).distinguished
     ]
     assert alike == [(6, 16)]
+
+
+def test_power_grows_along_the_ladder_on_every_twentieth_pair_of_brec():
+    folder = data_folder()
+    if folder is None or not (folder / "BREC.zip").is_file():
+        pytest.skip("BREC.zip is not at hand; set TWINWL_DATA to the folder that holds it")
+    brec = load_suite("brec", folder)
+    told_apart = {
+        name: {
+            pair
+            for pair in range(3, len(brec.pairs), 20)
+            if tw.compare(*(brec.graphs[graph] for graph in brec.pairs[pair]), readout=name).distinguished
+        }
+        for name in READOUTS
+    }
+    ladder = [name for name in READOUTS if name != "rooted-fwl2"]
+    for weaker, stronger in [*pairwise(ladder), ("marked-wl-1", "rooted-fwl2")]:
+        assert told_apart[weaker] <= told_apart[stronger]
+    assert len(told_apart["marked-wl-3"]) == len(told_apart["canonical"]) == 20

@@ -81,6 +81,8 @@ def orbits(batch: GraphBatch, graphs: Iterable[int]) -> Int64:
     out = np.arange(batch.n_nodes)
     for graph in graphs:
         first, last = int(batch.graph_ptr[graph]), int(batch.graph_ptr[graph + 1])
+        if first == last:
+            continue
         ends, _, kinds = edges.of_graph(graph)
         drawn, colours, _ = _drawn(
             rank_of_node[first:last].tolist(), ends - first, kinds, directed=batch.directed

@@ -69,9 +69,9 @@ def _refine(
     first subgraph that is not done with after about ``most_steps``; ``state`` keeps its number of colours and
     of rounds.
     """
-    indptr, indices, codes, code_keys = messages
+    indptr = messages.indptr
     key_a, key_b = words[0], words[1]
-    next_a, next_b = np.empty_like(key_a), np.empty_like(key_b)
+    said, following = np.empty_like(words), np.empty_like(words)
     n_colours, stable_round = state[0], state[1]
     steps = 0
     for index in range(first_subgraph, last_subgraph):
@@ -83,17 +83,7 @@ def _refine(
                 state[0], state[1] = n_colours, stable_round
                 return index
             steps += indptr[last] - indptr[first] + last - first
-            for node in range(first, last):
-                a, b = np.uint64(0), np.uint64(0)
-                for message in range(indptr[node], indptr[node + 1]):
-                    other = indices[message]
-                    code = codes[message] if len(codes) else 0
-                    x, y = absorbed(key_a[other], key_b[other], code_keys[code, 0], code_keys[code, 1])
-                    a += x
-                    b += y
-                next_a[node], next_b[node] = absorbed(key_a[node], key_b[node], a, b)
-            for node in range(first, last):
-                key_a[node], key_b[node] = next_a[node], next_b[node]
+            _pass(first, last, messages, words, said, following)
             n_following = n_distinct(key_a, first, last)
             if n_following == n_colours:
                 break
@@ -106,6 +96,32 @@ def _refine(
         out[index, 0], out[index, 1] = absorbed(a, b, np.uint64(last - first), np.uint64(stable_round))
         n_colours, stable_round = 0, 0
     return last_subgraph
+
+
+@kernel
+def _pass(
+    first: int, last: int, messages: KeyedMessages, words: UInt64, said: UInt64, following: UInt64
+) -> None:
+    """Give nodes ``first..last`` their keys of the next round."""
+    indptr, indices, codes, code_keys = messages
+    if not len(codes):  # a node says the same to all its neighbours
+        for node in range(first, last):
+            said[0, node], said[1, node] = absorbed(
+                words[0, node], words[1, node], code_keys[0, 0], code_keys[0, 1]
+            )
+    for node in range(first, last):
+        a, b = np.uint64(0), np.uint64(0)
+        for message in range(indptr[node], indptr[node + 1]):
+            other = indices[message]
+            x, y = said[0, other], said[1, other]
+            if len(codes):
+                code = codes[message]
+                x, y = absorbed(words[0, other], words[1, other], code_keys[code, 0], code_keys[code, 1])
+            a += x
+            b += y
+        following[0, node], following[1, node] = absorbed(words[0, node], words[1, node], a, b)
+    for node in range(first, last):
+        words[0, node], words[1, node] = following[0, node], following[1, node]
 
 
 @kernel

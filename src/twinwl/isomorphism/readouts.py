@@ -58,7 +58,7 @@ READOUTS: dict[str, Callable[[RootedBlock], Values]] = {
 _CHEAP = (size, edges, degrees, wl, rooted_wl)
 _REMEMBERING = (rooted_wl, rooted_fwl2, canonical)
 # After so many steps it pays to look for automorphisms, in graphs where that never takes long.
-_STEPS_WORTH_ORBITS = 20_000
+_STEPS_WORTH_ORBITS = 200_000
 _MOST_NODES = 512
 
 
@@ -167,7 +167,9 @@ class RoundReader:
         self._steps = np.zeros(len(batch))
         self._groups, self._group_values = Groups(), [joined([]) for _ in readouts]
 
-    def read(self, size_of_node: Int32, h: int | None = None) -> tuple[Values, ...]:
+    def read(
+        self, size_of_node: Int32, h: int | None = None, nodes: Int64 | None = None
+    ) -> tuple[Values, ...]:
         """Return the values of each readout in round h, by default the next one.
 
         Parameters
@@ -176,11 +178,15 @@ class RoundReader:
             Rooted sizes of that round.
         h
             Any round, whether it comes before or after the last one.
+        nodes : array of int64, optional
+            All nodes of some colours: the values of others are not up to date. By default all.
         """
         if self._only_sizes:  # they are already here
             return (size_of_node.astype(np.int64)[:, None],) * len(self._readouts)
         self._round = self._round + 1 if h is None else h
         grown = np.flatnonzero(size_of_node != self._sizes)
+        if nodes is not None:
+            grown = np.intersect1d(grown, nodes, assume_unique=True)
         if not self._held or len(grown):
             check_cost([readout.name for readout in self._readouts if readout.is_known], size_of_node[grown])
             chosen, which = self._representatives(grown, size_of_node)
@@ -194,7 +200,8 @@ class RoundReader:
             if self._held:
                 fresh = [replaced(old, grown, new) for old, new in zip(self._held, fresh, strict=True)]
             self._held = tuple(fresh)
-        self._sizes = size_of_node
+        self._sizes = self._sizes.copy()
+        self._sizes[grown] = size_of_node[grown]
         return self._held
 
     def _representatives(self, nodes: Int64, size_of_node: Int32) -> tuple[Int64, Int64]:

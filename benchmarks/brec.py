@@ -1,0 +1,63 @@
+"""Power and cost of each readout on BREC's 400 pairs: a table and a plot in docs/power.md.
+
+    TWINWL_DATA=folder TWINWL_NUM_THREADS=1 python benchmarks/brec.py   # a minute or two; needs BREC.zip
+    python benchmarks/power.py                                           # puts the table into the page
+
+Seconds are processor time of ``tw.compare`` on all pairs, after kernels have been compiled.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("agg")
+import matplotlib.pyplot as plt
+
+import twinwl as tw
+from twinwl.evaluation.published_power import PUBLISHED
+from twinwl.isomorphism.readouts import READOUTS
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results" / "brec.json"
+PLOT = ROOT / "docs" / "images" / "brec_power.png"
+
+
+def main() -> None:
+    """Measure, and write both files."""
+    asked = {name: name for name in READOUTS}
+    tw.power(asked, "brec", categories=["basic"], copies=0)  # compiles
+    found = tw.power(asked, "brec", copies=0)
+    parts: list[str | None] = [None, *found.categories]
+    result = {
+        "pairs": {"all": found.n_pairs, **found.categories},
+        "readouts": {
+            name: {part or "all": found.score(name, part)._asdict() for part in parts} for name in READOUTS
+        },
+    }
+    RESULTS.write_text(json.dumps(result, indent=1) + "\n")
+    plot(result["readouts"])
+    print(found)
+
+
+def plot(readouts: dict[str, dict[str, dict[str, float]]]) -> None:
+    """Draw the number of separated pairs against seconds."""
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    for name, scores in readouts.items():
+        x, y = scores["all"]["seconds"], scores["all"]["separated"]
+        marked = name.startswith("marked-wl")
+        axes.plot(x, y, "o", color="C1" if marked else "C0")
+        axes.annotate(name, (x, y), xytext=(4, -11), textcoords="offset points", fontsize=8)
+    best = max(PUBLISHED, key=lambda published: published.total)
+    axes.axhline(best.total, color="grey", linewidth=0.8, linestyle="--")
+    text = f"best published network, {best.method}: {best.total}"
+    axes.annotate(text, (axes.get_xlim()[0], best.total + 4), fontsize=8)
+    axes.set(xscale="log", xlabel="processor time for all pairs, seconds", ylabel="pairs told apart, of 400")
+    axes.set_ylim(0, 420)
+    figure.savefig(PLOT, dpi=120)
+
+
+if __name__ == "__main__":
+    main()
