@@ -136,6 +136,7 @@ the multiset of all results. (Among several largest sets that of the smallest co
 9; each value decides that of K - 1, and `marked-wl-0` would be `rooted-wl`.
 
 {brec}The counts do not show everything.
+
 On strongly regular graphs with equal parameters, such as the 4×4 rook's
 graph and the Shrikhande graph, everything up to `rooted-wl` fails; `marked-wl-1` and all stronger ones tell
 these two apart. On the circular skip links of 41 nodes `size` cannot tell skips 6 and 16 apart.
