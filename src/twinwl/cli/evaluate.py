@@ -51,6 +51,10 @@ same class, its ROC-AUC is undefined and not included in the mean.
 both, from the targets; the result reports which was chosen and why. --scoring is the metric that chooses \
 among configurations, and rounds and C of stwin-svc.
 
+[bold]Several targets[/]: --target a,b,c, or --target all for every column of numbers; cells may be empty. \
+Each metric is computed for each target, on the graphs where it is known; the main figures are means over \
+the targets, without those that lack a class among the test graphs of a fold, which the result names.
+
 [bold]The store[/] keeps every finished fold: an interrupted run continues where it stopped. Methods given \
 together are compared on the same folds.
 
@@ -247,6 +251,7 @@ def _latex(results: list[Evaluation]) -> str:
 
 def _as_json(result: Evaluation) -> dict[str, object]:
     from twinwl.evaluation.protocols import PROTOCOLS  # noqa: PLC0415
+    from twinwl.evaluation.task_metrics import of_task  # noqa: PLC0415
 
     def reading(protocol: str, metric: str) -> dict[str, object] | None:
         summary = result.summary(protocol, metric)
@@ -261,6 +266,9 @@ def _as_json(result: Evaluation) -> dict[str, object]:
             "optimistic": summary.optimistic,
         }
 
+    of_tasks = {
+        task: {name: reading("fair", of_task(name, task)) for name in result.metrics} for task in result.tasks
+    }
     metric_of = dict.fromkeys(PROTOCOLS, "accuracy") | {"fair": result.metric}
     return {
         "dataset": result.dataset,
@@ -271,6 +279,7 @@ def _as_json(result: Evaluation) -> dict[str, object]:
         "n_leaked": result.n_leaked,
         "fair": {name: _number(result.summary("fair", name).mean) for name in result.metrics},  # type: ignore[union-attr]
         "metrics": {name: reading("fair", name) for name in result.metrics},
+        **({"tasks": of_tasks} if result.tasks else {}),
         "protocols": {protocol: reading(protocol, metric) for protocol, metric in metric_of.items()},
     }
 

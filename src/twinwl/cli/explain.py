@@ -43,6 +43,8 @@ $ twinwl explain bbbp.twinwl smiles:CC(C)NCC(O)COc1cccc2ccccc12 --html page.html
 
 $ twinwl explain bbbp.twinwl BBBP.csv#3 --png picture.png --top 5
 
+$ twinwl explain tox21.twinwl smiles:CC(=O)Oc1ccccc1C(=O)O --for-task NR-AR
+
 $ twinwl explain bbbp.twinwl new_molecules.csv --html gallery.html -o patterns.csv
 """
 
@@ -75,6 +77,10 @@ def explain(
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="Number of columns (patterns) to show.")] = 10,
     most: Annotated[int, typer.Option(min=0, help="Number of graphs to draw on the page.")] = 60,
+    for_task: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The target to explain, if the model predicts several."),
+    ] = None,
     *,
     reading: Reading,
 ) -> None:
@@ -88,7 +94,7 @@ def explain(
         tell_patterns,
         write_gallery,
     )
-    from twinwl.cli.model_files import load_predictor  # noqa: PLC0415
+    from twinwl.cli.model_files import load_predictor, model_of_task  # noqa: PLC0415
     from twinwl.cli.output_files import PAGES, PICTURES, check_output, write_table  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_with_targets  # noqa: PLC0415
     from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
@@ -98,10 +104,10 @@ def explain(
     check_output(output, TABLE_ENDINGS)
     check_source(data, reading, "given")
     check_source(train or data, replace(reading, target=None), "given")
-    loaded = load_predictor(model)
+    loaded = model_of_task(load_predictor(model), model, for_task)
     reading = replace(reading, usual_atoms=getattr(loaded, "atoms_", "skeleton"))
     named, truth = read_with_targets(data, reading)
-    target = getattr(loaded, "target_", reading.target)
+    target = getattr(loaded, "target_", reading.target if isinstance(reading.target, str) else None)
     alone = len(named) == 1 and not named.errors
     if png is not None and not alone:
         raise TwinWLError(

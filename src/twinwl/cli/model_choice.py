@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twinwl.cli.model_files import answers_from, answers_of, predicts_classes
+from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, nearest
 from twinwl.evaluation.methods import resolve
 from twinwl.evaluation.metrics import Answers, figures, measure, names_for
+from twinwl.evaluation.task_metrics import mean_scores
 from twinwl.progress import ProgressBar
 from twinwl.report.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from twinwl.datasets.dataset import Dataset
+    from numpy.typing import NDArray
+
+    from twinwl.arrays import Float64
     from twinwl.evaluation.methods import Config
     from twinwl.evaluation.tasks import Task
 
@@ -113,62 +117,99 @@ def summary_of(data: Dataset, task: str) -> str:
             counted(data.graphs.n_edges, "arc" if data.graphs.directed else "edge"),
         ]
     )
-    y = data.targets
+    if data.tasks:
+        lines = [f"  {name}: {_listing(column[~np.isnan(column)], task)}" for name, column in _columns(data)]
+        return "\n".join([f"{data.name}: {size}; {len(data.tasks)} targets:", *lines])
+    return f"{data.name}: {size}; {data.target or _PLURAL[task]}: {_listing(data.targets, task)}"
+
+
+def _listing(y: NDArray[np.generic], task: str) -> str:
     if task == "regression":
         numbers = y.astype(np.float64)
-        listing = f"from {numbers.min():.4g} to {numbers.max():.4g}, mean {numbers.mean():.4g}"
-    else:
-        values, counts = np.unique(y, return_counts=True)
-        listing = ", ".join(
-            f"{name} {count:,}" for name, count in zip(values.tolist(), counts.tolist(), strict=True)
-        )
-    return f"{data.name}: {size}; {data.target or _PLURAL[task]}: {listing}"
+        return f"from {numbers.min():.4g} to {numbers.max():.4g}, mean {numbers.mean():.4g}"
+    values, counts = np.unique(y, return_counts=True)
+    names = [f"{name:g}" if isinstance(name, float) else f"{name}" for name in values.tolist()]
+    return ", ".join(f"{name} {count:,}" for name, count in zip(names, counts.tolist(), strict=True))
+
+
+def _columns(data: Dataset) -> Iterator[tuple[str, Float64]]:
+    return zip(data.tasks, data.targets.T.astype(np.float64), strict=True)
 
 
 def fit(model: Any, data: Dataset, method: str) -> str:  # noqa: ANN401
-    """Fit the model, and return a sentence about how good it is on graphs it did not learn from."""
+    """Fit the model, and return a sentence about how good it is on graphs it did not learn from.
+
+    Of several targets, a line about each comes first.
+    """
+    y = dict(_columns(data)) if data.tasks else data.y  # names in errors and in the model
     if method == "stwin-svc":
         with ProgressBar("choosing rounds and C"):
-            model.fit(data.graphs, data.y, groups=data.groups)
-        chosen = (
-            f"cross-validated; best of {len(model.inner_scores_)} settings: "
-            f"{model.n_iter_} rounds, C = {model.C_:g}"
-        )
+            model.fit(data.graphs, y, groups=data.groups)
     else:
-        model.fit(data.graphs, data.y, groups=data.groups)  # it has its own progress bar
-        history = model.history_
-        chosen = f"a tenth; best of {history.n_epochs} epochs: {history.best_epoch + 1}"
-    held_out = _held_out_figures if predicts_classes(model) else _held_out_errors
-    return f"On held-out graphs ({chosen}): {held_out(model, data)}"
+        model.fit(data.graphs, y, groups=data.groups)  # it has its own progress bar
+    if not data.tasks:
+        scores, names, note = _held_out(model, data)
+        return f"On held-out graphs ({_chosen(model)}): {figures(scores, names)}{note}"
+    lines, of_tasks = [], []
+    for task, column in _columns(data):
+        one, part = _of_task(model, data, task, column)
+        scores, names, note = _held_out(one, part)
+        how = f" ({one.n_iter_} rounds, C = {one.C_:g})" if method == "stwin-svc" else ""
+        lines.append(f"  {task}{how}: {figures(scores, names)}{note}")
+        of_tasks.append(scores)
+    how = "cross-validated; rounds and C chosen for each target" if method == "stwin-svc" else _chosen(model)
+    head = f"On held-out graphs ({how}), mean of {len(of_tasks)} targets"
+    return "\n".join([*lines, f"{head}: {figures(mean_scores(of_tasks), names)}"])
 
 
-def _held_out_figures(model: Any, data: Dataset) -> str:  # noqa: ANN401
-    """Return all metrics on the training graphs that were held out to choose the epoch, or rounds and C."""
-    decisions = getattr(model, "held_out_decisions_", None)
-    if decisions is None:
-        y = data.targets[model.held_out_]
-        predicted, probability = answers_of(model, data.graphs[model.held_out_])
-    else:
-        y = data.targets
-        predicted, probability = answers_from(model, decisions)
-    names = names_for("classification")
-    return figures(measure(Answers(y, predicted, probability, model.classes_), names), names)
-
-
-def _held_out_errors(model: Any, data: Dataset) -> str:  # noqa: ANN401
-    """Return all metrics of a regressor, as `_held_out_figures`, and the error of the simplest prediction."""
-    y = data.targets.astype(np.float64)
-    predicted = getattr(model, "held_out_predictions_", None)
-    mean = float(y.mean())
-    if predicted is None:
-        mean = float(np.delete(y, model.held_out_).mean())
-        y, predicted = y[model.held_out_], model.predict(data.graphs[model.held_out_])
-    names = names_for("regression")
-    baseline = float(np.sqrt(np.mean((y - mean) ** 2)))
+def _chosen(model: Any) -> str:  # noqa: ANN401
+    """Say how the hold-out chose."""
+    history = getattr(model, "history_", None)
+    if history is not None:
+        return f"a tenth; best of {history.n_epochs} epochs: {history.best_epoch + 1}"
     return (
-        f"{figures(measure(Answers(y, predicted), names), names)}; always predicting the mean of the "
-        f"training targets ({mean:.4g}) has RMSE {baseline:.3f}"
+        f"cross-validated; best of {len(model.inner_scores_)} settings: "
+        f"{model.n_iter_} rounds, C = {model.C_:g}"
     )
+
+
+def _of_task(model: Any, data: Dataset, task: str, column: Float64) -> tuple[Any, Dataset]:  # noqa: ANN401
+    """Return the model of one target, and the graphs for which it is known."""
+    known = np.flatnonzero(~np.isnan(column))
+    one, y = model.for_task(task), column[known]
+    if getattr(one, "held_out_", None) is not None:
+        one.held_out_ = np.flatnonzero(np.isin(known, model.held_out_))
+    whole = bool((y == np.floor(y)).all())
+    return one, Dataset(data.name, data.graphs[known], y.astype(np.int64) if whole else y)
+
+
+def _held_out(model: Any, data: Dataset) -> tuple[dict[str, float], list[str], str]:  # noqa: ANN401
+    """Return all metrics on the training graphs that were held out to choose the epoch, or rounds and C.
+
+    Beside the scores: their names in order, and for a regressor the error of the simplest prediction.
+    """
+    names = names_for("classification" if predicts_classes(model) else "regression")
+    held = getattr(model, "held_out_", None)
+    if held is not None and not len(held):
+        return {}, names, ""
+    if predicts_classes(model):
+        decisions = getattr(model, "held_out_decisions_", None)
+        if decisions is None:
+            y = data.targets[model.held_out_]
+            predicted, probability = answers_of(model, data.graphs[model.held_out_])
+        else:
+            y = data.targets
+            predicted, probability = answers_from(model, decisions)
+        return measure(Answers(y, predicted, probability, model.classes_), names), names, ""
+    numbers = data.targets.astype(np.float64)
+    found: Any = getattr(model, "held_out_predictions_", None)
+    mean = float(numbers.mean())
+    if held is not None:
+        mean = float(np.delete(numbers, held).mean())
+        numbers, found = numbers[held], model.predict(data.graphs[held])
+    baseline = float(np.sqrt(np.mean((numbers - mean) ** 2)))
+    note = f"; always predicting the mean of the training targets ({mean:.4g}) has RMSE {baseline:.3f}"
+    return measure(Answers(numbers, found), names), names, note
 
 
 def _hops(text: str) -> int | str:

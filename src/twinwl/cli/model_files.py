@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = ["alphabet_of", "answers_from", "answers_of", "load_predictor", "predicts_classes", "unseen_shares"]
+__all__ = ["alphabet_of", "answers_from", "answers_of", "load_predictor", "model_of_task"]
+__all__ += ["predicts_classes", "unseen_shares"]
 
 
 def load_predictor(path: Path) -> Any:  # noqa: ANN401  (models share no base that has predict)
@@ -36,6 +37,20 @@ def load_predictor(path: Path) -> Any:  # noqa: ANN401  (models share no base th
             "twinwl train"
         )
     return model
+
+
+def model_of_task(model: Any, path: Path, task: str | None) -> Any:  # noqa: ANN401
+    """Return the model of one target, which must be named if there are several."""
+    tasks = model.tasks_
+    if tasks is None:
+        return model if task is None else model.for_task(task)
+    if task is None:
+        raise TwinWLError(
+            f"{path}: predicts {len(tasks)} targets; name one with --for-task: {', '.join(tasks)}"
+        )
+    if task not in tasks:
+        raise TwinWLError(f"--for-task: got {task!r}, but {path} predicts {', '.join(tasks)}")
+    return model.for_task(task)
 
 
 def predicts_classes(model: object) -> bool:

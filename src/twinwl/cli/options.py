@@ -111,7 +111,12 @@ def _option(metavar: str, text: str) -> Any:  # noqa: ANN401  (as typer has it)
 # Options of every command that reads data.
 _READING: dict[str, tuple[Any, Any]] = {
     "target": (
-        Annotated[str | None, _option("COL", "Column of a table, or property in an .sdf, with the targets.")],
+        Annotated[
+            str | None,
+            _option(
+                "COL", "Column of a table, or property in an .sdf, with the targets; several: a,b,c or all."
+            ),
+        ],
         None,
     ),
     "smiles_column": (Annotated[str | None, _option("COL", "Column of a table with the SMILES.")], None),

@@ -32,6 +32,9 @@ where the model is unsure, none where the graph is unlike all classes); for a re
 the rows are like the training graphs, 90 % of the sets (of each class) and ranges contain the truth; if \
 they are not (new scaffolds, another laboratory), fewer do. The ranges are equally wide for all rows.
 
+A model of several targets adds these columns for each of them: prediction_a, p_1_a, …, prediction_b. \
+--target all compares with every column of DATA that is called as a target of the model.
+
 --train adds the nearest training graph of each row: its name, its row, and its similarity (twin kernel, \
 minmax, two rounds; from 0, nothing in common, to 1, the same).
 
@@ -50,6 +53,8 @@ $ twinwl predict model.twinwl new_molecules.csv --proba -o predictions.csv
 $ twinwl predict model.twinwl new_molecules.csv --threshold 0.2 --train train.csv -o predictions.parquet
 
 $ twinwl predict solubility.twinwl measured.csv --target logS --confidence 0.9 -o predictions.csv
+
+$ twinwl predict tox21.twinwl new_molecules.csv --target all --proba -o predictions.csv
 
 $ twinwl predict model.twinwl smiles:CC(=O)Oc1ccccc1C(=O)O --proba
 """
@@ -119,29 +124,29 @@ def predict(
     checked("--threshold", threshold, number(0, 1), None)
     checked("--confidence", confidence, number(0, 1, above=True, below=True), None)
     check_output(output, TABLE_ENDINGS)
-    check_source(data, reading, "given")
+    every = reading.target == "all"  # those of the model's tasks that DATA has
+    check_source(data, replace(reading, target=None) if every else reading, "given")
     if train is not None:
         check_source(train, replace(reading, target=None), "given")
-    from twinwl.cli.model_files import load_predictor, predicts_classes, unseen_shares  # noqa: PLC0415
+    from twinwl.cli.model_files import load_predictor, unseen_shares  # noqa: PLC0415
 
     loaded = load_predictor(model)
     from twinwl.cli.predictions import (  # noqa: PLC0415  (slow; a missing model shows before)
+        answers_about,
         check_asked,
-        check_numbers,
         prediction_table,
-        predictions_of,
+        truths_of,
     )
 
     check_asked(loaded, model, proba=proba, threshold=threshold, confidence=confidence)
     reading = replace(reading, usual_atoms=getattr(loaded, "atoms_", "skeleton"))
-    columns = read_columns(data, reading)
-    found, truth = read_with_targets(data, reading)
-    if not predicts_classes(loaded):
-        check_numbers(truth, reading.target, found)
+    columns = read_columns(data, replace(reading, target=None) if every else reading)
+    several = getattr(loaded, "tasks_", None) is not None
+    found, truth = read_with_targets(data, replace(reading, target=None) if several else reading)
+    truths = truths_of(loaded, reading.target, columns, found) if several else {"": truth}
     with ProgressBar("predicting"):
         unseen = unseen_shares(loaded, found.graphs)
-        predicted = predictions_of(loaded, found.graphs, threshold, confidence)
-    answers = predicted.columns(proba=proba)
+        answers, lines = answers_about(loaded, found, truths, threshold, confidence, proba=proba)
     if unseen is not None:
         answers |= _unseen_columns(unseen, by_round=by_round)
     if train is not None:
@@ -157,8 +162,9 @@ def predict(
     else:
         write_table(output, table)
         left = f" for {len(table['index']):,} rows" if found.errors else ""
-        say(f"{len(predicted.values):,} predictions{left} in {output}", error=True)
-    for line in [] if truth is None else predicted.figures(truth):
+        of = f" of {len(loaded.tasks_)} targets" if several else ""
+        say(f"{len(found):,} predictions{of}{left} in {output}", error=True)
+    for line in lines:
         say(line, error=True)
     if unseen is not None and found.graphs.n_nodes:
         _tell_unseen(float((unseen @ found.graphs.nodes_per_graph).mean() / found.graphs.n_nodes))

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twinwl.cli.model_files import answers_of, predicts_classes
+from twinwl.datasets.formats.tables import named_targets
+from twinwl.datasets.opening import ALL
+from twinwl.datasets.source import targets_in
 from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.conformal import kept
 from twinwl.evaluation.metrics import METRICS, Answers, figures, measure, names_for
+from twinwl.evaluation.task_metrics import mean_scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Predictions", "check_asked", "check_numbers", "prediction_table", "predictions_of"]
+__all__ = ["Predictions", "answers_about", "check_asked", "prediction_table", "truths_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,40 +81,56 @@ class Predictions:
         >>> Predictions(np.array([1.0, 3.0])).figures([1.0, None])
         ['RMSE 0.000, MAE 0.000, R² undefined, Spearman undefined (1 target)']
         """
-        known = np.array([value is not None for value in truth], bool)
-        y = [value for value in truth if value is not None]
-        head, *others = names_for("regression" if self.classes is None else "classification")
-        if not y:
-            return [f"{METRICS[head].title} unknown (0 of 0)"]
-        if self.classes is None or self.shares is None:
-            numbers = np.array(y, np.float64)
-            scores = measure(Answers(numbers, self.values[known]), [head, *others])
-            text = f"{figures(scores, [head, *others])} ({len(y):,} target{'s' * (len(y) > 1)})"
+        known, answers = self._answers(truth)
+        names = names_for("regression" if self.classes is None else "classification")
+        n_known = len(answers.y)
+        if not n_known:
+            return [f"{METRICS[names[0]].title} unknown (0 of 0)"]
+        scores = measure(answers, names)
+        if self.classes is None:
+            text = f"{figures(scores, names)} ({n_known:,} target{'s' * (n_known > 1)})"
             if self.intervals is None:
                 return [text]
             low, high = self.intervals[known].T
-            return [
-                text,
-                _coverage("interval contains the true number", (low <= numbers) & (numbers <= high)),
-            ]
+            inside = (low <= answers.y) & (answers.y <= high)
+            return [text, _coverage("interval contains the true number", inside)]
+        right = int((answers.y == answers.predicted).sum())
+        text = f"{names[0]} {scores[names[0]]:.1%} ({right:,} of {n_known:,}), {figures(scores, names[1:])}"
+        if self.sets is None:
+            return [text]
+        inside = (self.sets[known] & (answers.y[:, None] == answers.classes)).any(axis=1)
+        return [text, _coverage("set contains the true class", inside)]
+
+    def scores(self, truth: Sequence[Any]) -> dict[str, float]:
+        """Return all metrics that are defined, over the graphs with a known target."""
+        answers = self._answers(truth)[1]
+        names = names_for("regression" if self.classes is None else "classification")
+        return measure(answers, names) if len(answers.y) else {}
+
+    def _answers(self, truth: Sequence[Any]) -> tuple[NDArray[np.bool_], Answers]:
+        """Return which graphs have a known target, and what was predicted for them."""
+        known = np.array([value is not None for value in truth], bool)
+        y = [value for value in truth if value is not None]
+        if self.classes is None or self.shares is None:
+            return known, Answers(np.array(y, np.float64), self.values[known])
         # Compared as text: one file may have numbers where another has strings.
         texts, predicted, classes = (
             np.array([str(value) for value in values])
             for values in (y, self.values[known].tolist(), self.classes.tolist())
         )
-        scores = measure(Answers(texts, predicted, self.shares[known], classes), [head, *others])
-        right = int((texts == predicted).sum())
-        text = f"{head} {scores[head]:.1%} ({right:,} of {len(y):,}), {figures(scores, others)}"
-        if self.sets is None:
-            return [text]
-        inside = (self.sets[known] & (texts[:, None] == classes)).any(axis=1)
-        return [text, _coverage("set contains the true class", inside)]
+        return known, Answers(texts, predicted, self.shares[known], classes)
 
 
 def check_asked(
     model: object, path: object, *, proba: bool, threshold: float | None, confidence: float | None
 ) -> None:
     """Refuse options that do not apply to the model, before graphs are read."""
+    tasks = getattr(model, "tasks_", None)
+    if tasks is not None:
+        for task in tasks:
+            one = model.for_task(task)  # type: ignore[attr-defined]
+            check_asked(one, path, proba=proba, threshold=threshold, confidence=confidence)
+        return
     if not predicts_classes(model):
         for option, given in (("--proba", proba), ("--threshold", threshold is not None)):
             if given:
@@ -133,7 +153,7 @@ def check_asked(
         )
 
 
-def check_numbers(truth: Sequence[Any] | None, target: str | None, data: Dataset) -> None:
+def _check_numbers(truth: Sequence[Any] | None, target: object, data: Dataset) -> None:
     """Refuse targets of a regressor that are not numbers, before anything is predicted."""
     for row, value in zip(data.rows.tolist(), truth or [], strict=False):
         if value is not None and not isinstance(value, int | float):
@@ -205,6 +225,89 @@ def prediction_table(
         columns[f"twinwl_{name}" if name in columns else name] = cells
     columns["twinwl_error" if "error" in columns else "error"] = [reason_of_row.get(row) for row in rows]
     return columns
+
+
+def answers_about(
+    model: Any,  # noqa: ANN401
+    data: Dataset,
+    truths: Mapping[str, Sequence[Any] | None],
+    threshold: float | None,
+    confidence: float | None,
+    *,
+    proba: bool,
+) -> tuple[dict[str, Sequence[Any]], list[str]]:
+    """Ask a model, and return the columns of its table and lines about how right it is.
+
+    Parameters
+    ----------
+    model
+        A classifier or a regressor.
+    data
+        The graphs.
+    truths
+        The known targets by task; of a model of one target under the name ``""``.
+    threshold, confidence
+        As for `predictions_of`.
+    proba
+        Whether to return the probabilities.
+    """
+    if not predicts_classes(model):
+        for task, truth in truths.items():
+            _check_numbers(truth, task, data)
+    if model.tasks_ is None:
+        predicted = predictions_of(model, data.graphs, threshold, confidence)
+        truth = truths.get("")
+        return predicted.columns(proba=proba), [] if truth is None else predicted.figures(truth)
+    asked = zip(model.tasks_, model._ask(data.graphs), strict=True)  # noqa: SLF001  (graphs are encoded once)
+    found = {task: predictions_of(one, known, threshold, confidence) for task, (one, known) in asked}
+    columns = {
+        f"{name}_{task}": values
+        for task, one in found.items()
+        for name, values in one.columns(proba=proba).items()
+    }
+    return columns, _figures_of_tasks(found, {task: truth for task, truth in truths.items() if truth})
+
+
+def _figures_of_tasks(found: Mapping[str, Predictions], truths: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Return lines about how right the predictions of each task are, and their mean."""
+    lines = [f"{task}: {line}" for task, truth in truths.items() for line in found[task].figures(truth)]
+    scores = [found[task].scores(truth) for task, truth in truths.items()]
+    means = mean_scores(scores)
+    if not means:
+        return lines
+    fewer = [METRICS[name].title for name in means if any(name not in one for one in scores)]
+    left = f" ({', '.join(fewer)}: without targets for which it is undefined)" if fewer else ""
+    return [*lines, f"mean of {len(scores)} targets: {figures(means, list(means))}{left}"]
+
+
+def truths_of(
+    model: Any,  # noqa: ANN401
+    target: str | tuple[str, ...] | None,
+    columns: Mapping[str, list[object]],
+    data: Dataset,
+) -> dict[str, list[Any]]:
+    """Return the targets in the data by task; ``"all"`` are those tasks of the model that the data have.
+
+    Raises
+    ------
+    TwinWLError
+        If a target is not in the data, or is no task of the model.
+    """
+    if target is None:
+        return {}
+    if target == ALL:
+        names = tuple(name for name in model.tasks_ if name in columns)
+        if not names:
+            listing = ", ".join(map(repr, model.tasks_))
+            raise TwinWLError(
+                f"{data.name}: --target all: no column is called as a task of the model: {listing}"
+            )
+    else:
+        named = named_targets(target, list(columns), data.name)
+        names = (named,) if isinstance(named, str) else named
+    for name in names:
+        model.for_task(name)
+    return {name: targets_in(columns, name, data) for name in names}
 
 
 def _coverage(what: str, inside: NDArray[np.bool_]) -> str:

@@ -41,6 +41,10 @@ numbers that are not all integers, and integers of which few are alike, are meas
 output says which was chosen and why; --task overrides it. A regressor predicts a number for \
 each graph, with the same methods.
 
+[bold]Several targets[/]: --target a,b,c, or --target all for every column of numbers, trains one model for \
+all of them; cells may be empty. All methods compute the features once; stwin-svc chooses rounds and C for \
+each target, networks share all but their last layer. Metrics are printed for each target, and their mean.
+
 The figures shown are those of held-out graphs, which also chose the epoch (or C), so they are a little \
 optimistic. With --split scaffold no held-out molecule shares its scaffold (ring systems and linkers) with \
 a training molecule, which is closer to how a model does on new chemistry. There is no test part: the \
@@ -57,6 +61,8 @@ $ twinwl train BBBP.csv -o bbbp.twinwl --method stwin-svc --edge-labels
 $ twinwl train solubility.csv -o solubility.twinwl --target logS --method stwin-svc
 
 $ twinwl train MUTAG -o exact.twinwl --method stwin-svc --features joint --readout canonical
+
+$ twinwl train tox21.csv -o tox21.twinwl --target all --method stwin-svc
 
 $ twinwl train NCI1 -o nci1.twinwl --method ntwin --layers 3 --hops 3
 """
@@ -179,7 +185,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     found = read_source(data, reading, "needed")
     if split == "scaffold":
         found = _by_scaffold(found, data)
-    chosen = task_of(found.targets, task, found.target)
+    chosen = task_of(found.targets, task, found.target, found.tasks)
     model = new_model(method, chosen, parameters, edge_labels=edge_labels, balanced=balanced, seed=seed)
     say(summary_of(found, chosen.name))
     say(f"Task: {chosen}")

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import MAX_ITEMS, NAME, Constraint, checked, instance, integer, is_a, items
+from twinwl.arguments import (
+    MAX_ITEMS,
+    NAME,
+    Constraint,
+    attribute_of,
+    checked,
+    foreign_array,
+    instance,
+    integer,
+    is_a,
+    items,
+)
 from twinwl.datasets.catalogue.cards import measure
 from twinwl.errors import LabelError, TwinWLError
 from twinwl.graphs.batch import GraphBatch
@@ -56,10 +67,17 @@ def _of_kinds(kinds: str, what: str) -> Constraint:
     return Constraint(f"an array of {what}, one per graph", accept)
 
 
+def _is_table(value: NDArray[np.generic]) -> NDArray[np.generic]:
+    if not is_a(value, np.ndarray) or value.ndim != 2 or value.dtype != np.float64 or value.shape[1] < 2:  # noqa: PLR2004
+        raise TypeError
+    return value
+
+
+_TABLE = Constraint("an array of float64, one row per graph and one column per task", _is_table)
 _PARTS: dict[str, tuple[Constraint | None, ...]] = {
     "name": (NAME,),
     "graphs": (instance(GraphBatch),),
-    "y": (_of_kinds("biufSU", "numbers or strings"), None),
+    "y": (_of_kinds("biufSU", "numbers or strings"), _TABLE, None),
     "groups": (_of_kinds("iu", "integers"), None),
     "smiles": (instance(tuple), None),
     "names": (instance(tuple),),
@@ -67,6 +85,7 @@ _PARTS: dict[str, tuple[Constraint | None, ...]] = {
     "errors": (instance(tuple),),
     "target": (NAME, None),
     "about": (NAME,),
+    "tasks": (instance(tuple),),
 }
 
 
@@ -78,8 +97,9 @@ class Dataset:
     ----------
     name : str
     graphs : GraphBatch
-    y : array, shape (n_graphs,), or None
-        The target of each graph, as in the file.
+    y : array, shape (n_graphs,) or (n_graphs, n_tasks), or None
+        The target of each graph, as in the file; of several tasks a table of floats, NaN where a target is
+        missing.
     groups : array of int64, shape (n_graphs,), or None
         Graphs of one group must stay in one fold (the pairs of EXP and TWINS).
     smiles : tuple of str, or None
@@ -94,6 +114,8 @@ class Dataset:
         The column of the targets.
     about : str
         One-line description of graphs and targets.
+    tasks : tuple of str
+        The columns of the targets, if there are several.
     card : Card
         Its figures.
     digest : str
@@ -116,10 +138,16 @@ class Dataset:
     errors: tuple[RowError, ...] = ()
     target: str | None = None
     about: str = ""
+    tasks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for what, constraints in _PARTS.items():
             checked(what, getattr(self, what), *constraints)
+        n_tasks = self.y.shape[1] if self.y is not None and self.y.ndim > 1 else 0
+        if n_tasks and not self.tasks:
+            object.__setattr__(self, "tasks", tuple(f"y{task}" for task in range(n_tasks)))
+        if len(self.tasks) != n_tasks:
+            raise TwinWLError(f"{self.name}: got {len(self.tasks)} tasks for {n_tasks} columns of targets")
         if len(self.graphs) and not self.rows.size:
             object.__setattr__(self, "rows", np.arange(len(self.graphs)))
         if len(self.graphs) and not self.names:
@@ -152,7 +180,8 @@ class Dataset:
         graphs
             A batch, or anything `twinwl.as_batch` accepts.
         y
-            One target per graph: numbers, strings or booleans. None if there are no targets.
+            One target per graph: numbers, strings or booleans. For several tasks an array or DataFrame of
+            numbers, one column per task, NaN where a target is missing. None if there are no targets.
         name
             Name of the data set in results.
         groups
@@ -172,8 +201,9 @@ class Dataset:
         codes = None
         if groups is not None:
             codes = np.unique(_column(groups, "groups", name), return_inverse=True)[1].astype(np.int64)
-        targets = None if y is None else _column(y, "y", name)
-        return cls(name, as_batch(graphs), targets, codes, smiles, about=about)
+        tasks, table = _tasks(y, name)
+        targets = table if y is None or table is not None else _column(y, "y", name)
+        return cls(name, as_batch(graphs), targets, codes, smiles, about=about, tasks=tasks)
 
     @cached_property
     def card(self) -> Card:
@@ -202,6 +232,7 @@ class Dataset:
             rows=self.rows[[graph]],
             target=self.target,
             about=self.about,
+            tasks=self.tasks,
         )
 
     @property
@@ -217,8 +248,38 @@ class Dataset:
     def __repr__(self) -> str:
         n_classes = self.card.n_classes
         known = "measured targets" if n_classes is None else f"{n_classes} class{'es' * (n_classes != 1)}"
+        known = f"{len(self.tasks)} tasks" if self.tasks else known
         targets = "without targets" if self.y is None else known
         return f"Dataset({self.name!r}, {len(self):,} graph{'s' * (len(self) != 1)}, {targets})"
+
+
+def _tasks(values: object, name: str) -> tuple[tuple[str, ...], NDArray[np.float64] | None]:
+    """Return the names and the table of several tasks; no names and None if it is not a table."""
+    keys = attribute_of(values, "columns")
+    if keys is not None:  # a frame
+        names = tuple(str(key) for key in items("y", keys, "named columns"))
+        if len(set(names)) < len(names):
+            twice = next(key for key in names if names.count(key) > 1)
+            raise TwinWLError(f"{name}: {names.count(twice)} columns of y are called {twice!r}; rename one")
+        columns = [
+            foreign_array(f"{name}: column {key!r} of y", values[key], np.float64)  # type: ignore[index]
+            for key in keys
+        ]
+        table = np.stack(columns, axis=1) if columns else np.empty((0, 0))
+    elif is_a(values, np.ndarray) and values.ndim == 2:  # noqa: PLR2004
+        names, table = (), foreign_array(f"{name}: y", values, np.float64)
+    else:
+        return (), None
+    if table.shape[1] < 2:  # noqa: PLR2004
+        raise TwinWLError(
+            f"{name}: y has {table.shape[1]} columns; give one target per graph, or several tasks"
+        )
+    wrong = np.argwhere(np.isinf(table))
+    if len(wrong):
+        row, task = wrong[0].tolist()
+        called = names[task] if names else f"y{task}"
+        raise TwinWLError(f"{name}: task {called!r} of row {row} is infinite; correct it, or set it to NaN")
+    return names, table.copy()
 
 
 def _column(values: object, what: str, name: str) -> NDArray[np.generic]:
@@ -257,8 +318,13 @@ def content_digest(
         _add(total, b"" if array is None else np.ascontiguousarray(array, "<i8").tobytes())
     features = graphs.node_features
     _add(total, b"" if features is None else np.ascontiguousarray(features, "<f8").tobytes())
-    for labels in (nodes.vocabulary, edges.vocabulary if edges else (), () if y is None else y.tolist()):
+    column = () if y is None or y.ndim > 1 else y.tolist()
+    for labels in (nodes.vocabulary, edges.vocabulary if edges else (), column):
         _add(total, b"".join(map(label_token, labels)))
+    if y is not None and y.ndim > 1:
+        # There are many NaN, bit for bit; here all are the same one.
+        table = np.where(np.isnan(y), np.nan, y)
+        _add(total, f"{y.shape}".encode() + np.ascontiguousarray(table, "<f8").tobytes())
     return total.hexdigest()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from twinwl.arguments import FLAG, JOBS, PATH, checked, is_a, items, one_of
+from twinwl.arguments import FLAG, JOBS, PATH, Constraint, checked, is_a, items, one_of
 from twinwl.arguments import NAME as SOME_NAME
 from twinwl.datasets.catalogue.known import (
     check_known,
@@ -30,7 +30,10 @@ from twinwl.datasets.formats.tables import (
     choose_columns,
     csv_table,
     frame_table,
+    in_memory,
+    named_targets,
     obvious_target,
+    one_or_several,
     parquet_table,
     table_rows,
 )
@@ -38,7 +41,7 @@ from twinwl.datasets.formats.text_files import STDIN, decode, open_file
 from twinwl.datasets.generators.generated import GENERATED, check_generator_options
 from twinwl.datasets.kinds import FOLDER_KINDS, KINDS, NAME, ROW_KINDS, Place, known_kinds
 from twinwl.datasets.parse_cache import parsed
-from twinwl.datasets.rows import Row, Rows, read_rows
+from twinwl.datasets.rows import Row, Rows, read_rows, usable_targets
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, shown
 from twinwl.graphs.atom_labels import ATOMS
 from twinwl.progress import ProgressBar
@@ -68,12 +71,24 @@ _LONGEST_NAME = 200
 _FRAMES = {"pandas", "polars"}
 
 
+def _names(value: object) -> tuple[str, ...]:
+    names = tuple(SOME_NAME.accept(name) for name in items("target", value, "names of columns"))
+    if not names:
+        raise ValueError
+    return names
+
+
+_SEVERAL = Constraint("a list of such names", _names)
+ALL = "all"
+
+
 @dataclass(frozen=True)
 class Reading:
     """The options of `load_dataset` and of every subcommand for reading a source."""
 
     kind: str | None = None
-    target: str | None = None
+    target: str | tuple[str, ...] | None = None
+    """Column of the targets. Several: a tuple, names joined by commas, or ``"all"``."""
     smiles_column: str | None = None
     on_error: str = "skip"
     node_label: str | None = None
@@ -87,8 +102,9 @@ class Reading:
     """Processes that read molecules."""
 
     def __post_init__(self) -> None:
-        for option in ("target", "smiles_column", "node_label", "edge_label"):
+        for option in ("smiles_column", "node_label", "edge_label"):
             checked(option, getattr(self, option), SOME_NAME, None)
+        object.__setattr__(self, "target", checked("target", self.target, SOME_NAME, _SEVERAL, None))
         checked("kind", self.kind, one_of(*KINDS), None)
         checked("on_error", self.on_error, one_of("skip", "fail"))
         checked("data_dir", self.data_dir, PATH, None)
@@ -113,10 +129,25 @@ def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:
         target = reading.target
         if target is None and targets not in {"given", "none"}:
             target = obvious_target(properties_of(path), place.where, targets)
+        elif target is not None:
+            target = _targets_of_sdf(path, target)
         return Rows(place.where, "smiles", sdf_rows(path, target), target, reading.level, reading.n_jobs)
     return Rows(
         place.where, place.kind, line_rows(place.kind, place.where), None, reading.level, reading.n_jobs
     )
+
+
+def _targets_of_sdf(path: Path, target: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    """Return the properties that a target names; one that is not in the first record may be in others."""
+    from twinwl.datasets.formats.sdf import all_properties, properties_of  # noqa: PLC0415
+
+    known = properties_of(path)
+    if target == ALL and ALL not in known:
+        columns = all_properties(path)
+        columns.pop("title", None)
+        return one_or_several(usable_targets(columns, str(path)))
+    several = isinstance(target, tuple) or (target not in known and "," in target)
+    return named_targets(target, list(all_properties(path)), str(path)) if several else target
 
 
 def columns_of(place: Place, reading: Reading) -> dict[str, list[object]]:
@@ -271,7 +302,13 @@ def _read_single(rows: Rows, name: str) -> Dataset:
 
 
 def _rows_of_table(table: Table, reading: Reading, targets: Targets) -> Rows:
-    columns = choose_columns(table.header, table.name, reading.smiles_column, reading.target, targets)
+    target = reading.target
+    if target == ALL and ALL not in table.header:
+        smiles = choose_columns(table.header, table.name, reading.smiles_column, None, "none").smiles
+        table, cells = in_memory(table)
+        cells.pop(smiles)
+        target = one_or_several(usable_targets(cells, table.name))
+    columns = choose_columns(table.header, table.name, reading.smiles_column, target, targets)
     return Rows(
         table.name, "smiles", table_rows(table, columns), columns.target, reading.level, reading.n_jobs
     )

@@ -71,6 +71,7 @@ def to_arrays(content: Dataset) -> dict[str, NDArray[np.generic]]:
         "names": content.names,
         "errors": content.errors,
         "target": content.target,
+        "tasks": content.tasks,
     }
     # Within its graph a neighbour has a small number, mostly one byte.
     shift = np.repeat(graphs.graph_ptr[:-1], np.diff(graphs.indptr[graphs.graph_ptr]))
@@ -123,6 +124,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Dataset:
         rows=arrays["rows"].astype(np.int64),
         errors=tuple(RowError(*error) for error in about["errors"]),
         target=about["target"],
+        tasks=tuple(about.get("tasks", ())),
     )
 
 

@@ -7,7 +7,7 @@ import itertools
 import math
 import numbers
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,13 +18,14 @@ from twinwl.graphs.from_smiles import read_smiles
 from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from twinwl.graphs.atom_labels import AtomLevel
 
-__all__ = ["BLOCK", "Row", "Rows", "as_targets", "is_missing", "read_rows", "stream_rows", "warn_left_out"]
+__all__ = ["BLOCK", "Row", "Rows", "as_targets", "is_missing", "read_rows", "stream_rows", "task_table"]
+__all__ += ["usable_targets", "warn_left_out"]
 
 BLOCK = 4096  # rows at a time: RDKit's molecules are large, the graphs made from them are not
 _MISSING = {"", "nan", "na", "n/a", "none", "null", "<na>"}
@@ -58,8 +59,8 @@ class Rows(NamedTuple):
     kind: str
     """Format of the text of a row, ``"smiles"`` or ``"graph6"``."""
     rows: Iterable[Row]
-    target: str | None = None
-    """The column of the targets."""
+    target: str | tuple[str, ...] | None = None
+    """The column of the targets; several if there are several tasks, and a row's target is a tuple then."""
     atoms: AtomLevel = "skeleton"
     """Content of the labels of molecules."""
     n_jobs: int | None = None
@@ -96,7 +97,11 @@ def read_rows(rows: Rows, name: str, on_error: str = "skip") -> Dataset:
     except TwinWLError as error:
         raise GraphInputError(f"{rows.source}: {error}") from error
     target = rows.target
-    y = None if target is None else as_targets([row.target for row in kept], target, rows.source, kept)
+    values = [row.target for row in kept]
+    if isinstance(target, tuple):
+        y: NDArray[np.generic] | None = task_table(values, target, rows.source, kept)
+    else:
+        y = None if target is None else as_targets(values, target, rows.source, kept)
     return _dataset(_Block(graphs, kept, errors), rows, name, y)
 
 
@@ -125,7 +130,8 @@ def _dataset(block: _Block, rows: Rows, name: str, y: NDArray[np.generic] | None
         names=tuple(row.name for row in block.rows),
         rows=np.array([row.row for row in block.rows], np.int64),
         errors=tuple(block.errors),
-        target=rows.target,
+        target=None if isinstance(rows.target, tuple) else rows.target,
+        tasks=rows.target if isinstance(rows.target, tuple) and y is not None else (),
     )
 
 
@@ -173,9 +179,10 @@ def is_missing(value: object) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value)) or str(value) in {"<NA>", "NaT"}
 
 
-def _usable(chunk: list[Row], target: str | None) -> tuple[list[Row], list[RowError]]:
+def _usable(chunk: list[Row], target: object) -> tuple[list[Row], list[RowError]]:
     """Separate rows that are complete from those that are not."""
-    missing = ("target", f"its target {target!r} is missing")
+    several = isinstance(target, tuple)
+    missing = ("target", "all its targets are missing" if several else f"its target {target!r} is missing")
     errors = [
         RowError(row.row, row.line, *(("graph", row.problem) if row.problem else missing))
         for row in chunk
@@ -274,6 +281,74 @@ def _refuse_mixture(values: list[object], target: str, source: str, rows: Sequen
             f"{source}{where}: target {target!r}: got {shown(values[texts[0]])}, and {measured} in another "
             "row; correct it, leave the cell empty, or choose another column"
         )
+
+
+def task_table(
+    values: list[Any], tasks: tuple[str, ...], source: str, rows: Sequence[Row]
+) -> NDArray[np.float64]:
+    """Return the targets of several tasks, one column each, as numbers; NaN where one is missing.
+
+    >>> task_table([(1, "")], ("toxic", "approved"), "m.csv", [Row(0, 2, "CC", "CC")])
+    array([[ 1., nan]])
+    """
+    table = np.full((len(values), len(tasks)), np.nan)
+    for place, cells in enumerate(values):
+        for task, cell in enumerate(cells):
+            if is_missing(cell):
+                continue
+            try:
+                table[place, task] = _number(cell)
+            except ValueError as error:
+                raise GraphInputError(
+                    f"{source}{_place(rows[place])}: target {tasks[task]!r}: got {shown(cell)}, expected "
+                    "numbers where there are several targets; leave that column out, or write its classes as "
+                    "0 and 1"
+                ) from error
+            if math.isinf(table[place, task]):
+                raise GraphInputError(
+                    f"{source}{_place(rows[place])}: target {tasks[task]!r}: got an infinite number, "
+                    "expected finite ones"
+                )
+    empty = np.flatnonzero(np.isnan(table).all(axis=0))
+    if len(empty):
+        raise GraphInputError(
+            f"{source}: target {tasks[empty[0]]!r} is missing in all rows; leave that column out"
+        )
+    return table
+
+
+def usable_targets(columns: Mapping[str, Sequence[object]], source: str) -> tuple[str, ...]:
+    """Return the columns that can be targets: of finite numbers, at least two of which differ.
+
+    A warning names the others.
+
+    Raises
+    ------
+    GraphInputError
+        If there are none; the message says why each column is none.
+    """
+    reasons = {name: _unusable(cells) for name, cells in columns.items()}
+    usable = tuple(name for name, reason in reasons.items() if not reason)
+    others = ", ".join(f"{name!r} ({reason})" for name, reason in reasons.items() if reason)
+    if not usable:
+        raise GraphInputError(
+            f"{source}: no column can be a target: {others or 'there is none beside the SMILES'}"
+        )
+    if others:
+        warn_caller(f"{source}: target: all leaves out {others}")
+    return usable
+
+
+def _unusable(cells: Sequence[object]) -> str:
+    """Say why a column cannot be a target; empty if it can."""
+    known = [cell for cell in cells if not is_missing(cell)]
+    try:
+        numbers = {_number(cell) for cell in known}
+    except ValueError:
+        return "text"
+    if not all(map(math.isfinite, numbers)):
+        return "infinite numbers"
+    return "" if len(numbers) > 1 else "one value" if numbers else "empty"
 
 
 def _number(value: object) -> float:

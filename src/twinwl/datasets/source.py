@@ -31,7 +31,7 @@ from twinwl.datasets.rows import BLOCK, as_targets, is_missing, read_rows, strea
 from twinwl.errors import GraphInputError, TwinWLError, nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from twinwl.datasets.formats.tables import Targets
 
@@ -46,6 +46,7 @@ __all__ = [
     "read_one",
     "read_source",
     "read_with_targets",
+    "targets_in",
 ]
 
 
@@ -54,7 +55,7 @@ def load_dataset(
     data_dir: str | Path | None = None,
     *,
     kind: str | None = None,
-    target: str | None = None,
+    target: str | Sequence[str] | None = None,
     smiles_column: str | None = None,
     on_error: str = "skip",
     node_label: str | None = None,
@@ -87,7 +88,10 @@ def load_dataset(
     target
         Column of a table, or property of an SD file, with the targets. None uses the only column besides
         the SMILES, or the one called label, class, target or y; if there is no such column, the data set
-        has no targets.
+        has no targets. Several targets are a list of names, or names joined by commas, or ``"all"``: every
+        column of numbers of which at least two differ (a warning names the others). ``y`` is then a table
+        with one column per task, NaN where a target is missing, and ``tasks`` names them; only rows without
+        any target are left out.
     smiles_column
         Column of a table with the SMILES; None finds it by its name.
     on_error
@@ -127,7 +131,7 @@ def load_dataset(
     """
     reading = Reading(
         kind=kind,
-        target=target,
+        target=target,  # type: ignore[arg-type]  # a list becomes a tuple there
         smiles_column=smiles_column,
         on_error=on_error,
         node_label=node_label,
@@ -250,15 +254,20 @@ def read_with_targets(source: object, reading: Reading) -> tuple[Dataset, list[A
     if reading.target is None or not columns:
         found = read_source(source, reading, "none")
         return found, None if found.y is None else found.y.tolist()
-    if reading.target not in columns:
+    if not is_a(reading.target, str) or reading.target not in columns:
         raise GraphInputError(
-            f"{shown(source)}: target: got {reading.target!r}; {nearest(reading.target, columns)}"
+            f"{shown(source)}: target: got {reading.target!r}; {nearest(str(reading.target), columns)}"
         )
     found = read_source(source, replace(reading, target=None), "none")
-    cells = [columns[reading.target][row] for row in found.rows]
+    return found, targets_in(columns, reading.target, found)
+
+
+def targets_in(columns: Mapping[str, Sequence[object]], target: str, found: Dataset) -> list[Any]:
+    """Return the target of each graph, from the columns of its source; None where it is missing."""
+    cells = [columns[target][row] for row in found.rows]
     known = [cell for cell in cells if not is_missing(cell)]
-    values = iter(as_targets(known, reading.target, found.name).tolist())
-    return found, [None if is_missing(cell) else next(values) for cell in cells]
+    values = iter(as_targets(known, target, found.name).tolist())
+    return [None if is_missing(cell) else next(values) for cell in cells]
 
 
 def check_source(source: str | Path, reading: Reading, targets: Targets = "obvious") -> None:

@@ -51,7 +51,7 @@ class Tasks:
     Attributes
     ----------
     names : tuple of str
-        Name of each task: the column of a DataFrame, else ``y0``, ``y1``, ….
+        Name of each task: the column of a DataFrame or the key of a dictionary, else ``y0``, ``y1``, ….
     columns : tuple of array, each of shape (n_graphs,)
         The targets of each task. Whole numbers are integers, even where NaN had made them floats.
     known : array of bool, shape (n_graphs, n_tasks)
@@ -225,10 +225,10 @@ def one_each(answers: list[_Made], names: Sequence[str]) -> list[_Made]:  # noqa
 class MultiTask:
     """Learning of several tasks at once, from a table of targets with missing entries.
 
-    ``fit`` takes ``y`` of shape (n_graphs, n_tasks), an array or a DataFrame, with NaN (or None) where a
-    target is unknown. As for scikit-learn's estimators with several outputs, ``predict`` (and
-    ``decision_function``) then return one column per task, ``predict_proba`` a list with one array per task,
-    and fitted attributes of which each task has its own, such as ``classes_``, are lists.
+    ``fit`` takes ``y`` of shape (n_graphs, n_tasks), an array or a DataFrame (or a dictionary of columns),
+    with NaN (or None) where a target is unknown. As for scikit-learn's estimators with several outputs,
+    ``predict`` (and ``decision_function``) then return one column per task, ``predict_proba`` a list with one
+    array per task, and fitted attributes of which each task has its own, such as ``classes_``, are lists.
 
     Attributes
     ----------
@@ -240,6 +240,7 @@ class MultiTask:
 
     tasks_: tuple[str, ...] | None = None
     target_: str
+    atoms_: str
 
     def for_task(self, task: str | int) -> Self:
         """Return the model of one task, as if it had been trained on that task alone.
@@ -266,6 +267,8 @@ class MultiTask:
             return self
         model = copy.copy(self._of_task(place))
         model.target_ = self.tasks_[place]
+        if (atoms := attribute_of(self, "atoms_")) is not None:
+            model.atoms_ = atoms
         return model
 
     def _one_task(self, task: str | int | None) -> Self:
@@ -344,6 +347,14 @@ def _listing(names: Sequence[str]) -> str:
 
 def _columns(y: object) -> tuple[list[str], list[NDArray[np.generic]]] | None:
     """Cut a table into named columns; None if it is not a table, or has one column."""
+    if is_a(y, dict):
+        names = [str(name) for name in y]
+        lists = [items(f"targets of task {name!r}", y[name], "one target per graph") for name in y]
+        if len({len(values) for values in lists}) > 1:
+            raise TwinWLError(
+                "targets: got columns of different lengths, expected one entry per graph in each"
+            )
+        return names, [as_array(values, "targets") for values in lists]
     keys = attribute_of(y, "columns")
     if keys is not None and attribute_of(y, "to_numpy") is not None:  # a frame of pandas or polars
         names = [str(key) for key in items("targets", keys, "a frame with named columns")]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from twinwl.arguments import checked, number, one_of
 from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.source import Reading, read_columns, read_with_targets
+from twinwl.datasets.opening import ALL
+from twinwl.datasets.source import Reading, read_columns, read_source, read_with_targets, targets_in
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.leaks import copies_of
 from twinwl.graphs.atom_labels import LADDER
@@ -20,7 +22,7 @@ from twinwl.progress import ProgressBar
 from twinwl.stwin.near_graphs import NearGraphs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from twinwl.arrays import Int64
 
@@ -41,11 +43,15 @@ class Member(NamedTuple):
 
 
 class AuditedSet(NamedTuple):
-    """A set with one target per graph (None if it is missing), and the column of the targets."""
+    """A data set, the target of each graph (None where it is missing), and the column they come from.
+
+    With several columns of targets, ``tasks`` has them by name instead.
+    """
 
     data: Dataset
     targets: list[Any] | None
     target: str | None
+    tasks: Mapping[str, list[Any]] = MappingProxyType({})
 
 
 class Match(NamedTuple):
@@ -183,7 +189,7 @@ def audit(
     *others: object,
     near: float = 0.9,
     level: str | None = None,
-    target: str | None = None,
+    target: str | Sequence[str] | None = None,
     smiles_column: str | None = None,
 ) -> Audit:
     """Find graphs that earlier data sets have too, or nearly, and copies with different targets.
@@ -220,7 +226,7 @@ def audit(
     array([1])
     """
     near = float(checked("near", near, number(0, 1, above=True)))
-    reading = Reading(target=target, smiles_column=smiles_column)
+    reading = Reading(target=target, smiles_column=smiles_column)  # type: ignore[arg-type]
     return audit_sets([read_audited(source, reading) for source in (train, *others)], near, level)
 
 
@@ -293,11 +299,26 @@ def _member(one: AuditedSet, graph: int) -> Member:
 
 def read_audited(source: object, reading: Reading) -> AuditedSet:
     """Read a set, with its targets if it has the column."""
-    if reading.target is not None and not isinstance(source, Dataset):
-        columns = read_columns(source, replace(reading, target=None))
-        if columns and reading.target not in columns:
-            reading = replace(reading, target=None)
-    return AuditedSet(*read_with_targets(source, reading), reading.target)
+    if isinstance(source, Dataset):
+        if source.tasks:
+            table = np.where(np.isnan(source.targets), None, source.targets)  # type: ignore[call-overload]
+            return AuditedSet(source, None, None, dict(zip(source.tasks, table.T.tolist(), strict=True)))
+        return AuditedSet(*read_with_targets(source, reading), _name(reading.target))
+    target, plain = reading.target, replace(reading, target=None)
+    columns = {} if target is None else read_columns(source, plain)
+    if target is None or (isinstance(target, str) and (target in columns or not columns)):
+        return AuditedSet(*read_with_targets(source, reading), _name(target))
+    if target == ALL:
+        names = read_source(source, reading, "given").tasks
+    else:
+        asked = target.split(",") if isinstance(target, str) else target
+        names = tuple(name.strip() for name in asked if name.strip() in columns)
+    found, _ = read_with_targets(source, plain)
+    return AuditedSet(found, None, None, {name: targets_in(columns, name, found) for name in names})
+
+
+def _name(target: str | tuple[str, ...] | None) -> str | None:
+    return target if isinstance(target, str) else None
 
 
 def _named_apart(sets: Sequence[AuditedSet]) -> list[AuditedSet]:
@@ -374,16 +395,20 @@ def _strength(match: Match, levels: tuple[str, ...]) -> tuple[int, float]:
 
 def _contradictions(sets: Sequence[AuditedSet], copies: Sequence[Int64], level: str) -> list[Contradiction]:
     """Find copies with different targets: within a set, and between sets whose targets have one name."""
-    comparable: dict[str, list[int]] = {}
+    comparable: dict[str, list[tuple[int, list[Any]]]] = {}
     for place, one in enumerate(sets):
         if one.targets is not None:
-            comparable.setdefault(one.target or f"set {place}", []).append(place)
+            comparable.setdefault(one.target or f"set {place}", []).append((place, one.targets))
+        for name, values in one.tasks.items():
+            named = [None if value is None else f"{name} = {value}" for value in values]
+            comparable.setdefault(name, []).append((place, named))
     found = []
-    for places in comparable.values():
+    for columns in comparable.values():
         members: dict[int, list[Member]] = {}
-        for place in places:
+        for place, values in columns:
             for graph, group in enumerate(copies[place].tolist()):
-                members.setdefault(group, []).append(_member(sets[place], graph))
+                member = _member(sets[place], graph)._replace(target=values[graph])
+                members.setdefault(group, []).append(member)
         found += [
             Contradiction(level, tuple(copies_of_one))
             for copies_of_one in members.values()

@@ -210,6 +210,10 @@ def ceiling(
     readouts = {" + ".join(part.name for part in parts): parts for parts in map(resolve, choices)}
     data = Dataset.from_graphs(graphs, y)
     batch, targets = labels_only(data.graphs, ignore_features=ignore_features), data.targets
+    if data.tasks:
+        raise TwinWLError(
+            f"y: got {len(data.tasks)} columns, expected one target per graph; give one of them"
+        )
     if not len(batch):
         raise TwinWLError("graphs: got no graphs, expected at least two")
     if not checked("edge_labels", edge_labels, FLAG):

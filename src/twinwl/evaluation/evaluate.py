@@ -183,9 +183,9 @@ def evaluate(
 def _task(method: Method, data: Dataset, asked: str) -> Task:
     """Choose the task: as requested, or else by the method, or else by the targets."""
     if asked != "auto" or len(method.tasks) > 1:
-        return task_of(data.targets, asked, data.target)
+        return task_of(data.targets, asked, data.target, data.tasks)
     (only,) = method.tasks
-    looks = task_of(data.targets, "auto", data.target)
+    looks = task_of(data.targets, "auto", data.target, data.tasks)
     fits = looks.name != only and suits(data.targets, only)
     return Task(only, f"that is what {method.name} does") if fits else looks
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.leaks import leaked_test_graphs
-from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, answers_of, measure, names_for
+from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, names_for
+from twinwl.evaluation.task_metrics import scores_of, task_answers_of
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -104,10 +105,10 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> Row:
         )
         history = estimator.history_
         curves = {"validation_loss": history.validation_loss}
-        if asked.task == "classification":
+        if asked.task == "classification" and not data.tasks:  # several tasks have no curves of accuracy
             accuracy = {"validation": history.validation_accuracy, "test": history.monitor_accuracy}
             curves = {**accuracy, **curves}
-        if asked.scoring == "accuracy":
+        if asked.scoring == "accuracy" and not data.tasks:
             validation_score = history.best_validation_accuracy
         elif asked.choose:
             validation_score = _judged(estimator, unit, data, asked)
@@ -119,13 +120,14 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> Row:
             validation_score = _judged(without, unit, data, asked)
         _fit(estimator, data, fold.training_part)
     metrics = [name for name in asked.metrics if not asked.optional or _can_give(estimator, name)]
-    answers = answers_of(estimator, test, y[fold.test], metrics)
-    scores = measure(answers, metrics)
+    answers = task_answers_of(estimator, test, y[fold.test], metrics, data.tasks)
+    scores = scores_of(answers, metrics)
     leaked = leaked_test_graphs(copies, fold)
     if leaked.any() and not leaked.all():
         headline = names_for(asked.task)[0]
-        scores[headline + WITHOUT_COPIES] = measure(answers.part(~leaked), [headline])[headline]
-    return {
+        kept = scores_of(answers.part(~leaked), [headline])
+        scores |= {headline + WITHOUT_COPIES: kept[headline]} if headline in kept else {}
+    row: Row = {
         **unit.key,
         "scores": scores,
         "metrics": metrics,
@@ -141,6 +143,7 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> Row:
         "task": asked.task,
         "scoring": asked.scoring,
     }
+    return {**row, "tasks": list(data.tasks)} if data.tasks else row
 
 
 def versions() -> dict[str, str]:
@@ -176,8 +179,8 @@ def _can_give(estimator: BaseEstimator, metric: str) -> bool:
 def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, asked: Asked) -> float:
     """Return the score on the hold-out of an estimator that was trained without it."""
     held = unit.fold.validation
-    answers = answers_of(estimator, data.graphs[held], data.targets[held], [asked.scoring])
-    score = measure(answers, [asked.scoring]).get(asked.scoring)
+    answers = task_answers_of(estimator, data.graphs[held], data.targets[held], [asked.scoring], data.tasks)
+    score = scores_of(answers, [asked.scoring]).get(asked.scoring)
     if score is None:
         raise TwinWLError(
             f"scoring: {asked.scoring} is undefined on the {len(held)} graphs held out in fold "

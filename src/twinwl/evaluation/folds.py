@@ -11,6 +11,7 @@ import numpy as np
 from twinwl.arguments import checked, integer
 from twinwl.errors import TwinWLError
 from twinwl.estimators.hold_out import hold_out
+from twinwl.estimators.multitask import Tasks, rarest_classes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,8 +96,8 @@ def make_folds(
 
     Parameters
     ----------
-    y : array, shape (n_graphs,)
-        Classes.
+    y : array, shape (n_graphs,) or (n_graphs, n_tasks)
+        Classes; of several tasks, graphs are stratified by the rarest class that they have.
     groups : array of int64, shape (n_graphs,), optional
         Graphs of one group stay in one fold, and on one side of the inner hold-out.
     n_folds
@@ -118,9 +119,12 @@ def make_folds(
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold  # noqa: PLC0415
 
     y = np.asarray(y)
-    classes, codes = np.unique(y if stratified else np.zeros(len(y)), return_inverse=True)
+    several = y.ndim > 1
+    classes, codes = np.unique(_strata(y, stratified=stratified), return_inverse=True)
     dense = None if groups is None else _dense(groups, len(y))
-    _check(classes, codes, dense, n_folds, stratified=stratified)
+    if several:  # a class too rare for that many folds is not worth an error: other tasks can do without it
+        classes, codes = np.unique(_with_rare_joined(codes, n_folds), return_inverse=True)
+    _check(classes, codes, dense, n_folds, stratified=stratified and not several)
     kind = StratifiedKFold if dense is None else StratifiedGroupKFold
     splitter = kind(n_splits=n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
@@ -141,8 +145,26 @@ def hold_out_tenth(
     stratified: bool = True,
 ) -> Fold:
     """Return a fold whose hold-out is a tenth of a training part."""
-    codes = np.unique(y if stratified else np.zeros(len(y)), return_inverse=True)[1].astype(np.int64)
+    codes = np.unique(_strata(y, stratified=stratified), return_inverse=True)[1].astype(np.int64)
     return _held_out(training, test, codes, groups, seed, 0)
+
+
+def _strata(y: NDArray[np.generic], *, stratified: bool) -> NDArray[np.generic]:
+    """Return what to stratify by: the classes, or of several tasks each graph's rarest class."""
+    if not stratified:
+        return np.zeros(len(y))
+    if y.ndim == 1:
+        return y
+    tasks = Tasks.of(y, len(y), empty=True)
+    assert tasks is not None  # noqa: S101  (it has two axes)
+    codes = [np.unique(column, return_inverse=True)[1] for column in tasks.columns]
+    return rarest_classes(np.where(tasks.known, np.stack(codes, axis=1), -1))
+
+
+def _with_rare_joined(codes: Int64, n_folds: int) -> Int64:
+    """Give classes with fewer graphs than there are folds the code of the most common class."""
+    counts = np.bincount(codes)
+    return np.where(counts[codes] < n_folds, counts.argmax(), codes)
 
 
 def _held_out(

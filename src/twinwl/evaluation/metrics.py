@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
 
 __all__ = ["METRICS", "WITHOUT_COPIES", "Answers", "Metric", "answers_of", "check_metrics", "figures"]
-__all__ += ["known_metrics", "measure", "names_for"]
+__all__ += ["known_metrics", "measure", "names_for", "predictions_of"]
 
 WITHOUT_COPIES = "-without-duplicates"  # suffix of a metric: on test graphs without a copy in training
 _TWO = 2
@@ -253,16 +253,24 @@ def answers_of(
     TwinWLError
         If one of them needs probabilities and the estimator gives none.
     """
+    predicted, shares = predictions_of(estimator, graphs, names)
+    probability = None if shares is None else np.asarray(shares, dtype=np.float64)
+    return Answers(y, predicted, probability, getattr(estimator, "classes_", np.unique(y)))
+
+
+def predictions_of(
+    estimator: object, graphs: GraphBatch, names: Sequence[str]
+) -> tuple[NDArray[np.generic], object]:
+    """Return what an estimator predicts, and its probabilities if a metric needs them, else None."""
     predicted = np.asarray(estimator.predict(graphs))  # type: ignore[attr-defined]
     ranked = [name for name in names if METRICS[name].needs_probabilities]
-    probability = None
-    if ranked:
-        if not hasattr(estimator, "predict_proba"):
-            raise TwinWLError(
-                f"{', '.join(ranked)}: {type(estimator).__name__} has no predict_proba; choose other metrics"
-            )
-        probability = np.asarray(estimator.predict_proba(graphs), dtype=np.float64)
-    return Answers(y, predicted, probability, getattr(estimator, "classes_", np.unique(y)))
+    if not ranked:
+        return predicted, None
+    if not hasattr(estimator, "predict_proba"):
+        raise TwinWLError(
+            f"{', '.join(ranked)}: {type(estimator).__name__} has no predict_proba; choose other metrics"
+        )
+    return predicted, estimator.predict_proba(graphs)
 
 
 def measure(answers: Answers, names: Sequence[str]) -> dict[str, float]:

@@ -74,7 +74,7 @@ class Summary:
     @property
     def figure(self) -> str:
         """Mean and standard deviation as tables show them; one fold has no deviation."""
-        metric = METRICS[self.metric.removesuffix(WITHOUT_COPIES)]
+        metric = METRICS[self.metric.partition("@")[0].removesuffix(WITHOUT_COPIES)]
         return metric.text(self.mean, None if len(self.fold_scores) == 1 else self.std)
 
     def __str__(self) -> str:
@@ -102,7 +102,7 @@ def summarise(rows: Sequence[Row], protocol: str, metric: str = "accuracy") -> S
     protocol
         ``"fair"``, ``"best-epoch"`` or ``"best-fold-epoch"``.
     metric
-        Name of the score; the optimistic protocols support only accuracy.
+        Name of the score, of one task ``metric@task``; the optimistic protocols support only accuracy.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def _fair(by_fold: dict[tuple[int, int], list[Row]], metric: str) -> Summary:
     scores, configs = [], []
     for group in by_fold.values():
         best = group[0] if len(group) == 1 else max(group, key=_on_hold_out)
-        if metric not in {*best["scores"], *best.get("metrics", ())}:
+        if metric.partition("@")[0] not in {*best["scores"], *best.get("metrics", ())}:
             raise TwinWLError(f"the results have no {metric!r}; evaluate again with this metric")
         scores.append(best["scores"].get(metric, math.nan))  # asked for and not there: not defined
         configs.append(best["config"])

@@ -10,6 +10,7 @@ import numpy as np
 from twinwl.errors import TwinWLError, import_extra
 from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, names_for
 from twinwl.evaluation.protocols import PROTOCOLS, Summary, summarise
+from twinwl.evaluation.task_metrics import of_task
 from twinwl.evaluation.tasks import Task
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ __all__ = ["Evaluation", "Record"]
 _CLASSES = Task("classification", "")
 
 
-class Record(TypedDict):
-    """One row of the table of an evaluation."""
+class Record(TypedDict, total=False):
+    """One row of the table of an evaluation; it has a ``task`` if there are several, "" for their mean."""
 
     dataset: str
     method: str
@@ -33,6 +34,7 @@ class Record(TypedDict):
     mean: float
     std: float
     n_folds: int
+    task: str
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,11 @@ class Evaluation:
         """Summarise the results under a protocol; None if it does not apply (a method without epochs)."""
         protocol = self.protocol if protocol is None else protocol
         return summarise(self.rows, protocol, self.metric if metric is None else metric)
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks, if there are several; the main figures are means over them."""
+        return tuple(self.rows[0].get("tasks", ())) if self.rows else ()
 
     @property
     def fold_scores(self) -> tuple[float, ...]:
@@ -103,14 +110,16 @@ class Evaluation:
         """Return one record per protocol and metric that applies.
 
         ``n_folds`` counts the folds that the mean is over: those where the metric is defined. It is NaN where
-        there are none.
+        there are none. Of several tasks there are also records for each.
         """
-        readings = [("fair", metric) for metric in self.metrics]
-        readings += [(protocol, "accuracy") for protocol in PROTOCOLS[1:]]
+        readings = [("fair", metric, "") for metric in self.metrics]
+        readings += [("fair", metric, task) for task in self.tasks for metric in self.metrics]
+        readings += [(protocol, "accuracy", "") for protocol in PROTOCOLS[1:]]
         records: list[Record] = []
-        for protocol, metric in readings:
-            summary = self.summary(protocol, metric)
+        for protocol, metric, task in readings:
+            summary = self.summary(protocol, of_task(metric, task) if task else metric)
             if summary is not None:
+                of: Record = {"task": task} if self.tasks else {}
                 records.append(
                     {
                         "dataset": self.dataset,
@@ -121,6 +130,7 @@ class Evaluation:
                         "mean": summary.mean,
                         "std": summary.std,
                         "n_folds": len(summary.defined),
+                        **of,
                     }
                 )
         return records
@@ -144,7 +154,8 @@ class Evaluation:
         lines += [f"  {self.task}"] * bool(self.task.reason)
         lines += [f"  {self.split}"] * bool(self.split)
         lines += [f"  {'fair':<16} {self.summary('fair', metric)}" for metric in self.metrics]
-        for protocol in PROTOCOLS[1:] if headline == "accuracy" else ():
+        lines += self._about_tasks()
+        for protocol in PROTOCOLS[1:] if headline == "accuracy" and not self.tasks else ():
             summary = self.summary(protocol, "accuracy")
             lines.append(f"  {protocol:<16} {'–' if summary is None else summary}")
         if self.n_leaked:
@@ -154,3 +165,27 @@ class Evaluation:
             without = f"; {headline} without them {mean}" if known else ""
             lines.append(f"  {self.n_leaked} test graphs have an isomorphic copy in training{without}")
         return "\n".join(lines)
+
+    def _about_tasks(self) -> list[str]:
+        """Say that the figures are means, show those of each task, and say where one was left out."""
+        if not self.tasks:
+            return []
+        ranked = [name for name in self.metrics if name in {"roc-auc", "average-precision", "rmse", "r2"}]
+        shown = list(dict.fromkeys([self.metric, *ranked]))
+        lines = [f"  means over {len(self.tasks)} tasks, each on the graphs whose target is known:"]
+        for task in self.tasks:
+            found = [(name, self.summary("fair", of_task(name, task))) for name in shown]
+            figures = ", ".join(f"{METRICS[name].title} {one.figure}" for name, one in found if one)
+            lines.append(f"    {task}: {figures}")
+        for name in shown:
+            scores = {task: self.summary("fair", of_task(name, task)) for task in self.tasks}
+            gaps = {
+                task: len(one.fold_scores) - len(one.defined)
+                for task, one in scores.items()
+                if one is not None
+            }
+            lacking = ", ".join(f"{task} ({count})" for task, count in gaps.items() if count)
+            if lacking:
+                title = METRICS[name].title
+                lines.append(f"  {title} of folds whose test graphs lack a class is left out: {lacking}")
+        return lines

@@ -124,6 +124,7 @@ def split_of(
     stratified = task == "classification"
     if split is None or (is_a(split, str) and split == "stratified"):
         kinds = "stratified " * stratified + "folds" + ", groups kept together" * (data.groups is not None)
+        kinds += ", by each graph's rarest class" * (stratified and bool(data.tasks))
         return Split(
             f"{n_folds} folds",
             f"{n_folds} {kinds}",
@@ -288,12 +289,7 @@ def _refuse_missing(cells: list[object], what: str, data: Dataset, expected: str
 def _completed(fold: Fold, data: Dataset, what: str, seed: int, *, stratified: bool) -> Fold:
     """Refuse a split that hides a class or tears groups apart; hold a tenth out where nothing is."""
     if stratified:
-        hidden = np.setdiff1d(data.targets, data.targets[fold.train])
-        if len(hidden):
-            raise TwinWLError(
-                f"{what}: class {shown(hidden.tolist()[0])} has no graph among those to learn from "
-                f"({_sizes(fold)}); use another split"
-            )
+        _refuse_hidden_classes(fold, data, what)
     if data.groups is not None and np.isin(data.groups[fold.test], data.groups[fold.training_part]).any():
         raise TwinWLError(
             f"{what}: graphs of one group are on both sides, so its figures would mislead; leave groups or "
@@ -302,6 +298,20 @@ def _completed(fold: Fold, data: Dataset, what: str, seed: int, *, stratified: b
     if not len(fold.validation):
         return hold_out_tenth(fold.train, fold.test, data.targets, data.groups, seed, stratified=stratified)
     return fold
+
+
+def _refuse_hidden_classes(fold: Fold, data: Dataset, what: str) -> None:
+    """Refuse a split that leaves no graph of a class to learn from."""
+    y = data.targets
+    for place, column in enumerate(y.T if y.ndim > 1 else [y]):
+        hidden = np.setdiff1d(column, column[fold.train])
+        hidden = hidden[hidden == hidden]  # noqa: PLR0124  (NaN, which is no class)
+        if len(hidden):
+            of = f" of task {data.tasks[place]!r}" if data.tasks else ""
+            raise TwinWLError(
+                f"{what}: class {shown(hidden.tolist()[0])}{of} has no graph among those to learn from "
+                f"({_sizes(fold)}); use another split"
+            )
 
 
 def _sizes(fold: Fold) -> str:

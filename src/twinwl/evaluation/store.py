@@ -47,7 +47,8 @@ class Row(TypedDict, total=False):
     """One finished fold of one configuration; the first fields, up to ``fold``, identify it.
 
     A metric that is in ``metrics`` and not in ``scores`` is undefined on that fold. A missing ``task`` means
-    classification, a missing ``scoring`` means that the hold-out was scored by accuracy.
+    classification, a missing ``scoring`` means that the hold-out was scored by accuracy. With several
+    ``tasks``, the score of a metric is the mean over them, and ``metric@task`` that of one.
     """
 
     format: int
@@ -72,6 +73,7 @@ class Row(TypedDict, total=False):
     versions: dict[str, str]
     task: str
     scoring: str
+    tasks: list[str]
 
 
 def key_of(

@@ -10,7 +10,11 @@ from twinwl.arguments import checked, one_of
 from twinwl.errors import TwinWLError, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from twinwl.arrays import Float64
 
 __all__ = ["TASKS", "Task", "suits", "task_of"]
 
@@ -29,12 +33,14 @@ class Task(NamedTuple):
         return f"{self.name}: {self.reason}"
 
 
-def task_of(y: NDArray[np.generic], asked: str = "auto", target: str | None = None) -> Task:
+def task_of(  # noqa: PLR0911  (one per reason)
+    y: NDArray[np.generic], asked: str = "auto", target: str | None = None, tasks: Sequence[str] = ()
+) -> Task:
     """Decide between classification and regression.
 
     Parameters
     ----------
-    y : array, shape (n_graphs,)
+    y : array, shape (n_graphs,) or (n_graphs, n_tasks)
         The targets.
     asked
         ``"classification"`` or ``"regression"``; ``"auto"`` decides by the targets. Strings, booleans and two
@@ -42,6 +48,8 @@ def task_of(y: NDArray[np.generic], asked: str = "auto", target: str | None = No
         with many different values and few graphs per value.
     target
         Name of the targets, for messages.
+    tasks
+        Names of the columns, if there are several; all must be of one kind.
 
     Raises
     ------
@@ -52,6 +60,8 @@ def task_of(y: NDArray[np.generic], asked: str = "auto", target: str | None = No
     ('regression', 'classification')
     """
     asked = checked("task", asked, one_of("auto", *TASKS))
+    if y.ndim > 1:
+        return _task_of_columns(y.astype(np.float64), asked, tasks)
     called = "the target" if target is None else f"the target {target!r}"
     distinct = np.unique(y)
     if len(distinct) == 1:
@@ -81,12 +91,28 @@ def task_of(y: NDArray[np.generic], asked: str = "auto", target: str | None = No
     return Task(TASKS[0], f"{count}, all of them whole numbers")
 
 
+def _task_of_columns(y: Float64, asked: str, tasks: Sequence[str]) -> Task:
+    columns = [column[~np.isnan(column)] for column in y.T]
+    kinds = [task_of(column, asked, name) for column, name in zip(columns, tasks, strict=True)]
+    others = [place for place, kind in enumerate(kinds) if kind.name != kinds[0].name]
+    if others:
+        first, other = kinds[0], kinds[others[0]]
+        raise TwinWLError(
+            f"the targets are of two kinds, {first.name} ({first.reason}) and {other.name} ({other.reason}); "
+            "name targets of one kind, or choose the task"
+        )
+    known = 1 - np.isnan(y).mean()
+    return Task(kinds[0].name, f"{len(tasks)} tasks, {known:.0%} of their targets known; {kinds[0].reason}")
+
+
 def suits(y: NDArray[np.generic], task: str) -> bool:
     """Return whether targets fit a task: classes are not fractions, and measurements are numbers.
 
     >>> suits(np.array([0.5, 1.0]), "classification"), suits(np.array([0, 1]), "regression")
     (False, True)
     """
+    if y.ndim > 1:
+        return all(suits(column[~np.isnan(column)], task) for column in y.T.astype(np.float64))
     return bool(_fits(y, task).all())
 
 

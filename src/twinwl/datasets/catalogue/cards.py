@@ -89,8 +89,9 @@ def measure(name: str, graphs: GraphBatch, y: NDArray[np.generic] | None, about:
     >>> measure("tiny", GraphBatch.from_edges([[(0, 1)], []], num_nodes=[2, 1]), np.array([1, 0])).n_isolated
     1
     """
-    values, counts = np.unique(np.empty(0) if y is None else y, return_counts=True)
-    measured = values.dtype.kind == "f" and bool((values != np.floor(values)).any())
+    several = y is not None and y.ndim > 1
+    values, counts = np.unique(np.empty(0) if y is None or several else y, return_counts=True)
+    measured = several or (values.dtype.kind == "f" and bool((values != np.floor(values)).any()))
     edge_codes = graphs.edge_labels
     return Card(
         name,

@@ -27,7 +27,7 @@ _MAX_RECORD = 2**22  # characters; a molecule of 10,000 atoms takes about a mill
 _MAX_ATOMS, _MAX_RINGS = 10_000, 500  # RDKit reads so many in a second or two
 
 
-def sdf_rows(path: Path, target: str | None = None) -> Iterator[Row]:
+def sdf_rows(path: Path, target: str | tuple[str, ...] | None = None) -> Iterator[Row]:
     """Yield one row per record: its SMILES, its title as name, and one of its properties as target.
 
     Parameters
@@ -35,7 +35,7 @@ def sdf_rows(path: Path, target: str | None = None) -> Iterator[Row]:
     path
         An SD file, or a file of one molecule (``.mol``).
     target
-        The property to read as target; None reads no targets.
+        The property to read as target, or several; None reads no targets.
     """
     chem = import_extra("rdkit.Chem", "chem")
     logs = import_extra("rdkit.rdBase", "chem").BlockLogs
@@ -43,7 +43,8 @@ def sdf_rows(path: Path, target: str | None = None) -> Iterator[Row]:
         title = text.partition("\n")[0].strip()
         with logs():  # the reason kept with the row says all that RDKit would have logged
             smiles, value, problem = _parsed(chem, text, target)
-        lacks = target is not None and is_missing(value)
+        cells = value if isinstance(value, tuple) else (value,)
+        lacks = target is not None and all(map(is_missing, cells))
         yield Row(row, line, smiles, title or f"{path}#{row}", value, problem, lacks)
 
 
@@ -65,7 +66,7 @@ def _records(path: Path) -> Iterator[tuple[int, str]]:
         yield start, "".join(lines)
 
 
-def _parsed(chem: ModuleType, text: str, target: str | None) -> tuple[str, object, str]:
+def _parsed(chem: ModuleType, text: str, target: str | tuple[str, ...] | None) -> tuple[str, object, str]:
     """Return the SMILES of a record and its target, or the problem with it."""
     if len(text) > _MAX_RECORD:
         return "", None, f"the record has more than {_MAX_RECORD:,} characters"
@@ -79,7 +80,9 @@ def _parsed(chem: ModuleType, text: str, target: str | None) -> tuple[str, objec
         if molecule.GetNumAtoms() > _MAX_ATOMS or n_rings > _MAX_RINGS:
             size = f"{molecule.GetNumAtoms():,} atoms and about {max(n_rings, 0):,} rings"
             return "", None, f"it has {size}; the limits are {_MAX_ATOMS:,} and {_MAX_RINGS:,}"
-        value = molecule.GetProp(target) if target is not None and molecule.HasProp(target) else None
+        names = target if isinstance(target, tuple) else () if target is None else (target,)
+        cells = tuple(molecule.GetProp(name) if molecule.HasProp(name) else None for name in names)
+        value = cells if isinstance(target, tuple) else cells[0] if cells else None
         problems = chem.DetectChemistryProblems(molecule)
         if problems:
             return "", value, problems[0].Message().strip()

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 __all__ = ["Columns", "Table", "Targets", "all_cells", "choose_columns", "csv_table", "frame_table"]
-__all__ += ["obvious_target", "parquet_table", "smiles_column_of", "table_rows"]
+__all__ += ["in_memory", "named_targets", "obvious_target", "one_or_several", "parquet_table"]
+__all__ += ["smiles_column_of", "table_rows"]
 
 Targets = Literal["needed", "obvious", "given", "none"]
 """Fail without a target, take one where no choice is to be made, only where its column is named, or never.
@@ -45,10 +46,10 @@ class Table(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Names of the columns to read; the target may be None."""
+    """Names of the columns to read; the target may be None, or a tuple of several."""
 
     smiles: str
-    target: str | None
+    target: str | tuple[str, ...] | None
 
 
 def csv_table(name: str, lines: Iterable[str] | None = None) -> Table:
@@ -155,7 +156,11 @@ def smiles_column_of(header: Sequence[str]) -> str | None:
 
 
 def choose_columns(
-    header: Sequence[str], name: str, smiles_column: str | None, target: str | None, targets: Targets
+    header: Sequence[str],
+    name: str,
+    smiles_column: str | None,
+    target: str | tuple[str, ...] | None,
+    targets: Targets,
 ) -> Columns:
     """Choose the columns of a table by its header.
 
@@ -182,10 +187,31 @@ def choose_columns(
         smiles_column = smiles
     smiles = _named(header, smiles_column, "smiles_column", name)
     if target is not None:
-        return Columns(smiles, _named(header, target, "target", name))
+        return Columns(smiles, named_targets(target, header, name))
     others = [column for column in header if column != smiles]
     target = obvious_target(others, name, targets)
     return Columns(smiles, None if target is None else _named(header, target, "target", name))
+
+
+def named_targets(target: str | tuple[str, ...], header: Sequence[str], name: str) -> str | tuple[str, ...]:
+    """Return the column, or the columns, that a target names: ``"a,b"`` names two, unless one is called so.
+
+    >>> named_targets("toxic, approved", ["smiles", "toxic", "approved"], "m.csv")
+    ('toxic', 'approved')
+    """
+    if isinstance(target, str):
+        if target in header or "," not in target:
+            return _named(header, target, "target", name)
+        target = tuple(part.strip() for part in target.split(",") if part.strip())
+    found = tuple(_named(header, part, "target", name) for part in target)
+    for part in found:
+        if found.count(part) > 1:
+            raise GraphInputError(
+                f"{name}: target: {part!r} is named {found.count(part)} times; name it once"
+            )
+    if not found:
+        raise GraphInputError(f"{name}: target: got no column; name one, or several")
+    return one_or_several(found)
 
 
 def obvious_target(names: Sequence[str], source: str, targets: Targets) -> str | None:
@@ -205,17 +231,36 @@ def obvious_target(names: Sequence[str], source: str, targets: Targets) -> str |
 
 def table_rows(table: Table, columns: Columns) -> Iterator[Row]:
     """Yield one row per molecule, in the order of the table; empty lines do not count."""
-    wanted = [table.header.index(column) for column in columns if column is not None]
+    several = isinstance(columns.target, tuple)
+    targets = columns.target if isinstance(columns.target, tuple) else (columns.target,)
+    wanted = [table.header.index(column) for column in (columns.smiles, *targets) if column is not None]
     for row, (line, cells) in enumerate(table.read(wanted)):
         if isinstance(cells, str):
             yield Row(row, line, "", "", problem=cells)
             continue
         smiles = "" if is_missing(cells[0]) else cells[0]
         text = smiles if isinstance(smiles, str) else str(smiles)
-        target = cells[1] if columns.target is not None else None
-        lacks = columns.target is not None and is_missing(target)
+        target = tuple(cells[1:]) if several else cells[1] if columns.target is not None else None
+        lacks = columns.target is not None and all(map(is_missing, cells[1:]))
         problem = "" if text else f"its cell of {columns.smiles!r} is empty"
         yield Row(row, line, text, text, target, problem, lacks)
+
+
+def one_or_several(names: tuple[str, ...]) -> str | tuple[str, ...]:
+    """Return the only name, or all of them."""
+    return names[0] if len(names) == 1 else names
+
+
+def in_memory(table: Table) -> tuple[Table, dict[str, list[object]]]:
+    """Read a whole table; return one that can still be read, and its cells by column."""
+    rows = list(table.read(list(range(len(table.header)))))
+
+    def read(columns: list[int]) -> Iterator[tuple[int | None, list[object] | str]]:
+        for line, cells in rows:
+            yield line, cells if isinstance(cells, str) else [cells[column] for column in columns]
+
+    kept = table._replace(read=read)
+    return kept, all_cells(kept)
 
 
 def all_cells(table: Table) -> dict[str, list[object]]:
