@@ -288,8 +288,10 @@ def task_table(
 ) -> NDArray[np.float64]:
     """Return the targets of several tasks, one column each, as numbers; NaN where one is missing.
 
-    >>> task_table([(1, "")], ("toxic", "approved"), "m.csv", [Row(0, 2, "CC", "CC")])
-    array([[ 1., nan]])
+    >>> rows = [Row(0, 2, "CC", "CC"), Row(1, 3, "CO", "CO")]
+    >>> task_table([(1, ""), ("0", 1)], ("toxic", "approved"), "m.csv", rows)
+    array([[ 1., nan],
+           [ 0.,  1.]])
     """
     table = np.full((len(values), len(tasks)), np.nan)
     for place, cells in enumerate(values):

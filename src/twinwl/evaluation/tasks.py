@@ -93,6 +93,7 @@ def task_of(  # noqa: PLR0911  (one per reason)
 
 def _task_of_columns(y: Float64, asked: str, tasks: Sequence[str]) -> Task:
     columns = [column[~np.isnan(column)] for column in y.T]
+    columns = [column.astype(np.int64) if suits(column, TASKS[0]) else column for column in columns]
     kinds = [task_of(column, asked, name) for column, name in zip(columns, tasks, strict=True)]
     others = [place for place, kind in enumerate(kinds) if kind.name != kinds[0].name]
     if others:
