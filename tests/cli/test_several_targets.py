@@ -53,7 +53,7 @@ def test_train_reports_each_target_and_their_mean(svc):
     assert found["mean of 2 targets"] == pytest.approx((found["alcohol"] + found["large"]) / 2, abs=0.06)
     model = load(path)
     assert model.tasks_ == ("alcohol", "large")
-    dataset = tw.load_dataset(data, target=["alcohol", "large"])
+    dataset = tw.load_dataset(data, target=["alcohol", "large"], atoms=getattr(model, "atoms_", None))
     alone = tw.STwinSVC(n_iter=1).fit(dataset.graphs, dataset.y)
     np.testing.assert_array_equal(
         model.decision_function(dataset.graphs), alone.decision_function(dataset.graphs)
@@ -69,7 +69,8 @@ def test_predict_writes_columns_for_each_target(svc):
         f"{name}_{task}" for task in ("alcohol", "large") for name in ("prediction", "p_0", "p_1", "set")
     ]
     assert list(rows[0]) == ["index", "smiles", "name", "alcohol", "large", *wanted, "unseen", "error"]
-    model, graphs = load(path), tw.GraphBatch.from_smiles(SMILES)
+    model = load(path)
+    graphs = tw.GraphBatch.from_smiles(SMILES, atoms=getattr(model, "atoms_", "skeleton"))
     assert [[int(row["prediction_alcohol"]), int(row["prediction_large"])] for row in rows] == model.predict(
         graphs
     ).tolist()
