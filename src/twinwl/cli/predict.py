@@ -143,7 +143,7 @@ def predict(
     columns = read_columns(data, replace(reading, target=None) if every else reading)
     several = getattr(loaded, "tasks_", None) is not None
     found, truth = read_with_targets(data, replace(reading, target=None) if several else reading)
-    truths = truths_of(loaded, reading.target, columns, found) if several else {"": truth}
+    truths = truths_of(loaded, reading.target, columns, found) if several else {str(reading.target): truth}
     with ProgressBar("predicting"):
         unseen = unseen_shares(loaded, found.graphs)
         answers, lines = answers_about(loaded, found, truths, threshold, confidence, proba=proba)

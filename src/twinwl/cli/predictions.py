@@ -245,7 +245,7 @@ def answers_about(
     data
         The graphs.
     truths
-        The known targets by task; of a model of one target under the name ``""``.
+        The known targets by task; of a model of one target under its name.
     threshold, confidence
         As for `predictions_of`.
     proba
@@ -256,7 +256,7 @@ def answers_about(
             _check_numbers(truth, task, data)
     if model.tasks_ is None:
         predicted = predictions_of(model, data.graphs, threshold, confidence)
-        truth = truths.get("")
+        truth = next(iter(truths.values()))
         return predicted.columns(proba=proba), [] if truth is None else predicted.figures(truth)
     asked = zip(model.tasks_, model._ask(data.graphs), strict=True)  # noqa: SLF001  (graphs are encoded once)
     found = {task: predictions_of(one, known, threshold, confidence) for task, (one, known) in asked}
