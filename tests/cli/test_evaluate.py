@@ -87,7 +87,7 @@ def test_splits_of_a_table(tmp_path, monkeypatch, options, said):
 
 
 def test_json_has_null_where_a_metric_is_undefined(monkeypatch):
-    monkeypatch.setattr("twinwl.evaluation.fold_run.measure", lambda _answers, names: {names[0]: 0.5})
+    monkeypatch.setattr("twinwl.evaluation.fold_run.scores_of", lambda _answers, names: {names[0]: 0.5})
     done = run("TWINS:n_pairs=20", "--method", TREE, "--folds", "2", "--json")
     (result,) = json.loads(done.stdout)
     assert result["task"] == "classification"

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.exceptions import DataConversionWarning
 
 from twinwl.arguments import attribute_of, checked, foreign_array, instance, is_a, items, number, one_of
 from twinwl.errors import TwinWLError, shown
@@ -299,6 +298,8 @@ def column_of(values: object, n_graphs: int, name: str) -> NDArray[np.generic]:
         values = foreign_array(name, values)
     array = values if is_a(values, np.ndarray) else as_array(_listed(values, name), name)
     if array.ndim == 2 and array.shape[1] == 1:  # noqa: PLR2004  (a data frame's column)
+        from sklearn.exceptions import DataConversionWarning  # noqa: PLC0415  (slow; seldom needed)
+
         message = "A column-vector y was passed when a 1d array was expected; pass y.ravel()"
         warnings.warn(message, DataConversionWarning, stacklevel=4)
         array = array[:, 0]
