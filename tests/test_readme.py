@@ -86,6 +86,11 @@ def _write_what_the_readme_supposes(folder):
     (folder / "BBBP.csv").write_text("\n".join(["BBBP,smiles", *rows]) + "\n")
     numbers = [f"{0.5 * place},{smiles}" for place, smiles in enumerate([*acids, *amines])]
     (folder / "logs.csv").write_text("\n".join(["logS,smiles", *numbers]) + "\n")
+    tasks = [
+        f"{smiles},{int(smiles in acids)},{'' if place % 4 == 0 else place % 2}"
+        for place, smiles in enumerate([*acids, *amines])
+    ]
+    (folder / "tox21.csv").write_text("\n".join(["smiles,NR-AR,SR-p53", *tasks]) + "\n")
     (folder / "new.csv").write_text("smiles\nOC(=O)CCl\nCN(C)CCO\n")
     from rdkit import Chem  # noqa: PLC0415  (the test that needs it skips without)
 

@@ -151,7 +151,7 @@ def test_audit_compares_every_target(tmp_path):
 @pytest.mark.parametrize(
     ("target", "named"),
     [
-        ("alcohol,larg", "target: got 'larg'; did you mean 'large'"),
+        ("alcohol,lage", "target: got 'lage'; did you mean 'large'"),
         ("alcohol,alcohol", "'alcohol' is named 2 times"),
         ("alcohol,name", r"line 2: target 'name': got 'm0', expected numbers"),
     ],

@@ -173,7 +173,7 @@ def test_groups_that_are_given_stay_together():
         ({"split": "scaffold"}, "TWINS has no SMILES"),
         ({"split": "nothing.json"}, "nothing.json"),
         ({"split": 7}, "split: got 7, expected a name, a file, or one value per graph"),
-        ({"split": "stratified", "splits": "gnn-comparison"}, "give split alone"),
+        ({"split": "stratified", "splits": "gnn-comparison"}, "give only split"),
     ],
 )
 def test_a_split_that_is_none_is_one_clear_error(options, message):
