@@ -201,7 +201,7 @@ def test_explanation_of_continuous_features():
 
 def test_explaining_several_graphs_is_refused():
     graphs, y = labelled()
-    with pytest.raises(TwinWLError, match="2 graphs; explain one"):
+    with pytest.raises(TwinWLError, match="2 graphs; pick one"):
         small_model().fit(graphs, y).explain(graphs[:2])
 
 

@@ -237,7 +237,7 @@ def test_explanation_points_at_the_nodes_that_matter():
 
 def test_several_graphs_are_not_explained_at_once():
     graphs, y = cycles_and_paths()
-    with pytest.raises(tw.TwinWLError, match="one at a time"):
+    with pytest.raises(tw.TwinWLError, match="40 graphs; pick one"):
         small(max_epochs=1).fit(graphs, y).explain(graphs)
 
 
