@@ -158,7 +158,8 @@ def small_graphs(repeats: int) -> dict[str, float]:
         lines = subprocess.run(["nauty-geng", "-q", "9"], capture_output=True, check=True).stdout.split()  # noqa: S607
         copies = _permuted(lines, np.random.default_rng(0))
         order = np.random.default_rng(1).permutation(2 * len(lines))
-        path.write_bytes(b"".join((lines + copies)[place] + b"\n" for place in order))
+        both = lines + copies
+        path.write_bytes(b"".join(both[place] + b"\n" for place in order))
 
         def ours() -> None:
             found = tw.deduplicate(tw.from_graph6(path.read_bytes().split()))
