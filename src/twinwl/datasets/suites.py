@@ -130,7 +130,7 @@ def _from_source(source: str | Path, data_dir: str | Path | None) -> PairSuite:
     path = checked("suite", source, PATH).expanduser()
     if not path.exists() and not is_known(str(source).partition(":")[0]):
         raise TwinWLError(
-            f"no suite {shown(str(source))}: {nearest(str(source), SUITES)}; or name a file of pairs"
+            f"no suite {shown(str(source))}: {nearest(str(source), SUITES)}; or give a file of pairs"
         )
     if holds_brec(path):
         return _brec(path)
