@@ -9,8 +9,8 @@ from sklearn.base import clone
 import twinwl as tw
 from tests.stwin.test_svc import noisy
 from tests.stwin.test_svr import measured
-from twinwl.estimators.multitask import Tasks, TaskTable, rarest_classes
 from twinwl.estimators.targets import Targets
+from twinwl.estimators.task_table import Tasks, TaskTable, rarest_classes
 from twinwl.stwin import svc
 
 NAN = np.nan

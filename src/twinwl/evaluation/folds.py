@@ -11,7 +11,7 @@ import numpy as np
 from twinwl.arguments import checked, integer
 from twinwl.errors import TwinWLError
 from twinwl.estimators.hold_out import hold_out
-from twinwl.estimators.multitask import Tasks, rarest_classes
+from twinwl.estimators.task_table import Tasks, rarest_classes
 
 if TYPE_CHECKING:
     from pathlib import Path

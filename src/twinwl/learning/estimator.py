@@ -11,7 +11,7 @@ from twinwl.errors import TwinWLError
 from twinwl.estimators.base import GraphEstimator, graphs_of, seeds
 from twinwl.estimators.hold_out import hold_out
 from twinwl.estimators.measurements import Measurements
-from twinwl.estimators.multitask import Answered, TaskTable
+from twinwl.estimators.multitask import Answered
 from twinwl.learning.determinism import seeded
 from twinwl.learning.network_state import (
     history_from_state,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
     from twinwl.estimators.base import Constraints, RandomState
     from twinwl.estimators.targets import Targets
+    from twinwl.estimators.task_table import TaskTable
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.learning.history import History

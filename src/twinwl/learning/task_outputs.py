@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from twinwl.errors import TwinWLError
-from twinwl.estimators.multitask import Answered, MultiTask, Tasks, TaskTable
+from twinwl.estimators.multitask import Answered, MultiTask
 from twinwl.estimators.state import task_names_from_state
 from twinwl.estimators.targets import Targets
+from twinwl.estimators.task_table import Tasks, TaskTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
