@@ -84,6 +84,7 @@ _EXTRA_OF: dict[str, str | None] = {
     "grakel": "baselines",
     "pandas": None,
     "pyarrow": "parquet",
+    "ray": "cluster",
     "rdkit": "chem",
     "torch": "neural",
     "torch_geometric": "baselines",
