@@ -30,6 +30,8 @@ from sklearn.exceptions import DataConversionWarning
 import twinwl as tw
 from tests.hostile_values import HOSTILE, PLAIN_VALUES
 from twinwl.errors import MissingExtraError
+from twinwl.stwin.vectorizer import frozen_vectorizer
+from twinwl.stwin.vocabulary import Vocabulary
 
 EXHAUSTIVE = bool(os.environ.get("TWINWL_EXHAUSTIVE"))
 
@@ -87,6 +89,7 @@ GOOD = {
     "rows_in_common(name)": lambda: "graphs",
     "estimator": lambda: fitted(tw.STwinVectorizer),
     "path": lambda: saved("model.twinwl"),
+    "from_vocabulary(path)": lambda: saved_vocabulary("vocabulary.twinwl"),
     "column": lambda: 0,
     "f": lambda: "size",
     "row(seen_by)": lambda: "1-WL",
@@ -258,6 +261,14 @@ def fit(kind, **arguments):
 def saved(path):
     """Return a path at which there is a model."""
     tw.save(fitted(tw.STwinVectorizer), path)
+    return path
+
+
+def saved_vocabulary(path):
+    """Return a path at which there is a vectorizer with the columns of a vocabulary."""
+    model = fitted(tw.STwinVectorizer)
+    n_graphs = np.bincount(model.transform(GRAPHS).indices, minlength=model.n_features_out_)
+    tw.save(frozen_vectorizer(model, Vocabulary(model.space_, None, n_graphs)), path)
     return path
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int32, Int64, Ints
     from twinwl.estimators.base import Constraints
 
-__all__ = ["COLUMN_PARAMETERS", "choose_columns", "keep_columns"]
+__all__ = ["COLUMN_PARAMETERS", "choose_columns", "keep_columns", "most_frequent"]
 
 COLUMN_PARAMETERS: Constraints = {
     "min_df": (integer(1, MAX_ITEMS), FRACTION),
@@ -50,10 +50,19 @@ def choose_columns(
         raise TwinWLError(
             f"min_df: got {min_df!r}, but no column occurs in {fewest} of {matrix.shape[0]} graphs; lower it"
         )
-    if max_features is not None and len(kept) > max_features:
-        by_frequency = np.argsort(-graphs_with_column[kept], kind="stable")
-        kept = np.sort(kept[by_frequency[:max_features]])
-    return kept
+    return most_frequent(graphs_with_column, kept, max_features)
+
+
+def most_frequent(graphs_with_column: Int64, kept: Int64, max_features: int | None) -> Int64:
+    """Return at most ``max_features`` of the columns ``kept``, sorted: the first of equally frequent ones.
+
+    >>> most_frequent(np.array([3, 5, 3]), np.arange(3), 2)
+    array([0, 1])
+    """
+    if max_features is None or len(kept) <= max_features:
+        return kept
+    by_frequency = np.argsort(-graphs_with_column[kept], kind="stable")
+    return np.sort(kept[by_frequency[:max_features]])
 
 
 def keep_columns(matrix: sparse.csr_matrix, columns: Int64 | None) -> sparse.csr_matrix:

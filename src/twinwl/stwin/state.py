@@ -40,6 +40,7 @@ __all__ = [
     "machine_to_state",
     "matrix_from_state",
     "matrix_to_state",
+    "n_graphs_from_state",
     "space_from_state",
     "space_to_state",
     "tasks_from_state",
@@ -127,6 +128,16 @@ def columns_from_state(state: Mapping[str, object], n_columns: int) -> Int64 | N
     if len(columns) and (columns[0] < 0 or columns[-1] >= n_columns or (np.diff(columns) <= 0).any()):
         raise TwinWLError("the model's column numbers do not fit its alphabet; the file is damaged")
     return columns
+
+
+def n_graphs_from_state(state: Mapping[str, object], n_columns: int) -> Int64 | None:
+    """Read how many graphs have each column of a vocabulary; None if the columns are not from one."""
+    if "n_graphs_with_column" not in state:
+        return None
+    n_graphs = _array(state, "n_graphs_with_column").astype(np.int64)
+    if len(n_graphs) != n_columns or (n_graphs < 1).any():
+        raise TwinWLError("the vocabulary's numbers of graphs do not fit its columns; the file is damaged")
+    return n_graphs
 
 
 def matrix_to_state(matrix: sparse.csr_matrix) -> dict[str, object]:

@@ -8,13 +8,22 @@ import numpy as np
 from sklearn.base import TransformerMixin
 
 from twinwl.arguments import checked, integer
+from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.base import GraphEstimator, graphs_of, warn_unseen_labels
-from twinwl.files.model_files import savable
-from twinwl.stwin.column_choice import COLUMN_PARAMETERS, choose_columns, keep_columns
+from twinwl.files.model_files import load, savable
+from twinwl.stwin.column_choice import COLUMN_PARAMETERS, choose_columns, keep_columns, most_frequent
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, stwin_features
-from twinwl.stwin.state import columns_from_state, space_from_state, space_to_state
+from twinwl.stwin.state import (
+    columns_from_state,
+    n_graphs_from_state,
+    space_from_state,
+    space_to_state,
+)
+from twinwl.stwin.vocabulary import FeatureSettings, Vocabulary
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from numpy.typing import NDArray
     from scipy import sparse
 
@@ -26,7 +35,7 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.readouts import ReadoutChoice
     from twinwl.stwin.features import Encoding
 
-__all__ = ["STwinVectorizer", "warn_strange_graphs"]
+__all__ = ["STwinVectorizer", "frozen_vectorizer", "warn_strange_graphs"]
 
 
 @savable
@@ -65,6 +74,8 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
     columns_ : array of int64, or None
         The columns of ``space_`` that are kept; None where all are.
     n_features_out_ : int
+    n_graphs_with_column_ : array of int64, or None
+        Where the columns come from a vocabulary: how many graphs had each when they were counted.
 
     Examples
     --------
@@ -99,6 +110,7 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
     space_: FeatureSpace
     columns_: Int64 | None
     n_features_out_: int
+    n_graphs_with_column_: Int64 | None
 
     def __init__(
         self,
@@ -120,6 +132,70 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         self.max_features = max_features
         self.ignore_features = ignore_features
         self.readout = readout
+
+    @classmethod
+    def from_vocabulary(
+        cls,
+        path: str | PathLike[str],
+        *,
+        min_df: int | None = None,
+        max_features: int | None = None,
+        **settings: object,
+    ) -> STwinVectorizer:
+        """Return a fitted vectorizer with the columns of a vocabulary, as ``corpus features`` writes them.
+
+        Its `transform` equals that of a vectorizer fitted on all graphs of the corpus in memory, with the
+        same parameters. The vocabulary lacks columns below its ``min_df`` altogether, so `unseen_rates`
+        counts their nodes as unseen.
+
+        Parameters
+        ----------
+        path
+            The file ``vocabulary.twinwl``.
+        min_df
+            Keep only columns that occur in at least this many graphs; not below that of the vocabulary.
+        max_features
+            Keep this many columns at most, the most frequent ones.
+        **settings
+            ``n_iter``, ``features``, ``edge_labels``, ``initial`` or ``readout``: what the vocabulary is
+            expected to have.
+
+        Raises
+        ------
+        TwinWLError
+            If the file is no vocabulary, or one of other settings.
+        """
+        model = load(path)
+        if not isinstance(model, STwinVectorizer) or model.n_graphs_with_column_ is None:
+            raise TwinWLError(
+                f"{str(path)!r} holds a {type(model).__name__}, expected a vocabulary, which `twinwl corpus "
+                "features` writes"
+            )
+        for name, value in settings.items():
+            if name not in FEATURE_PARAMETERS:
+                raise TypeError(f"from_vocabulary() got an unexpected keyword argument {name!r}")
+            if (found := getattr(model, name)) != value:
+                raise TwinWLError(
+                    f"{name}: got {shown(value)}, but the vocabulary {str(path)!r} was counted with "
+                    f"{shown(found)}; count the corpus again with the settings you need"
+                )
+        n_graphs = model.n_graphs_with_column_
+        fewest = model.min_df if min_df is None else checked("min_df", min_df, COLUMN_PARAMETERS["min_df"][0])
+        if fewest < model.min_df:
+            raise TwinWLError(
+                f"min_df: got {fewest}, but the vocabulary {str(path)!r} only has columns of {model.min_df} "
+                "graphs and more; count the corpus again with a lower min_df"
+            )
+        checked("max_features", max_features, *COLUMN_PARAMETERS["max_features"])
+        kept = most_frequent(n_graphs, np.flatnonzero(n_graphs >= fewest), max_features)
+        if len(n_graphs) and not len(kept):
+            raise TwinWLError(f"min_df: got {fewest}, but no column occurs in so many graphs; lower it")
+        if len(kept) < len(n_graphs):
+            model.columns_ = kept if model.columns_ is None else model.columns_[kept]
+            model.n_graphs_with_column_, model.n_features_out_ = n_graphs[kept], len(kept)
+            model.min_df = fewest
+            model.max_features = model.max_features if max_features is None else max_features
+        return model
 
     def fit(self, X: GraphsLike, y: object = None) -> STwinVectorizer:  # noqa: ARG002
         """Learn alphabet and columns; ``y`` is ignored."""
@@ -190,32 +266,45 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         return int(column if self.columns_ is None else self.columns_[column])
 
     def _learn(self, X: GraphsLike) -> Encoding:
-        batch = self._graphs_to_fit(X)
-        encoding = stwin_features(
-            batch,
-            self.n_iter,
-            self.features,
+        encoding = stwin_features(self._graphs_to_fit(X), **self.settings)
+        columns = choose_columns(encoding.matrix, self.min_df, self.max_features)
+        self._keep(encoding.space, columns, None)
+        return encoding
+
+    @property
+    def settings(self) -> FeatureSettings:
+        """The parameters that decide about columns, apart from their choice."""
+        return FeatureSettings(
+            n_iter=self.n_iter,
+            kind=self.features,
             edge_labels=self.edge_labels,
             initial=self.initial,
             readout=self.readout,
         )
-        self.columns_ = choose_columns(encoding.matrix, self.min_df, self.max_features)
-        self.space_ = encoding.space
-        self.n_features_out_ = encoding.space.n_columns if self.columns_ is None else len(self.columns_)
-        return encoding
+
+    def _keep(self, space: FeatureSpace, columns: Int64 | None, n_graphs: Int64 | None) -> None:
+        self.space_, self.columns_, self.n_graphs_with_column_ = space, columns, n_graphs
+        self.n_features_out_ = space.n_columns if columns is None else len(columns)
 
     def _to_state(self) -> dict[str, object]:
         self._check_fitted()
-        kept = {} if self.columns_ is None else {"columns": self.columns_}
-        return {**space_to_state(self.space_), **kept}
+        kept = {"columns": self.columns_, "n_graphs_with_column": self.n_graphs_with_column_}
+        return space_to_state(self.space_) | {name: part for name, part in kept.items() if part is not None}
 
     @classmethod
     def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> STwinVectorizer:
         self = cls._with_params(params)
-        self.space_ = space_from_state(state)
-        self.columns_ = columns_from_state(state, self.space_.n_columns)
-        self.n_features_out_ = self.space_.n_columns if self.columns_ is None else len(self.columns_)
+        space = space_from_state(state)
+        columns = columns_from_state(state, space.n_columns)
+        n_columns = space.n_columns if columns is None else len(columns)
+        self._keep(space, columns, n_graphs_from_state(state, n_columns))
         return self
+
+
+def frozen_vectorizer(vectorizer: STwinVectorizer, vocabulary: Vocabulary) -> STwinVectorizer:
+    """Give a vectorizer, instead of ``fit``, the columns of a vocabulary counted with its `settings`."""
+    vectorizer._keep(*vocabulary)  # noqa: SLF001  (the same module)
+    return vectorizer
 
 
 def warn_strange_graphs(batch: GraphBatch, encoding: Encoding) -> None:
