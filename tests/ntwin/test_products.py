@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from twinwl.ntwin.products import hear, pool
+from twinwl.ntwin.products import hear_and_pool, pool
+from twinwl.ntwin.slicing import LayerSlice
 
 
 @st.composite
@@ -16,20 +17,41 @@ def sparse_rows(draw):
     return indptr, indices, n_columns, draw(st.integers(0, 2**31))
 
 
-@settings(max_examples=40)
+def _layer(indptr, indices, n_columns, seed):
+    """Return a layer with a random pooling matrix, of which a random number of rows is heard."""
+    random = np.random.default_rng(seed)
+    n_rows = len(indptr) - 1
+    graphs = random.integers(0, 4, (3, n_rows))
+    pool_ptr = np.concatenate([[0], np.cumsum((graphs > 0).sum(axis=1))]).astype(np.int64)
+    pooled = np.nonzero(graphs)[1].astype(np.int32)
+    counts = graphs[graphs > 0].astype(np.int32)
+    layer = LayerSlice(
+        indptr, indices, n_columns, int(random.integers(0, n_rows + 1)), pool_ptr, pooled, counts
+    )
+    return layer, torch.from_numpy(graphs.astype(float))
+
+
+@settings(max_examples=60)
 @given(sparse_rows())
-def test_hearing_is_a_rectified_sum_and_its_gradient_is_right(drawn):
+def test_hearing_and_pooling_are_two_products_and_their_gradient_is_right(drawn):
     indptr, indices, n_columns, seed = drawn
     generator = torch.Generator().manual_seed(seed)
     below = torch.randn(n_columns, 3, generator=generator, dtype=torch.float64, requires_grad=True)
     bias = torch.randn(3, generator=generator, dtype=torch.float64, requires_grad=True)
+    layer, pooling = _layer(indptr, indices, n_columns, seed)
     matrix = csr_array((np.ones(len(indices)), indices, indptr), shape=(len(indptr) - 1, n_columns)).toarray()
-    expected = (torch.from_numpy(matrix) @ below + bias).relu()
-    torch.testing.assert_close(hear(below, bias, indptr, indices), expected)
-    weights = torch.randn(expected.shape, generator=generator, dtype=torch.float64)
-    wanted = torch.autograd.grad((expected * weights).sum(), [below, bias])
-    found = torch.autograd.grad((hear(below, bias, indptr, indices) * weights).sum(), [below, bias])
-    torch.testing.assert_close(found, wanted)
+    states = (torch.from_numpy(matrix) @ below + bias).relu()
+    expected = states[: layer.n_heard], pooling @ states
+    found = hear_and_pool(below, bias, layer)
+    torch.testing.assert_close(found, expected)
+    weights = [torch.randn(part.shape, generator=generator, dtype=torch.float64) for part in expected]
+    wanted = torch.autograd.grad(
+        sum((part * weight).sum() for part, weight in zip(expected, weights, strict=True)), [below, bias]
+    )
+    got = torch.autograd.grad(
+        sum((part * weight).sum() for part, weight in zip(found, weights, strict=True)), [below, bias]
+    )
+    torch.testing.assert_close(got, wanted)
 
 
 @settings(max_examples=40)
@@ -50,6 +72,7 @@ def test_pooling_is_a_weighted_sum_and_its_gradient_is_right(drawn):
 
 def test_a_gradient_that_is_a_view_is_taken_as_it_is():
     below, bias = torch.randn(2, 3, requires_grad=True), torch.zeros(3, requires_grad=True)
-    heard = hear(below, bias, np.array([0, 1, 2]), np.array([0, 1], np.int32))
-    heard.sum().backward()  # an expanded, not contiguous gradient
+    layer, _ = _layer(np.array([0, 1, 2]), np.array([0, 1], np.int32), 2, 0)
+    rows, _ = hear_and_pool(below, bias, layer._replace(n_heard=2))
+    rows.sum().backward()  # an expanded, not contiguous gradient
     torch.testing.assert_close(below.grad, (below > 0).float())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch.nn import functional
 
-from twinwl.ntwin.products import hear, pool
+from twinwl.ntwin.products import hear_and_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,8 +54,10 @@ class GINLayer(torch.nn.Module):
         state: torch.Tensor = self.second(self.first(x.index_add(0, edge_index[1], said)).relu())
         return state
 
-    def rectified(self, projected: torch.Tensor, rows: LayerSlice, codes: torch.Tensor) -> torch.Tensor:
-        """Return the MLP's hidden units for the rows of a quotient's layer.
+    def rectified(
+        self, projected: torch.Tensor, rows: LayerSlice, codes: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the MLP's hidden units for the rows of a quotient's layer that are heard, and their sums.
 
         Parameters
         ----------
@@ -66,11 +68,17 @@ class GINLayer(torch.nn.Module):
             The layer's rows.
         codes : tensor of int64
             As in `QuotientSlice.codes`.
+
+        Returns
+        -------
+        units : tensor, shape (n_heard, hidden)
+        total : tensor, shape (n_graphs, hidden)
+            Units of all rows, pooled by graph.
         """
         if self.edge is not None and len(codes):
             embedded = self.edge(codes.clamp(min=0)) * (codes >= 0)[:, None]
             projected = torch.cat([projected, functional.linear(embedded, self.first.weight)])
-        return hear(projected, self.first.bias, rows.hear_ptr, rows.heard)
+        return hear_and_pool(projected, self.first.bias, rows)
 
 
 class GIN(torch.nn.Module):
@@ -100,9 +108,8 @@ class GIN(torch.nn.Module):
         Inputs are ``n_labels`` columns for the labels, one-hot, and the rest for the marks.
         """
         sums: list[torch.Tensor] = []
-        for layer, rows, rectified in self.rectified_rows(graphs, n_labels):
+        for layer, rows, _, total in self._run(graphs, n_labels, graphs.layers):
             # The MLP ends with a linear layer, so pooling can come first: there are fewer graphs than rows.
-            total = pool(rectified, rows.pool_ptr, rows.pooled, rows.counts)
             pairs = torch.from_numpy(rows.n_pairs()).to(total.dtype)[:, None]
             sums.append(functional.linear(total, layer.second.weight) + pairs * layer.second.bias)
         return sums
@@ -110,17 +117,31 @@ class GIN(torch.nn.Module):
     def rectified_rows(
         self, graphs: QuotientSlice, n_labels: int
     ) -> Iterator[tuple[GINLayer, LayerSlice, torch.Tensor]]:
-        """Yield each layer with its rows and their hidden units, which ``layer.second`` turns into states."""
+        """Yield each layer with its rows and the hidden units of all, which ``layer.second`` makes states."""
+        layers = tuple(rows._replace(n_heard=rows.n_rows) for rows in graphs.layers)
+        for layer, rows, units, _ in self._run(graphs, n_labels, layers):
+            yield layer, rows, units
+
+    def _run(
+        self, graphs: QuotientSlice, n_labels: int, layers: tuple[LayerSlice, ...]
+    ) -> Iterator[tuple[GINLayer, LayerSlice, torch.Tensor, torch.Tensor]]:
+        """Yield each layer with its rows, the hidden units of those that are heard, and the pooled sums."""
         first = self.steps[0].first.weight
         projected = _looked_up(first[:, :n_labels], torch.from_numpy(graphs.label))
         if first.shape[1] > n_labels:
             projected = projected + _looked_up(first[:, n_labels:], torch.from_numpy(graphs.mark))
         codes = torch.from_numpy(graphs.codes)
-        for number, (layer, rows) in enumerate(zip(self.steps, graphs.layers, strict=True), start=1):
-            rectified = layer.rectified(projected, rows, codes)
-            yield layer, rows, rectified
+        for number, (layer, rows) in enumerate(zip(self.steps, layers, strict=True), start=1):
+            units, total = layer.rectified(projected, rows, codes)
+            yield layer, rows, units, total
             if number < len(self.steps):
-                projected = functional.linear(layer.second(rectified), self.steps[number].first.weight)
+                # Two linear maps in a row are one: a product of two small matrices saves one of all rows.
+                weight = self.steps[number].first.weight
+                projected = functional.linear(
+                    units[: graphs.layers[number].n_below],
+                    weight @ layer.second.weight,
+                    weight @ layer.second.bias,
+                )
 
 
 class GINReadout(torch.nn.Module):

@@ -1,4 +1,4 @@
-"""The two sparse products of the encoder, with their gradients: message passing and pooling.
+"""The sparse products of the encoder, with their gradients: message passing with pooling, and pooling.
 
 Mini-batches have a few thousand short rows. For them a plain loop over rows, in one compiled pass with the
 bias and the ReLU, is several times as fast as general sparse kernels.
@@ -6,7 +6,7 @@ bias and the ReLU, is several times as fast as general sparse kernels.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,19 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Int32, Int64
+    from twinwl.ntwin.slicing import LayerSlice
 
-__all__ = ["hear", "pool"]
-
-
-def hear(below: torch.Tensor, bias: torch.Tensor, hear_ptr: Int64, heard: Int32) -> torch.Tensor:
-    """Return ``relu(A @ below + bias)`` for a matrix of ones in CSR form, shape (n_rows, width).
-
-    >>> below, bias = torch.tensor([[1.0], [2.0]]), torch.tensor([-2.0])
-    >>> hear(below, bias, np.array([0, 1, 3]), np.array([0, 0, 1], np.int32)).tolist()
-    [[0.0], [1.0]]
-    """
-    result: torch.Tensor = _Hear.apply(below, bias, hear_ptr, heard)  # type: ignore[no-untyped-call]
-    return result
+__all__ = ["hear_and_pool", "pool"]
 
 
 def pool(rows: torch.Tensor, pool_ptr: Int64, pooled: Int32, counts: Int32) -> torch.Tensor:
@@ -43,30 +33,21 @@ def pool(rows: torch.Tensor, pool_ptr: Int64, pooled: Int32, counts: Int32) -> t
     return result
 
 
-class _Hear(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any,  # noqa: ANN401  (torch's context takes any attribute)
-        below: torch.Tensor,
-        bias: torch.Tensor,
-        hear_ptr: Int64,
-        heard: Int32,
-    ) -> torch.Tensor:
-        out = torch.from_numpy(
-            _hear_forward(below.detach().contiguous().numpy(), bias.detach().numpy(), hear_ptr, heard)
-        )
-        ctx.save_for_backward(out)
-        ctx.arrays = hear_ptr, heard, below.shape[0]
-        return out
+def hear_and_pool(
+    below: torch.Tensor, bias: torch.Tensor, layer: LayerSlice
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the first ``layer.n_heard`` rows of ``relu(A @ below + bias)``, and ``P`` times all of them.
 
-    @staticmethod
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None, None]:  # noqa: ANN401
-        (out,) = ctx.saved_tensors
-        hear_ptr, heard, n_below = ctx.arrays
-        below, bias = _hear_backward(
-            grad.contiguous().numpy(), out.detach().numpy(), hear_ptr, heard, n_below
-        )
-        return torch.from_numpy(below), torch.from_numpy(bias), None, None
+    Rows that only the pooling needs, most of them in the top layer, are never written to memory: the gradient
+    needs no more than which of their units are above zero.
+
+    Returns
+    -------
+    rows : tensor, shape (n_heard, width)
+    total : tensor, shape (n_graphs, width)
+    """
+    result: tuple[torch.Tensor, torch.Tensor] = _HearAndPool.apply(below, bias, layer)  # type: ignore[no-untyped-call]
+    return result
 
 
 class _Pool(torch.autograd.Function):
@@ -86,38 +67,131 @@ class _Pool(torch.autograd.Function):
         return torch.from_numpy(_pool_backward(grad.contiguous().numpy(), *ctx.arrays)), None, None, None
 
 
+class _HearAndPool(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,  # noqa: ANN401
+        below: torch.Tensor,
+        bias: torch.Tensor,
+        layer: LayerSlice,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        pooling = _by_row(layer.pool_ptr, layer.pooled, layer.counts, layer.n_rows)
+        rows, above_zero, total = _hear_and_pool_forward(
+            below.detach().contiguous().numpy(),
+            bias.detach().numpy(),
+            layer.hear_ptr,
+            layer.heard,
+            pooling,
+            layer.n_heard,
+            len(layer.pool_ptr) - 1,
+        )
+        ctx.arrays = layer.hear_ptr, layer.heard, pooling, above_zero, below.shape[0]
+        return torch.from_numpy(rows), torch.from_numpy(total)
+
+    @staticmethod
+    def backward(
+        ctx: Any,  # noqa: ANN401
+        of_rows: torch.Tensor,
+        of_total: torch.Tensor,
+    ) -> tuple[torch.Tensor, torch.Tensor, None]:
+        below, bias = _hear_and_pool_backward(
+            of_rows.contiguous().numpy(), of_total.contiguous().numpy(), *ctx.arrays
+        )
+        return torch.from_numpy(below), torch.from_numpy(bias), None
+
+
+class _ByRow(NamedTuple):
+    """A pooling matrix by its columns: the graphs of each row, and how often they have it."""
+
+    ptr: Int64
+    graph: Int32
+    times: Int32
+
+
+@kernel
+def _by_row(pool_ptr: Int64, pooled: Int32, counts: Int32, n_rows: int) -> _ByRow:
+    ptr = np.zeros(n_rows + 1, np.int64)
+    for row in pooled:
+        ptr[row + 1] += 1
+    for row in range(n_rows):
+        ptr[row + 1] += ptr[row]
+    graph = np.empty(len(pooled), np.int32)
+    count = np.empty(len(pooled), np.int32)
+    free = ptr[:-1].copy()
+    for index in range(len(pool_ptr) - 1):
+        for entry in range(pool_ptr[index], pool_ptr[index + 1]):
+            place = free[pooled[entry]]
+            free[pooled[entry]] += 1
+            graph[place] = index
+            count[place] = counts[entry]
+    return _ByRow(ptr, graph, count)
+
+
 @kernel(fastmath={"contract"})
-def _hear_forward(
-    below: NDArray[np.floating], bias: NDArray[np.floating], hear_ptr: Int64, heard: Int32
-) -> NDArray[np.floating]:
+def _hear_and_pool_forward(
+    below: NDArray[np.floating],
+    bias: NDArray[np.floating],
+    hear_ptr: Int64,
+    heard: Int32,
+    pooling: _ByRow,
+    n_kept: int,
+    n_graphs: int,
+) -> tuple[NDArray[np.floating], NDArray[np.uint8], NDArray[np.floating]]:
     n, width = len(hear_ptr) - 1, below.shape[1]
-    out = np.empty((n, width), below.dtype)
+    kept = np.empty((n_kept, width), below.dtype)
+    above_zero = np.empty((n, width), np.uint8)
+    total = np.zeros((n_graphs, width), below.dtype)
+    units = np.empty(width, below.dtype)
     zero = below.dtype.type(0)
     for row in range(n):
-        target = out[row]
         for unit in range(width):
-            target[unit] = bias[unit]
+            units[unit] = bias[unit]
         for entry in range(hear_ptr[row], hear_ptr[row + 1]):
             source = below[heard[entry]]
             for unit in range(width):
-                target[unit] += source[unit]
+                units[unit] += source[unit]
+        signs = above_zero[row]
         for unit in range(width):
-            target[unit] = max(target[unit], zero)
-    return out
+            signs[unit] = units[unit] > zero
+            units[unit] = max(units[unit], zero)
+        if row < n_kept:
+            kept[row] = units
+        for entry in range(pooling.ptr[row], pooling.ptr[row + 1]):
+            target = total[pooling.graph[entry]]
+            count = below.dtype.type(pooling.times[entry])
+            for unit in range(width):
+                target[unit] += count * units[unit]
+    return kept, above_zero, total
 
 
 @kernel(fastmath={"contract"})
-def _hear_backward(
-    grad: NDArray[np.floating], out: NDArray[np.floating], hear_ptr: Int64, heard: Int32, n_below: int
+def _hear_and_pool_backward(
+    of_kept: NDArray[np.floating],
+    of_total: NDArray[np.floating],
+    hear_ptr: Int64,
+    heard: Int32,
+    pooling: _ByRow,
+    above_zero: NDArray[np.uint8],
+    n_below: int,
 ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-    n, width = grad.shape
-    below = np.zeros((n_below, width), grad.dtype)
-    bias = np.zeros(width, grad.dtype)
-    passed = np.empty(width, grad.dtype)
-    zero = grad.dtype.type(0)
+    n, width = above_zero.shape
+    below = np.zeros((n_below, width), of_total.dtype)
+    bias = np.zeros(width, of_total.dtype)
+    passed = np.empty(width, of_total.dtype)
+    zero = of_total.dtype.type(0)
     for row in range(n):
+        if row < len(of_kept):
+            passed[:] = of_kept[row]
+        else:
+            passed[:] = zero
+        for entry in range(pooling.ptr[row], pooling.ptr[row + 1]):
+            source = of_total[pooling.graph[entry]]
+            count = of_total.dtype.type(pooling.times[entry])
+            for unit in range(width):
+                passed[unit] += count * source[unit]
+        signs = above_zero[row]
         for unit in range(width):
-            passed[unit] = grad[row, unit] if out[row, unit] > zero else zero
+            passed[unit] = passed[unit] if signs[unit] else zero
             bias[unit] += passed[unit]
         for entry in range(hear_ptr[row], hear_ptr[row + 1]):
             target = below[heard[entry]]

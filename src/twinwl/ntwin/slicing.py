@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LayerSlice", "QuotientSlice", "QuotientSlicer"]
 
-_NONE = np.zeros(1, np.int64)
-_NO_ROWS = np.empty(0, np.int32)
-
 
 class LayerSlice(NamedTuple):
     """One layer of a mini-batch, in local row numbers.
@@ -30,7 +27,9 @@ class LayerSlice(NamedTuple):
         messages have codes, each code is one more entry, row ``n_below + code``, because the embeddings
         are appended to the rows.
     n_below : int
-        Number of rows of the previous layer.
+        Number of rows of the previous layer that are heard: its first rows.
+    n_heard : int
+        Number of rows that the next layer hears, which come first; the others are only pooled.
     pool_ptr, pooled, counts
         ``P_j`` as CSR, one row per graph.
     """
@@ -38,6 +37,7 @@ class LayerSlice(NamedTuple):
     hear_ptr: Int64
     heard: Int32
     n_below: int
+    n_heard: int
     pool_ptr: Int64
     pooled: Int32
     counts: Int32
@@ -118,39 +118,27 @@ class QuotientSlicer:
         rows = np.asarray(rows, np.int64)
         quotient = self.quotient
         layers: list[LayerSlice] = []
-        top = len(quotient.rounds)
-        pooled, n_members = self._pooled(top, rows)
-        for layer in range(top, 0, -1):
-            part, members = quotient.rounds[layer - 1], self._members[layer][:n_members]
-            # The pooled rows of the layer below come first: codes of messages are numbered after all its
-            # rows.
-            pooled_below, n_below = self._pooled(layer - 1, rows)
+        n_heard = 0
+        for layer in range(len(quotient.rounds), 0, -1):
+            places, members = self._places[layer], self._members[layer]
+            *pooled, n_members = _take_pool(*quotient.pools[layer - 1], rows, places, members, n_heard)
+            part = quotient.rounds[layer - 1]
             hear_ptr, heard, n_below = _take_round(
                 part.sig_ptr,
                 part.sig_items,
                 part.stride,
                 quotient.coded,
-                members,
+                members[:n_members],
                 self._places[layer - 1],
                 self._members[layer - 1],
-                n_below,
             )
-            self._places[layer][members] = -1
-            layers.append(LayerSlice(hear_ptr, heard, n_below, *pooled))
-            pooled, n_members = pooled_below, n_below
-        bottom = self._members[0][:n_members].astype(np.int64)
+            places[members[:n_members]] = -1
+            layers.append(LayerSlice(hear_ptr, heard, n_below, n_heard, *pooled))
+            n_heard = n_below
+        bottom = self._members[0][:n_heard].astype(np.int64)
         self._places[0][bottom] = -1
         label, mark = np.divmod(bottom, quotient.n_marks)
         return QuotientSlice(self.known_labels[label], mark, self.known_codes, tuple(reversed(layers)))
-
-    def _pooled(self, layer: int, rows: Int64) -> tuple[tuple[Int64, Int32, Int32], int]:
-        """Slice ``P`` of a layer, whose colours become its first members; layer 0 is not pooled."""
-        if layer == 0:
-            return (_NONE, _NO_ROWS, _NO_ROWS), 0
-        *pooled, n_members = _take_pool(
-            *self.quotient.pools[layer - 1], rows, self._places[layer], self._members[layer]
-        )
-        return tuple(pooled), n_members
 
 
 def _places(here: tuple[Label, ...], known: tuple[Label, ...] | None) -> Int64:
@@ -176,9 +164,9 @@ def _take_pool(
     rows: Int64,
     place: Int32,
     members: Int32,
+    n_members: int,
 ) -> tuple[Int64, Int32, Int32, int]:
     """Slice a pooling matrix; new colours are added to the members."""
-    n_members = 0
     out_ptr = np.zeros(len(rows) + 1, np.int64)
     for index in range(len(rows)):
         out_ptr[index + 1] = out_ptr[index] + indptr[rows[index] + 1] - indptr[rows[index]]
@@ -207,10 +195,9 @@ def _take_round(
     members: Int32,
     place_below: Int32,
     members_below: Int32,
-    n_below: int,
 ) -> tuple[Int64, Int32, int]:
     """Slice the signatures of the members; the colours in them become members of the layer below."""
-    n = len(members)
+    n, n_below = len(members), 0
     out_ptr = np.zeros(n + 1, np.int64)
     for row in range(n):
         length = sig_ptr[members[row] + 1] - sig_ptr[members[row]]
