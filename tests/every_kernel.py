@@ -19,6 +19,7 @@ import pytest
 import twinwl as tw
 from twinwl.evaluation.methods import METHODS
 from twinwl.isomorphism import marked_wl
+from twinwl.learning.colour_levels import ColourLevels
 from twinwl.refinement import core_sizes, cores, identities, round_kernels, threads
 from twinwl.refinement.colours import refine
 from twinwl.refinement.content_keys import content_keys
@@ -65,6 +66,9 @@ def tour(folder):
             out.append(vectorizer.transform(batch).toarray().tolist())
     for base in ("linear", "minmax", "intersection"):
         out.append(tw.TwinKernel(2, base=base).fit(labelled).transform(labelled).tolist())
+    senders, kinds = labelled.indices.astype(np.int64), np.zeros(len(labelled.indices), np.int32)
+    levels = ColourLevels(labelled.graph_ptr, labelled.indptr, senders, kinds, labelled.node_labels)
+    out.append([values.tolist() for values in levels.take(np.arange(2)).pooled(1)])
     out.append([keys.tolist() for keys in content_keys(refine(labelled, 2).alphabet)])
     out.append(refine(plain, 2, n_threads=2).colours.tolist())
     out.append(NearGraphs(labelled).pairs(labelled, 0.5).similarity.tolist())

@@ -1,7 +1,8 @@
-"""Twin information for models of PyTorch Geometric: transforms that add it to ``data.x`` or to an attribute.
+"""A door for PyTorch Geometric: Twin information for its models, and training on distinct colours.
 
-They work on one ``Data`` object or on a ``Batch``, as ``transform=`` or ``pre_transform=`` of a data set, or
-called directly. Nothing is drawn at random, and the result does not depend on the order of nodes.
+`lifted` trains a model on the distinct colours of a data set. The transforms add to ``data.x`` or to an
+attribute; they work on one ``Data`` object or on a ``Batch``, as ``transform=`` or ``pre_transform=`` of a
+data set, or called directly. Nothing is drawn at random, and nothing depends on the order of nodes.
 """
 
 from __future__ import annotations
@@ -22,18 +23,67 @@ from twinwl.refinement.identities import rooted_sizes
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import torch
     from torch_geometric.data import Batch, Data
     from torch_geometric.transforms import BaseTransform
 
     from twinwl.arrays import Int64
     from twinwl.isomorphism.readouts import ReadoutChoice
+    from twinwl.learning.lifted_model import LiftedModel
     from twinwl.refinement.alphabet import Alphabet
 else:
     BaseTransform = import_extra("torch_geometric.transforms", "baselines").BaseTransform
 
-__all__ = ["AddColours", "AddReadout", "AddRootedSizes"]
+__all__ = ["AddColours", "AddReadout", "AddRootedSizes", "lifted"]
 
 _MOST_ROUNDS = 100
+
+
+def lifted(dataset: Iterable[Data], model: torch.nn.Module) -> LiftedModel:
+    """Return a model that computes each colour of a data set once, with the weights of the model given.
+
+    After k layers nodes of one colour (of k rounds of 1-WL) have the same state, so each layer computes one
+    row per colour instead of one per node. Outputs and gradients are those of the plain way, to rounding.
+
+    Parameters
+    ----------
+    dataset
+        ``Data`` objects with ``x`` and ``edge_index``, and perhaps ``edge_attr`` or ``edge_weight``. Nodes
+        with the same row in ``x`` start alike, so discrete features save most.
+    model
+        Layers ``GINConv``, ``GINEConv``, ``SAGEConv``, ``GraphConv``, ``GCNConv``; functions of single nodes;
+        batch normalisation over nodes; sums and means over graphs; anything behind them. ``forward`` takes a
+        batch, or ``x``, ``edge_index``, ``edge_attr``, ``edge_weight``, ``batch`` by these names. What mixes
+        nodes in another way, or treats nodes of one colour differently (dropout), is refused with an error.
+
+    Returns
+    -------
+    LiftedModel
+        Call it with the numbers of some graphs, or without for all, in the place of ``model(batch)``.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from torch_geometric.data import Batch, Data
+    >>> from torch_geometric.nn import GINConv, global_add_pool
+    >>> class Network(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.conv = GINConv(torch.nn.Linear(1, 2))
+    ...     def forward(self, data):
+    ...         return global_add_pool(self.conv(data.x, data.edge_index).relu(), data.batch)
+    >>> path = Data(x=torch.ones(3, 1), edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]))
+    >>> edge = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1], [1, 0]]))
+    >>> model = Network()
+    >>> network = lifted([path, edge], model)
+    >>> torch.allclose(network([1, 0]), model(Batch.from_data_list([edge, path])))
+    True
+    >>> network.n_colours(1)  # of five nodes
+    2
+    """
+    from twinwl.learning.lifted_model import LiftedModel  # noqa: PLC0415  (needs torch)
+
+    return LiftedModel(dataset, model)
 
 
 class _AddColumns(BaseTransform):

@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from twinwl.ntwin.products import hear_and_pool, pool
+from twinwl.learning.pooling import pool
+from twinwl.ntwin.products import hear_and_pool
 from twinwl.ntwin.slicing import LayerSlice
 
 

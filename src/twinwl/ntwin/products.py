@@ -1,4 +1,4 @@
-"""The sparse products of the encoder, with their gradients: message passing with pooling, and pooling.
+"""The sparse product of the encoder, with its gradient: message passing with pooling.
 
 Mini-batches have a few thousand short rows. For them a plain loop over rows, in one compiled pass with the
 bias and the ReLU, is several times as fast as general sparse kernels.
@@ -19,18 +19,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64
     from twinwl.ntwin.slicing import LayerSlice
 
-__all__ = ["hear_and_pool", "pool"]
-
-
-def pool(rows: torch.Tensor, pool_ptr: Int64, pooled: Int32, counts: Int32) -> torch.Tensor:
-    """Return ``P @ rows`` for a matrix of counts in CSR form, shape (n_graphs, width).
-
-    >>> rows = torch.tensor([[1.0], [2.0]])
-    >>> pool(rows, np.array([0, 2]), np.array([0, 1], np.int32), np.array([3, 1], np.int32)).tolist()
-    [[5.0]]
-    """
-    result: torch.Tensor = _Pool.apply(rows, pool_ptr, pooled, counts)  # type: ignore[no-untyped-call]
-    return result
+__all__ = ["hear_and_pool"]
 
 
 def hear_and_pool(
@@ -48,23 +37,6 @@ def hear_and_pool(
     """
     result: tuple[torch.Tensor, torch.Tensor] = _HearAndPool.apply(below, bias, layer)  # type: ignore[no-untyped-call]
     return result
-
-
-class _Pool(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any,  # noqa: ANN401
-        rows: torch.Tensor,
-        pool_ptr: Int64,
-        pooled: Int32,
-        counts: Int32,
-    ) -> torch.Tensor:
-        ctx.arrays = pool_ptr, pooled, counts, rows.shape[0]
-        return torch.from_numpy(_pool_forward(rows.detach().contiguous().numpy(), pool_ptr, pooled, counts))
-
-    @staticmethod
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None, None, None]:  # noqa: ANN401
-        return torch.from_numpy(_pool_backward(grad.contiguous().numpy(), *ctx.arrays)), None, None, None
 
 
 class _HearAndPool(torch.autograd.Function):
@@ -198,35 +170,3 @@ def _hear_and_pool_backward(
             for unit in range(width):
                 target[unit] += passed[unit]
     return below, bias
-
-
-@kernel(fastmath={"contract"})
-def _pool_forward(
-    rows: NDArray[np.floating], pool_ptr: Int64, pooled: Int32, counts: Int32
-) -> NDArray[np.floating]:
-    n, width = len(pool_ptr) - 1, rows.shape[1]
-    out = np.zeros((n, width), rows.dtype)
-    for graph in range(n):
-        target = out[graph]
-        for entry in range(pool_ptr[graph], pool_ptr[graph + 1]):
-            count = rows.dtype.type(counts[entry])
-            source = rows[pooled[entry]]
-            for unit in range(width):
-                target[unit] += count * source[unit]
-    return out
-
-
-@kernel(fastmath={"contract"})
-def _pool_backward(
-    grad: NDArray[np.floating], pool_ptr: Int64, pooled: Int32, counts: Int32, n_rows: int
-) -> NDArray[np.floating]:
-    n, width = grad.shape
-    out = np.zeros((n_rows, width), grad.dtype)
-    for graph in range(n):
-        source = grad[graph]
-        for entry in range(pool_ptr[graph], pool_ptr[graph + 1]):
-            count = grad.dtype.type(counts[entry])
-            target = out[pooled[entry]]
-            for unit in range(width):
-                target[unit] += count * source[unit]
-    return out
