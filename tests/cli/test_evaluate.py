@@ -121,6 +121,8 @@ def test_figures_are_written_as_a_table(tmp_path, ending):
         (("TWINS", "--method", TREE, "--scoring", "auc"), "roc-auc"),
         (("TWINS", "--method", TREE, "-o", "figures.xlsx"), "its name must end in"),
         (("TWINZ",), "TWINS"),
+        (("TWINS", "--method", TREE, "--engine", "cloud"), "expected 'local' or 'ray'"),
+        (("TWINS", "--method", TREE, "--address", "head:6379"), "but the engine is 'local'"),
         (("TWINS", "--method", "stwim"), "did you mean 'stwin'"),
         (("TWINS", "--method", TREE, "--protocol", "fairr"), "did you mean 'fair'"),
         (("TWINS", "--method", TREE, "--metric", "auc"), "roc-auc"),

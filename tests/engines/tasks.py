@@ -73,3 +73,13 @@ def write_shard(number, folder, seconds=0.0):
 
 def refuse(number):
     raise TwinWLError(f"row {number}: got nothing")
+
+
+def refuse_to_end(folder):
+    """Stay, whatever is asked, until the process is killed."""
+    while True:
+        try:
+            Path(folder, str(os.getpid())).touch()
+            time.sleep(60)
+        except SystemExit:
+            Path(folder, "asked").touch()

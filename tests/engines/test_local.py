@@ -105,6 +105,21 @@ def test_workers_end_with_the_block():
             os.kill(process, 0)
 
 
+def test_a_worker_that_does_not_end_is_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr("twinwl.engines.local._SECONDS_TO_STOP", 0.2)
+
+    def interrupt_when_it_runs():
+        yield (str(tmp_path),)
+        while not any(tmp_path.iterdir()):
+            time.sleep(0.05)
+        raise KeyboardInterrupt
+
+    with engine_of("local", workers=2) as engine, pytest.raises(KeyboardInterrupt):
+        list(engine.run(tasks.refuse_to_end, interrupt_when_it_runs(), warm_up=None))
+    (worker,) = (int(path.name) for path in tmp_path.iterdir() if path.name != "asked")
+    assert not is_running(worker)
+
+
 SCRIPT = """
 import sys
 from tests.engines import tasks

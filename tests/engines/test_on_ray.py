@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 import ray
 from ray.cluster_utils import Cluster
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
+import twinwl as tw
 from tests.engines import tasks
 from twinwl.engines.engine import engine_of
 from twinwl.errors import GraphInputError, TwinWLError
@@ -130,6 +133,24 @@ def test_a_killed_driver_goes_on_where_it_was(cluster, undisturbed, tmp_path):
     assert 0 < len(output.splitlines()) <= N_SHARDS - 4
     written = {name: data for name, data in contents(folder).items() if name.endswith(".txt")}
     assert written == undisturbed
+
+
+def test_folds_on_ray_and_on_this_machine_give_the_same_table(cluster, tmp_path):
+    pipeline = make_pipeline(tw.STwinVectorizer(2), DecisionTreeClassifier(random_state=0))
+    grid = {"decisiontreeclassifier__max_depth": [1, 3]}
+    data = tw.load_dataset("TWINS")
+    here = tw.evaluate(pipeline, data, grid=grid, n_folds=3, store=tmp_path / "here.jsonl")
+    begun, there = (tmp_path / "here.jsonl").read_bytes().splitlines(keepends=True), tmp_path / "there.jsonl"
+    there.write_bytes(b"".join(begun[:2]))  # an interrupted run, which goes on elsewhere
+    on_ray = partial(tw.evaluate, pipeline, data, grid=grid, n_folds=3, engine="ray", address=cluster.address)
+    found = on_ray(store=there)
+    assert str(found) == str(here)
+    assert found.to_records() == here.to_records()
+    assert there.read_bytes().splitlines(keepends=True)[:2] == begun[:2]
+    assert len(there.read_bytes().splitlines()) == len(begun) == 6
+    again = there.read_bytes()
+    assert on_ray(store=there).to_records() == here.to_records()
+    assert there.read_bytes() == again
 
 
 def test_a_connection_that_was_there_is_kept(cluster):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import OUTPUT, Json, ReadoutsOfFeatures, file_option, reads_data
+from twinwl.cli.options import OUTPUT, Address, EngineName, Json, ReadoutsOfFeatures, file_option, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ among configurations, and rounds and C of stwin-svc.
 Each metric is computed for each target, on the graphs where it is known; the main figures are means over \
 the targets, without those that lack a class among the test graphs of a fold, which the result names.
 
-[bold]The store[/] keeps every finished fold: an interrupted run continues where it stopped. Methods given \
-together are compared on the same folds.
+[bold]The store[/] keeps every finished fold: an interrupted run continues where it stopped, on any \
+--engine. Methods given together are compared on the same folds.
 
 [bold]Examples[/]
 
@@ -71,6 +71,8 @@ $ twinwl evaluate EXP --method stwin-svc --readout rooted-wl
 $ twinwl evaluate BACE.csv --target Class --method stwin-svc --split scaffold --metric roc-auc
 
 $ twinwl evaluate assay.csv --target active --split year -o figures.tex
+
+$ twinwl evaluate NCI1 --grid compact --store results.jsonl --engine ray --address 10.0.0.5:6379
 
 $ twinwl evaluate NCI1 --method stwin-svc --split gnn_comparison_splits.zip --json
 """
@@ -126,7 +128,17 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
             metavar="NAME", help="Metric that chooses configurations. \\[default: accuracy or rmse]"
         ),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "--workers",
+            min=1,
+            help="Number of folds that run at the same time. \\[default: 1; with Ray, one per processor]",
+        ),
+    ] = None,
+    engine: EngineName = "local",
+    address: Address = None,
     store: Annotated[Path | None, file_option("File of finished folds; these are not run again.")] = None,
     output: Annotated[
         Path | None,
@@ -188,6 +200,8 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
                 scoring=scoring,
                 n_jobs=jobs,
                 store=store,
+                engine=engine,
+                address=address,
             )
             for chosen in methods
         ]

@@ -13,8 +13,10 @@ import typer
 __all__ = [
     "CHOICES",
     "OUTPUT",
+    "Address",
     "DataDir",
     "EdgeLabels",
+    "EngineName",
     "IgnoreFeatures",
     "Json",
     "ModelFile",
@@ -32,6 +34,7 @@ P = ParamSpec("P")
 # loaded.
 CHOICES = {
     "atoms": ("skeleton", "constitution", "isotope", "stereo", "ecfp"),
+    "engine": ("local", "ray"),
     "features": ("size", "count", "joint"),
     "initial": ("label", "degree"),
     "kernel_approximation": ("nystroem",),
@@ -77,6 +80,19 @@ ModelFile: TypeAlias = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A file written by twinwl train.", show_default=False)
 ]
 DataDir: TypeAlias = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder of data sets.")]
+EngineName: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="local|ray",
+        help="Where to run: processes on this machine, or a Ray cluster.",
+        callback=among("engine"),
+    ),
+]
+Address: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="HOST:PORT", help="Running Ray cluster. \\[default: start Ray on this machine]"),
+]
 IgnoreFeatures: TypeAlias = Annotated[
     bool,
     typer.Option("--ignore-features", help="Ignore continuous node features instead of refusing them."),

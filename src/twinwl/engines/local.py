@@ -154,7 +154,7 @@ def _stop(workers: list[_Worker]) -> None:
     for worker in workers:
         worker.process.join(_SECONDS_TO_STOP)
         if worker.process.is_alive():
-            worker.process.kill()
+            os.kill(worker.process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))  # joblib's have no kill()
             worker.process.join()
 
 

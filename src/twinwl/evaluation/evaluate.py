@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import effective_n_jobs
 
 from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, is_a, one_of
 from twinwl.arguments import number as number_in
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.source import Reading, read_source
+from twinwl.engines.engine import ENGINES, engine_of
 from twinwl.errors import TwinWLError, held_warnings, shown, warn_caller
 from twinwl.evaluation.claims import Claims, SharedWork
 from twinwl.evaluation.fold_run import Asked, Unit, run_fold
@@ -31,7 +32,7 @@ from twinwl.evaluation.tasks import TASKS, Task, suits, task_of
 from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from twinwl.arrays import Int64
     from twinwl.evaluation.methods import Config, Grid
@@ -56,10 +57,12 @@ def evaluate(
     task: str = "auto",
     metrics: Sequence[str] | None = None,
     scoring: str | None = None,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     store: str | Path | None = None,
     progress: bool | None = None,
     time_budget: float | None = None,
+    engine: str = "local",
+    address: str | None = None,
 ) -> Evaluation:
     """Evaluate a method by cross-validation.
 
@@ -106,8 +109,8 @@ def evaluate(
         The metric that chooses among configurations on the hold-out; None uses accuracy, or RMSE. It is
         passed to methods with a parameter ``scoring`` (STwinSVC), for their own choices.
     n_jobs
-        Number of processes. They are run by joblib, whose backend can be changed with
-        ``joblib.parallel_backend``.
+        Number of folds that run at the same time; None is one on this machine, and all that a Ray cluster
+        has processors for.
     store
         File of results. Finished folds in it are not run again; None keeps results only in the return value.
         Processes on one machine that share a store share the work: each fold is run by one of them; if it
@@ -117,6 +120,9 @@ def evaluate(
     time_budget
         Seconds after which no further fold is started; the result may then lack folds, and the same call with
         the same store continues from there. None runs to the end.
+    engine, address
+        Where folds run: ``"local"``, in processes on this machine, or ``"ray"``, on a Ray cluster (extra
+        ``cluster``) at that address, as in `twinwl.engines.engine.engine_of`. The results are the same.
 
     Examples
     --------
@@ -135,7 +141,10 @@ def evaluate(
     n_folds = checked("n_folds", n_folds, integer(2, MAX_ITEMS))
     repeats = checked("repeats", repeats, integer(1, 10_000))
     seed = checked("seed", seed, integer(0, 2**32 - repeats))  # that of the last repeat is a seed too
-    n_jobs = checked("n_jobs", n_jobs, JOBS)
+    n_jobs = checked("n_jobs", n_jobs, JOBS, None)
+    on_ray = checked("engine", engine, one_of(*ENGINES)) == "ray"
+    workers = effective_n_jobs(n_jobs or 1) if n_jobs or not on_ray else None
+    runner = engine_of(engine, workers, address)
     if splits is not None:
         if split is not None:
             raise TwinWLError(f"splits: got {shown(splits)} in addition to split; give only split")
@@ -167,11 +176,18 @@ def evaluate(
         if shared.missing:
             results.check_writable()
             copies = copies_of(data.graphs)  # only now: finding copies can take longer than reading a store
-        with ProgressBar(
-            f"{chosen.name} on {data.name}", len(work), done=len(work) - len(shared.missing), show=progress
-        ) as bar:
+        with (
+            ProgressBar(
+                f"{chosen.name} on {data.name}",
+                len(work),
+                done=len(work) - len(shared.missing),
+                show=progress,
+            ) as bar,
+            runner if shared.missing else contextlib.nullcontext(),
+        ):
             for keys in shared.rounds():
-                for row, messages in _run((work[key] for key in keys), data, copies, asked, n_jobs):
+                tasks = ((work[key],) for key in keys)
+                for _, (row, messages) in runner.run(_run_one, tasks, shared=(data, copies, asked)):
                     shared.finish(row)
                     warned += messages[:1]
                     bar.reach(len(work) - len(shared.missing))
@@ -239,16 +255,8 @@ def _covers(row: Row, asked: Asked) -> bool:
     return "curves" in row and chosen_alike and set(wanted) <= set(row.get("metrics", ()))
 
 
-def _run(
-    units: Iterable[Unit], data: Dataset, copies: Int64, asked: Asked, n_jobs: int
-) -> Iterator[tuple[Row, list[str]]]:
-    """Run the units and yield each result, with its warnings, as soon as it is available."""
-    pool = Parallel(n_jobs=n_jobs, return_as="generator" if n_jobs == 1 else "generator_unordered")
-    yield from pool(delayed(_run_one)(unit, data, copies, asked) for unit in units)
-
-
 def _run_one(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> tuple[Row, list[str]]:
-    """Run one unit; warnings are returned, because other processes cannot warn the caller."""
+    """Run one unit; its warnings are part of the result, because other processes cannot warn the caller."""
     with held_warnings() as messages:
         row = run_fold(unit, data, copies, asked)
     return row, messages
