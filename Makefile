@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-EXTRAS := neural,baselines,chem,dev
+EXTRAS := neural,baselines,chem,dev,docs
 CORE := .venv-core
 LOWEST := .venv-lowest
 TEST_TOOLS := pytest pytest-xdist hypothesis
@@ -28,7 +28,7 @@ TESTS_OF_CORE := $(filter-out $(addprefix tests/,compilation isomorphism refinem
 TESTS_OF_LOWEST := $(addprefix tests/,graphs datasets/catalogue datasets/formats estimators files cli report \
   stwin/test_classifier.py baselines/test_kernels.py baselines/test_gnn_rows.py evaluation/test_evaluate.py)
 
-.PHONY: help install run test test-core test-lowest lint bench
+.PHONY: help install run test test-core test-lowest lint bench docs
 .DEFAULT_GOAL := help
 
 help:
@@ -37,6 +37,7 @@ help:
 	@echo "make test-core    the tests where no extra is installed, in $(CORE)"
 	@echo "make test-lowest  the tests with the lowest versions that are allowed, in $(LOWEST)"
 	@echo "make lint         style, types and layers"
+	@echo "make docs         the site, in docs/_build/html; all its examples are run"
 	@echo "make bench        the measurements in benchmarks/ (BENCH=file for one)"
 	@echo "make install      the environment in $(VENV) only (PYTHON=python3.12 to choose one)"
 
@@ -61,7 +62,11 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/codespell src tests benchmarks docs *.md
+	$(BIN)/codespell src tests benchmarks docs examples *.md
+
+docs: $(INSTALLED)
+	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
 
 bench: $(INSTALLED)
 	@set -e; for script in $(BENCH); do echo "== $$script"; $(BIN)/python $$script; done

@@ -172,6 +172,10 @@ class Audit:
             The set.
         level
             The level at which they are the same; None also counts those that are nearly the same.
+
+        Returns
+        -------
+        array of int64
         """
         checked("name", name, one_of(*self.sizes))
         checked("level", level, one_of(*self.levels), None)
@@ -212,6 +216,10 @@ def audit(
         Column of the targets, in the tables that have it; None does not compare targets of tables.
     smiles_column
         Column of the SMILES; None looks for a column of that name.
+
+    Returns
+    -------
+    Audit
 
     Examples
     --------

@@ -192,6 +192,10 @@ def ceiling(
     ignore_features
         Whether to ignore continuous node features; otherwise graphs with features are an error.
 
+    Returns
+    -------
+    Ceiling
+
     Examples
     --------
     >>> import twinwl as tw

@@ -114,7 +114,7 @@ def evaluate(
     store
         File of results. Finished folds in it are not run again; None keeps results only in the return value.
         Processes on one machine that share a store share the work: each fold is run by one of them; if it
-        dies, another one runs it. (Windows has no such locks, so work may be repeated there.)
+        dies, another one runs it. Windows has no such locks, so work may be repeated there.
     progress
         Whether to show a progress bar; None shows it if standard error is a terminal.
     time_budget
@@ -123,6 +123,10 @@ def evaluate(
     engine, address
         Where folds run: ``"local"``, in processes on this machine, or ``"ray"``, on a Ray cluster (extra
         ``cluster``) at that address, as in `twinwl.engines.engine.engine_of`. The results are the same.
+
+    Returns
+    -------
+    Evaluation
 
     Examples
     --------

@@ -236,6 +236,10 @@ def power(
     data_dir
         Folder with BREC and EXP; None uses ``TWINWL_DATA``.
 
+    Returns
+    -------
+    Power
+
     Notes
     -----
     A pair is *separated* only if the distance of its two values exceeds ten times the largest distance

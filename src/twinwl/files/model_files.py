@@ -151,10 +151,25 @@ def load(path: str | PathLike[str]) -> Savable:
         The file. Nothing in it is executed, and its content is checked before it is used. A model may still
         predict anything, so load only models from sources you trust.
 
+    Returns
+    -------
+    estimator
+        Of the class that was saved.
+
     Raises
     ------
     TwinWLError
         If the file is missing, truncated, changed after it was written, of a newer format, or no model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import twinwl as tw
+    >>> path = Path(tempfile.mkdtemp(), "features.twinwl")
+    >>> tw.save(tw.STwinVectorizer(n_iter=1).fit([[(0, 1), (1, 2)]]), path)
+    >>> tw.load(path)
+    STwinVectorizer(n_iter=1)
     """
     source = checked("path", path, PATH)
     try:

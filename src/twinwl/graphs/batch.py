@@ -264,6 +264,10 @@ class GraphBatch(Constructors, Exporters):
             to below 2, and from 2 on. A list of such lists has the bin edges of each feature. Choose them on
             the training graphs, for instance with ``np.quantile``.
 
+        Returns
+        -------
+        GraphBatch
+
         Examples
         --------
         >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2)]], node_features=[[[0.1], [0.2], [7.0]]])
@@ -286,6 +290,17 @@ class GraphBatch(Constructors, Exporters):
 def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
     """Join batches into one, with one vocabulary.
 
+    Parameters
+    ----------
+    batches
+        Batches, all directed or all undirected.
+
+    Returns
+    -------
+    GraphBatch
+
+    Examples
+    --------
     >>> triangle = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 0)]])
     >>> len(concatenate([triangle, triangle]))
     2

@@ -53,12 +53,18 @@ def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str 
         ``edge_label="weight"`` for matrices. Attributes that are not named are not read, and weights are
         ignored with a warning.
 
+    Returns
+    -------
+    GraphBatch
+
     Raises
     ------
     GraphInputError
         For strings (SMILES and graph6 look alike), for a single graph that is not in a list, for a mixture
         of kinds, and for anything else.
 
+    Examples
+    --------
     >>> import networkx as nx
     >>> as_batch([nx.path_graph(3), nx.cycle_graph(3)])
     GraphBatch(2 graphs, 6 nodes, 5 edges)

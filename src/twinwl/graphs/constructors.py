@@ -57,6 +57,12 @@ class Constructors:
         directed
             Keep arcs one-way.
 
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
         >>> from twinwl import GraphBatch
         >>> GraphBatch.from_edges([[(0, 1), (1, 2)]], num_nodes=[4])
         GraphBatch(1 graph, 4 nodes, 2 edges)
@@ -75,11 +81,23 @@ class Constructors:
     ) -> GraphBatch:
         """Build a batch from networkx graphs; nodes keep the order of ``graph.nodes``.
 
-        ``node_label``, ``edge_label`` and ``node_features`` name the attributes to read. Directed graphs
-        give a directed batch; directed and undirected ones do not mix. Attributes that are not named are not
-        read; weights are ignored with a warning, unless ``edge_label="weight"`` (see the README, "What counts
-        as the same graph").
+        Attributes that are not named are not read; the guide, "What counts as the same graph", has the rules.
 
+        Parameters
+        ----------
+        graphs
+            Directed graphs give a directed batch; directed and undirected ones do not mix.
+        node_label, edge_label
+            Attributes with the labels. Weights are ignored with a warning, unless ``edge_label="weight"``.
+        node_features
+            Attribute with the vector of features of each node.
+
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
         >>> import networkx as nx
         >>> from twinwl import GraphBatch
         >>> GraphBatch.from_networkx([nx.path_graph(3), nx.cycle_graph(4)])
@@ -100,9 +118,24 @@ class Constructors:
     ) -> GraphBatch:
         """Build a batch from adjacency matrices, sparse or dense.
 
-        A matrix that is not symmetric is an error unless ``directed=True``. Entries other than 0 and 1 are
-        weights: ignored with a warning, unless ``edge_label="weight"`` turns them into edge labels.
+        Parameters
+        ----------
+        adjacencies
+            One square matrix per graph.
+        node_labels
+            One sequence of labels per graph.
+        edge_label
+            ``"weight"`` reads entries as edge labels; otherwise entries other than 0 and 1 are weights, which
+            are ignored with a warning.
+        directed
+            Keep arcs one-way; otherwise a matrix that is not symmetric is an error.
 
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
         >>> import scipy.sparse as sp
         >>> from twinwl import GraphBatch
         >>> GraphBatch.from_scipy([sp.csr_array([[0, 1], [1, 0]])])
@@ -128,10 +161,22 @@ class Constructors:
         rules; several continuous columns are an error, because edges have no features here.
 
         ``edge_weight``, and an ``edge_attr`` of one floating column, are weights: ignored with a warning.
-        ``edge_label`` names the attribute whose rows are used as edge labels, continuous or not.
 
-        ``edge_index`` must hold both arcs of each edge; with ``directed=True`` arcs stay one-way.
+        Parameters
+        ----------
+        data_list
+            Graphs whose ``edge_index`` holds both arcs of each edge.
+        edge_label
+            Attribute whose rows are used as edge labels, continuous or not.
+        directed
+            Keep arcs one-way.
 
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
         >>> import torch
         >>> from torch_geometric.data import Data
         >>> from twinwl import GraphBatch
@@ -145,8 +190,19 @@ class Constructors:
 
     @classmethod
     def from_graph6(cls, strings: Iterable[str | bytes]) -> GraphBatch:
-        """Build a batch from graph6, sparse6 or digraph6 strings, one per graph.
+        """Build a batch from graph6, sparse6 or digraph6 strings.
 
+        Parameters
+        ----------
+        strings
+            One string per graph.
+
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
         >>> from twinwl import GraphBatch
         >>> GraphBatch.from_graph6(["Bw", "A_"])
         GraphBatch(2 graphs, 5 nodes, 4 edges)
@@ -183,6 +239,12 @@ class Constructors:
         n_jobs
             Number of processes; None means one. The result does not depend on it.
 
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
         >>> from twinwl import GraphBatch
         >>> acetate = GraphBatch.from_smiles(["CC(=O)[O-]"])
         >>> acetate.labels_of_nodes(), acetate.edge_vocabulary
@@ -196,8 +258,21 @@ class Constructors:
 
     @classmethod
     def from_rdkit(cls, molecules: Iterable[Chem.Mol], atoms: AtomLevel = "skeleton") -> GraphBatch:
-        """Build a batch from RDKit molecules; ``atoms`` is the content of the labels, as in `from_smiles`.
+        """Build a batch from RDKit molecules.
 
+        Parameters
+        ----------
+        molecules
+            RDKit molecules.
+        atoms
+            Content of the labels, as in `from_smiles`.
+
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
         >>> from rdkit import Chem
         >>> from twinwl import GraphBatch
         >>> GraphBatch.from_rdkit([Chem.MolFromSmiles("c1ccccc1O")])
@@ -211,10 +286,22 @@ class Constructors:
     def from_igraph(
         cls, graphs: Iterable[igraph.Graph], node_label: str | None = None, edge_label: str | None = None
     ) -> GraphBatch:
-        """Build a batch from igraph graphs; the arguments name the vertex and edge attributes to read.
+        """Build a batch from igraph graphs.
 
-        Weights are ignored with a warning, unless ``edge_label="weight"``.
+        Parameters
+        ----------
+        graphs
+            Directed graphs give a directed batch; directed and undirected ones do not mix.
+        node_label, edge_label
+            Vertex and edge attributes with the labels. Weights are ignored with a warning, unless
+            ``edge_label="weight"``.
 
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
         >>> import igraph
         >>> from twinwl import GraphBatch
         >>> GraphBatch.from_igraph([igraph.Graph.Ring(5)])

@@ -2,7 +2,7 @@
 
 One rule for every way in. A graph here is plain: an edge is there or not, and it may carry a label. Weights
 that are all 1 say nothing more than that. Any other weight either takes part as a label, where it is named,
-or is left out aloud. (The README says it for users, under "What counts as the same graph".)
+or is left out aloud. (The guide says it for users, under "What counts as the same graph".)
 """
 
 from __future__ import annotations

@@ -55,6 +55,12 @@ def graph_hash(
     n_iter, readout, edge_labels, ignore_features
         As in `graph_hashes`.
 
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> import networkx as nx
     >>> graph_hash(nx.path_graph(3))
     'twl2:3772b50e39eec530dc7d7307a0ce9aec'
@@ -102,6 +108,10 @@ def graph_hashes(
     ignore_features
         Whether to ignore continuous node features; otherwise graphs with features are an error. To use
         features, turn them into labels with `GraphBatch.discretise`.
+
+    Returns
+    -------
+    list of str
 
     Examples
     --------

@@ -107,6 +107,10 @@ class NTwinEncoder(torch.nn.Module):
             A mini-batch of the quotient (`TwinSlices` for ``subtree="gin"``), or graphs as PyG ``Data``:
             both give the same numbers, the quotient faster. Of PyG data, ``x``, ``edge_index``, ``edge_attr``
             (codes or one-hot) and ``batch`` are used.
+
+        Returns
+        -------
+        tensor
         """
         if is_a(graphs, QuotientSlice):
             if self.subtree is not None:

@@ -45,7 +45,9 @@ class TwinKernel(TransformerMixin, GraphEstimator):
         Divide by the geometric mean of both graphs' similarity with themselves, so that the diagonal is 1.
         ``"minmax"`` has that property anyway. The similarity of a graph without nodes is 0, also with itself.
     edge_labels : bool, default=False
+        As for `STwinVectorizer`.
     initial : {"label", "degree"}, default="label"
+        As for `STwinVectorizer`.
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
     readout : str, function or list of these, default="size"

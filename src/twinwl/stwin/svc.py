@@ -369,13 +369,11 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
     normalize : bool, default=True
         As for `TwinKernel`.
     edge_labels : bool, default=False
+        As for `STwinVectorizer`.
     initial : {"label", "degree"}, default="label"
+        As for `STwinVectorizer`.
     inner_folds : int, default=5
         Folds of the inner choice; fewer where a class has fewer graphs (or groups).
-    scoring : str, default="accuracy"
-        What the inner choice goes by, as in scikit-learn: ``"accuracy"``, ``"balanced_accuracy"``,
-        ``"matthews_corrcoef"``, ``"roc_auc"`` or ``"average_precision"``; the last two go by decision values,
-        one class against the rest where there are more than two.
     class_weight : None, "balanced" or mapping from class to weight, default=None
         Also weighs the graphs in the scores that the inner choice goes by.
     n_jobs : int or None, default=None
@@ -384,6 +382,10 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         Seed of the inner folds and the landmarks, the only random steps; None gives different ones each time.
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
+    scoring : str, default="accuracy"
+        What the inner choice goes by, as in scikit-learn: ``"accuracy"``, ``"balanced_accuracy"``,
+        ``"matthews_corrcoef"``, ``"roc_auc"`` or ``"average_precision"``; the last two go by decision values,
+        one class against the rest where there are more than two.
     kernel_approximation : None or "nystroem", default=None
         ``"nystroem"`` compares each graph with ``n_components`` landmarks alone, training graphs drawn at
         random, and learns a linear machine with a squared loss on the Nyström features that they give. Its

@@ -52,7 +52,9 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
     normalize : bool, default=True
         As for `TwinKernel`.
     edge_labels : bool, default=False
+        As for `STwinVectorizer`.
     initial : {"label", "degree"}, default="label"
+        As for `STwinVectorizer`.
     epsilon : float, default=0.01
         Errors up to this many standard deviations of the targets cost nothing.
         Not used with ``kernel_approximation``, whose loss is squared.

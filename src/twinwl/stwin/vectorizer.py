@@ -213,7 +213,7 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
 
         Returns
         -------
-        csr_matrix of float64, shape (n_graphs, n_features_out_)
+        csr_matrix of float64, shape ``(n_graphs, n_features_out_)``
         """
         self._check_fitted()
         batch = graphs_of(X, "transform")

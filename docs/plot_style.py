@@ -1,0 +1,34 @@
+"""The look of all plots on the site: the colours that twinwl's own pages have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+from cycler import cycler
+
+from twinwl.report.drawing.palette import FILLS
+
+_ORDER = (0, 1, 3, 5, 4, 7, 6, 8, 2)  # yellow and grey, which are pale as lines, come last
+
+
+def apply(_gallery: dict[str, Any], _file: str) -> None:
+    """Set matplotlib's defaults before each example."""
+    mpl.rcdefaults()
+    mpl.rcParams.update(
+        {
+            "axes.prop_cycle": cycler(color=[FILLS[place] for place in _ORDER]),
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.edgecolor": "#7a8594",
+            "axes.titlesize": 11,
+            "axes.axisbelow": True,
+            "figure.figsize": (7, 3.6),
+            "figure.dpi": 100,
+            "savefig.dpi": 160,
+            "font.size": 10,
+            "lines.linewidth": 2.2,
+            "lines.markersize": 7,
+            "legend.frameon": False,
+        }
+    )

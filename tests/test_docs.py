@@ -1,0 +1,105 @@
+"""The site: it builds without a warning, leads nowhere wrong, and says only what can be checked."""
+
+import importlib.util
+import inspect
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import twinwl as tw
+from twinwl.errors import MissingExtraError
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+NAMES = [name for name in tw.__all__ if name != "__version__"]
+EXAMPLES = sorted((ROOT / "examples").glob("*/plot_*.py"))
+# Types are in the signatures; not every name has relatives, or more to say than its first lines.
+LEFT_OUT = {"PR04", "RT02", "RT03", "RT04", "SA01", "SA04", "ES01", "GL08"}
+
+
+def test_every_public_name_is_in_the_reference():
+    listed = re.findall(r"^   (\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(NAMES) <= set(listed)
+    assert len(listed) == len(set(listed))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_docstrings_are_valid(name):
+    validate = pytest.importorskip("numpydoc.validate").validate
+    try:
+        value = getattr(tw, name)
+    except MissingExtraError as error:
+        pytest.skip(str(error))
+    members = vars(value).items() if inspect.isclass(value) else ()
+    kinds = (property, classmethod, staticmethod)
+    methods = [
+        f"twinwl.{name}.{member}"
+        for member, what in members
+        if not member.startswith("_") and (inspect.isroutine(what) or isinstance(what, kinds))
+    ]
+    wrong = [f"{name}: {error}" for error in _errors_of_name(validate(f"twinwl.{name}"), value)]
+    for method in methods:
+        said = validate(method)
+        # One line may be all there is to say about a method.
+        more = {"EX01"} if "Parameters\n" in said["docstring"] else {"EX01", "PR01", "RT01"}
+        wrong += [f"{method}: {error}" for error in said["errors"] if error[0] not in LEFT_OUT | more]
+    assert wrong == []
+
+
+def _errors_of_name(said, value):
+    left_out = set(LEFT_OUT)
+    if inspect.isclass(value) and not hasattr(value, "fit"):  # a result that is never built by hand, an error
+        left_out |= {"EX01"} | ({"PR01"} if "Attributes\n" in said["docstring"] else set())
+    return [error for error in said["errors"] if error[0] not in left_out]
+
+
+@pytest.mark.parametrize(
+    "page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.relative_to(DOCS).as_posix()
+)
+def test_tests_that_a_page_names_exist(page):
+    for path, name in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page.read_text(encoding="utf-8")):
+        assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_an_example_has_a_title_and_a_plot(example):
+    text = example.read_text(encoding="utf-8")
+    assert re.match(r'"""\n.+\n=+\n\n', text)
+    assert "plt.show()" in text
+    compile(text, example.name, "exec")
+
+
+def test_the_site_builds_without_a_warning_and_leads_nowhere_wrong(tmp_path):
+    for package in (
+        "sphinx",
+        "pydata_sphinx_theme",
+        "sphinx_gallery",
+        "myst_parser",
+        "sphinx_design",
+        "numpydoc",
+        "torch",
+    ):
+        pytest.importorskip(package)
+    made = shutil.ignore_patterns("_build", "generated", "gallery", "start", "project", "__pycache__")
+    shutil.copytree(DOCS, tmp_path / "docs", ignore=made)
+    for path in ("examples/start", "examples/gallery", "figures"):
+        shutil.copytree(ROOT / path, tmp_path / path)
+    for path in [*ROOT.glob("*.md"), ROOT / "LICENSE", ROOT / "CITATION.cff", ROOT / "results" / "README.md"]:
+        target = tmp_path / path.relative_to(ROOT)
+        target.parent.mkdir(exist_ok=True)
+        shutil.copy(path, target)
+    (tmp_path / "src").symlink_to(ROOT / "src")
+    site = tmp_path / "site"
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-D", "plot_gallery=0"]
+    done = subprocess.run([*command, tmp_path / "docs", site], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    spec = importlib.util.spec_from_file_location("check_site", DOCS / "check_site.py")
+    check_site = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(check_site)
+    assert check_site.problems(site) == []
+    (site / "index.html").unlink()
+    assert check_site.problems(site)
