@@ -53,6 +53,7 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
             "STwinSVC",
             {"kernel_approximation": "nystroem", "n_components": 1000},
         ),
+        (["stwin", "--device", "cpu"], "STwinClassifier", {"device": "cpu"}),
         (
             ["ntwin", "--layers", "2", "--hops", "1", "--hidden", "8", "--root-mark", "distance"],
             "NTwinClassifier",
@@ -251,3 +252,16 @@ def test_scaffolds_can_be_held_out_as_a_whole(tmp_path):
     refused = run("train", "TWINS:n_pairs=5", "-o", model, "--split", "scaffold")
     assert refused.exit_code == 2
     assert "--split scaffold is for molecules, and TWINS:n_pairs=5 holds none" in refused.stderr
+
+
+def test_a_device_is_for_networks_and_has_to_be_there(tmp_path):
+    data = write_csv(tmp_path / "m.csv")
+    refused = run("train", data, "-o", tmp_path / "m.twinwl", "--method", "stwin-svc", "--device", "cpu")
+    assert "--device cannot be used with --method stwin-svc, only with stwin and ntwin" in refused.stderr
+    assert "--device" in run("train", data, "-o", tmp_path / "m.twinwl", "--device", "tpu").stderr
+    model = tmp_path / "m.twinwl"
+    assert run("train", data, "-o", model, "--hidden", 4).exit_code == 0
+    assert run("predict", model, data, "--device", "cpu").exit_code == 0
+    svc = tmp_path / "svc.twinwl"
+    assert run("train", data, "-o", svc, "--method", "stwin-svc", "--n-iter", 1).exit_code == 0
+    assert "--device is for networks" in run("predict", svc, data, "--device", "cpu").stderr

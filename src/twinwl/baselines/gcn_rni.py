@@ -107,10 +107,13 @@ class GCNRNINetwork(torch.nn.Module):
     def forward(self, graphs: GraphInput) -> torch.Tensor:
         """Return logits, shape (n_graphs, n_classes): of one draw in training, else averaged over draws."""
         if self.training:
-            return self.logits(graphs, torch.randn(len(graphs.x), self.n_random))
+            return self.logits(graphs, torch.randn(len(graphs.x), self.n_random).to(graphs.x.device))
         # The i-th node of every graph gets the same numbers, so the other graphs of the batch do not matter.
         sizes = torch.bincount(graphs.graph_of_node, minlength=graphs.n_graphs)
-        place = torch.arange(len(graphs.x)) - (sizes.cumsum(0) - sizes)[graphs.graph_of_node]
+        place = (
+            torch.arange(len(graphs.x), device=graphs.x.device)
+            - (sizes.cumsum(0) - sizes)[graphs.graph_of_node]
+        )
         n_places = int(sizes.max()) if len(sizes) else 0
         random = np.random.default_rng(int(self.seed))
         noise = torch.from_numpy(random.standard_normal((n_places, self.draws, self.n_random)))

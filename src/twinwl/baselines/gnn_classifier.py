@@ -37,6 +37,8 @@ class TrainingOptions(TypedDict, total=False):
     validation_fraction: float | None
     class_weight: object
     verbose: bool | int | None
+    device: str
+    precision: str
 
 
 class CommonOptions(TrainingOptions, total=False):
@@ -65,6 +67,8 @@ class GNNClassifier(NeuralGraphClassifier):
         Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, verbose
         As for every neural classifier: see `twinwl.learning.classifier.NeuralGraphClassifier`.
+    device, precision
+        Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
@@ -97,6 +101,8 @@ class GNNClassifier(NeuralGraphClassifier):
         validation_fraction: float | None = 0.1,
         class_weight: object = None,
         verbose: bool | int | None = None,
+        device: str = "auto",
+        precision: str = "float32",
     ) -> None:
         self.layers = layers
         self.hidden = hidden
@@ -110,6 +116,8 @@ class GNNClassifier(NeuralGraphClassifier):
         self.validation_fraction = validation_fraction
         self.class_weight = class_weight
         self.verbose = verbose
+        self.device = device
+        self.precision = precision
 
     def __init_subclass__(cls) -> None:
         """Add the inherited parameters to the signature of ``__init__``, which scikit-learn reads."""

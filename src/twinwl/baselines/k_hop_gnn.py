@@ -121,7 +121,7 @@ class _RingPass(torch.nn.Module):
         for d in range(self.hops, -1, -1):
             members = torch.nonzero(distance == d)[:, 0]
             # Places are counted within a ring; those of the outer ring do not change.
-            place[members] = torch.arange(len(members))
+            place[members] = torch.arange(len(members), device=place.device)
             states = self.enter[d](x[graphs.node_of_pair[members]])
             if outer is not None:
                 inwards = (distance[target] == d) & (distance[source] == d + 1)

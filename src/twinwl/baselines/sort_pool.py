@@ -108,10 +108,10 @@ class SortPoolNetwork(torch.nn.Module):
         """Return the first nodes of each graph, padded with zeros, shape (n_graphs, n_kept, width)."""
         # The last key counts most: the graph, then the sorting layer, then each layer before it. Rounded, so
         # that values that differ only by the order of a sum are ties.
-        keys = [-state[:, -1].detach().numpy().round(_DIGITS) for state in states]
-        order = torch.from_numpy(np.lexsort([*keys, graphs.graph_of_node.numpy()]))
+        keys = [-state[:, -1].detach().float().cpu().numpy().round(_DIGITS) for state in states]
+        order = torch.from_numpy(np.lexsort([*keys, graphs.graph_of_node.cpu().numpy()])).to(graphs.x.device)
         sizes = torch.bincount(graphs.graph_of_node, minlength=graphs.n_graphs)
-        rank = torch.arange(len(order)) - (sizes.cumsum(0) - sizes)[graphs.graph_of_node]
+        rank = torch.arange(len(order), device=order.device) - (sizes.cumsum(0) - sizes)[graphs.graph_of_node]
         kept = rank < self.n_kept
         rows = torch.cat(states, dim=1)[order[kept]]
         sequence = rows.new_zeros(graphs.n_graphs, self.n_kept, rows.shape[1])

@@ -30,9 +30,9 @@ _PLURAL = {"classification": "classes", "regression": "targets"}
 
 _OF_STWIN = ("n_iter", "features", "readout", "initial")
 METHODS = {
-    "stwin": (*_OF_STWIN, "hidden"),
+    "stwin": (*_OF_STWIN, "hidden", "device"),
     "stwin-svc": (*_OF_STWIN, "kernel_approximation"),
-    "ntwin": ("layers", "hops", "hidden", "root_mark"),
+    "ntwin": ("layers", "hops", "hidden", "root_mark", "device"),
 }
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from twinwl.refinement.alphabet import Alphabet
 
 __all__ = ["alphabet_of", "answers_from", "answers_of", "load_predictor", "model_of_task"]
-__all__ += ["predicts_classes", "unseen_shares"]
+__all__ += ["predicts_classes", "unseen_shares", "use_device"]
 
 
 def load_predictor(path: Path) -> Any:  # noqa: ANN401  (models share no base that has predict)
@@ -133,3 +133,12 @@ def alphabet_of(model: object) -> Alphabet | None:
         if place is not None:
             return getattr(place, "alphabet", None)
     return None
+
+
+def use_device(model: Any, device: str) -> None:  # noqa: ANN401
+    """Let a network predict on a device; refuse one that is not there, and models that are no networks."""
+    if not hasattr(model, "device"):
+        raise TwinWLError(f"--device is for networks; the model is of {type(model).__name__}")
+    from twinwl.learning.devices import device_of  # noqa: PLC0415  (loads torch)
+
+    model.device = device_of(device).type

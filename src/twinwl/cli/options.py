@@ -15,6 +15,7 @@ __all__ = [
     "OUTPUT",
     "Address",
     "DataDir",
+    "Device",
     "EdgeLabels",
     "EngineName",
     "IgnoreFeatures",
@@ -33,6 +34,7 @@ P = ParamSpec("P")
 # Values of options, repeated here so that they can be checked before the slow modules that define them are
 # loaded.
 CHOICES = {
+    "device": ("auto", "cpu", "cuda", "mps"),
     "atoms": ("skeleton", "constitution", "isotope", "stereo", "ecfp"),
     "engine": ("local", "ray"),
     "features": ("size", "count", "joint"),
@@ -73,6 +75,15 @@ def file_option(text: str, *names: str) -> Any:  # noqa: ANN401  (as typer has i
     """Return an option with a file; ``names`` if it is not named like the parameter."""
     return typer.Option(*names, metavar="FILE", help=text)
 
+
+Device = Annotated[
+    str | None,
+    typer.Option(
+        metavar="auto|cpu|cuda|mps",
+        help="Where networks run: auto takes the first there is of cuda, mps, cpu.",
+        callback=among("device"),
+    ),
+]
 
 OUTPUT = ("--output", "-o")
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from twinwl.cli.options import OUTPUT, ModelFile, file_option, reads_data
+from twinwl.cli.options import OUTPUT, Device, ModelFile, file_option, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ def predict(
     by_round: Annotated[
         bool, typer.Option("--by-round", help="Add the unseen share of each round: unseen_0, unseen_1, …")
     ] = False,
+    device: Device = None,
     *,
     reading: Reading,
 ) -> None:
@@ -128,7 +129,7 @@ def predict(
     check_source(data, replace(reading, target=None) if every else reading, "given")
     if train is not None:
         check_source(train, replace(reading, target=None), "given")
-    from twinwl.cli.model_files import load_predictor, unseen_shares  # noqa: PLC0415
+    from twinwl.cli.model_files import load_predictor, unseen_shares, use_device  # noqa: PLC0415
 
     loaded = load_predictor(model)
     from twinwl.cli.predictions import (  # noqa: PLC0415  (slow; a missing model shows before)
@@ -138,6 +139,8 @@ def predict(
         truths_of,
     )
 
+    if device is not None:
+        use_device(loaded, device)
     check_asked(loaded, model, proba=proba, threshold=threshold, confidence=confidence)
     reading = replace(reading, usual_atoms=getattr(loaded, "atoms_", "skeleton"))
     columns = read_columns(data, replace(reading, target=None) if every else reading)

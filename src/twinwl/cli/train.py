@@ -9,6 +9,7 @@ import typer
 
 from twinwl.cli.options import (
     OUTPUT,
+    Device,
     EdgeLabels,
     ReadoutsOfFeatures,
     among,
@@ -157,6 +158,7 @@ def train(  # noqa: PLR0917  (the options of a command)
         ),
     ] = "stratified",
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
+    device: Device = None,
     *,
     reading: Reading,
 ) -> None:
@@ -179,6 +181,7 @@ def train(  # noqa: PLR0917  (the options of a command)
         "hops": hops,
         "hidden": hidden,
         "root_mark": root_mark,
+        "device": device,
     }
     check_source(data, reading, "needed")  # a column that is not there shows before torch is loaded
     parameters = check_options(method, options)

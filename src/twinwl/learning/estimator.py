@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from twinwl.arguments import FLAG, MAX_ITEMS, RANDOM_STATE, integer, is_a, items, number
+from twinwl.arguments import FLAG, MAX_ITEMS, RANDOM_STATE, integer, is_a, items, number, one_of
 from twinwl.errors import TwinWLError
 from twinwl.estimators.base import GraphEstimator, graphs_of, seeds
 from twinwl.estimators.hold_out import hold_out
 from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.multitask import Answered
 from twinwl.learning.determinism import seeded
+from twinwl.learning.devices import DEVICES, PRECISIONS, device_of
 from twinwl.learning.network_state import (
     history_from_state,
     history_to_state,
@@ -70,6 +71,11 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     validation_fraction : float or None
         Share of the training graphs held out to choose the epoch; None trains on all of them, for
         ``max_epochs``.
+    device : {"auto", "cpu", "cuda", "mps"}
+        Where the network is trained and asked; ``"auto"`` is the first there is of cuda, mps, cpu. A
+        model that was trained on a device that is missing here predicts on the processor.
+    precision : {"float32", "mixed"}
+        ``"mixed"`` multiplies in bfloat16 while training.
     random_state : int, RandomState, Generator or None
         Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
     verbose : bool, int or None
@@ -93,6 +99,8 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         "weight_decay": (number(0, 100),),
         "patience": (integer(1, 1_000_000),),
         "validation_fraction": (number(0, 1, above=True, below=True), None),
+        "device": (one_of(*DEVICES),),
+        "precision": (one_of(*PRECISIONS),),
         "random_state": RANDOM_STATE,
         "verbose": (FLAG, integer(0), None),
     }
@@ -105,6 +113,8 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     weight_decay: float
     patience: int
     validation_fraction: float | None
+    device: str
+    precision: str
     random_state: RandomState
     verbose: bool | int | None
 
@@ -166,6 +176,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         batch = self._graphs_to_fit(X)
         targets = self._all_targets(y, len(batch), sample_weight, groups)
         batch = targets.counted(batch)
+        device_of(self.device)  # refuse one that is not there before the work of encoding
         split_seed, module_seed, train_seed = seeds(self.random_state, 3)
         kept, held = _split(self.validation_fraction, validation_data, targets, split_seed)
         importance = targets.importance() if targets.weighed else None
@@ -201,6 +212,8 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
                 weight_decay=self.weight_decay,
                 patience=self.patience,
                 random_state=train_seed,
+                device=self.device,
+                precision=self.precision,
                 progress=after_epoch,
             )
         self.module_, self.history_ = module, history
@@ -226,7 +239,15 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         self._check_fitted()
         if is_a(X, Answered):
             return cast("NDArray[np.float32]", X.values)
-        return predict_logits(self.module_, self._examples(graphs_of(X, "predict")))
+        examples = self._examples(graphs_of(X, "predict"))
+        place = device_of(self.device, or_else="cpu")
+        if place.type == "cpu":
+            return predict_logits(self.module_, examples)
+        self.module_.to(place)
+        try:
+            return predict_logits(self.module_, examples)
+        finally:
+            self.module_.cpu()  # where files and explanations expect it
 
     # ------------------------------------------------------------------ model files
 

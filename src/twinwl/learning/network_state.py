@@ -48,7 +48,7 @@ def history_from_state(state: object) -> History:
 
 def weights_to_state(module: torch.nn.Module) -> dict[str, NDArray[np.generic]]:
     """Return the weights by name."""
-    return {name: value.detach().numpy() for name, value in module.state_dict().items()}
+    return {name: value.detach().cpu().numpy() for name, value in module.state_dict().items()}
 
 
 def network_from_state(build: Callable[[], torch.nn.Module], state: object) -> torch.nn.Module:

@@ -55,7 +55,12 @@ class SparseAwareAdam:
     """
 
     def __init__(self, module: torch.nn.Module, learning_rate: float, weight_decay: float = 0.0) -> None:
-        layers = [layer for layer in module.modules() if isinstance(layer, SparseLinear)]
+        # Elsewhere than on the processor the gradient of a wide layer is dense, and so are its steps.
+        layers = [
+            layer
+            for layer in module.modules()
+            if isinstance(layer, SparseLinear) and layer.weight.device.type == "cpu"
+        ]
         wide = {id(layer.weight) for layer in layers if layer.weight.requires_grad}
         self._weights = [weight for weight in module.parameters() if weight.requires_grad]
         self._rows = [
@@ -68,7 +73,7 @@ class SparseAwareAdam:
             weight_decay=weight_decay,
             betas=(_BETA1, _BETA2),
             eps=_EPSILON,
-            fused=True,
+            fused=all(weight.device.type in ("cpu", "cuda", "mps") for weight in dense),
         )
 
     def __enter__(self) -> Self:

@@ -23,5 +23,8 @@ class PooledSumNorm(torch.nn.BatchNorm1d):
         """Use mean and variance of these rows at prediction, instead of the running averages."""
         if self.running_mean is not None and self.running_var is not None and len(sums) > 1:
             # In double precision: sums are large, and differences between graphs may be small.
-            self.running_mean.copy_(sums.double().mean(dim=0))
-            self.running_var.copy_(sums.double().var(dim=0))
+            exact = (
+                sums.float() if sums.device.type == "mps" else sums.double()
+            )  # mps has no double precision
+            self.running_mean.copy_(exact.mean(dim=0))
+            self.running_var.copy_(exact.var(dim=0))

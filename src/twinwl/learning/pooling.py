@@ -12,13 +12,14 @@ import numpy as np
 import torch
 
 from twinwl.compilation.kernel import kernel
+from twinwl.learning.devices import as_tensor, single
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Int32, Int64, Ints
 
-__all__ = ["expanded", "pool"]
+__all__ = ["expanded", "pool", "weighted_sums"]
 
 
 def pool(rows: torch.Tensor, pool_ptr: Int64, pooled: Ints, counts: NDArray[Any]) -> torch.Tensor:
@@ -29,12 +30,22 @@ def pool(rows: torch.Tensor, pool_ptr: Int64, pooled: Ints, counts: NDArray[Any]
     [[5.0]]
     """
     if rows.device.type != "cpu":
-        into, taken = expanded(pool_ptr, rows.device), torch.from_numpy(pooled).to(rows.device).long()
-        weights = torch.from_numpy(counts).to(rows.device).to(rows.dtype)
-        sums = rows.new_zeros(len(pool_ptr) - 1, rows.shape[1])
-        return sums.index_add(0, into, rows[taken] * weights[:, None])
-    result: torch.Tensor = _Pool.apply(rows, pool_ptr, pooled, counts)  # type: ignore[no-untyped-call]
+        return weighted_sums(rows, pool_ptr, pooled, counts)
+    result: torch.Tensor = _Pool.apply(single(rows), pool_ptr, pooled, counts)  # type: ignore[no-untyped-call]
     return result
+
+
+def weighted_sums(rows: torch.Tensor, pool_ptr: Int64, pooled: Ints, counts: NDArray[Any]) -> torch.Tensor:
+    """Return the same as `pool` with torch's own operations, for any device.
+
+    >>> rows = torch.tensor([[1.0], [2.0]])
+    >>> weighted_sums(rows, np.array([0, 2]), np.array([0, 1], np.int32), np.array([3, 1], np.int32)).tolist()
+    [[5.0]]
+    """
+    rows, device = single(rows), rows.device
+    into, taken = expanded(pool_ptr, device), as_tensor(pooled, device).long()
+    weights = torch.from_numpy(counts).to(rows.dtype).to(device)
+    return rows.new_zeros(len(pool_ptr) - 1, rows.shape[1]).index_add(0, into, rows[taken] * weights[:, None])
 
 
 def expanded(pointer: Int64, device: torch.device) -> torch.Tensor:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from twinwl.compilation.kernel import kernel
+from twinwl.learning.devices import as_tensor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,10 +80,20 @@ class SparseLinear(torch.nn.Module):
 
     def forward(self, rows: SparseRows) -> torch.Tensor:
         """Return the product, shape (len(rows), n_units)."""
+        if self.weight.device.type != "cpu":
+            return _with_torch(self.weight, rows) + self.bias
         if torch.is_grad_enabled() and len(self._place_of_row) != len(self.weight):
             self._place_of_row = np.full(len(self.weight), -1, np.int64)
         product: torch.Tensor = _SparseProduct.apply(self.weight, rows, self._place_of_row)  # type: ignore[no-untyped-call]
         return product + self.bias
+
+
+def _with_torch(weight: torch.Tensor, rows: SparseRows) -> torch.Tensor:
+    """Return the product with torch's own operations, for any device; the gradient of the weight is dense."""
+    values = as_tensor(rows.values, weight.device).to(weight.dtype)
+    taken = weight[as_tensor(rows.indices, weight.device)] * values[:, None]
+    into = as_tensor(np.repeat(np.arange(len(rows)), np.diff(rows.indptr)), weight.device)
+    return weight.new_zeros(len(rows), weight.shape[1]).index_add(0, into, taken)
 
 
 class _SparseProduct(torch.autograd.Function):

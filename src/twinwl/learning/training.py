@@ -9,6 +9,7 @@ import torch
 
 from twinwl.errors import TwinWLError
 from twinwl.learning.determinism import seeded, single_threaded
+from twinwl.learning.devices import autocast, device_of, moved, own_device, single
 from twinwl.learning.history import History
 from twinwl.learning.optimiser import SparseAwareAdam
 
@@ -66,6 +67,8 @@ def train(
     weight_decay: float = 0.0,
     patience: int = 15,
     random_state: int = 0,
+    device: str = "cpu",
+    precision: str = "float32",
     progress: Callable[[History], None] | None = None,
 ) -> History:
     """Train a network in place, and leave it with the weights of its best epoch.
@@ -93,6 +96,11 @@ def train(
         Decoupled from the gradient (AdamW).
     random_state
         Seed of batch order and dropout. torch's global generator is not changed.
+    device : {"auto", "cpu", "cuda", "mps"}
+        Where to train; ``"auto"`` is the first there is of cuda, mps, cpu. Afterwards the network is on the
+        processor again.
+    precision : {"float32", "mixed"}
+        ``"mixed"`` multiplies in bfloat16 while training; weights and steps stay in single precision.
     progress
         Called with the history after each epoch.
 
@@ -117,8 +125,10 @@ def train(
     >>> predict_logits(line, Points(x)).argmax(axis=1).tolist()
     [0, 0, 1, 1]
     """
-    weights = _weights_of_rows(sample_weight, targets)
-    answers = torch.as_tensor(targets if targets.dtype.kind == "i" else targets.astype(np.float32))
+    place = device_of(device)
+    weights = moved(_weights_of_rows(sample_weight, targets), place)
+    answers = torch.as_tensor(targets if targets.dtype.kind == "i" else targets.astype(np.float32)).to(place)
+    module.to(place)
     held = None if validation is None else Held(*validation)
     watched = None if monitor is None else Held(*monitor)
     history = History()
@@ -131,7 +141,9 @@ def train(
     ):
         for epoch in range(max_epochs):
             history.train_loss.append(
-                _run_epoch(module, examples, answers, weights, optimiser, batch_size, order_of_rows)
+                _run_epoch(
+                    module, examples, answers, weights, optimiser, batch_size, order_of_rows, precision
+                )
             )
             if isinstance(module, Settling):
                 module.recalibrate(examples)
@@ -149,7 +161,7 @@ def train(
                 break
     if best is not None:
         module.load_state_dict(best)
-    module.eval()
+    module.cpu().eval()
     return history
 
 
@@ -160,8 +172,9 @@ def predict_logits(
     was_training = module.training
     module.eval()
     with torch.no_grad(), single_threaded():
+        place = own_device(module)
         parts = [
-            module(examples.take(np.arange(low, min(low + batch_size, len(examples)))))
+            module(moved(examples.take(np.arange(low, min(low + batch_size, len(examples)))), place)).cpu()
             for low in range(0, len(examples), batch_size)
         ]
     module.train(was_training)
@@ -188,13 +201,16 @@ def _run_epoch(
     optimiser: SparseAwareAdam,
     batch_size: int,
     order_of_rows: np.random.Generator,
+    precision: str,
 ) -> float:
     module.train()
+    place = answers.device
     total = 0.0
     for rows in _batches(order_of_rows.permutation(len(examples)), batch_size):
         optimiser.zero_grad()
-        outputs = module(examples.take(rows))
-        picked = torch.as_tensor(rows)
+        with autocast(place, precision):
+            outputs = single(module(moved(examples.take(rows), place)))
+        picked = torch.as_tensor(rows).to(place)
         loss = _loss(outputs, answers[picked], None if weights is None else weights[picked])
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()

@@ -55,6 +55,8 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         Limit for the quotient, in bytes; None allows half of the machine's memory.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, verbose
         As for every neural classifier here: see `twinwl.learning.classifier.NeuralGraphClassifier`.
+    device, precision
+        Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
@@ -100,6 +102,8 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         validation_fraction: float | None = 0.1,
         class_weight: object = None,
         verbose: bool | int | None = None,
+        device: str = "auto",
+        precision: str = "float32",
     ) -> None:
         self.layers = layers
         self.hops = hops
@@ -122,3 +126,5 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         self.validation_fraction = validation_fraction
         self.class_weight = class_weight
         self.verbose = verbose
+        self.device = device
+        self.precision = precision

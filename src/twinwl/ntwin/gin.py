@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch.nn import functional
 
+from twinwl.learning.devices import as_tensor
 from twinwl.ntwin.products import hear_and_pool
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class GIN(torch.nn.Module):
         sums: list[torch.Tensor] = []
         for layer, rows, _, total in self._run(graphs, n_labels, graphs.layers):
             # The MLP ends with a linear layer, so pooling can come first: there are fewer graphs than rows.
-            pairs = torch.from_numpy(rows.n_pairs()).to(total.dtype)[:, None]
+            pairs = torch.from_numpy(rows.n_pairs()).to(total.dtype).to(total.device)[:, None]
             sums.append(functional.linear(total, layer.second.weight) + pairs * layer.second.bias)
         return sums
 
@@ -127,10 +128,10 @@ class GIN(torch.nn.Module):
     ) -> Iterator[tuple[GINLayer, LayerSlice, torch.Tensor, torch.Tensor]]:
         """Yield each layer with its rows, the hidden units of those that are heard, and the pooled sums."""
         first = self.steps[0].first.weight
-        projected = _looked_up(first[:, :n_labels], torch.from_numpy(graphs.label))
+        projected = _looked_up(first[:, :n_labels], as_tensor(graphs.label, first.device))
         if first.shape[1] > n_labels:
-            projected = projected + _looked_up(first[:, n_labels:], torch.from_numpy(graphs.mark))
-        codes = torch.from_numpy(graphs.codes)
+            projected = projected + _looked_up(first[:, n_labels:], as_tensor(graphs.mark, first.device))
+        codes = as_tensor(graphs.codes, first.device)
         for number, (layer, rows) in enumerate(zip(self.steps, layers, strict=True), start=1):
             units, total = layer.rectified(projected, rows, codes)
             yield layer, rows, units, total

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from twinwl.learning.devices import moved, own_device
 from twinwl.learning.pooled_sum_norm import PooledSumNorm
 from twinwl.learning.sparse import SparseLinear, SparseRows
 
@@ -87,10 +88,13 @@ class NTwinNetwork(torch.nn.Module):
         """
         if not isinstance(self.norm, PooledSumNorm):
             return
+        place = own_device(self)
         with torch.no_grad():
             parts = [
-                self.encoder(examples.take(np.arange(low, min(low + _ROWS_AT_ONCE, len(examples)))).graphs)  # type: ignore[attr-defined]
-                for low in range(0, len(examples), _ROWS_AT_ONCE)
+                self.encoder(moved(examples.take(rows), place).graphs)  # type: ignore[attr-defined]
+                for rows in np.split(
+                    np.arange(len(examples)), range(_ROWS_AT_ONCE, len(examples), _ROWS_AT_ONCE)
+                )
             ]
         self.norm.recalibrate(torch.cat(parts))
 

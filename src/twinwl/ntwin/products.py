@@ -12,6 +12,8 @@ import numpy as np
 import torch
 
 from twinwl.compilation.kernel import kernel
+from twinwl.learning.devices import as_tensor, single
+from twinwl.learning.pooling import expanded, weighted_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,8 +37,20 @@ def hear_and_pool(
     rows : tensor, shape (n_heard, width)
     total : tensor, shape (n_graphs, width)
     """
-    result: tuple[torch.Tensor, torch.Tensor] = _HearAndPool.apply(below, bias, layer)  # type: ignore[no-untyped-call]
+    if below.device.type != "cpu":
+        return _with_torch(below, bias, layer)
+    result: tuple[torch.Tensor, torch.Tensor] = _HearAndPool.apply(single(below), single(bias), layer)  # type: ignore[no-untyped-call]
     return result
+
+
+def _with_torch(
+    below: torch.Tensor, bias: torch.Tensor, layer: LayerSlice
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the same with torch's own operations, for any device."""
+    below, bias = single(below), single(bias)
+    into, heard = expanded(layer.hear_ptr, below.device), as_tensor(layer.heard, below.device).long()
+    units = (bias + below.new_zeros(layer.n_rows, below.shape[1]).index_add(0, into, below[heard])).relu()
+    return units[: layer.n_heard], weighted_sums(units, layer.pool_ptr, layer.pooled, layer.counts)
 
 
 class _HearAndPool(torch.autograd.Function):

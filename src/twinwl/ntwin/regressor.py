@@ -55,6 +55,8 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         Limit for the quotient, in bytes; None allows half of the machine's memory.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, verbose
         As for every neural estimator here: see `twinwl.learning.estimator.NeuralGraphEstimator`.
+    device, precision
+        Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
@@ -98,6 +100,8 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         patience: int = 15,
         validation_fraction: float | None = 0.1,
         verbose: bool | int | None = None,
+        device: str = "auto",
+        precision: str = "float32",
     ) -> None:
         self.layers = layers
         self.hops = hops
@@ -119,3 +123,5 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         self.patience = patience
         self.validation_fraction = validation_fraction
         self.verbose = verbose
+        self.device = device
+        self.precision = precision

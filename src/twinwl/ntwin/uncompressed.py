@@ -15,6 +15,8 @@ from twinwl.arguments import attribute_of, checked, is_a
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.selection import pointer
+from twinwl.learning.devices import as_tensor
+from twinwl.learning.pooling import expanded
 from twinwl.ntwin.blocks import root_blocks
 from twinwl.ntwin.settings import ROOT_MARK, RootMark, n_marks
 from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
@@ -134,15 +136,16 @@ class RootedSubgraphEncoder(torch.nn.Module):
         self, graphs: GraphData, arcs: _Arcs, readout: torch.nn.Module, cut: RootedSubgraphs
     ) -> torch.Tensor:
         """Return the readout of each rooted subgraph, one row per root."""
-        node = torch.from_numpy(cut.node.astype(np.int64))
-        x = torch.cat([graphs.x[node], self._marks(cut.distance).to(graphs.x.dtype)], dim=1)
+        device = graphs.x.device
+        node = as_tensor(cut.node.astype(np.int64), device)
+        x = torch.cat([graphs.x[node], self._marks(cut.distance).to(device, graphs.x.dtype)], dim=1)
         source = np.repeat(np.arange(len(cut.node)), np.diff(cut.indptr))
-        edges = torch.from_numpy(np.stack([source, cut.indices.astype(np.int64)]))
+        edges = as_tensor(np.stack([source, cut.indices.astype(np.int64)]), device)
         codes = None
         if graphs.edge_attr is not None:
-            codes = graphs.edge_attr[arcs.order[torch.from_numpy(cut.arc)]]
+            codes = graphs.edge_attr[arcs.order[as_tensor(cut.arc, device)]]
         edges, codes = messages(edges, codes, directed=self.directed)
-        subgraph = torch.from_numpy(np.repeat(np.arange(len(cut.root)), np.diff(cut.subgraph_ptr)))
+        subgraph = expanded(cut.subgraph_ptr, device)
         rows: torch.Tensor = (
             readout(x, edges, subgraph) if codes is None else readout(x, edges, subgraph, codes)
         )
@@ -171,7 +174,7 @@ def as_graph_data(data: GraphData | PyGData) -> GraphData:
         edge_attr = edge_attr.argmax(dim=1) if edge_attr.dim() > 1 else edge_attr.long()
     n_graphs = int(attribute_of(data, "num_graphs", 1)) if batch is not None else 1
     if batch is None:
-        batch = torch.zeros(len(x), dtype=torch.int64)
+        batch = torch.zeros(len(x), dtype=torch.int64, device=x.device)
     return GraphData(x, edge_index, edge_attr, batch, n_graphs)
 
 
@@ -182,13 +185,13 @@ class _Arcs(NamedTuple):
 
 
 def _sorted_arcs(graphs: GraphData, *, directed: bool) -> _Arcs:
-    source, target = graphs.edge_index.numpy()
+    source, target = graphs.edge_index.cpu().numpy()
     n_nodes = len(graphs.x)
     order = np.lexsort((target, source))
     batch = GraphBatch.unchecked(
         indptr=pointer(np.bincount(source, minlength=n_nodes)),
         indices=target[order].astype(np.int32),
-        graph_ptr=pointer(np.bincount(graphs.batch.numpy(), minlength=graphs.n_graphs)),
+        graph_ptr=pointer(np.bincount(graphs.batch.cpu().numpy(), minlength=graphs.n_graphs)),
         node_labels=np.zeros(n_nodes, np.int32),
         node_vocabulary=(None,),
         edge_labels=None,
@@ -196,7 +199,7 @@ def _sorted_arcs(graphs: GraphData, *, directed: bool) -> _Arcs:
         node_features=None,
         directed=directed,
     )
-    return _Arcs(batch, torch.from_numpy(order))
+    return _Arcs(batch, as_tensor(order, graphs.x.device))
 
 
 def messages(

@@ -47,6 +47,8 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         Do not warn about continuous node features, which are not used.
     readout : str, function or list of these, default="size"
         As for `STwinVectorizer`.
+    device, precision
+        Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
@@ -94,6 +96,8 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         verbose: bool | int | None = None,
         ignore_features: bool = False,
         readout: ReadoutChoice = "size",
+        device: str = "auto",
+        precision: str = "float32",
     ) -> None:
         self.n_iter = n_iter
         self.features = features
@@ -115,3 +119,5 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         self.verbose = verbose
         self.ignore_features = ignore_features
         self.readout = readout
+        self.device = device
+        self.precision = precision

@@ -46,6 +46,8 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         Do not warn about continuous node features, which are not used.
     readout : str, function or list of these, default="size"
         As for `STwinVectorizer`.
+    device, precision
+        Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
@@ -91,6 +93,8 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         verbose: bool | int | None = None,
         ignore_features: bool = False,
         readout: ReadoutChoice = "size",
+        device: str = "auto",
+        precision: str = "float32",
     ) -> None:
         self.n_iter = n_iter
         self.features = features
@@ -111,3 +115,5 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         self.verbose = verbose
         self.ignore_features = ignore_features
         self.readout = readout
+        self.device = device
+        self.precision = precision

@@ -44,13 +44,13 @@ def dense_graphs(graphs: GraphInput) -> DenseGraphs:
     sizes = torch.bincount(graphs.graph_of_node, minlength=graphs.n_graphs)
     n = max(1, int(sizes.max())) if len(sizes) else 1
     starts = sizes.cumsum(0) - sizes
-    place = torch.arange(len(graphs.x)) - starts[graphs.graph_of_node]
+    place = torch.arange(len(graphs.x), device=graphs.x.device) - starts[graphs.graph_of_node]
     x = graphs.x.new_zeros(graphs.n_graphs, n, graphs.x.shape[1])
     x[graphs.graph_of_node, place] = graphs.x
     source, target = graphs.edge_index
     adjacency = graphs.x.new_zeros(graphs.n_graphs, n, n)
     adjacency[graphs.graph_of_node[source], place[source], place[target]] = 1
-    return DenseGraphs(x, adjacency, torch.arange(n) < sizes[:, None])
+    return DenseGraphs(x, adjacency, torch.arange(n, device=sizes.device) < sizes[:, None])
 
 
 def check_dense(

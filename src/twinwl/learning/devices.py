@@ -1,0 +1,94 @@
+"""Where a network is trained: the choice of the device, its precision, and moving of inputs."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, TypeVar
+
+import torch
+
+from twinwl.errors import TwinWLError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["DEVICES", "PRECISIONS", "as_tensor", "autocast", "device_of", "moved", "own_device", "single"]
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+PRECISIONS = ("float32", "mixed")
+
+T = TypeVar("T")
+
+
+def device_of(name: str, *, or_else: str | None = None) -> torch.device:
+    """Return a device by its name; ``"auto"`` is the first there is of cuda, mps, cpu.
+
+    Parameters
+    ----------
+    name
+        One of `DEVICES`.
+    or_else
+        What to take where there is no such device, as for a model trained elsewhere; None is an error.
+
+    Examples
+    --------
+    >>> device_of("cpu")
+    device(type='cpu')
+    """
+    there = [kind for kind, found in _found().items() if found]
+    if name == "auto":
+        return torch.device(there[0])
+    if name in there:
+        return torch.device(name)
+    if or_else is not None:
+        return torch.device(or_else)
+    raise TwinWLError(
+        f"device: got {name!r}, which torch does not find here; there is {' and '.join(there)}. "
+        "device='auto' takes the best there is"
+    )
+
+
+def _found() -> dict[str, bool]:
+    mps = getattr(torch.backends, "mps", None)
+    return {"cuda": torch.cuda.is_available(), "mps": mps is not None and mps.is_available(), "cpu": True}
+
+
+def own_device(module: torch.nn.Module) -> torch.device:
+    """Return the device of a network's weights; the processor where it has none."""
+    return next((weight.device for weight in module.parameters()), torch.device("cpu"))
+
+
+def moved(value: T, device: torch.device) -> T:
+    """Return an input of a network with all its tensors on a device; arrays and numbers stay as they are.
+
+    >>> moved((torch.ones(1), 3), torch.device("meta"))[0].device
+    device(type='meta')
+    """
+    if isinstance(value, torch.Tensor):
+        return value.to(device)  # type: ignore[return-value]
+    if isinstance(value, tuple) and not isinstance(value, torch.Size):
+        parts = [moved(part, device) for part in value]
+        named = hasattr(value, "_fields")
+        return type(value)(*parts) if named else type(value)(parts)
+    return value
+
+
+def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
+    """Return the context of a training step: products in bfloat16 where the precision is ``"mixed"``."""
+    if precision == "mixed":
+        return torch.autocast(device.type, dtype=torch.bfloat16)
+    return nullcontext()
+
+
+def single(values: torch.Tensor) -> torch.Tensor:
+    """Return half precision as single, for kernels and sums; other types as they are.
+
+    >>> single(torch.ones(1, dtype=torch.bfloat16)).dtype
+    torch.float32
+    """
+    return values.float() if values.dtype in (torch.bfloat16, torch.float16) else values
+
+
+def as_tensor(array: np.ndarray, device: torch.device) -> torch.Tensor:
+    """Return an array as a tensor on a device, without a copy on the processor."""
+    return torch.from_numpy(array).to(device)

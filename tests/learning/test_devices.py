@@ -1,0 +1,127 @@
+"""Networks follow the device: nothing stays behind, and other devices' operations give the same numbers."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from scipy.sparse import random_array  # noqa: E402
+
+import twinwl as tw  # noqa: E402
+from twinwl.learning import devices, sparse  # noqa: E402
+from twinwl.learning.devices import device_of, moved  # noqa: E402
+from twinwl.learning.optimiser import SparseAwareAdam  # noqa: E402
+from twinwl.learning.sparse import SparseExamples, SparseLinear  # noqa: E402
+from twinwl.ntwin import products  # noqa: E402
+from twinwl.ntwin.quotient import build_quotient  # noqa: E402
+from twinwl.ntwin.slicing import QuotientSlicer  # noqa: E402
+
+META = torch.device("meta")
+GRAPHS = tw.from_edges(
+    [[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]] * 6,
+    [["C", "N", "O"]] * 12,
+    edge_labels=[["a", "b"], ["a", "b", "a"]] * 6,
+)
+Y = [0, 1] * 6
+
+
+def networks():
+    """Return an estimator of each kind."""
+    options = {"hidden": 4, "max_epochs": 1}
+    found = [
+        tw.STwinClassifier(1, **options),
+        tw.STwinRegressor(1, **options),
+        tw.NTwinClassifier(2, **options),
+        tw.NTwinClassifier(2, subtree="gin", edge_labels=True, root_mark="root", **options),
+        tw.NTwinRegressor(2, **options),
+    ]
+    try:
+        from twinwl.baselines.gin import GINClassifier  # noqa: PLC0415
+        from twinwl.baselines.nested_gin import NestedGINClassifier  # noqa: PLC0415
+    except ImportError:
+        return found
+    return [*found, GINClassifier(**options), NestedGINClassifier(**options)]
+
+
+@pytest.mark.parametrize("model", networks(), ids=lambda model: type(model).__name__)
+def test_no_tensor_stays_behind(model):
+    # The meta device refuses to combine its tensors with those of the processor.
+    model.fit(GRAPHS, Y)
+    module = model.module_.to(META).train()
+    outputs = module(moved(model._examples(GRAPHS).take(np.arange(12)), META))
+    assert outputs.device == META
+    with SparseAwareAdam(module, 0.1) as optimiser:
+        outputs.sum().backward()
+        assert all(weight.grad.device == META for weight in module.parameters() if weight.grad is not None)
+        assert any(weight.grad is not None for weight in module.parameters())
+        optimiser.step()
+
+
+def test_the_wide_layer_gives_the_same_with_torch_alone():
+    rows = SparseExamples(random_array((6, 9), density=0.4, rng=0, format="csr")).take(np.arange(6))
+    layer = SparseLinear(9, 3)
+    weights = torch.randn(6, 3)
+    expected = layer(rows)
+    got = sparse._with_torch(layer.weight, rows) + layer.bias
+    torch.testing.assert_close(got, expected)
+    (wanted,) = torch.autograd.grad((expected * weights).sum(), layer.weight)
+    (found,) = torch.autograd.grad((got * weights).sum(), layer.weight)
+    torch.testing.assert_close(found, wanted.to_dense())
+
+
+def test_message_passing_gives_the_same_with_torch_alone():
+    layer = QuotientSlicer(build_quotient(GRAPHS, layers=2)).take(np.arange(5)).layers[0]
+    below = torch.randn(layer.n_below, 3, dtype=torch.float64, requires_grad=True)
+    bias = torch.randn(3, dtype=torch.float64, requires_grad=True)
+    results = [make(below, bias, layer) for make in (products.hear_and_pool, products._with_torch)]
+    torch.testing.assert_close(results[1], results[0])
+    wanted, found = (
+        torch.autograd.grad(rows.square().sum() + total.sin().sum(), [below, bias]) for rows, total in results
+    )
+    torch.testing.assert_close(found, wanted)
+
+
+@pytest.mark.parametrize("model", [tw.STwinClassifier, tw.NTwinClassifier])
+def test_training_with_torch_alone_gives_the_same_network(model, monkeypatch):
+    settings = {"max_epochs": 3, "hidden": 4, "dropout": 0.0, "validation_fraction": None, "device": "cpu"}
+    usual = model(**settings).fit(GRAPHS, Y).predict_proba(GRAPHS)
+    monkeypatch.setattr(
+        SparseLinear, "forward", lambda self, rows: sparse._with_torch(self.weight, rows) + self.bias
+    )
+    monkeypatch.setattr("twinwl.learning.optimiser.SparseLinear", type("None_", (), {}))
+    monkeypatch.setattr("twinwl.ntwin.gin.hear_and_pool", products._with_torch)
+    np.testing.assert_allclose(model(**settings).fit(GRAPHS, Y).predict_proba(GRAPHS), usual, atol=1e-4)
+
+
+def test_the_best_device_is_taken_and_a_missing_one_is_refused(monkeypatch):
+    monkeypatch.setattr(devices, "_found", lambda: {"cuda": False, "mps": True, "cpu": True})
+    assert device_of("auto").type == "mps"
+    with pytest.raises(
+        tw.TwinWLError, match="got 'cuda', which torch does not find here; there is mps and cpu"
+    ):
+        device_of("cuda")
+    assert device_of("cuda", or_else="cpu").type == "cpu"
+
+
+def test_a_missing_device_is_refused_before_training_and_not_at_prediction(monkeypatch, tmp_path):
+    monkeypatch.setattr(devices, "_found", lambda: {"cuda": False, "mps": False, "cpu": True})
+    with pytest.raises(tw.TwinWLError, match="device='auto' takes the best"):
+        tw.STwinClassifier(1, device="cuda").fit(GRAPHS, Y)
+    model = tw.STwinClassifier(1, max_epochs=1).fit(GRAPHS, Y)
+    model.device = "cuda"  # as if it had been trained where there is one
+    tw.save(model, tmp_path / "model.twinwl")
+    loaded = tw.load(tmp_path / "model.twinwl")
+    assert loaded.device == "cuda"
+    np.testing.assert_array_equal(loaded.predict_proba(GRAPHS), model.predict_proba(GRAPHS))
+
+
+@pytest.mark.parametrize("make", [tw.STwinClassifier, tw.NTwinClassifier, tw.NTwinRegressor])
+def test_mixed_precision_trains_to_the_same_and_repeats(make):
+    settings = {"max_epochs": 4, "hidden": 8, "validation_fraction": None, "dropout": 0.0, "device": "cpu"}
+    exact, mixed, again = (
+        make(**settings, precision=name).fit(GRAPHS, Y)._outputs(GRAPHS)
+        for name in ("float32", "mixed", "mixed")
+    )
+    assert mixed.dtype == np.float32
+    np.testing.assert_array_equal(mixed, again)
+    assert 0 < np.abs(mixed - exact).max() < 0.2
