@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     import torch
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from twinwl.arrays import Int64
@@ -248,6 +249,11 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
             return predict_logits(self.module_, examples)
         finally:
             self.module_.cpu()  # where files and explanations expect it
+
+    def plot_history(self) -> Figure:
+        """Return the learning curves as a figure of matplotlib, to show or to save (``.savefig``)."""
+        self._check_fitted()
+        return self.history_.plot()
 
     # ------------------------------------------------------------------ model files
 

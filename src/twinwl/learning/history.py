@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["History"]
 
@@ -62,3 +66,35 @@ class History:
         if self.monitor_accuracy:
             parts.append(f"watched {100 * self.monitor_accuracy[-1]:.1f} %")
         return parts
+
+    def plot(self) -> Figure:
+        """Return the curves as a figure of matplotlib: losses and, where there are any, accuracies.
+
+        >>> len(History([0.7, 0.5], [0.8, 0.6], [0.5, 0.75], best_epoch=1).plot().axes)
+        2
+        """
+        from matplotlib.figure import Figure  # noqa: PLC0415  (heavy)
+        from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
+
+        panels = [
+            ("loss", [("training", self.train_loss), ("held out", self.validation_loss)]),
+            ("accuracy, %", [("held out", self.validation_accuracy), ("watched", self.monitor_accuracy)]),
+        ]
+        drawn = [(name, [curve for curve in curves if curve[1]]) for name, curves in panels]
+        drawn = [(name, curves) for name, curves in drawn if curves] or [("loss", [])]
+        figure = Figure(figsize=(5 * len(drawn), 3.2), layout="constrained")
+        for place, (name, curves) in enumerate(drawn, start=1):
+            axes = figure.add_subplot(1, len(drawn), place, xlabel="epoch", ylabel=name)
+            axes.spines[["top", "right"]].set_visible(False)
+            colours = {"training": "0.55", "held out": "tab:blue", "watched": "tab:orange"}
+            for label, values in curves:
+                shown = [100 * value for value in values] if name.startswith("accuracy") else values
+                axes.plot(range(1, len(shown) + 1), shown, label=label, color=colours[label], marker=".")
+            if self.best_epoch >= 0:
+                axes.axvline(
+                    self.best_epoch + 1, color="0.8", zorder=0, label=f"epoch kept: {self.best_epoch + 1}"
+                )
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            if axes.lines:
+                axes.legend(frameon=False)
+        return figure
