@@ -29,13 +29,13 @@ colours = refine(graphs, 3).colours
 sizes = rooted_sizes(graphs, 3)
 paints = ["#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#bbcc33"]
 
-fig, axes = plt.subplots(3, 2, figsize=(8, 8), layout="constrained")
+fig, axes = plt.subplots(3, 2, figsize=(8, 7.5), layout="constrained")
 for row, h in zip(axes, (1, 2, 3), strict=True):
     for place, (ax, graph) in enumerate(zip(row, (decalin, bicyclopentyl), strict=True)):
         nodes = slice(graphs.graph_ptr[place], graphs.graph_ptr[place + 1])
         nx.draw(
             graph,
-            nx.kamada_kawai_layout(graph),
+            {node: (y, x) for node, (x, y) in nx.kamada_kawai_layout(graph).items()},
             ax=ax,
             node_color=[paints[colour % len(paints)] for colour in colours[h][nodes]],
             labels=dict(enumerate(sizes[h][nodes].tolist())),
@@ -45,4 +45,5 @@ for row, h in zip(axes, (1, 2, 3), strict=True):
         )
         ax.set_title(("decalin", "bicyclopentyl")[place] + f", round {h}")
         ax.set_aspect("equal")
+        ax.margins(0.15)
 plt.show()

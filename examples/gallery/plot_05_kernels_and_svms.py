@@ -17,8 +17,8 @@ plain = tw.TwinKernel(n_iter=3, features="count", base="minmax").fit_transform(d
 twin = tw.TwinKernel(n_iter=3, features="joint", base="minmax").fit_transform(data.graphs)
 
 # %%
-# Both graphs of a pair stand next to each other. In the left matrix every pair is a block of
-# ones along the diagonal; in the right one there are no such blocks.
+# Both graphs of a pair stand next to each other, so that pairs are blocks along the diagonal.
+# For 1-WL they are blocks of ones; with identities they are not.
 
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.9), layout="constrained")
 for ax, kernel, title in zip(axes, (plain, twin), ("1-WL", "with identities"), strict=True):

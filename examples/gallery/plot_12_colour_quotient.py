@@ -28,6 +28,8 @@ fig, ax = plt.subplots(layout="constrained")
 names = ["pairs of root and node", "colours, layer 1", "colours, layer 2", "colours, layer 3"]
 for name, line in zip(names, np.transpose(rows), strict=True):
     ax.loglog(np.multiply(sizes, 2), line, "o-", label=name)
+ax.set_xticks(np.multiply(sizes, 2), np.multiply(sizes, 2))
+ax.minorticks_off()
 ax.set(xlabel="graphs", ylabel="rows of the network")
 ax.legend()
 plt.show()
