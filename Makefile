@@ -28,7 +28,7 @@ TESTS_OF_CORE := $(filter-out $(addprefix tests/,compilation isomorphism refinem
 TESTS_OF_LOWEST := $(addprefix tests/,graphs datasets/catalogue datasets/formats estimators files cli report \
   stwin/test_classifier.py baselines/test_kernels.py baselines/test_gnn_rows.py evaluation/test_evaluate.py)
 
-.PHONY: help install run test test-core test-lowest lint bench docs
+.PHONY: help install run test test-core test-lowest lint bench compare docs
 .DEFAULT_GOAL := help
 
 help:
@@ -39,6 +39,7 @@ help:
 	@echo "make lint         style, types and layers"
 	@echo "make docs         the site, in docs/_build/html; all its examples are run"
 	@echo "make bench        the measurements in benchmarks/ (BENCH=file for one)"
+	@echo "make compare      a few cases of benchmarks/ against the commit BASE, as ratios"
 	@echo "make install      the environment in $(VENV) only (PYTHON=python3.12 to choose one)"
 
 install: $(INSTALLED)
@@ -63,6 +64,9 @@ lint: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell src tests benchmarks docs examples *.md
+
+compare: $(INSTALLED)
+	$(BIN)/python benchmarks/compare_commits.py $(or $(BASE),HEAD~1)
 
 docs: $(INSTALLED)
 	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
