@@ -1,5 +1,7 @@
 """Metrics of several tasks, and folds for them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,15 @@ def test_an_evaluation_is_that_of_each_task_alone_and_says_what_is_left_out():
     alone = tw.STwinSVC(1, 1, inner_folds=2).fit(graphs[np.array(learnt)], Y[learnt, 0])
     tested = np.array([row for row in known if split[row] == "test"])
     assert row["scores"]["accuracy@y0"] == (alone.predict(graphs[tested]) == Y[tested, 0]).mean()
+
+
+def test_errors_in_folds_name_the_column():
+    pytest.importorskip("torch", reason="needs PyTorch")
+    graphs, Y = table(40, 2)
+    Y[:, 1] = np.arange(40) % 3
+    data = replace(tw.Dataset.from_graphs(graphs, Y, name="tiny"), tasks=("first", "second"))
+    with pytest.raises(tw.TwinWLError, match="task 'second': got 3 classes"):
+        tw.evaluate(tw.STwinClassifier(1, max_epochs=1), data, n_folds=2)
 
 
 def test_networks_are_evaluated_without_curves_of_accuracy():

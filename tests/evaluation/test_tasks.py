@@ -11,7 +11,7 @@ from twinwl.evaluation.tasks import task_of
         (["yes", "no"], "classification", "names"),
         ([True, False, True], "classification", "names"),
         ([0, 1, 1], "classification", "2 values"),
-        ([0.5, 1.5, 0.5], "classification", "2 values"),
+        ([0.5, 1.5, 0.5], "regression", "2 different values, not all of them whole numbers"),
         ([0.0, 1.0, 2.0], "classification", "whole"),
         (list(range(10)) * 3, "classification", "whole"),
         (np.repeat(np.arange(100), 39), "classification", "whole"),  # COIL-DEL has so many classes

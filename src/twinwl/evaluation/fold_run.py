@@ -11,11 +11,14 @@ from importlib import metadata
 from typing import TYPE_CHECKING, NamedTuple
 
 from twinwl.errors import TwinWLError
+from twinwl.estimators.multitask import MultiTask
 from twinwl.evaluation.leaks import leaked_test_graphs
 from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, names_for
 from twinwl.evaluation.task_metrics import scores_of, task_answers_of
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
     from twinwl.arrays import Int64
@@ -99,7 +102,7 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> Row:
     if _has_epochs(estimator):
         estimator.fit(
             graphs[fold.train],
-            y[fold.train],
+            _named(y[fold.train], estimator, data),
             validation_data=(graphs[fold.validation], y[fold.validation]),
             monitor_data=(test, y[fold.test]),
         )
@@ -193,7 +196,14 @@ def _fit(estimator: BaseEstimator, data: Dataset, part: Int64) -> None:
     """Fit on some graphs; their groups are passed to methods that can keep groups together."""
     accepts = inspect.signature(estimator.fit).parameters
     extra = {"groups": data.groups[part]} if data.groups is not None and "groups" in accepts else {}
-    estimator.fit(data.graphs[part], data.targets[part], **extra)
+    estimator.fit(data.graphs[part], _named(data.targets[part], estimator, data), **extra)
+
+
+def _named(y: NDArray[np.generic], estimator: BaseEstimator, data: Dataset) -> object:
+    """Return the columns of several targets by name, if the estimator knows names, for its messages."""
+    if not data.tasks or not isinstance(estimator, MultiTask):
+        return y
+    return dict(zip(data.tasks, y.T, strict=True))
 
 
 def _peak_memory() -> int:

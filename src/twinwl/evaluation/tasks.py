@@ -82,10 +82,10 @@ def task_of(  # noqa: PLR0911  (one per reason)
     count = f"{called} has {len(distinct):,} different values"
     if not _fits(y, "regression").all():
         return Task(TASKS[0], f"{count}, which are names")
-    if len(distinct) <= 2:  # noqa: PLR2004
-        return Task(TASKS[0], f"{called} has {len(distinct)} values")
     if not _fits(y, "classification").all():
         return Task(TASKS[1], f"{count}, not all of them whole numbers")
+    if len(distinct) <= 2:  # noqa: PLR2004
+        return Task(TASKS[0], f"{called} has {len(distinct)} values")
     if len(distinct) > _MANY and len(y) < _GRAPHS_PER_CLASS * len(distinct):
         return Task(TASKS[1], f"{count} for {len(y):,} graphs")
     return Task(TASKS[0], f"{count}, all of them whole numbers")
