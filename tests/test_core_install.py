@@ -69,6 +69,7 @@ NEEDING = {
     "evaluate TWINS --method gin": "baselines",
     "evaluate TWINS:n_pairs=20 --method sp-kernel": "baselines",
     "features TWINS:n_pairs=20 -o features.parquet": "parquet",
+    "corpus build path.g6 -o corpus": "parquet",
     "train TWINS:n_pairs=20 -o network.twinwl": "neural",
     "train molecules.csv -o molecules.twinwl --method stwin-svc": "chem",
 }

@@ -14,6 +14,7 @@ import inspect
 import io
 import itertools
 import os
+import pathlib
 import random
 import traceback
 import warnings
@@ -91,6 +92,14 @@ GOOD = {
     "path": lambda: saved("model.twinwl"),
     "from_vocabulary(path)": lambda: saved_vocabulary("vocabulary.twinwl"),
     "column": lambda: 0,
+    "inputs": lambda: [graph_file()],
+    "build(folder)": lambda: "new_corpus",
+    "Corpus(folder)": lambda: tw.Corpus(a_corpus()).folder,
+    "other": lambda: tw.Corpus(a_corpus()),
+    "random_rows(n)": lambda: 1,
+    "dedup(output)": lambda: "distinct",
+    "hash(output)": lambda: "hashes",
+    "rows": lambda: [0, 1],
     "f": lambda: "size",
     "row(seen_by)": lambda: "1-WL",
     "score(name)": lambda: "size",
@@ -115,6 +124,7 @@ INSTANCES = {
     "Audit": lambda: tw.audit(tw.Dataset.from_graphs(GRAPHS, CLASSES)),
     "Ceiling": lambda: tw.ceiling(GRAPHS, CLASSES),
     "Comparison": lambda: tw.compare(GRAPHS[0], GRAPHS[1]),
+    "Corpus": lambda: tw.Corpus(a_corpus()),
     "Dataset": lambda: tw.Dataset.from_graphs(GRAPHS, CLASSES),
     "Deduplication": lambda: tw.deduplicate(GRAPHS),
     "Evaluation": lambda: tw.evaluate(Guess(), (GRAPHS, CLASSES), n_folds=2),
@@ -146,7 +156,10 @@ class Door(NamedTuple):
 @pytest.mark.parametrize("name", tw.__all__)
 def test_every_value_gives_a_result_or_an_error_of_the_project(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where a file may be written under any name
-    doors = [door for door in doors_of(name) if is_open(door)]
+    try:
+        doors = [door for door in doors_of(name) if is_open(door)]
+    except MissingExtraError as error:
+        pytest.skip(str(error))
     failures = [
         f"{door.name}({parameter}=<{value}>): {outcome}"
         for door in doors
@@ -270,6 +283,18 @@ def saved_vocabulary(path):
     n_graphs = np.bincount(model.transform(GRAPHS).indices, minlength=model.n_features_out_)
     tw.save(frozen_vectorizer(model, Vocabulary(model.space_, None, n_graphs)), path)
     return path
+
+
+def graph_file():
+    """Return a path at which there are graphs."""
+    pathlib.Path("graphs.g6").write_text("Bw\nBg\n", encoding="ascii")
+    return "graphs.g6"
+
+
+def a_corpus():
+    """Return a folder that is a corpus."""
+    tw.Corpus.build(graph_file(), "corpus")
+    return "corpus"
 
 
 def parameters_of(function):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
+    from twinwl.corpus.corpus import Corpus
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.source import load_dataset
     from twinwl.errors import TwinWLError, TwinWLWarning
@@ -49,6 +50,7 @@ _HOME_OF = {
     "Audit": "twinwl.evaluation.audit",
     "Ceiling": "twinwl.evaluation.ceiling",
     "Comparison": "twinwl.isomorphism.verdict",
+    "Corpus": "twinwl.corpus.corpus",
     "Dataset": "twinwl.datasets.dataset",
     "Deduplication": "twinwl.isomorphism.deduplication",
     "Evaluation": "twinwl.evaluation.result",
@@ -85,6 +87,7 @@ __all__ = [
     "Audit",
     "Ceiling",
     "Comparison",
+    "Corpus",
     "Dataset",
     "Deduplication",
     "Evaluation",

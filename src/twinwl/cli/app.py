@@ -32,6 +32,7 @@ _SUBCOMMANDS = [
     "compare",
     "hashing",
     "dedup",
+    "corpus",
     "audit",
     "power",
     "ceiling",

@@ -30,7 +30,9 @@ def in_options(message: str) -> str:
     'name the column with --target'
     """
     named = _PARAMETER.sub(lambda found: f"--{found[1].replace('_', '-')} {found[3]}".rstrip(" …"), message)
-    return named.replace("ignore_features=True", "--ignore-features")
+    for flag in ("ignore_features", "fresh"):
+        named = named.replace(f"{flag}=True", f"--{flag.replace('_', '-')}")
+    return named
 
 
 @contextmanager

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["from_graph6"]
+__all__ = ["from_graph6", "plain_graph6"]
 
 _HEADERS = {b">>graph6<<": b"", b">>sparse6<<": b":", b">>digraph6<<": b"&"}
 _REMEDY = "is it graph6, sparse6 or digraph6, whole and unchanged?"
@@ -69,9 +69,21 @@ def _plain(texts: list[object]) -> GraphBatch | None:
     if kinds not in ({str}, {bytes}) or not all(text.isascii() for text in texts):  # type: ignore[attr-defined]
         return None
     whole = "".join(texts).encode() if kinds == {str} else b"".join(texts)  # type: ignore[arg-type]
-    ptr = pointer(list(map(len, texts)))  # type: ignore[arg-type]
-    body = np.frombuffer(whole, np.uint8) - np.uint8(_BIAS)  # what is below wraps around
-    if (np.diff(ptr) == 0).any() or body.max() > _LONG - _BIAS:
+    return plain_graph6(np.frombuffer(whole, np.uint8), pointer(list(map(len, texts))))  # type: ignore[arg-type]
+
+
+def plain_graph6(characters: NDArray[np.uint8], ptr: NDArray[np.int64]) -> GraphBatch | None:
+    """Read graph6 strings of fewer than 63 nodes, or return None if one of them is anything else.
+
+    Parameters
+    ----------
+    characters : array of uint8
+        The strings, one after the other.
+    ptr : array of int64, shape (n_graphs + 1,)
+        Where each string starts, and where the last one ends.
+    """
+    body = characters - np.uint8(_BIAS)  # what is below wraps around
+    if not len(body) or (np.diff(ptr) == 0).any() or body.max() > _LONG - _BIAS:
         return None
     node_counts = body[ptr[:-1]].astype(np.int64)
     if node_counts.max() == _LONG - _BIAS:

@@ -14,15 +14,17 @@ from twinwl.datasets.rows import Row, is_missing
 from twinwl.errors import import_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
     from types import ModuleType
 
     from rdkit import Chem
 
-__all__ = ["all_properties", "properties_of", "sdf_rows"]
+__all__ = ["END", "all_properties", "properties_in", "properties_of", "property_names"]
+__all__ += ["record_rows", "sdf_rows"]
 
-_END = "$$$$"
+END = "$$$$"
+"""What the line after each record starts with."""
 _MAX_RECORD = 2**22  # characters; a molecule of 10,000 atoms takes about a million
 _MAX_ATOMS, _MAX_RINGS = 10_000, 500  # RDKit reads so many in a second or two
 
@@ -37,23 +39,31 @@ def sdf_rows(path: Path, target: str | tuple[str, ...] | None = None) -> Iterato
     target
         The property to read as target, or several; None reads no targets.
     """
+    for row, _ in record_rows(text_lines(path, errors="replace"), str(path), target):
+        yield row
+
+
+def record_rows(
+    lines: Iterable[tuple[int, str]], name: str, target: str | tuple[str, ...] | None = None
+) -> Iterator[tuple[Row, str]]:
+    """Yield the rows of numbered lines of an SD file, as `sdf_rows` does, and the text of each record."""
     chem = import_extra("rdkit.Chem", "chem")
     logs = import_extra("rdkit.rdBase", "chem").BlockLogs
-    for row, (line, text) in enumerate(_records(path)):
+    for row, (line, text) in enumerate(_records(lines)):
         title = text.partition("\n")[0].strip()
         with logs():  # the reason kept with the row says all that RDKit would have logged
             smiles, value, problem = _parsed(chem, text, target)
         cells = value if isinstance(value, tuple) else (value,)
         lacks = target is not None and all(map(is_missing, cells))
-        yield Row(row, line, smiles, title or f"{path}#{row}", value, problem, lacks)
+        yield Row(row, line, smiles, title or f"{name}#{row}", value, problem, lacks), text
 
 
-def _records(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the records of a file, with the number of their first line."""
+def _records(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield the records of numbered lines, with the number of their first line."""
     lines: list[str] = []
     start, length = 1, 0
-    for number, text in text_lines(path, errors="replace"):
-        if text.startswith(_END):
+    for number, text in numbered:
+        if text.startswith(END):
             yield start, "".join(lines)
             lines, start, length = [], number + 1, 0
             continue
@@ -95,15 +105,21 @@ def _parsed(chem: ModuleType, text: str, target: str | tuple[str, ...] | None) -
 
 def properties_of(path: Path) -> list[str]:
     """Return the names of the properties of the first record."""
-    return list(_properties(next(_records(path), (0, ""))[1]))
+    return list(properties_in(next(_records(text_lines(path, errors="replace")), (0, ""))[1]))
+
+
+def property_names(path: Path) -> list[str]:
+    """Return the names of the properties of all records, in the order of their first use."""
+    records = _records(text_lines(path, errors="replace"))
+    return list(dict.fromkeys(name for _, text in records for name in properties_in(text)))
 
 
 def all_properties(path: Path) -> dict[str, list[object]]:
     """Return the title and the properties of every record, by name; None if a record lacks one."""
     columns: dict[str, list[object]] = {}
     row = -1
-    for row, (_, text) in enumerate(_records(path)):
-        found = {"title": text.partition("\n")[0].strip(), **_properties(text)}
+    for row, (_, text) in enumerate(_records(text_lines(path, errors="replace"))):
+        found = {"title": text.partition("\n")[0].strip(), **properties_in(text)}
         for name, value in found.items():
             cells = columns.setdefault(name, [])
             cells += [None] * (row - len(cells))
@@ -113,7 +129,7 @@ def all_properties(path: Path) -> dict[str, list[object]]:
     return columns
 
 
-def _properties(text: str) -> dict[str, str]:
+def properties_in(text: str) -> dict[str, str]:
     """Read the data items of a record: a line ``> <name>``, then lines up to an empty one."""
     found: dict[str, str] = {}
     lines = iter(text.splitlines())

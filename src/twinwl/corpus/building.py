@@ -1,0 +1,200 @@
+"""Building a corpus: input files are parsed once, piece by piece, into shards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twinwl.corpus.edge_columns import edge_columns_of
+from twinwl.corpus.jobs import Job, Task
+from twinwl.corpus.parsing import shard_of
+from twinwl.corpus.pieces import find_sources, header_of, is_packed, parquet_file, pieces_of, unpacked
+from twinwl.corpus.shards import OWN_COLUMNS, arrow, types_of, vocabularies_of, write_shard
+from twinwl.datasets.formats.tables import choose_columns, smiles_column_of
+from twinwl.datasets.formats.text_files import open_file
+from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest
+from twinwl.files.atomic import errors_of_writing
+from twinwl.files.json_values import to_json
+from twinwl.graphs.from_graph6 import from_graph6
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from twinwl.corpus.jobs import Running
+    from twinwl.corpus.pieces import Piece, Source
+
+__all__ = ["build_corpus", "build_piece", "columns_of", "settings_for"]
+
+
+def build_corpus(
+    inputs: object, folder: Path, wanted: Mapping[str, Any], running: Running, *, fresh: bool = False
+) -> dict[str, Any]:
+    """Build a corpus, or go on with one; return its manifest.
+
+    Parameters
+    ----------
+    inputs
+        Paths or patterns.
+    folder
+        Where the corpus goes.
+    wanted
+        The options of `twinwl.Corpus.build` by name.
+    running, fresh
+        As in `twinwl.corpus.jobs.Job`.
+    """
+    arrow()
+    has_columns = any(wanted[name] is not None for name in ("smiles_column", "id_column", "edges_column"))
+    sources = find_sources(inputs, wanted["kind"], has_columns=has_columns)
+    settings = settings_for(sources, wanted)
+    with Job(folder, "build", settings, running, fresh) as job:
+        ready = [
+            unpacked(source, job.work(f"input-{place:05}")) if is_packed(source) else source
+            for place, source in enumerate(sources)
+        ]
+        for name in ("shards", "errors"):
+            with errors_of_writing(folder):
+                (folder / name).mkdir(exist_ok=True)
+        tasks: list[Task] = []
+        for source in ready:
+            try:
+                for piece in pieces_of(source, wanted["rows_per_shard"]):
+                    name = f"part-{len(tasks):05}.parquet"
+                    output = folder / "shards" / name
+                    tasks.append(Task(name, piece.digest, (piece, name, str(folder)), piece.n_rows, output))
+            except GraphInputError as error:
+                named = str(error) if source.name in str(error) else f"{source.name}, {error}"
+                raise GraphInputError(named) from error
+        if not tasks:
+            raise GraphInputError(f"{sources[0].name}: there is no graph in it")
+        if job.finished is not None and len(tasks) < len(job.finished["shards"]):
+            raise TwinWLError(
+                f"{folder} has {len(job.finished['shards'])} shards, these inputs make {len(tasks)}; give "
+                "another folder, or start again with fresh=True"
+            )
+        entries = job.run("build", build_piece, tasks, (settings,))
+        if not any(entry["rows"] for entry in entries):
+            reason = entries[0].get("first_error", "")
+            raise GraphInputError(f"{sources[0].name}: none of its rows can be used; the first: {reason}")
+        counts = {
+            name: sum(entry[name] for entry in entries) for name in ("rows", "errors", "nodes", "edges")
+        }
+        return job.finish(entries, columns=columns_of(folder, entries), **counts)
+
+
+def columns_of(folder: Path, entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the columns of shards and their types, as the first shard has them."""
+    parquet = import_extra("pyarrow.parquet", "parquet")
+    return types_of(parquet.read_schema(folder / "shards" / entries[0]["name"]))
+
+
+def build_piece(piece: Piece, name: str, folder: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Read a piece and write its shard, and one of its errors if there are any; return what is noted."""
+    shard, errors = shard_of(piece, settings)
+    if errors.num_rows:
+        write_shard(Path(folder, "errors", name), errors)
+    digest = write_shard(Path(folder, "shards", name), shard)
+    nodes, edges, _ = vocabularies_of(shard)
+    sizes = shard.column("n_nodes").to_numpy()
+    noted = {
+        "source": piece.source.name,
+        "first_row": piece.row,
+        "rows": shard.num_rows,
+        "errors": errors.num_rows,
+        "nodes": int(sizes.sum(dtype=np.int64)),
+        "edges": len(shard.column("ends").combine_chunks().flatten()) // 2,
+        "largest": int(sizes.max(initial=0)),
+        "node_labels": to_json(list(nodes), {}, "labels"),
+        "edge_labels": to_json(list(edges or ()), {}, "labels"),
+        "digest": digest,
+    }
+    if errors.num_rows:
+        noted["first_error"] = errors.column("reason")[0].as_py()
+    return noted
+
+
+def settings_for(sources: Sequence[Source], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all that shards depend on besides the rows: the same for all files, or an error."""
+    found: dict[str, Any] | None = None
+    for source in sources:
+        here = _settings_of(source, wanted)
+        if found is not None and here != found:
+            name = next(name for name in found if here.get(name) != found[name])
+            raise GraphInputError(
+                f"{source.name} differs from {sources[0].name} in {name.replace('_', ' ')} "
+                f"({here.get(name)} against {found[name]}); build a corpus of each"
+            )
+        found = found or here
+    return {**(found or {}), "rows_per_shard": wanted["rows_per_shard"]}
+
+
+def _settings_of(source: Source, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    settings: dict[str, Any] = {"kind": "molecules", "atoms": wanted["atoms"] or "constitution"}
+    settings |= {"directed": False, "smiles_column": None, "id_column": None, "columns": {}, "types": {}}
+    if source.kind == "graph6":
+        return {**settings, "kind": "graph6", "atoms": None, "directed": _is_directed(source)}
+    if source.kind == "parquet":
+        with parquet_file(source) as file:
+            types = types_of(file.schema_arrow)
+            if b"twinwl" in (file.schema_arrow.metadata or {}):
+                raise GraphInputError(
+                    f"{source.name} is a shard of a corpus; open that with tw.Corpus, or copy its inputs"
+                )
+        is_edges = wanted["edges_column"] is not None or (
+            wanted["smiles_column"] is None and smiles_column_of(list(types)) is None
+        )
+        if is_edges:
+            chosen = edge_columns_of(types, wanted["edges_column"], source.name)
+            settings |= {"kind": "edges", "atoms": None, "directed": wanted["directed"], **chosen}
+            others = [name for name in types if name not in chosen.values()]
+            return _with_columns(settings, source, wanted, others, types)
+    else:
+        types = dict.fromkeys(header_of(source), "string")
+    import_extra("rdkit.Chem", "chem")
+    if source.kind in {"table", "parquet"}:
+        header = list(types) if source.kind == "parquet" else header_of(source)
+        column = choose_columns(header, source.name, wanted["smiles_column"], None, "none").smiles
+        return _with_columns({**settings, "smiles_column": column}, source, wanted, header, types)
+    if source.kind == "sdf":
+        names = ["smiles", *(name for name in types if name != "smiles")]
+        return _with_columns(settings, source, wanted, names, {"smiles": "string", **types})
+    return settings
+
+
+def _with_columns(
+    settings: dict[str, Any],
+    source: Source,
+    wanted: Mapping[str, Any],
+    names: Sequence[str],
+    types: Mapping[str, str],
+) -> dict[str, Any]:
+    """Add the columns to keep, under names that are not taken, and the one with the ids."""
+    chosen = wanted["id_column"]
+    if chosen is None:
+        chosen = next((name for name in names if name.lower() == "id"), None)
+    elif chosen not in types:
+        raise GraphInputError(f"{source.name}: id_column: got {chosen!r}; {nearest(chosen, types)}")
+    columns: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        if name == chosen or not name:
+            continue
+        free = name
+        while free in OWN_COLUMNS or free in columns.values():
+            free += ".1"
+        columns[name] = free
+    kept = {new: types[old] for old, new in columns.items()}
+    return {**settings, "id_column": chosen, "columns": columns, "types": kept}
+
+
+def _is_directed(source: Source) -> bool:
+    """Tell from its first line whether a file holds digraph6."""
+    with open_file(Path(source.path)) as stream:
+        for line in stream:
+            text = line.strip().removeprefix(b"\xef\xbb\xbf").removeprefix(b">>digraph6<<")
+            if text:
+                try:
+                    return from_graph6([text]).directed
+                except GraphInputError:
+                    return text.startswith(b"&")
+    return False

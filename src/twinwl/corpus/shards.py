@@ -1,0 +1,322 @@
+"""Shards: Parquet files of graphs, one row per graph, each of which can be read by itself.
+
+=============== ============= ==========================================================================
+``id``          string        what the input calls the graph, else ``FILE#row``
+``n_nodes``     int32
+``ends``        list<int32>   u0, v0, u1, v1, …; an undirected edge once, with u < v
+``node_labels`` list<int32>   codes, in the order of nodes; null without labels
+``edge_labels`` list<int32>   codes, in the order of edges; null without labels
+``key_high``    uint64        the exact key: equal for isomorphic graphs, and for no others but by chance
+``key_low``     uint64        (2⁻¹²⁸); the same in every shard and on every machine
+other columns                 as they are in the input
+=============== ============= ==========================================================================
+
+The metadata of a shard has the labels that its codes stand for, so that shards are written without asking one
+another. Keys depend on labels, never on codes. The same table always gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from twinwl.compilation.kernel import kernel
+from twinwl.errors import GraphInputError, import_extra, shown
+from twinwl.files.atomic import written
+from twinwl.files.json_values import from_json, to_json
+from twinwl.graphs.batch import UNLABELLED, GraphBatch
+from twinwl.graphs.building import build
+from twinwl.graphs.labels import Coded
+from twinwl.graphs.selection import pointer
+from twinwl.isomorphism.exact_keys import exact_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+    from types import ModuleType
+
+    from twinwl.arrays import Int32, Int64, UInt64
+    from twinwl.graphs.labels import Label
+
+__all__ = [
+    "KEYS",
+    "OWN_COLUMNS",
+    "arrow",
+    "check_keys",
+    "digest_of",
+    "graph_table",
+    "graphs_in",
+    "keys_in",
+    "lists_in",
+]
+__all__ += ["read_shard", "types_of", "vocabularies_of", "write_shard"]
+
+KEYS = ("key_high", "key_low")
+OWN_COLUMNS = ("id", "n_nodes", "ends", "node_labels", "edge_labels", *KEYS)
+_METADATA = b"twinwl"
+_FORMAT = 1
+
+
+def arrow() -> ModuleType:
+    """Return pyarrow, or raise the error that names its extra."""
+    import_extra("pyarrow.compute", "parquet")  # not loaded by pyarrow itself
+    return import_extra("pyarrow", "parquet")
+
+
+def graph_table(
+    graphs: GraphBatch,
+    ids: Any,  # noqa: ANN401  (pyarrow has no types)
+    others: Mapping[str, Any],
+    keys: UInt64 | None = None,
+) -> Any:  # noqa: ANN401
+    """Return graphs as an Arrow table with the columns of a shard.
+
+    Parameters
+    ----------
+    graphs
+        One graph per row; without node features.
+    ids
+        Arrow array or list of strings.
+    others
+        Further columns, in order.
+    keys : array of uint64, shape (n_graphs, 2), optional
+        Their exact keys; None computes them.
+    """
+    pa = arrow()
+    keys = exact_keys(graphs) if keys is None else keys
+    labelled = graphs.edge_labels is not None
+    n_kept = graphs.n_edges
+    ends = np.empty(2 * n_kept, np.int32)
+    codes = np.empty(n_kept if labelled else 0, np.int32)
+    counts = np.zeros(len(graphs), np.int64)
+    given = graphs.edge_labels if graphs.edge_labels is not None else np.empty(0, np.int32)
+    _edges_once(graphs.graph_ptr, graphs.indptr, graphs.indices, given, graphs.directed, ends, codes, counts)
+    no_lists = pa.nulls(len(graphs), pa.list_(pa.int32()))
+    columns = {
+        "id": ids,
+        "n_nodes": graphs.nodes_per_graph.astype(np.int32),
+        "ends": _lists(2 * counts, ends),
+        "node_labels": _lists(graphs.nodes_per_graph, graphs.node_labels)
+        if graphs.has_node_labels
+        else no_lists,
+        "edge_labels": _lists(counts, codes) if labelled else no_lists,
+        "key_high": np.ascontiguousarray(keys[:, 0]),
+        "key_low": np.ascontiguousarray(keys[:, 1]),
+        **others,
+    }
+    said = {
+        "format": _FORMAT,
+        "directed": graphs.directed,
+        "node_labels": to_json(list(graphs.node_vocabulary), {}, "labels")
+        if graphs.has_node_labels
+        else None,
+        "edge_labels": to_json(list(graphs.edge_vocabulary), {}, "labels") if labelled else None,
+    }
+    return pa.table(columns).replace_schema_metadata({_METADATA: json.dumps(said)})
+
+
+@kernel
+def _edges_once(
+    graph_ptr: Int64,
+    indptr: Int64,
+    indices: Int32,
+    labels: Int32,
+    directed: bool,
+    ends: Int32,
+    codes: Int32,
+    counts: Int64,
+) -> None:
+    """Write each edge, or each arc, by node numbers within its graph, and the number of edges per graph."""
+    out = 0
+    for graph in range(len(counts)):
+        low = graph_ptr[graph]
+        first = out
+        for node in range(low, graph_ptr[graph + 1]):
+            for arc in range(indptr[node], indptr[node + 1]):
+                other = indices[arc]
+                if directed or node < other:
+                    ends[2 * out] = node - low
+                    ends[2 * out + 1] = other - low
+                    if len(codes):
+                        codes[out] = labels[arc]
+                    out += 1
+        counts[graph] = out - first
+
+
+def _lists(lengths: Int64, values: Int32) -> Any:  # noqa: ANN401
+    pa = arrow()
+    return pa.ListArray.from_arrays(pa.array(pointer(lengths).astype(np.int32)), pa.array(values))
+
+
+def write_shard(path: Path, table: Any) -> str:  # noqa: ANN401
+    """Write a table atomically, always as the same bytes; return their digest."""
+    parquet = import_extra("pyarrow.parquet", "parquet")
+    stream = io.BytesIO()
+    parquet.write_table(
+        table,
+        stream,
+        version="2.6",
+        compression="zstd",
+        compression_level=1,
+        row_group_size=max(1, table.num_rows),
+        write_statistics=False,
+        write_page_checksum=True,
+        use_dictionary=[name for name in table.column_names if name not in {"id", *KEYS}],
+    )
+    content = stream.getbuffer()
+    with written(path) as file:
+        file.write(content)
+    return digest_of(content)
+
+
+def digest_of(*parts: bytes | memoryview | str) -> str:
+    """Return 32 hexadecimal digits for some bytes or texts.
+
+    >>> digest_of("a", b"b") == digest_of("ab")
+    True
+    """
+    found = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        found.update(part.encode() if isinstance(part, str) else part)
+    return found.hexdigest()
+
+
+def read_shard(
+    path: Path, columns: Sequence[str] | None = None, types: Mapping[str, str] | None = None
+) -> Any:  # noqa: ANN401
+    """Read a shard, or some columns of it.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Names of columns; None reads all.
+    types
+        The columns that all shards of the corpus have, with their types; None accepts any.
+
+    Raises
+    ------
+    GraphInputError
+        If the file is missing, damaged, or has other columns than the corpus.
+    """
+    parquet = import_extra("pyarrow.parquet", "parquet")
+    try:
+        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+            found = types_of(file.schema_arrow)
+            if types is None or found == types:
+                return file.read(columns=None if columns is None else list(columns)).combine_chunks()
+    except FileNotFoundError as error:
+        raise GraphInputError(f"{path}: the shard is missing; {_REMEDY}") from error
+    except MemoryError:
+        raise
+    except Exception as error:  # Arrow has many kinds of them
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise GraphInputError(f"{path}: the shard cannot be read ({reason}); {_REMEDY}") from error
+    wrong = sorted(name for name in found.keys() | types.keys() if found.get(name) != types.get(name))
+    here, there = (known.get(wrong[0], "missing") for known in (found, types))
+    raise GraphInputError(f"{path}: column {wrong[0]!r} is {here} here and {there} in the corpus; {_REMEDY}")
+
+
+_REMEDY = "delete it and build the corpus again with the same command: only what is missing is built"
+
+
+def types_of(schema: Any) -> dict[str, str]:  # noqa: ANN401
+    """Return the type of each column of an Arrow schema, as text."""
+    return {field.name: str(field.type).replace("element:", "item:") for field in schema}
+
+
+def vocabularies_of(table: Any) -> tuple[tuple[Label, ...], tuple[Label, ...] | None, bool]:  # noqa: ANN401
+    """Return the node labels and the edge labels that codes stand for, and whether graphs are directed."""
+    said = json.loads((table.schema.metadata or {}).get(_METADATA, b"{}"))
+    if said.get("format") != _FORMAT:
+        raise GraphInputError("it has no metadata of a shard; get the file again, or build the corpus again")
+    nodes, edges = (from_json(said[name], {}) for name in ("node_labels", "edge_labels"))
+    return (
+        UNLABELLED if nodes is None else tuple(cast("list[Label]", nodes)),
+        None if edges is None else tuple(cast("list[Label]", edges)),
+        bool(said["directed"]),
+    )
+
+
+def lists_in(column: Any) -> tuple[Int64, Any]:  # noqa: ANN401
+    """Return the lengths of the lists of an Arrow column and the Arrow array of all their entries."""
+    pa = arrow()
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+    lengths = pa.compute.list_value_length(array).fill_null(0)
+    return lengths.to_numpy(zero_copy_only=False).astype(np.int64), array.flatten()
+
+
+def graphs_in(table: Any, name: str = "the shard") -> GraphBatch:  # noqa: ANN401
+    """Return the graphs of a table with the columns of a shard.
+
+    Raises
+    ------
+    GraphInputError
+        If its lists do not describe graphs; the message starts with ``name``.
+    """
+    try:
+        return _graphs_in(table)
+    except GraphInputError as error:
+        raise GraphInputError(f"{name}: {error}") from error
+
+
+def _graphs_in(table: Any) -> GraphBatch:  # noqa: ANN401
+    node_vocabulary, edge_vocabulary, directed = vocabularies_of(table)
+    node_counts = table.column("n_nodes").to_numpy().astype(np.int64)
+    end_counts, ends = lists_in(table.column("ends"))
+    ends = ends.to_numpy().astype(np.int64).reshape(-1, 2)
+    nodes = edges = None
+    if node_vocabulary != UNLABELLED:
+        nodes = _coded(table.column("node_labels"), node_counts, node_vocabulary)
+    if edge_vocabulary is not None:
+        edges = _coded(table.column("edge_labels"), end_counts // 2, edge_vocabulary)
+    return build(
+        node_counts,
+        end_counts // 2,
+        ends[:, 0],
+        ends[:, 1],
+        nodes=nodes,
+        edges=edges,
+        directed=directed,
+        warn=False,
+    )
+
+
+def _coded(column: Any, counts: Int64, vocabulary: tuple[Label, ...]) -> Coded:  # noqa: ANN401
+    lengths, codes = lists_in(column)
+    found = codes.to_numpy().astype(np.int32)
+    if (lengths != counts).any():
+        graph = int(np.flatnonzero(lengths != counts)[0])
+        raise GraphInputError(f"got {lengths[graph]} labels, expected {counts[graph]}", graph)
+    if len(found) and not 0 <= found.min() <= found.max() < len(vocabulary):
+        raise GraphInputError("a code of a label is not in the metadata of the shard")
+    return Coded(found, vocabulary)
+
+
+def keys_in(table: Any) -> UInt64:  # noqa: ANN401
+    """Return the keys of a table, shape (n_graphs, 2)."""
+    return np.column_stack([table.column(name).to_numpy() for name in KEYS]).astype(np.uint64, copy=False)
+
+
+def check_keys(path: Path, table: Any, rows: Int64) -> None:  # noqa: ANN401
+    """Compute the keys of some graphs of a shard again.
+
+    Raises
+    ------
+    GraphInputError
+        If the key column does not match its graphs.
+    """
+    some = table.take(rows)
+    wrong = (exact_keys(graphs_in(some, str(path))) != keys_in(some)).any(axis=1)
+    if wrong.any():
+        place = int(np.flatnonzero(wrong)[0])
+        name = some.column("id")[place].as_py()
+        raise GraphInputError(
+            f"{path}, row {rows[place]} ({shown(name)}): its key does not match its graph; {_REMEDY}"
+        )
