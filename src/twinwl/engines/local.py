@@ -168,6 +168,7 @@ def _work(pipe: Connection, lifeline: Connection) -> None:
         while True:
             new_job, message = pipe.recv()
             pipe.send_bytes(Outcome.of(_call, job, new_job, message).packed())
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends anyway
 
 
 def _call(job: list[object], new_job: bytes | None, message: bytes) -> object:
@@ -179,7 +180,8 @@ def _call(job: list[object], new_job: bytes | None, message: bytes) -> object:
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
-    """End by an exception, so that half-written files are removed."""
+    """End by an exception, so that half-written files are removed, and once: not again while leaving."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise SystemExit(1)
 
 
