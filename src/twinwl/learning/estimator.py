@@ -12,6 +12,7 @@ from twinwl.estimators.base import GraphEstimator, graphs_of, seeds
 from twinwl.estimators.hold_out import hold_out
 from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.multitask import Answered
+from twinwl.learning.data_parallel import fit_network
 from twinwl.learning.determinism import seeded
 from twinwl.learning.devices import DEVICES, PRECISIONS, device_of
 from twinwl.learning.network_state import (
@@ -21,7 +22,7 @@ from twinwl.learning.network_state import (
     weights_to_state,
 )
 from twinwl.learning.task_outputs import TaskOutputs
-from twinwl.learning.training import Examples, Held, predict_logits, train
+from twinwl.learning.training import Examples, Held, predict_logits
 from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
                 bar.advance()
                 bar.note(*history.figures())
 
-            history = train(
+            history = fit_network(
                 module,
                 examples,
                 targets.answers[kept],

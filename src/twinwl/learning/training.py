@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64, Int64
 
-__all__ = ["Examples", "Held", "Settling", "predict_logits", "train"]
+__all__ = ["Examples", "Held", "Part", "Settling", "predict_logits", "train"]
 
 
 @runtime_checkable
@@ -39,6 +39,35 @@ class Settling(Protocol):
 
     def recalibrate(self, examples: Examples) -> None:
         """Recompute them; called after each epoch."""
+
+
+class Part:
+    """What one process does of every batch: all of it. `twinwl.learning.data_parallel` has several."""
+
+    def prepare(self, module: torch.nn.Module, random_state: int, epoch: int) -> None:
+        """Get ready for an epoch."""
+
+    def rows(self, batch: Int64) -> Int64:
+        """Return the rows of a batch that this process computes."""
+        return batch
+
+    def share(self, loss: torch.Tensor, ours: torch.Tensor, whole: torch.Tensor) -> torch.Tensor:  # noqa: ARG002
+        """Return the part that a mean loss over our answers has in the mean over those of the batch."""
+        return loss
+
+    def add_gradients(self, module: torch.nn.Module, optimiser: SparseAwareAdam) -> None:
+        """Replace gradients by their sums over all processes."""
+
+    def total(self, number: float) -> float:
+        """Return the sum of a number over all processes."""
+        return number
+
+    def saved(self) -> dict[str, Any] | None:
+        """Return the state of the last checkpoint, if training was interrupted."""
+        return None
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Write a checkpoint."""
 
 
 class Held(NamedTuple):
@@ -70,6 +99,7 @@ def train(
     device: str = "cpu",
     precision: str = "float32",
     progress: Callable[[History], None] | None = None,
+    part: Part = Part(),  # noqa: B008  (it has no state)
 ) -> History:
     """Train a network in place, and leave it with the weights of its best epoch.
 
@@ -103,6 +133,8 @@ def train(
         ``"mixed"`` multiplies in bfloat16 while training; weights and steps stay in single precision.
     progress
         Called with the history after each epoch.
+    part
+        What this process does of every batch, if several share them.
 
     Returns
     -------
@@ -139,10 +171,18 @@ def train(
         single_threaded(),
         SparseAwareAdam(module, learning_rate, weight_decay) as optimiser,
     ):
-        for epoch in range(max_epochs):
+        if (state := part.saved()) is not None:
+            history, best = state["history"], state["best"]
+            module.load_state_dict(state["module"])
+            optimiser.restore(state["optimiser"])
+            order_of_rows.bit_generator.state = state["order_of_rows"]
+        for epoch in range(len(history.train_loss), max_epochs):
+            if held is not None and epoch - 1 - history.best_epoch >= patience:
+                break
+            part.prepare(module, random_state, epoch)
             history.train_loss.append(
                 _run_epoch(
-                    module, examples, answers, weights, optimiser, batch_size, order_of_rows, precision
+                    module, examples, answers, weights, optimiser, batch_size, order_of_rows, precision, part
                 )
             )
             if isinstance(module, Settling):
@@ -157,8 +197,8 @@ def train(
                 best = {name: value.detach().clone() for name, value in module.state_dict().items()}
             if progress is not None:
                 progress(history)
-            if held is not None and epoch - history.best_epoch >= patience:
-                break
+            state = {"module": module.state_dict(), "optimiser": optimiser.state(), "history": history}
+            part.save(state | {"best": best, "order_of_rows": order_of_rows.bit_generator.state})
     if best is not None:
         module.load_state_dict(best)
     module.cpu().eval()
@@ -202,21 +242,25 @@ def _run_epoch(
     batch_size: int,
     order_of_rows: np.random.Generator,
     precision: str,
+    part: Part,
 ) -> float:
     module.train()
     place = answers.device
     total = 0.0
-    for rows in _batches(order_of_rows.permutation(len(examples)), batch_size):
+    for batch in _batches(order_of_rows.permutation(len(examples)), batch_size):
         optimiser.zero_grad()
+        rows = part.rows(batch)
         with autocast(place, precision):
             outputs = single(module(moved(examples.take(rows), place)))
         picked = torch.as_tensor(rows).to(place)
         loss = _loss(outputs, answers[picked], None if weights is None else weights[picked])
+        loss = part.share(loss, answers[picked], answers[torch.as_tensor(batch).to(place)])
         loss.backward()  # type: ignore[no-untyped-call]
+        part.add_gradients(module, optimiser)
         optimiser.step()
-        total += loss.item() * len(rows)
+        total += loss.item() * len(batch)
     optimiser.flush()
-    mean = total / len(examples)
+    mean = part.total(total) / len(examples)
     if not np.isfinite(mean):
         raise TwinWLError(
             f"the training loss became {mean}; lower learning_rate, or look for huge values in the input"

@@ -1,0 +1,52 @@
+"""Ray Train starts the processes, and a run whose worker was killed goes on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import ray
+import torch  # noqa: F401  (the tests need it)
+
+import twinwl as tw
+from tests.learning import shared_batches as shared
+from twinwl.errors import TwinWLError
+from twinwl.learning.data_parallel import data_parallel, fit_network
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _machine():
+    ray.init(
+        num_cpus=2,
+        object_store_memory=100 << 20,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="ERROR",
+    )
+    yield
+    ray.shutdown()
+
+
+def test_a_killed_worker_changes_nothing(tmp_path):
+    module, examples, answers = shared.problem("ntwin")
+    alone = fit_network(module, examples, answers, max_epochs=6, batch_size=7)
+    module, examples, answers = shared.problem("ntwin")
+    deadly = shared.Deadly(examples, tmp_path / "killed", after=18)  # five calls per epoch
+    with data_parallel(2, folder=tmp_path):
+        history = fit_network(module, deadly, answers, max_epochs=6, batch_size=7)
+    assert (tmp_path / "killed").exists()
+    np.testing.assert_allclose(history.train_loss, alone.train_loss, rtol=1e-3)
+
+
+def test_an_estimator_learns():
+    data = tw.load_dataset("TWINS:n_pairs=20")
+    with data_parallel(2):
+        model = tw.STwinClassifier(2, max_epochs=3, random_state=0).fit(data.graphs, data.y)
+    assert len(model.history_.train_loss) == 3
+    assert len(model.predict(data.graphs)) == len(data.graphs)
+
+
+def test_an_error_of_training_is_raised_as_it_is():
+    module, examples, answers = shared.problem("stwin")
+    unknown = answers.astype(float) * np.nan
+    with data_parallel(2), pytest.raises(TwinWLError, match="the training loss became nan"):
+        fit_network(module, examples, unknown, max_epochs=1)
