@@ -62,7 +62,8 @@ def test_sd_files_keep_titles_and_properties(tmp_path):
     writer.close()
     corpus = built(tmp_path / "m.sdf", tmp_path / "corpus")
     assert corpus.head(2).names == (f"{tmp_path}/m.sdf#0", "name 1")
-    assert_same_graphs(tw.concatenate(list(corpus)), tw.from_smiles(GOOD, atoms="constitution"))
+    expected = tw.graph_hashes(tw.from_smiles(GOOD, atoms="constitution"))
+    assert [digest for _, digest in corpus.hashes()] == expected
     assert corpus.table([0, 1]).column("odd").to_pylist() == [None, "1"]
 
 
