@@ -2,7 +2,7 @@
 
 python benchmarks/compare_commits.py BASE   compares the working tree with the commit BASE: both are run
 alternately, in processes of their own, and the least time of each case counts. Exit code 1 if a case takes
-more than 1.5 times as long. (`asv continuous BASE HEAD` runs the same cases in environments of its own.)
+more than 1.5 times as long.
 """
 
 from __future__ import annotations
