@@ -41,7 +41,14 @@ def missing(action):
         return str(error)
 """
 
-NEURAL_NAMES = {"NTwinClassifier", "NTwinEncoder", "NTwinRegressor", "STwinClassifier", "STwinRegressor"}
+NEURAL_NAMES = {
+    "NTwinClassifier",
+    "NTwinEncoder",
+    "NTwinRegressor",
+    "NTwinTransformer",
+    "STwinClassifier",
+    "STwinRegressor",
+}
 CORE_METHODS = {"stwin-svc", "wl-svc", "wl-kernel", "wl-oa"}
 
 # Each subcommand at work without any extra, in an order in which files are there when they are needed.

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from twinwl.ntwin.classifier import NTwinClassifier
     from twinwl.ntwin.encoder import NTwinEncoder
     from twinwl.ntwin.regressor import NTwinRegressor
+    from twinwl.ntwin.transformer import NTwinTransformer
     from twinwl.stwin.classifier import STwinClassifier
     from twinwl.stwin.kernel import TwinKernel
     from twinwl.stwin.regressor import STwinRegressor
@@ -58,6 +59,7 @@ _HOME_OF = {
     "NTwinClassifier": "twinwl.ntwin.classifier",
     "NTwinEncoder": "twinwl.ntwin.encoder",
     "NTwinRegressor": "twinwl.ntwin.regressor",
+    "NTwinTransformer": "twinwl.ntwin.transformer",
     "Power": "twinwl.evaluation.power",
     "STwinClassifier": "twinwl.stwin.classifier",
     "STwinRegressor": "twinwl.stwin.regressor",
@@ -95,6 +97,7 @@ __all__ = [
     "NTwinClassifier",
     "NTwinEncoder",
     "NTwinRegressor",
+    "NTwinTransformer",
     "Power",
     "STwinClassifier",
     "STwinRegressor",

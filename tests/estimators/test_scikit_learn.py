@@ -24,6 +24,7 @@ QUICK = {
     "twinwl.stwin.regressor:STwinRegressor": {"n_iter": 1, **SHORT},
     "twinwl.ntwin.classifier:NTwinClassifier": SMALL,
     "twinwl.ntwin.regressor:NTwinRegressor": SMALL,
+    "twinwl.ntwin.transformer:NTwinTransformer": {**SMALL, "max_epochs": 2},
     "twinwl.baselines.wl_kernels:WLSubtreeSVC": {"n_iter": 1, "C": 1.0},
     "twinwl.baselines.gin:GINClassifier": SMALL,
 }

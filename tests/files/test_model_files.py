@@ -55,6 +55,18 @@ ESTIMATORS = {
         tw.STwinClassifier(max_epochs=3, features="count", scaling="none", random_state=0),
         lambda model: model.predict_proba(GRAPHS),
     ),
+    "ntwin ppgn": (
+        tw.NTwinClassifier(layers=2, hidden=4, max_epochs=2, readout="ppgn", subtree="gin"),
+        lambda model: model.predict_proba(GRAPHS),
+    ),
+    "ntwin gcn": (
+        tw.NTwinRegressor(layers=8, hops=1, hidden=4, max_epochs=2, readout="gcn"),
+        lambda model: model.predict(GRAPHS),
+    ),
+    "ntwin deep sets": (
+        tw.NTwinRegressor(layers=8, hops=1, hidden=4, max_epochs=2, readout="deepsets"),
+        lambda model: model.predict(GRAPHS),
+    ),
     "ntwin": (
         tw.NTwinClassifier(layers=2, hidden=4, max_epochs=2, random_state=0),
         lambda model: model.predict_proba(GRAPHS),

@@ -13,6 +13,7 @@ from twinwl.baselines.batching.graph_slicer import GraphSlicer
 from twinwl.baselines.gnn_classifier import GNNClassifier
 from twinwl.baselines.network_parts import ReadoutHead
 from twinwl.baselines.parts import PartedExamples
+from twinwl.ntwin.ppgn import PairBlock
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -148,7 +149,7 @@ class PPGNNetwork(torch.nn.Module):
     def __init__(self, n_columns: int, hidden: int, layers: int, n_classes: int, dropout: float) -> None:
         super().__init__()
         widths = [n_columns + 1] + [hidden] * (layers - 1)
-        self.blocks = torch.nn.ModuleList(_Block(width, hidden) for width in widths)
+        self.blocks = torch.nn.ModuleList(PairBlock(width, hidden) for width in widths)
         self.head = ReadoutHead(2 * layers * hidden, hidden, n_classes, dropout)
 
     def forward(self, graphs: PairInput) -> torch.Tensor:
@@ -164,43 +165,3 @@ class PPGNNetwork(torch.nn.Module):
             diagonal = pairs.diagonal(dim1=2, dim2=3).sum(dim=-1)
             sums += [diagonal, pairs.sum(dim=(2, 3)) - diagonal]
         return torch.cat(sums).T
-
-
-class _Block(torch.nn.Module):
-    def __init__(self, n_columns: int, hidden: int) -> None:
-        super().__init__()
-        self.left = _pair_perceptron(n_columns, hidden)
-        self.right = _pair_perceptron(n_columns, hidden)
-        self.join = _PairLinear(n_columns + hidden, hidden)
-
-    def forward(self, pairs: torch.Tensor) -> torch.Tensor:
-        """Map (n_columns, n_graphs, n, n) to (hidden, n_graphs, n, n)."""
-        product = self.left(pairs) @ self.right(pairs)
-        # The layer on both concatenated; concatenating them would take a quarter more time.
-        of_pairs, of_product = self.join.weight.split_with_sizes([len(pairs), len(product)], dim=1)
-        joined = torch.addmm(self.join.bias[:, None], of_pairs, pairs.flatten(1))
-        joined = torch.addmm(joined, of_product, product.flatten(1)).relu_()
-        return joined.view_as(product)
-
-
-def _pair_perceptron(n_columns: int, hidden: int) -> torch.nn.Sequential:
-    return torch.nn.Sequential(
-        _PairLinear(n_columns, hidden),
-        torch.nn.ReLU(inplace=True),
-        _PairLinear(hidden, hidden),
-        torch.nn.ReLU(inplace=True),
-    )
-
-
-class _PairLinear(torch.nn.Linear):
-    """A linear layer on the features of each pair; features are the first axis, as matrix products need."""
-
-    def reset_parameters(self) -> None:
-        """Start with biases of zero: others would drown the adjacency, a single column of zeros and ones."""
-        torch.nn.init.xavier_uniform_(self.weight)
-        torch.nn.init.zeros_(self.bias)
-
-    def forward(self, pairs: torch.Tensor) -> torch.Tensor:
-        """Map (n_columns, n_graphs, n, n) to (hidden, n_graphs, n, n)."""
-        rows = torch.addmm(self.bias[:, None], self.weight, pairs.flatten(1))
-        return rows.view(self.out_features, *pairs.shape[1:])

@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
-from twinwl.arguments import NAME, PATH, attribute_of, checked
+from twinwl.arguments import NAME, PATH, attribute_of, checked, items
 from twinwl.errors import MissingExtraError, TwinWLError, shown, warn_caller
 from twinwl.files.array_members import ModelFileError, read_members, write_members
 from twinwl.files.atomic import atomic_write
 from twinwl.files.json_values import from_json, to_json
+from twinwl.files.named_objects import found_object, importable_name
 from twinwl.graphs.atom_labels import ATOMS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -86,7 +87,8 @@ def save(
     Parameters
     ----------
     estimator
-        A fitted STwinVectorizer, TwinKernel, STwinSVC, STwinSVR, or STwin or NTwin classifier or regressor.
+        A fitted STwinVectorizer, NTwinTransformer, TwinKernel, STwinSVC, STwinSVR, or STwin or NTwin
+        classifier or regressor.
     path
         The file to write, by custom ``….twinwl``; an existing one is replaced.
     atoms
@@ -111,6 +113,12 @@ def save(
     level = checked("atoms", attribute_of(estimator, "atoms_") if atoms is None else atoms, ATOMS, None)
     column = checked("target", attribute_of(estimator, "target_") if target is None else target, NAME, None)
     name = _registered_name(estimator)
+    params = _writable_params(estimator)
+    named = {
+        one: importable_name(one, params[one])
+        for one in getattr(type(estimator), "_named_parameters", ())
+        if not isinstance(params[one], str)
+    }
     state = estimator._to_state()  # noqa: SLF001  (the protocol above)
     arrays: dict[str, NDArray[np.generic]] = {}
     manifest: dict[str, object] = {
@@ -118,9 +126,11 @@ def save(
         "version": FORMAT_VERSION,
         "class": name,
         "twinwl": version_of("twinwl"),
-        "params": to_json(_writable_params(estimator), arrays, "params"),
+        "params": to_json(params | dict.fromkeys(named), arrays, "params"),
         "state": to_json(state, arrays, "state"),
     }
+    if named:
+        manifest["named"] = named
     if level is not None:
         manifest["atoms"] = level
     if column is not None:
@@ -142,7 +152,7 @@ def save(
         ) from error
 
 
-def load(path: str | PathLike[str]) -> Savable:
+def load(path: str | PathLike[str], *, allow: Sequence[object] = ()) -> Savable:
     """Read an estimator that `save` has written; it predicts the same bytes.
 
     Parameters
@@ -150,6 +160,11 @@ def load(path: str | PathLike[str]) -> Savable:
     path
         The file. Nothing in it is executed, and its content is checked before it is used. A model may still
         predict anything, so load only models from sources you trust.
+    allow
+        Code of your own that the model may use, if it was trained with some, such as the class of a
+        ``readout``: the class or function itself, or its name ``"package.module:Class"``, which is imported.
+        For a readout that was given as an object, an object that is made in the same way. The file only names
+        it; its weights are arrays.
 
     Returns
     -------
@@ -172,10 +187,11 @@ def load(path: str | PathLike[str]) -> Savable:
     STwinVectorizer(n_iter=1)
     """
     source = checked("path", path, PATH)
+    allowed = items("allow", allow, "a list of classes, functions or names", ordered=False)
     try:
         text, arrays = read_members(source)
         manifest = json.loads(text, parse_constant=_refuse_constant)
-        return _rebuilt(manifest, arrays)
+        return _rebuilt(manifest, arrays, allowed)
     except MissingExtraError:
         raise
     except ModelFileError as error:
@@ -190,7 +206,7 @@ def _refuse_constant(name: str) -> None:
     raise ModelFileError(f"the manifest holds {name}, which is not JSON")
 
 
-def _rebuilt(manifest: object, arrays: dict[str, NDArray[np.generic]]) -> Savable:
+def _rebuilt(manifest: object, arrays: dict[str, NDArray[np.generic]], allowed: list[object]) -> Savable:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ModelFileError("this is not a twinwl model: its manifest does not say so")
     _check_version(manifest.get("version"))
@@ -207,6 +223,7 @@ def _rebuilt(manifest: object, arrays: dict[str, NDArray[np.generic]]) -> Savabl
         raise ModelFileError(f"the array {next(iter(left))!r} belongs to nothing in the manifest")
     if not isinstance(params, dict) or not isinstance(state, dict):
         raise ModelFileError("the manifest holds no parameters or no fitted values")
+    params |= _named(kind, manifest.get("named", {}), allowed)
     try:
         estimator: Savable = kind._from_state(params, state)  # type: ignore[attr-defined]  # noqa: SLF001
         if "atoms" in manifest:
@@ -220,6 +237,13 @@ def _rebuilt(manifest: object, arrays: dict[str, NDArray[np.generic]]) -> Savabl
             f"what the file holds is not a {manifest['class']} ({type(error).__name__}: {error})"
         ) from error
     return estimator
+
+
+def _named(kind: type, named: object, allowed: list[object]) -> dict[str, object]:
+    """Return the parameters that a file gives by name."""
+    if not isinstance(named, dict) or not set(named) <= set(getattr(kind, "_named_parameters", ())):
+        raise ModelFileError(f"the manifest names {shown(named)}, which the estimator does not have")
+    return {parameter: found_object(parameter, entry, allowed) for parameter, entry in named.items()}
 
 
 def _registered_name(estimator: object) -> str:

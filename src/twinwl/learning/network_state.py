@@ -80,4 +80,7 @@ def network_from_state(build: Callable[[], torch.nn.Module], state: object) -> t
             raise TwinWLError(f"the weights do not fit the network: {name}")
     weights = {name: torch.from_numpy(value.copy()) for name, value in state.items()}
     module.load_state_dict(weights, assign=True)
+    if any(buffer.is_meta for buffer in module.buffers()):  # of a user's network: not part of its state
+        module = build()
+        module.load_state_dict(weights)
     return module.eval()

@@ -8,10 +8,15 @@ import torch
 
 from twinwl.arguments import FLAG, MAX_ITEMS, WIDTH, checked, integer, is_a, one_of
 from twinwl.errors import TwinWLError
+from twinwl.learning.pooling import pool
+from twinwl.ntwin.bounded_readouts import BoundedReadout
+from twinwl.ntwin.distinct_subgraphs import DistinctPart, DistinctSlice
 from twinwl.ntwin.gin import GIN, GINReadout
+from twinwl.ntwin.readouts import READOUT, AtDepths, NetworkReadout, build_readout, width_of
 from twinwl.ntwin.settings import Hops, RootMark, hops_of_layers, n_marks
 from twinwl.ntwin.slicing import QuotientSlice
-from twinwl.ntwin.uncompressed import GraphData, PyGData, RootedSubgraphEncoder, as_graph_data, messages
+from twinwl.ntwin.subgraph_tensors import messages, read_out
+from twinwl.ntwin.uncompressed import GraphData, PyGData, RootedSubgraphEncoder, as_graph_data
 
 __all__ = ["NTwinEncoder", "TwinSlices"]
 
@@ -24,11 +29,11 @@ class TwinSlices(NamedTuple):
 
 
 class NTwinEncoder(torch.nn.Module):
-    """Represent graphs by GINs inside the rooted subgraphs of their nodes, equations (4) to (6).
+    """Represent graphs by networks inside the rooted subgraphs of their nodes, equations (4) to (6).
 
-    In layer k a GIN (epsilon 0, two-layer MLPs) of depth k runs inside each node's rooted subgraph; its
-    states are summed over the subgraph, then over the nodes. ``MLP^(j)`` is the j-th layer of one GIN, shared
-    by all depths. The encoder has no dropout and no normalisation; the classifier does both.
+    By default, in layer k a GIN (epsilon 0, two-layer MLPs) of depth k runs inside each node's rooted
+    subgraph; its states are summed over the subgraph, then over the nodes. ``MLP^(j)`` is the j-th layer of
+    one GIN, shared by all depths. The encoder has no dropout and no normalisation; the classifier does both.
 
     Parameters
     ----------
@@ -49,6 +54,13 @@ class NTwinEncoder(torch.nn.Module):
     subtree
         ``"gin"`` adds a second GIN on the whole graphs, the subtree encoder for continuous features;
         ``"none"`` omits that part; the caller adds the histograms of colours.
+    readout
+        The network inside the rooted subgraphs: ``"gin"``, ``"gcn"``, ``"gat"``, ``"ppgn"``, ``"deepsets"``,
+        a module, or a class or function that makes one. As ``"gin"``, the first four and every
+        `BoundedReadout` are read at depth k in layer k. Other networks are read once for each different
+        radius.
+    readout_width
+        Width of the readout of one radius; by default found out with an example. Only for own networks.
 
     Attributes
     ----------
@@ -78,6 +90,8 @@ class NTwinEncoder(torch.nn.Module):
         n_edge_labels: int = 0,
         directed: bool = False,
         subtree: str = "none",
+        readout: NetworkReadout = "gin",
+        readout_width: int | None = None,
     ) -> None:
         super().__init__()
         n_features = checked("n_features", n_features, integer(1, MAX_ITEMS))
@@ -94,19 +108,43 @@ class NTwinEncoder(torch.nn.Module):
         self.root_mark = root_mark
         self.directed = directed
         self.n_edge_labels = n_edge_labels
-        self.rooted = GIN(n_features + (marks if marks > 1 else 0), hidden, layers, n_codes)
+        self.n_marks = marks
+        self.rooted: torch.nn.Module
+        readout = checked("readout", readout, *READOUT)
+        width = n_features + (marks if marks > 1 else 0)
+        if is_a(readout, str) and readout == "gin":
+            self.rooted = GIN(width, hidden, layers, n_codes)
+        else:
+            arguments = {
+                "n_features": width,
+                "hidden": hidden,
+                "layers": layers,
+                "hops": radii,
+                "n_codes": n_codes,
+            }
+            self.rooted = build_readout(readout, arguments)
         self.subtree = GIN(n_features, hidden, layers, n_codes) if subtree == "gin" else None
-        self.n_outputs = layers * hidden * (1 if self.subtree is None else 2)
+        if is_a(self.rooted, GIN):
+            self.n_rooted_outputs = layers * hidden
+        else:
+            views = [view for _, view in self._views()]
+            if readout_width is None:
+                self.n_rooted_outputs = sum(width_of(view, width, n_codes) for view in views)
+            else:
+                self.n_rooted_outputs = checked("readout_width", readout_width, integer(1, MAX_ITEMS))
+        self.n_outputs = self.n_rooted_outputs + (0 if self.subtree is None else layers * hidden)
 
-    def forward(self, graphs: QuotientSlice | TwinSlices | GraphData | PyGData) -> torch.Tensor:
+    def forward(
+        self, graphs: QuotientSlice | TwinSlices | DistinctSlice | GraphData | PyGData
+    ) -> torch.Tensor:
         """Return one row per graph, shape (n_graphs, n_outputs).
 
         Parameters
         ----------
         graphs
-            A mini-batch of the quotient (`TwinSlices` for ``subtree="gin"``), or graphs as PyG ``Data``:
-            both give the same numbers, the quotient faster. Of PyG data, ``x``, ``edge_index``, ``edge_attr``
-            (codes or one-hot) and ``batch`` are used.
+            A mini-batch of the quotient (`TwinSlices` for ``subtree="gin"``) or of distinct rooted subgraphs,
+            or graphs as PyG ``Data``: all give the same numbers, the first two faster. Of PyG data, ``x``,
+            ``edge_index``, ``edge_attr`` (codes or one-hot) and ``batch`` are used.
 
         Returns
         -------
@@ -115,28 +153,63 @@ class NTwinEncoder(torch.nn.Module):
         if is_a(graphs, QuotientSlice):
             if self.subtree is not None:
                 raise TwinWLError("subtree='gin' needs the quotient of the whole graphs too; pass TwinSlices")
-            return torch.cat(self.rooted.pooled_states(graphs, self.n_features), dim=1)
+            return self._quotient_sums(graphs)
         if is_a(graphs, TwinSlices):
-            sums = self.rooted.pooled_states(graphs.rooted, self.n_features)
-            if self.subtree is not None:
-                sums = [*self.subtree.pooled_states(graphs.whole, self.n_features), *sums]
-            return torch.cat(sums, dim=1)
+            return self._joined(graphs.whole, self._quotient_sums(graphs.rooted))
+        if is_a(graphs, DistinctSlice):
+            return self._joined(graphs.whole, self._distinct_sums(graphs.parts))
         data = as_graph_data(graphs)
         self._check(data)
+        if not self.n_edge_labels:
+            data = data._replace(edge_attr=None)
         rooted: torch.Tensor = self.uncompressed()(data)
-        if self.subtree is None:
-            return rooted
-        edges, codes = messages(data.edge_index, data.edge_attr, directed=self.directed)
-        whole = GINReadout(self.subtree, tuple(range(1, len(self.hops) + 1)))
-        return torch.cat([whole(data.x, edges, data.batch, codes, data.n_graphs), rooted], dim=1)
+        return self._joined(data, rooted)
 
     def uncompressed(self) -> RootedSubgraphEncoder:
         """Return the rooted part as the paper defines it, with the same weights."""
-        if len(set(self.hops)) == 1:  # the same subgraphs for all depths
-            readouts, radii = [GINReadout(self.rooted, tuple(range(1, len(self.hops) + 1)))], self.hops[:1]
-        else:
-            readouts, radii = [GINReadout(self.rooted, (k,)) for k in range(1, len(self.hops) + 1)], self.hops
-        return RootedSubgraphEncoder(readouts, radii, self.root_mark, directed=self.directed)
+        radii, views = zip(*self._views(), strict=True)
+        return RootedSubgraphEncoder(views, radii, self.root_mark, directed=self.directed)
+
+    def _views(self) -> list[tuple[int, torch.nn.Module]]:
+        """Return what is read of the rooted subgraphs of each different radius."""
+        depths: dict[int, tuple[int, ...]] = {}
+        for depth, radius in enumerate(self.hops, start=1):
+            depths[radius] = (*depths.get(radius, ()), depth)
+        if is_a(self.rooted, GIN):
+            return [(radius, GINReadout(self.rooted, read)) for radius, read in depths.items()]
+        if hasattr(self.rooted, "pooled_by_depth"):
+            return [(radius, AtDepths(self.rooted, read)) for radius, read in depths.items()]
+        return [(radius, self.rooted) for radius in depths]
+
+    def _quotient_sums(self, graphs: QuotientSlice) -> torch.Tensor:
+        if is_a(self.rooted, GIN):
+            return torch.cat(self.rooted.pooled_states(graphs, self.n_features), dim=1)
+        if not is_a(self.rooted, BoundedReadout):
+            raise TwinWLError(
+                "this readout is not declared to be bounded by 1-WL, so it cannot run on the quotient; pass "
+                "distinct rooted subgraphs"
+            )
+        return torch.cat(self.rooted.pooled_states(graphs, self.n_features, self.n_marks), dim=1)
+
+    def _distinct_sums(self, parts: tuple[DistinctPart, ...]) -> torch.Tensor:
+        sums = []
+        for (_, view), part in zip(self._views(), parts, strict=True):
+            if not part.blocks:  # graphs without nodes
+                like = next(self.parameters(), torch.empty(0))
+                return like.new_zeros(len(part.pool_ptr) - 1, self.n_rooted_outputs)
+            rows = torch.cat([read_out(view, block) for block in part.blocks])
+            sums.append(pool(rows, part.pool_ptr, part.pooled, part.counts))
+        return torch.cat(sums, dim=1)
+
+    def _joined(self, whole: QuotientSlice | GraphData | None, rooted: torch.Tensor) -> torch.Tensor:
+        """Return the subtree encoder's sums, if it is a GIN, next to those of the rooted subgraphs."""
+        if self.subtree is None or whole is None:
+            return rooted
+        if is_a(whole, QuotientSlice):
+            return torch.cat([*self.subtree.pooled_states(whole, self.n_features), rooted], dim=1)
+        edges, codes = messages(whole.edge_index, whole.edge_attr, directed=self.directed)
+        network = GINReadout(self.subtree, tuple(range(1, len(self.hops) + 1)))
+        return torch.cat([network(whole.x, edges, whole.batch, codes, whole.n_graphs), rooted], dim=1)
 
     def _check(self, data: GraphData) -> None:
         shape = tuple(data.x.shape)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 import numpy as np
 
-from twinwl.arguments import DEPTH, FLAG, MAX_ITEMS, MEMORY, WIDTH, integer, is_a, number, one_of
+from twinwl.arguments import DEPTH, FLAG, MAX_ITEMS, MEMORY, WIDTH, checked, integer, is_a, number, one_of
 from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.base import old_names
 from twinwl.estimators.multitask import Answered
 from twinwl.graphs.coercion import as_batch, one_graph
+from twinwl.learning.determinism import seeded
 from twinwl.learning.estimator import NeuralGraphEstimator
+from twinwl.learning.sparse import SparseExamples
+from twinwl.ntwin.bounded_readouts import BoundedReadout
+from twinwl.ntwin.distinct_subgraphs import DistinctExamples
 from twinwl.ntwin.encoder import NTwinEncoder
+from twinwl.ntwin.examples import LiteralExamples
 from twinwl.ntwin.explanation import explain_graph
 from twinwl.ntwin.fitted_inputs import SUBTREES, FittedInputs
 from twinwl.ntwin.network import NTwinNetwork
-from twinwl.ntwin.settings import HOPS, ROOT_MARK
+from twinwl.ntwin.readouts import READOUT, sees_edges
+from twinwl.ntwin.settings import HOPS, ROOT_MARK, hops_of_layers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,17 +31,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_matrix
 
+    from twinwl.arrays import Int64
     from twinwl.estimators.base import Constraints
     from twinwl.estimators.explanation import Explanation
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
-    from twinwl.ntwin.examples import LiteralExamples, QuotientExamples
+    from twinwl.ntwin.examples import QuotientExamples
+    from twinwl.ntwin.readouts import NetworkReadout
     from twinwl.ntwin.settings import Hops, RootMark
+    from twinwl.ntwin.uncompressed import GraphData
+
+    NTwinExamples: TypeAlias = QuotientExamples | LiteralExamples | DistinctExamples
 
 __all__ = ["NTwinNetworkEstimator"]
 
 _MANY_GRAPHS = 1000
-_ARRAYS_PER_LAYER = 4  # two weights, two biases
+_ARRAYS_PER_LAYER = {"gin": 4, "gcn": 2, "gat": 2, "ppgn": 10}  # weights and biases
 
 
 class NTwinNetworkEstimator(NeuralGraphEstimator):
@@ -53,6 +64,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         "hops": HOPS,
         "hidden": (WIDTH,),
         "root_mark": (ROOT_MARK,),
+        "readout": READOUT,
         "subtree": (one_of(*SUBTREES),),
         "edge_labels": (FLAG,),
         "input_dropout": (number(0, 1, below=True), one_of("auto")),
@@ -65,11 +77,14 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
     _renamed: ClassVar[Mapping[str, str]] = {"normalise": "normalize"}
 
     _learns_tasks = True
+    _named_parameters: ClassVar[tuple[str, ...]] = ("readout",)  # may be code of the user
+    _readout_width: int | None = None
 
     layers: int
     hops: Hops
     hidden: int
     root_mark: RootMark
+    readout: NetworkReadout
     subtree: str
     edge_labels: bool
     dropout: float
@@ -104,27 +119,60 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
             The task to explain, by its name or place, if there are several.
         """
         model, graph = self._one_task(task), one_graph(X, "the graph to explain")
-        examples, histograms = self._examples(graph), self.inputs_.histograms
+        histograms = self.inputs_.histograms
+        examples = self._examples(graph) if self._is_gin else self._literal_examples(graph)
         return explain_graph(model.module_, graph, examples, histograms, model._reading, n_columns=n_columns)  # noqa: SLF001  (of the same class)
 
     # ------------------------------------------------------------------ what the base class asks for
 
-    def _fit_examples(self, batch: GraphBatch) -> QuotientExamples | LiteralExamples:
+    def _fit_examples(self, batch: GraphBatch) -> NTwinExamples:
         self.inputs_, histograms = FittedInputs.fitted(
             batch, self.layers, subtree=self.subtree, edge_labels=self.edge_labels, min_df=self.min_df
         )
         return self._examples(batch, histograms)
 
-    def _examples(
-        self, batch: GraphBatch, histograms: csr_matrix | None = None
-    ) -> QuotientExamples | LiteralExamples:
-        return self.inputs_.examples(
-            batch, self.layers, self.hops, self.root_mark, self.max_memory, histograms
+    def _examples(self, batch: GraphBatch, histograms: csr_matrix | None = None) -> NTwinExamples:
+        inputs = self.inputs_
+        if self._is_gin:
+            return inputs.examples(batch, self.layers, self.hops, self.root_mark, self.max_memory, histograms)
+        with seeded(0):  # leave torch's own generator alone
+            readout = self._encoder().rooted
+        radii = hops_of_layers(self.hops, self.layers)
+        if isinstance(readout, BoundedReadout) and not len(inputs.centre):
+            # Steps that are not read need rounds of colours before those of the layers.
+            radii = (radii[0],) * readout.steps_before + radii
+            shape = (len(radii), radii, self.root_mark, self.max_memory)
+            return inputs.examples(batch, *shape, histograms, layers_of_whole=self.layers)
+        literal = self._literal_examples(batch, histograms)
+        whole = _WholeGraphs(literal) if inputs.subtree == "gin" else None
+        return DistinctExamples(
+            batch,
+            inputs.labels,
+            inputs.edge_labels,
+            (inputs.centre, inputs.scale),
+            radii,
+            self.root_mark,
+            edges=sees_edges(readout),
+            whole=whole,
+            histograms=literal.histograms,
         )
 
-    def _build_module(self, n_outputs: int) -> NTwinNetwork:
+    def _literal_examples(self, batch: GraphBatch, histograms: csr_matrix | None = None) -> LiteralExamples:
+        """Return the graphs as tensors, of which the network reads every rooted subgraph."""
         inputs = self.inputs_
-        encoder = NTwinEncoder(
+        inputs.check(batch)
+        if histograms is None and inputs.histograms is not None:
+            histograms = inputs.histograms.rows(batch.without_features())
+        rows = None if histograms is None else SparseExamples(histograms)
+        return LiteralExamples(batch, inputs.labels, inputs.edge_labels, inputs.centre, inputs.scale, rows)
+
+    @property
+    def _is_gin(self) -> bool:
+        return is_a(self.readout, str) and self.readout == "gin"
+
+    def _encoder(self, readout_width: int | None = None) -> NTwinEncoder:
+        inputs = self.inputs_
+        return NTwinEncoder(
             inputs.n_features,
             self.layers,
             self.hops,
@@ -133,11 +181,15 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
             n_edge_labels=0 if inputs.edge_labels is None else max(1, len(inputs.edge_labels)),
             directed=inputs.directed,
             subtree="gin" if inputs.subtree == "gin" else "none",
+            readout=self.readout,
+            readout_width=readout_width,
         )
+
+    def _build_module(self, n_outputs: int) -> NTwinNetwork:
         return NTwinNetwork(
-            encoder,
+            self._encoder(self._readout_width),
             n_outputs,
-            n_histogram_columns=inputs.n_histogram_columns,
+            n_histogram_columns=self.inputs_.n_histogram_columns,
             hidden=self.hidden,
             dropout=self.dropout,
             input_dropout=self._input_dropout(),
@@ -150,21 +202,38 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         return float(self.input_dropout)
 
     def _to_state(self) -> dict[str, object]:
-        return {"inputs": self.inputs_.to_state(), **self._network_to_state()}
+        state = {"inputs": self.inputs_.to_state(), **self._network_to_state()}
+        if not self._is_gin:
+            state["readout_width"] = self.module_.encoder.n_rooted_outputs
+        return state
 
     @classmethod
     def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> Self:
         self = cls._with_params(params)
-        _check_layers_present(self.layers, state["weights"])
+        per_layer = _ARRAYS_PER_LAYER.get(self.readout, 0) if is_a(self.readout, str) else 0
+        _check_layers_present(self.layers, per_layer, state["weights"])
         self.inputs_ = FittedInputs.from_state(state["inputs"])  # type: ignore[arg-type]
+        if not self._is_gin:  # nothing can be tried out on a network without memory
+            self._readout_width = checked("readout_width", state.get("readout_width"), integer(1, MAX_ITEMS))
         self._network_from_state(state)
+        self._readout_width = None
         return self
 
 
-def _check_layers_present(layers: int, weights: object) -> None:
+class _WholeGraphs:
+    """Whole graphs as input of the subtree encoder."""
+
+    def __init__(self, examples: LiteralExamples) -> None:
+        self._examples = examples
+
+    def take(self, rows: Int64) -> GraphData:
+        return cast("GraphData", self._examples.take(rows).graphs)
+
+
+def _check_layers_present(layers: int, per_layer: int, weights: object) -> None:
     """Refuse more layers than the file has arrays for, before a network of that depth is built."""
     arrays = [value for value in weights.values() if isinstance(value, np.ndarray)]  # type: ignore[attr-defined]
-    if _ARRAYS_PER_LAYER * layers > len(arrays):
+    if per_layer * layers > len(arrays):
         raise TwinWLError(
             f"the weights do not fit the network: {shown(layers)} layers in {len(arrays)} arrays"
         )

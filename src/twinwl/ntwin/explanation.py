@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import torch
@@ -10,6 +10,7 @@ import torch
 from twinwl.arguments import MAX_ITEMS, checked, integer
 from twinwl.estimators.explanation import ColumnShare, Explanation
 from twinwl.estimators.trees import tree_of_colour
+from twinwl.ntwin.distinct_subgraphs import DistinctSlice
 from twinwl.ntwin.encoder import TwinSlices
 from twinwl.ntwin.examples import QuotientExamples
 from twinwl.ntwin.quotient import pair_colours
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.learning.estimator import Reading
     from twinwl.learning.sparse import SparseRows
+    from twinwl.ntwin.distinct_subgraphs import DistinctExamples
     from twinwl.ntwin.encoder import NTwinEncoder
     from twinwl.ntwin.examples import LiteralExamples
     from twinwl.ntwin.gin import GIN
@@ -43,7 +45,7 @@ _LITERAL = "gradient × input of each node, gradient × count of each colour"
 def explain_graph(
     network: NTwinNetwork,
     graph: GraphBatch,
-    examples: QuotientExamples | LiteralExamples,
+    examples: QuotientExamples | LiteralExamples | DistinctExamples,
     histograms: SubtreeHistograms | None,
     read: Callable[[NDArray[np.float32]], Reading],
     *,
@@ -79,13 +81,15 @@ def explain_graph(
     outputs = network.second(units.relu())[0]
     reading = read(outputs.detach().float().numpy())
     decision = outputs @ torch.from_numpy(reading.weights).to(outputs.dtype) + reading.shift
-    wanted = [sums, units]
+    x = inputs.graphs.x if isinstance(inputs.graphs, GraphData) else sums
+    wanted = [part for part in (sums, units, x) if part.requires_grad]
+    found = torch.autograd.grad(decision, wanted, allow_unused=True)  # an own readout may not look at x
+    by_part = {id(part): gradient for part, gradient in zip(wanted, found, strict=True)}
+    gradients = [_or_zeros(by_part.get(id(part)), part) for part in (sums, units, x)]
+    shares = np.zeros(graph.n_nodes)
     if isinstance(inputs.graphs, GraphData):
-        wanted.append(inputs.graphs.x)
-    gradients = torch.autograd.grad(decision, wanted)
-    if isinstance(inputs.graphs, GraphData):
-        shares = (inputs.graphs.x.detach() * gradients[2]).sum(dim=1).double().numpy()
-    elif isinstance(examples, QuotientExamples):
+        shares = (x.detach() * gradients[2]).sum(dim=1).double().numpy()
+    elif isinstance(examples, QuotientExamples) and not isinstance(inputs.graphs, DistinctSlice):
         shares = _state_shares(network.encoder, graph, examples, inputs.graphs, gradients[0][0])
     columns: tuple[ColumnShare, ...] = ()
     if histograms is not None and network.wide is not None and taken.histograms is not None:
@@ -101,6 +105,10 @@ def explain_graph(
         columns=columns,
         method=_METHOD if isinstance(examples, QuotientExamples) else _LITERAL,
     )
+
+
+def _or_zeros(gradient: torch.Tensor | None, part: torch.Tensor) -> torch.Tensor:
+    return torch.zeros_like(part) if gradient is None else gradient
 
 
 def _with_gradient(taken: NTwinInput) -> NTwinInput:
@@ -129,7 +137,8 @@ def _state_shares(
         for layer, of_colour in enumerate(of_layers, start=1):
             shares += of_colour[colours[layer]]
     quotient = examples.rooted.quotient
-    of_layers = _colour_shares(encoder.rooted, rooted, quotient, encoder.n_features, parts[-layers:])
+    gin = cast("GIN", encoder.rooted)
+    of_layers = _colour_shares(gin, rooted, quotient, encoder.n_features, parts[-layers:])
     for layer, of_colour in enumerate(of_layers, start=1):
         cut, colour_of_pair = pair_colours(plain, quotient, layer)
         shares += np.bincount(cut.node, of_colour[colour_of_pair], minlength=graph.n_nodes)

@@ -104,14 +104,16 @@ class FittedInputs:
         self,
         batch: GraphBatch,
         layers: int,
-        hops: Hops,
+        hops: Hops | tuple[int, ...],
         root_mark: RootMark,
         max_memory: int | None,
         histograms: csr_matrix | None = None,
+        layers_of_whole: int | None = None,
     ) -> QuotientExamples | LiteralExamples:
         """Turn graphs into examples, on the quotient unless there are continuous features.
 
-        ``histograms`` are those that `fitted` returned, if these are the training graphs.
+        ``histograms`` are those that `fitted` returned, if these are the training graphs. A GIN on the whole
+        graphs has ``layers_of_whole`` layers, by default ``layers``.
         """
         self.check(batch)
         plain = batch.without_features()
@@ -126,7 +128,7 @@ class FittedInputs:
         )
         whole = None
         if self.subtree == "gin":
-            of_graphs, _ = whole_quotient(plain, layers, edge_labels=use_edges)
+            of_graphs, _ = whole_quotient(plain, layers_of_whole or layers, edge_labels=use_edges)
             whole = QuotientSlicer(of_graphs, self.labels, self.edge_labels)
         return QuotientExamples(QuotientSlicer(quotient, self.labels, self.edge_labels), whole, rows)
 

@@ -14,6 +14,7 @@ from twinwl.learning.sparse import SparseLinear, SparseRows
 
 if TYPE_CHECKING:
     from twinwl.learning.training import Examples
+    from twinwl.ntwin.distinct_subgraphs import DistinctSlice
     from twinwl.ntwin.encoder import NTwinEncoder, TwinSlices
     from twinwl.ntwin.slicing import QuotientSlice
     from twinwl.ntwin.uncompressed import GraphData
@@ -29,7 +30,7 @@ class NTwinInput(NamedTuple):
     ``graphs`` is the input of the encoder; ``histograms`` are the rows of the subtree encoder, or None.
     """
 
-    graphs: QuotientSlice | TwinSlices | GraphData
+    graphs: QuotientSlice | TwinSlices | DistinctSlice | GraphData
     histograms: SparseRows | None = None
 
 
@@ -89,6 +90,8 @@ class NTwinNetwork(torch.nn.Module):
         if not isinstance(self.norm, PooledSumNorm):
             return
         place = own_device(self)
+        was_training = self.encoder.training
+        self.encoder.eval()  # as at prediction: an own readout may have dropout
         with torch.no_grad():
             parts = [
                 self.encoder(moved(examples.take(rows), place).graphs)  # type: ignore[attr-defined]
@@ -96,6 +99,7 @@ class NTwinNetwork(torch.nn.Module):
                     np.arange(len(examples)), range(_ROWS_AT_ONCE, len(examples), _ROWS_AT_ONCE)
                 )
             ]
+        self.encoder.train(was_training)
         self.norm.recalibrate(torch.cat(parts))
 
     def hidden_units(self, sums: torch.Tensor, histograms: SparseRows | None) -> torch.Tensor:

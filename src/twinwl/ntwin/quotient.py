@@ -154,7 +154,7 @@ class QuotientStatistics(NamedTuple):
 def build_quotient(
     batch: GraphBatch,
     layers: int,
-    hops: Hops = "growing",
+    hops: Hops | tuple[int, ...] = "growing",
     *,
     root_mark: RootMark = "none",
     edge_labels: bool = False,
@@ -169,7 +169,7 @@ def build_quotient(
     layers
         Depth of the network. More layers than a graph has rounds only add to the cost.
     hops
-        ``"growing"`` for k hops in layer k, or one number for all layers.
+        ``"growing"`` for k hops in layer k, one number for all layers, or a tuple with that of each.
     root_mark
         ``"none"`` (the paper), ``"root"`` to tell the root from the other nodes, ``"distance"`` to tell nodes
         by their distance from the root.
@@ -178,7 +178,7 @@ def build_quotient(
     max_memory
         Limit for the rooted subgraphs, in bytes; None allows half of the machine's memory.
     """
-    radii = hops_of_layers(hops, layers)
+    radii = hops if isinstance(hops, tuple) else hops_of_layers(hops, layers)
     n_marks(root_mark, radii)
     empty = Quotient(
         labels=(),

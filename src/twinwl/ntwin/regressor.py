@@ -10,6 +10,7 @@ from twinwl.ntwin.estimator import NTwinNetworkEstimator
 
 if TYPE_CHECKING:
     from twinwl.estimators.base import RandomState
+    from twinwl.ntwin.readouts import NetworkReadout
     from twinwl.ntwin.settings import Hops, RootMark
 
 __all__ = ["NTwinRegressor"]
@@ -21,6 +22,8 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
 
     For labelled graphs the network runs on the colour quotient, which gives the same numbers as running it on
     every rooted subgraph, with far fewer rows. With continuous features it runs on every rooted subgraph.
+    Another ``readout`` can replace the GIN; if it is not bounded by 1-WL, it runs on distinct rooted
+    subgraphs, once on each.
 
     Parameters
     ----------
@@ -34,6 +37,11 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         Mark of each node: whether it is the root, or its distance to the root. ``"none"`` is the paper's.
     random_state : int, RandomState, Generator or None, default=0
         Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
+    readout : str, torch.nn.Module, class or function, default="gin"
+        The network inside the rooted subgraphs: ``"gin"``, ``"gcn"``, ``"gat"`` (all bounded by 1-WL, on the
+        quotient), ``"ppgn"`` (3-WL), ``"deepsets"`` (without edges), or your own: a module, or a class or
+        function that makes one, which maps rooted subgraphs (`twinwl.ntwin.subgraph_tensors.SubgraphBatch`)
+        to one row each. ``docs/ntwin.md`` has an example.
     subtree : {"auto", "wl", "gin"}, default="auto"
         The subtree encoder: histograms of colours, or a GIN on the whole graph. ``"auto"`` uses the GIN
         if there are continuous features.
@@ -85,6 +93,7 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         root_mark: RootMark = "none",
         random_state: RandomState = 0,
         *,
+        readout: NetworkReadout = "gin",
         subtree: str = "auto",
         edge_labels: bool = False,
         dropout: float = 0.5,
@@ -108,6 +117,7 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         self.hidden = hidden
         self.root_mark = root_mark
         self.random_state = random_state
+        self.readout = readout
         self.subtree = subtree
         self.edge_labels = edge_labels
         self.dropout = dropout

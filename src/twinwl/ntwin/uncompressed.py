@@ -16,17 +16,15 @@ from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.selection import pointer
 from twinwl.learning.devices import as_tensor
-from twinwl.learning.pooling import expanded
 from twinwl.ntwin.blocks import root_blocks
 from twinwl.ntwin.settings import ROOT_MARK, RootMark, n_marks
+from twinwl.ntwin.subgraph_tensors import read_out, subgraph_tensors
 from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from twinwl.arrays import Int32
-
-__all__ = ["GraphData", "PyGData", "RootedSubgraphEncoder", "as_graph_data", "messages"]
+__all__ = ["GraphData", "PyGData", "RootedSubgraphEncoder", "as_graph_data"]
 
 # Every node and arc of a block has a state in every layer: some tens of megabytes.
 _BLOCK_ENTRIES = 1 << 17
@@ -69,9 +67,8 @@ class RootedSubgraphEncoder(torch.nn.Module):
     Parameters
     ----------
     readouts
-        One network for each entry of ``hops``, called as ``readout(x, edge_index, batch)``, with the edges'
-        codes as a fourth argument if there are any. Its input is the disjoint union of rooted subgraphs,
-        where ``batch`` is the subgraph of each node; it returns one row per subgraph.
+        One network for each entry of ``hops``. Its ``forward`` gets what its parameters name of the fields of
+        `twinwl.ntwin.subgraph_tensors.SubgraphBatch`, and returns one row per subgraph.
     hops
         Radius of the rooted subgraphs of each readout.
     root_mark
@@ -137,26 +134,12 @@ class RootedSubgraphEncoder(torch.nn.Module):
     ) -> torch.Tensor:
         """Return the readout of each rooted subgraph, one row per root."""
         device = graphs.x.device
-        node = as_tensor(cut.node.astype(np.int64), device)
-        x = torch.cat([graphs.x[node], self._marks(cut.distance).to(device, graphs.x.dtype)], dim=1)
-        source = np.repeat(np.arange(len(cut.node)), np.diff(cut.indptr))
-        edges = as_tensor(np.stack([source, cut.indices.astype(np.int64)]), device)
+        x = graphs.x[as_tensor(cut.node.astype(np.int64), device)]
         codes = None
         if graphs.edge_attr is not None:
             codes = graphs.edge_attr[arcs.order[as_tensor(cut.arc, device)]]
-        edges, codes = messages(edges, codes, directed=self.directed)
-        subgraph = expanded(cut.subgraph_ptr, device)
-        rows: torch.Tensor = (
-            readout(x, edges, subgraph) if codes is None else readout(x, edges, subgraph, codes)
-        )
-        return rows
-
-    def _marks(self, distance: Int32) -> torch.Tensor:
-        count = n_marks(self.root_mark, self.hops)
-        if count == 1:  # nothing to tell apart
-            return torch.empty(len(distance), 0)
-        mark = np.minimum(distance, 1) if self.root_mark == "root" else distance
-        return torch.nn.functional.one_hot(torch.from_numpy(mark.astype(np.int64)), count)
+        marks = (self.root_mark, n_marks(self.root_mark, self.hops))
+        return read_out(readout, subgraph_tensors(cut, x, codes, marks, directed=self.directed))
 
 
 def as_graph_data(data: GraphData | PyGData) -> GraphData:
@@ -200,15 +183,3 @@ def _sorted_arcs(graphs: GraphData, *, directed: bool) -> _Arcs:
         directed=directed,
     )
     return _Arcs(batch, as_tensor(order, graphs.x.device))
-
-
-def messages(
-    edges: torch.Tensor, codes: torch.Tensor | None, *, directed: bool
-) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Return sender and receiver of each message; in directed graphs, both ends of an arc send one."""
-    if not directed:
-        return edges, codes
-    labels = edges.new_zeros(edges.shape[1]) if codes is None else codes
-    from_tail = torch.where(labels < 0, -1, 2 * labels + 1)
-    from_head = torch.where(labels < 0, -1, 2 * labels)
-    return torch.cat([edges, edges.flip(0)], dim=1), torch.cat([from_tail, from_head])

@@ -1,0 +1,263 @@
+"""Readouts whose power is that of 1-WL, which therefore run on the colour quotient: GCN, GAT, your own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from twinwl.learning.pooling import pool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from twinwl.ntwin.slicing import LayerSlice, QuotientSlice
+
+__all__ = ["BoundedReadout", "GATReadout", "GCNReadout"]
+
+_HEADS = 4
+
+
+class BoundedReadout(torch.nn.Module):
+    """Base of the networks of message passing that declare themselves bounded by 1-WL.
+
+    A subclass implements `step`, which computes the next state of a row from its own previous state and the
+    *multiset* of those it hears. The states of one colour are then equal, so that a step is computed once per
+    colour (the quotient) instead of once per node of each rooted subgraph. The readout of depth k is the
+    state after ``steps_before + k`` steps, summed over the nodes of the rooted subgraph; in layer k of
+    NTwin-GNN it is read at depth k.
+
+    Attributes
+    ----------
+    steps_before : int
+        Number of first steps that are not read.
+
+    Examples
+    --------
+    >>> class Mean(BoundedReadout):
+    ...     def __init__(self, n_features, hidden, layers):
+    ...         super().__init__()
+    ...         widths = [n_features] + [hidden] * layers
+    ...         self.linear = torch.nn.ModuleList(map(torch.nn.Linear, widths[:-1], widths[1:]))
+    ...     def step(self, number, x, own, sender, receiver, codes):
+    ...         total = x[own].index_add(0, receiver, x[sender])
+    ...         count = torch.bincount(receiver, minlength=len(own))[:, None] + 1
+    ...         return self.linear[number](total / count).relu()
+    >>> from twinwl import GraphBatch, NTwinClassifier
+    >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]] * 10)
+    >>> model = NTwinClassifier(readout=Mean, layers=2, hidden=8, max_epochs=5, verbose=False)
+    >>> model.fit(graphs, ["path", "triangle"] * 10).predict(graphs[:2]).shape
+    (2,)
+    """
+
+    steps_before = 0
+
+    def step(
+        self,
+        number: int,
+        x: torch.Tensor,
+        own: torch.Tensor,
+        sender: torch.Tensor,
+        receiver: torch.Tensor,
+        codes: torch.Tensor | None,
+    ) -> torch.Tensor:
+        """Return the next state of each row, shape (n_rows, width).
+
+        Parameters
+        ----------
+        number : int
+            Number of the step, from 0.
+        x : tensor, shape (n_before, width_before)
+            The previous states; in step 0 the features of the nodes.
+        own : tensor of int64, shape (n_rows,)
+            The previous state of each row, as a row of ``x``.
+        sender, receiver : tensors of int64, shape (n_messages,)
+            Sender, as a row of ``x``, and receiver, as a row of the result, of each message.
+        codes : tensor of int64, shape (n_messages,), or None
+            Kind of each message, as in `SubgraphBatch`.
+        """
+        raise NotImplementedError
+
+    def read(self, state: torch.Tensor) -> torch.Tensor:
+        """Return the columns of a state that are summed; by default all of them."""
+        return state
+
+    def pooled_by_depth(
+        self,
+        x: torch.Tensor,
+        edge_index: torch.Tensor,
+        batch: torch.Tensor,
+        codes: torch.Tensor | None,
+        size: int,
+        depth: int,
+    ) -> Iterator[torch.Tensor]:
+        """Yield the readouts of depths 1 to ``depth``, each of shape (n_subgraphs, width)."""
+        own = torch.arange(len(x), device=x.device)
+        for number in range(self.steps_before + depth):
+            x = self.step(number, x, own, edge_index[0], edge_index[1], codes)
+            if number >= self.steps_before:
+                states = self.read(x)
+                yield states.new_zeros(size, states.shape[1]).index_add(0, batch, states)
+
+    def pooled_states(self, graphs: QuotientSlice, n_labels: int, n_marks: int) -> list[torch.Tensor]:
+        """Return ``R_1, …, R_K`` for a mini-batch of the quotient, each of shape (n_graphs, width)."""
+        like = next(self.parameters(), torch.empty(0))
+        x = _one_hot(graphs.label, n_labels, like)
+        if n_marks > 1:
+            x = torch.cat([x, _one_hot(graphs.mark, n_marks, like)], dim=1)
+        sums: list[torch.Tensor] = []
+        for number, rows in enumerate(graphs.layers):
+            x = self.step(number, x, *_heard(rows, np.asarray(graphs.codes), x.device))
+            if number >= self.steps_before:
+                sums.append(pool(self.read(x), rows.pool_ptr, rows.pooled, rows.counts))
+        return sums
+
+
+class GCNReadout(BoundedReadout):
+    r"""A GCN (Kipf and Welling, 2017).
+
+    A layer is :math:`\mathrm{ReLU}(\tilde D^{-1/2} \tilde A \tilde D^{-1/2} H W + b)`. Degrees are those
+    inside the rooted subgraph. A first step, which is not read, appends them to the states: a node's colour
+    has to be one round ahead to know the degrees of its neighbours.
+
+    Parameters
+    ----------
+    n_features, hidden, layers, n_codes
+        As for `GATReadout`.
+    """
+
+    steps_before = 1
+
+    def __init__(self, n_features: int, hidden: int, layers: int, n_codes: int = 0) -> None:
+        super().__init__()
+        self.linear, self.edge = _stack(n_features, hidden, layers, n_codes)
+
+    def step(
+        self,
+        number: int,
+        x: torch.Tensor,
+        own: torch.Tensor,
+        sender: torch.Tensor,
+        receiver: torch.Tensor,
+        codes: torch.Tensor | None,
+    ) -> torch.Tensor:
+        """Return the next states, with the degree (self-loop included) as last column."""
+        if number == 0:
+            degree = torch.bincount(receiver, minlength=len(own)).to(x.dtype) + 1
+            return torch.cat([x[own], degree[:, None]], dim=1)
+        layer, root = self.linear[number - 1], x[:, -1:].sqrt()
+        said = functional.linear(x[:, :-1], layer.weight)  # type: ignore[arg-type]
+        heard = (said[sender] + _coded(self.edge, number - 1, layer, codes, said)) / root[sender]
+        total = (said / root)[own].index_add(0, receiver, heard)
+        states = (total / root[own] + layer.bias).relu()  # type: ignore[operator]
+        return torch.cat([states, x[own, -1:]], dim=1)
+
+    def read(self, state: torch.Tensor) -> torch.Tensor:
+        """Leave out the degree."""
+        return state[:, :-1]
+
+
+class GATReadout(BoundedReadout):
+    """A graph attention network (Veličković et al., 2018), with self-loops and ELU.
+
+    Parameters
+    ----------
+    n_features
+        Width of the nodes' features.
+    hidden
+        Width of the states; four heads share it, if it is a multiple of four, else there is one.
+    layers
+        Number of layers.
+    n_codes
+        Number of kinds of messages; each has an embedding that is added to the neighbour.
+    """
+
+    def __init__(self, n_features: int, hidden: int, layers: int, n_codes: int = 0) -> None:
+        super().__init__()
+        self.linear, self.edge = _stack(n_features, hidden, layers, n_codes)
+        self.heads = 1 if hidden % _HEADS else _HEADS
+        shape = (layers, 2, self.heads, hidden // self.heads)
+        self.attention = torch.nn.Parameter(torch.empty(shape))
+        torch.nn.init.xavier_uniform_(self.attention)
+
+    def step(
+        self,
+        number: int,
+        x: torch.Tensor,
+        own: torch.Tensor,
+        sender: torch.Tensor,
+        receiver: torch.Tensor,
+        codes: torch.Tensor | None,
+    ) -> torch.Tensor:
+        """Return the weighted means of what each row hears, itself included."""
+        layer = self.linear[number]
+        said = functional.linear(x, layer.weight)  # type: ignore[arg-type]
+        heard = said[sender] + _coded(self.edge, number, layer, codes, said)
+        heard = torch.cat([said[own], heard]).view(-1, self.heads, said.shape[1] // self.heads)
+        receiver = torch.cat([torch.arange(len(own), device=own.device), receiver])
+        of_sender, of_receiver = self.attention[number]
+        mine = (heard[: len(own)] * of_receiver).sum(dim=2)
+        scores = functional.leaky_relu((heard * of_sender).sum(dim=2) + mine[receiver], 0.2)
+        index = receiver[:, None].expand_as(scores)
+        highest = scores.new_zeros(len(own), self.heads).scatter_reduce(
+            0, index, scores.detach(), "amax", include_self=False
+        )
+        weights = (scores - highest[receiver]).exp()
+        shares = weights / weights.new_zeros(len(own), self.heads).index_add(0, receiver, weights)[receiver]
+        weighted = (shares[:, :, None] * heard).flatten(1)
+        total = weighted.new_zeros(len(own), weighted.shape[1]).index_add(0, receiver, weighted)
+        return functional.elu(total + layer.bias)  # type: ignore[operator]
+
+
+def _stack(
+    n_features: int, hidden: int, layers: int, n_codes: int
+) -> tuple[torch.nn.ModuleList, torch.nn.ModuleList | None]:
+    widths = [n_features] + [hidden] * (layers - 1)
+    linear = torch.nn.ModuleList(torch.nn.Linear(width, hidden) for width in widths)
+    edge = torch.nn.ModuleList(torch.nn.Embedding(n_codes, width) for width in widths) if n_codes else None
+    return linear, edge
+
+
+def _coded(
+    edge: torch.nn.ModuleList | None,
+    number: int,
+    layer: torch.nn.Module,
+    codes: torch.Tensor | None,
+    like: torch.Tensor,
+) -> torch.Tensor:
+    """Return what a message's kind adds to it after the layer's weight; nothing if it is unknown."""
+    if edge is None or codes is None:
+        return like.new_zeros(())
+    table = functional.linear(edge[number].weight, layer.weight)  # type: ignore[arg-type]
+    return table[codes.clamp(min=0)] * (codes >= 0)[:, None]
+
+
+def _one_hot(numbers: np.ndarray, width: int, like: torch.Tensor) -> torch.Tensor:
+    """Return one-hot rows; a number of -1 is a row of zeros."""
+    places = torch.as_tensor(numbers).to(like.device)
+    x = torch.zeros(len(places), width, dtype=like.dtype, device=like.device)
+    known = (places >= 0).nonzero()[:, 0]
+    x[known, places[known]] = 1
+    return x
+
+
+def _heard(
+    rows: LayerSlice, codes: np.ndarray, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor | None]:
+    """Return own row, senders, receivers and codes of a layer of the quotient, as `BoundedReadout.step`."""
+    start, heard = np.asarray(rows.hear_ptr), np.asarray(rows.heard).astype(np.int64)
+    n_heard = np.diff(start) - 1
+    if len(codes):
+        n_heard //= 2  # each message has two entries: the row, and later the code
+    receiver = np.repeat(np.arange(len(n_heard)), n_heard)
+    before = np.concatenate([[0], np.cumsum(n_heard)])[:-1]
+    place = np.arange(len(receiver)) - before[receiver] + start[:-1][receiver] + 1
+    kinds = codes[heard[place + n_heard[receiver]] - rows.n_below] if len(codes) else None
+    return (
+        torch.from_numpy(heard[start[:-1]]).to(device),
+        torch.from_numpy(heard[place]).to(device),
+        torch.from_numpy(receiver).to(device),
+        None if kinds is None else torch.from_numpy(kinds).to(device),
+    )

@@ -1,0 +1,272 @@
+"""NTwinTransformer: the representation of graphs by NTwin-GNN, for pipelines."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+import numpy as np
+import torch
+from sklearn.base import TransformerMixin
+from sklearn.utils.multiclass import type_of_target
+
+from twinwl.arguments import MAX_ITEMS, checked, integer, one_of
+from twinwl.errors import TwinWLError
+from twinwl.estimators.base import GraphEstimator, graphs_of, seeds
+from twinwl.files.model_files import savable
+from twinwl.learning.determinism import seeded, single_threaded
+from twinwl.learning.network_state import network_from_state, weights_to_state
+from twinwl.ntwin.classifier import NTwinClassifier
+from twinwl.ntwin.fitted_inputs import FittedInputs
+from twinwl.ntwin.regressor import NTwinRegressor
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from twinwl.arrays import Float64
+    from twinwl.estimators.base import Constraints, RandomState
+    from twinwl.graphs.coercion import GraphsLike
+    from twinwl.ntwin.network import NTwinNetwork
+    from twinwl.ntwin.readouts import NetworkReadout
+    from twinwl.ntwin.settings import Hops, RootMark
+
+__all__ = ["NTwinTransformer"]
+
+_AT_ONCE = 1024
+
+T = TypeVar("T")
+
+
+@savable
+class NTwinTransformer(TransformerMixin, GraphEstimator):
+    """Turn graphs into the vectors that NTwin-GNN computes of their rooted subgraphs.
+
+    The columns are the readouts, summed over the roots of a graph and normalised as in the network: for a
+    scikit-learn pipeline, or next to other features. Histograms of colours are not among them: these are what
+    `STwinVectorizer` with ``features="count"`` computes.
+
+    Parameters
+    ----------
+    layers, hops, hidden, root_mark, random_state, readout, subtree, edge_labels
+        As for `NTwinClassifier`.
+    task : {"auto", "classification", "regression", "none"}, default="auto"
+        What the network learns in ``fit``. ``"none"``: nothing, it keeps its first, random weights.
+        ``"auto"``: nothing without ``y``; numbers if those in ``y`` are not all integers; else classes.
+    dropout, input_dropout, normalize, min_df, unknown, max_memory
+        As for `NTwinClassifier`.
+    max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, verbose
+        As for every neural estimator here: see `twinwl.learning.estimator.NeuralGraphEstimator`.
+    device, precision
+        As for every neural estimator here: see `twinwl.learning.estimator.NeuralGraphEstimator`.
+
+    Attributes
+    ----------
+    model_ : NTwinClassifier or NTwinRegressor
+        The network with its inputs.
+    n_features_out_ : int
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch, NTwinTransformer
+    >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]] * 5)
+    >>> transformer = NTwinTransformer(layers=2, hidden=4, readout="ppgn")
+    >>> transformer.fit_transform(graphs).shape
+    (10, 16)
+    >>> transformer.get_feature_names_out()[:2].tolist()
+    ['ntwin0', 'ntwin1']
+    """
+
+    _constraints: ClassVar[Constraints] = {
+        **{name: c for name, c in NTwinRegressor._constraints.items() if name != "class_weight"},  # noqa: SLF001
+        "task": (one_of("auto", "classification", "regression", "none"),),
+    }
+    _fitted_attribute = "n_features_out_"
+    _named_parameters: ClassVar[tuple[str, ...]] = ("readout",)
+
+    model_: NTwinClassifier | NTwinRegressor
+    n_features_out_: int
+
+    def __init__(
+        self,
+        layers: int = 3,
+        hops: Hops = "growing",
+        hidden: int = 64,
+        root_mark: RootMark = "none",
+        random_state: RandomState = 0,
+        *,
+        readout: NetworkReadout = "gin",
+        subtree: str = "auto",
+        edge_labels: bool = False,
+        task: str = "auto",
+        dropout: float = 0.5,
+        input_dropout: float | str = "auto",
+        normalize: bool = True,
+        min_df: int = 2,
+        unknown: str = "zero",
+        max_memory: int | None = None,
+        max_epochs: int = 100,
+        batch_size: int = 32,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.0,
+        patience: int = 15,
+        validation_fraction: float | None = 0.1,
+        verbose: bool | int | None = None,
+        device: str = "auto",
+        precision: str = "float32",
+    ) -> None:
+        self.layers = layers
+        self.hops = hops
+        self.hidden = hidden
+        self.root_mark = root_mark
+        self.random_state = random_state
+        self.readout = readout
+        self.subtree = subtree
+        self.edge_labels = edge_labels
+        self.task = task
+        self.dropout = dropout
+        self.input_dropout = input_dropout
+        self.normalize = normalize
+        self.min_df = min_df
+        self.unknown = unknown
+        self.max_memory = max_memory
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.verbose = verbose
+        self.device = device
+        self.precision = precision
+
+    def fit(self, X: GraphsLike, y: object = None, groups: object = None) -> Self:
+        """Train the network on ``y``, or only fit its inputs and norms to the graphs.
+
+        Parameters
+        ----------
+        X
+            A GraphBatch, or anything `twinwl.as_batch` accepts.
+        y : sequence of shape (n_graphs,), optional
+            Classes or numbers.
+        groups : sequence of shape (n_graphs,), optional
+            Graphs of one group stay on one side of the inner hold-out.
+
+        Returns
+        -------
+        NTwinTransformer
+            The same object, fitted.
+        """
+        batch = self._graphs_to_fit(X)
+        task = self._task_of(y)
+        model = self._new_model(task)
+        if task == "none":
+            examples = model._fit_examples(batch)  # noqa: SLF001  (it is ours)
+            with seeded(seeds(self.random_state, 3)[1]):
+                model.module_ = model._build_module(1)  # noqa: SLF001
+            with single_threaded():
+                model.module_.recalibrate(examples)
+            model.module_.eval()
+        else:
+            model.fit(batch, y, groups=groups)
+        self.model_ = model
+        self.n_features_out_ = model.module_.encoder.n_outputs
+        return self
+
+    def transform(self, X: GraphsLike) -> Float64:
+        """Return the vectors of graphs.
+
+        Parameters
+        ----------
+        X
+            A GraphBatch, or anything `twinwl.as_batch` accepts.
+
+        Returns
+        -------
+        array of float64, shape (n_graphs, n_features_out_)
+        """
+        self._check_fitted()
+        batch = graphs_of(X, "transform")
+        model = self.model_
+        model.inputs_.check_labels(batch, self.unknown)
+        examples = model._examples(batch)  # noqa: SLF001
+        # In double precision, so that a graph's vector does not depend on its company.
+        network: NTwinNetwork = copy.deepcopy(model.module_).cpu().double()
+        with torch.no_grad(), single_threaded():
+            parts = [
+                network.norm(network.encoder(_in_double(examples.take(rows).graphs)))
+                for rows in np.split(np.arange(len(batch)), range(_AT_ONCE, len(batch), _AT_ONCE))
+            ]
+        vectors: Float64 = torch.cat(parts).numpy()
+        return vectors
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
+        """Return the name of each column.
+
+        Parameters
+        ----------
+        input_features
+            Ignored: graphs have no columns.
+
+        Returns
+        -------
+        array of str, shape (n_features_out_,)
+        """
+        self._check_fitted()
+        return np.array([f"ntwin{column}" for column in range(self.n_features_out_)], dtype=object)
+
+    def _task_of(self, y: object) -> str:
+        task = self.task
+        if task == "auto":
+            if y is None:
+                return "none"
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # of values that are refused later
+                    kind = type_of_target(y, input_name="y")
+                return "regression" if kind.startswith("continuous") else "classification"
+            except Exception as error:  # whatever a foreign sequence raises
+                raise TwinWLError(f"y: {error}") from error
+        if task != "none" and y is None:
+            raise TwinWLError(f"task={task!r} needs y, and there is none; pass it, or use task='none'")
+        return task
+
+    def _new_model(self, task: str) -> NTwinClassifier | NTwinRegressor:
+        params = self.get_params(deep=False)
+        del params["task"]
+        return (NTwinClassifier if task == "classification" else NTwinRegressor)(**params)
+
+    def _to_state(self) -> dict[str, object]:
+        self._check_fitted()
+        return {
+            "inputs": self.model_.inputs_.to_state(),
+            "weights": weights_to_state(self.model_.module_),
+            "n_outputs": self.model_.module_.second.out_features,
+            "width": self.model_.module_.encoder.n_rooted_outputs,
+        }
+
+    @classmethod
+    def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> Self:
+        self = cls._with_params(params)
+        model = self._new_model("none")
+        model.inputs_ = FittedInputs.from_state(state["inputs"])  # type: ignore[arg-type]
+        n_outputs, width = (
+            checked(name, state[name], integer(1, MAX_ITEMS)) for name in ("n_outputs", "width")
+        )
+        model._readout_width = width  # noqa: SLF001
+        model.module_ = network_from_state(lambda: model._build_module(n_outputs), state["weights"])  # type: ignore[assignment]  # noqa: SLF001
+        model._readout_width = None  # noqa: SLF001
+        self.model_, self.n_features_out_ = model, model.module_.encoder.n_outputs
+        return self
+
+
+def _in_double(value: T) -> T:
+    """Return an input of a network with its numbers in double precision."""
+    if isinstance(value, torch.Tensor):
+        return value.double() if value.is_floating_point() else value  # type: ignore[return-value]
+    if isinstance(value, tuple):
+        parts = [_in_double(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value

@@ -1,0 +1,333 @@
+"""Every network inside the rooted subgraphs: fast paths are the literal one, bad modules are refused."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tests.networks import CERTAIN, mean_loss
+from tests.ntwin.rooted_data import assert_same_function, graph_data, quotient_input
+from tests.strategies import batches
+from twinwl import GraphBatch, NTwinClassifier, NTwinEncoder, NTwinRegressor, TwinWLError
+from twinwl.datasets.formats.tu import read_tu
+from twinwl.graphs.relabelling import relabelled
+from twinwl.ntwin.bounded_readouts import BoundedReadout, GATReadout, GCNReadout
+from twinwl.ntwin.distinct_subgraphs import DistinctExamples, DistinctSlice, DistinctSubgraphs
+from twinwl.ntwin.readouts import DeepSetsReadout
+from twinwl.ntwin.settings import hops_of_layers
+
+EXACT = 1e-10
+HOPS = ["growing", 0, 1, 2]
+MARKS = ["none", "root", "distance"]
+
+
+class RootAndSum(torch.nn.Module):
+    """A network of one's own: the root, the farthest nodes and the edges, each weighed."""
+
+    def __init__(self, n_features, hidden, n_codes):
+        super().__init__()
+        self.of_node = torch.nn.Linear(n_features, hidden)
+        self.of_root = torch.nn.Linear(n_features, hidden)
+        self.of_code = torch.nn.Embedding(max(1, n_codes), hidden)
+
+    def forward(self, x, edge_index, batch, codes, root, distance, size):
+        states = torch.tanh(self.of_node(x)) * (1 + distance)[:, None]
+        said = states[edge_index[0]]
+        if codes is not None:
+            said = said * (1 + self.of_code(codes.clamp(min=0)))
+        states = states.index_add(0, edge_index[1], said)
+        total = states.new_zeros(size, states.shape[1]).index_add(0, batch, states)
+        return torch.tanh(total) * self.of_root(x[root])
+
+
+class Mean(BoundedReadout):
+    """A bounded network of one's own."""
+
+    def __init__(self, n_features, hidden, layers):
+        super().__init__()
+        widths = [n_features] + [hidden] * layers
+        self.linear = torch.nn.ModuleList(map(torch.nn.Linear, widths[:-1], widths[1:]))
+
+    def step(self, number, x, own, sender, receiver, codes):  # noqa: ARG002
+        total = x[own].index_add(0, receiver, x[sender])
+        count = torch.bincount(receiver, minlength=len(own))[:, None] + 1
+        return torch.tanh(self.linear[number](total / count))
+
+
+READOUTS = ["gin", "gcn", "gat", "ppgn", "deepsets", RootAndSum, Mean]
+BOUNDED = {"gin": 0, "gcn": 1, "gat": 0, Mean: 0}
+
+
+def encoder_of(batch, readout, layers, hops, mark, *, edges, n_attributes=0):
+    torch.manual_seed(0)
+    return NTwinEncoder(
+        len(batch.node_vocabulary) + n_attributes,
+        layers,
+        hops,
+        5,
+        mark,
+        n_edge_labels=max(1, len(batch.edge_vocabulary)) if edges else 0,
+        directed=batch.directed,
+        readout=readout,
+    ).double()
+
+
+def distinct_input(batch, encoder, *, edges):
+    width = 0 if batch.node_features is None else batch.node_features.shape[1]
+    examples = DistinctExamples(
+        batch,
+        batch.node_vocabulary,
+        batch.edge_vocabulary if edges else None,
+        (np.zeros(width), np.ones(width)),
+        encoder.hops,
+        encoder.root_mark,
+        edges=not isinstance(encoder.rooted, DeepSetsReadout),
+    )
+    taken = examples.take(np.arange(len(batch))).graphs
+    double = [
+        part._replace(blocks=tuple(block._replace(x=block.x.double()) for block in part.blocks))
+        for part in taken.parts
+    ]
+    return DistinctSlice(tuple(double))
+
+
+def literal_input(batch, *, edges):
+    data = graph_data(batch, edge_labels=batch.edge_vocabulary if edges else None)
+    if batch.node_features is None:
+        return data
+    return data._replace(x=torch.cat([data.x, torch.tensor(batch.node_features)], dim=1))
+
+
+settings_of_a_network = {
+    "hops": st.sampled_from(HOPS),
+    "mark": st.sampled_from(MARKS),
+    "layers": st.integers(1, 3),
+    "edges": st.booleans(),
+    "directed": st.booleans(),
+}
+
+
+@pytest.mark.parametrize("readout", READOUTS, ids=str)
+@settings(max_examples=12)
+@given(data=st.data(), attributes=st.booleans(), **settings_of_a_network)
+def test_distinct_subgraphs_and_literal_path_are_one_function(
+    readout, data, hops, mark, layers, edges, directed, attributes
+):
+    batch = data.draw(batches(directed=directed, max_nodes=6))
+    assume(batch.n_nodes)
+    if attributes:  # few values, so that some subgraphs are alike
+        values = np.random.default_rng(0).integers(0, 2, (batch.n_nodes, 2)).astype(np.float64)
+        batch = batch._with(node_features=values)
+    encoder = encoder_of(batch, readout, layers, hops, mark, edges=edges, n_attributes=2 * attributes)
+    fast = distinct_input(batch, encoder, edges=edges)
+    assert_same_function(encoder, fast, literal_input(batch, edges=edges), relative=EXACT)
+
+
+@pytest.mark.parametrize("readout", BOUNDED, ids=str)
+@settings(max_examples=12)
+@given(data=st.data(), **settings_of_a_network)
+def test_bounded_readouts_are_one_function_on_the_quotient(
+    readout, data, hops, mark, layers, edges, directed
+):
+    batch = data.draw(batches(directed=directed, max_nodes=6))
+    assume(batch.n_nodes)
+    encoder = encoder_of(batch, readout, layers, hops, mark, edges=edges)
+    radii = hops_of_layers(hops, layers)
+    radii = (radii[0],) * BOUNDED[readout] + radii
+    fast = quotient_input(batch, len(radii), radii, mark, edge_labels=edges)
+    assert_same_function(encoder, fast, literal_input(batch, edges=edges), relative=EXACT)
+
+
+@pytest.mark.parametrize("readout", READOUTS, ids=str)
+@settings(max_examples=6)
+@given(batch=batches(max_nodes=7), seed=st.integers(0, 100))
+def test_the_order_of_nodes_does_not_matter(readout, batch, seed):
+    encoder = encoder_of(batch, readout, 2, "growing", "distance", edges=True)
+    other = relabelled(batch, np.random.default_rng(seed))
+    with torch.no_grad():
+        rows, again = (encoder(distinct_input(part, encoder, edges=True)) for part in (batch, other))
+    torch.testing.assert_close(rows, again, rtol=EXACT, atol=EXACT)
+
+
+@pytest.mark.parametrize("readout", ["gcn", "gat", "ppgn"])
+def test_exact_on_real_molecules(tu_zip, readout):
+    mutag = read_tu(tu_zip("MUTAG")).graphs[:40]
+    encoder = encoder_of(mutag, readout, 2, "growing", "none", edges=True)
+    fast = distinct_input(mutag, encoder, edges=True)
+    assert_same_function(encoder, fast, literal_input(mutag, edges=True), relative=EXACT)
+
+
+def test_rooted_subgraphs_of_molecules_repeat(tu_zip):
+    mutag = read_tu(tu_zip("MUTAG")).graphs.without_edge_labels()
+    distinct = DistinctSubgraphs(mutag, 2)
+    assert distinct.pool.counts.sum() == mutag.n_nodes == 3371
+    assert len(distinct.representative) < mutag.n_nodes / 15
+    assert len(DistinctSubgraphs(mutag, 2, edges=False).representative) <= len(distinct.representative)
+
+
+def test_what_differs_in_one_value_is_kept_apart():
+    edges, values = [[(0, 1)]] * 4, [[[0.0], [1.0]], [[0.0], [1.0]], [[0.0], [1.5]], [[-0.0], [1.0]]]
+    batch = GraphBatch.from_edges(edges, node_features=[np.array(rows) for rows in values])
+    groups = DistinctSubgraphs(batch, 1).pool.colours.reshape(4, 2)
+    assert groups[0].tolist() == groups[1].tolist() == groups[3].tolist()
+    assert not set(groups[0]) & set(groups[2])
+
+
+@pytest.mark.parametrize("kind", [GCNReadout, GATReadout])
+def test_layers_are_those_of_pyg(kind):
+    layers = pytest.importorskip("torch_geometric.nn")
+    torch.manual_seed(0)
+    ours, x = kind(3, 8, 1).double(), torch.rand(4, 3, dtype=torch.float64)
+    edges = torch.tensor([[0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2]])
+    if kind is GCNReadout:
+        theirs, rectify = layers.GCNConv(3, 8).double(), torch.relu
+    else:
+        theirs, rectify = layers.GATConv(3, 2, heads=4).double(), torch.nn.functional.elu
+    with torch.no_grad():
+        theirs.lin.weight.copy_(ours.linear[0].weight)
+        theirs.bias.copy_(ours.linear[0].bias)
+        if kind is GATReadout:
+            theirs.att_src.copy_(ours.attention[0, 0][None])
+            theirs.att_dst.copy_(ours.attention[0, 1][None])
+        (rows,) = ours.pooled_by_depth(x, edges, torch.arange(4), None, 4, 1)
+        torch.testing.assert_close(rows, rectify(theirs(x, edges)), rtol=1e-9, atol=1e-12)
+
+
+PATH, TRIANGLE, STAR = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (0, 2), (0, 3)]
+GRAPHS = GraphBatch.from_edges([PATH, TRIANGLE, STAR] * 8)
+Y = ["path", "triangle", "star"] * 8
+SMALL = {"layers": 2, "hidden": 8, "max_epochs": 25, "random_state": 0, **CERTAIN}
+
+
+@pytest.mark.parametrize("readout", READOUTS, ids=str)
+def test_every_readout_learns(readout):
+    model = NTwinClassifier(readout=readout, subtree="gin", **SMALL).fit(GRAPHS, Y)
+    assert mean_loss(model, GRAPHS, Y) < np.log(3) / 2
+    assert model.explain(GRAPHS[0]).node_shares.shape == (3,)
+
+
+@pytest.mark.parametrize("readout", ["gcn", "ppgn", RootAndSum], ids=str)
+def test_continuous_features_are_learnt_with_every_readout(readout):
+    values = [np.full((3, 1), float(place % 2)) for place in range(24)]
+    graphs = GraphBatch.from_edges([PATH] * 24, node_features=values)
+    model = NTwinRegressor(readout=readout, **SMALL).fit(graphs, np.arange(24) % 2)
+    assert np.abs(model.predict(graphs) - np.arange(24) % 2).mean() < 0.4
+
+
+def test_ppgn_tells_apart_what_gin_inside_rooted_subgraphs_cannot():
+    """A prism and K_{3,3} are cubic, and every rooted subgraph of radius 2 is the whole graph."""
+    prism = [*TRIANGLE, *((u + 3, v + 3) for u, v in TRIANGLE), (0, 3), (1, 4), (2, 5)]
+    pair = GraphBatch.from_edges([prism, [(u, v) for u in range(3) for v in range(3, 6)]])
+    for readout, apart in (("gin", False), ("gcn", False), ("ppgn", True)):
+        encoder = encoder_of(pair, readout, 3, 2, "none", edges=False)
+        with torch.no_grad():
+            first, second = encoder(graph_data(pair))
+        assert bool((first - second).abs().max() > 1e-9 * first.abs().max()) is apart
+
+
+def test_a_module_object_is_copied_not_trained():
+    module = RootAndSum(1, 4, 0)
+    before = module.of_node.weight.detach().clone()
+    model = NTwinClassifier(readout=module, **SMALL).fit(GRAPHS, Y)
+    assert torch.equal(module.of_node.weight, before)
+    assert not torch.equal(model.module_.encoder.rooted.of_node.weight, before)
+
+
+def test_the_same_seed_gives_the_same_bytes_and_leaves_torch_alone():
+    torch.manual_seed(3)
+    expected = torch.rand(3)
+    outputs = []
+    for _ in range(2):
+        torch.manual_seed(3)
+        outputs.append(
+            NTwinClassifier(readout="ppgn", **SMALL | {"max_epochs": 2}).fit(GRAPHS, Y).predict_proba(GRAPHS)
+        )
+        assert torch.equal(torch.rand(3), expected)
+    assert outputs[0].tobytes() == outputs[1].tobytes()
+
+
+def test_pyg_layers_get_a_batch():
+    pytest.importorskip("torch_geometric")
+    from torch_geometric.nn import GraphConv, global_add_pool  # noqa: PLC0415
+
+    class OfPyG(torch.nn.Module):
+        def __init__(self, n_features, hidden):
+            super().__init__()
+            self.conv = GraphConv(n_features, hidden)
+
+        def forward(self, data):
+            assert data.num_graphs == len(data.root) == len(data.ptr) - 1
+            return global_add_pool(self.conv(data.x, data.edge_index).relu(), data.batch)
+
+    model = NTwinClassifier(readout=OfPyG, **SMALL).fit(GRAPHS, Y)
+    assert mean_loss(model, GRAPHS, Y) < np.log(3) / 2
+
+
+def test_graphs_without_nodes_are_rows_too():
+    graphs = GraphBatch.from_edges([[], PATH, [], TRIANGLE])
+    model = NTwinClassifier(readout="ppgn", **SMALL | {"batch_size": 1}).fit(graphs, [0, 1, 0, 1])
+    assert model.predict(graphs[[0, 2]]).shape == (2,)
+
+
+def bad(forward):
+    """Return a class of modules with this ``forward``."""
+    return type("Bad", (torch.nn.Module,), {"forward": staticmethod(forward)})
+
+
+def raising(*_, **__):
+    raise RuntimeError("boom")
+
+
+@pytest.mark.parametrize(
+    ("readout", "message"),
+    [
+        (bad(lambda x: x), r"shape \(3, \d\), expected a tensor of floats of shape \(2, width\)"),
+        (bad(lambda x, size: x.new_zeros(size)), r"of shape \(2,\), expected"),
+        (bad(lambda size: torch.zeros(size + 1, 2)), r"of shape \(3, 2\), expected"),
+        (bad(lambda size: torch.zeros(size, 0)), r"of shape \(2, 0\), expected"),
+        (bad(lambda batch, size: torch.bincount(batch, minlength=size)[:, None]), "tensor of int64"),
+        (bad(lambda size: [[0.0]] * size), "returned .*expected a tensor"),
+        (bad(lambda size: torch.full((size, 1), torch.nan)), "returned NaN or infinity"),
+        (bad(lambda x, size: x.mul_(2)[:size]), "changes its input x in place"),
+        (bad(lambda edge_index, size: edge_index.clamp_(max=0)[0, :size, None].float()), "edge_index"),
+        (
+            bad(lambda x, weights: x + weights),
+            "asks for 'weights'; its parameters can be x, edge_index, batch",
+        ),
+        (bad(raising), "failed on 2 rooted subgraphs .RuntimeError: boom"),
+        (torch.nn.Linear(1, 1), "asks for 'input'"),
+        (raising, "failed when it was called with .*boom"),
+        (lambda: None, "made None, expected a torch.nn.Module"),
+        (lambda width: torch.nn.Linear(width, 1), "asks for 'width'; its parameters can be n_features"),
+        (object, "made <object .*, expected a torch.nn.Module"),
+        (dict, "its parameters cannot be found out"),
+        ("ppng", "did you mean 'ppgn'"),
+        (3, "readout: got 3, expected 'gin'"),
+        (None, "readout: got None"),
+    ],
+)
+def test_hostile_modules_are_refused(readout, message):
+    with pytest.raises(TwinWLError, match=message):
+        NTwinClassifier(readout=readout, **SMALL).fit(GRAPHS, Y)
+
+
+def test_nan_in_the_middle_of_training_is_refused():
+    class Breaks(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.ones(1, 1))
+            self.calls = 0
+
+        def forward(self, batch, size):
+            self.calls += 1
+            return torch.bincount(batch, minlength=size)[:, None] * self.weight / (self.calls < 5)
+
+    with pytest.raises(TwinWLError, match="Breaks returned NaN or infinity"):
+        NTwinClassifier(readout=Breaks, **SMALL).fit(GRAPHS, Y)
+
+
+def test_a_readout_of_any_power_is_not_run_on_the_quotient():
+    encoder = encoder_of(GRAPHS, "ppgn", 2, "growing", "none", edges=False)
+    with pytest.raises(TwinWLError, match="not declared to be bounded by 1-WL"):
+        encoder(quotient_input(GRAPHS, 2, "growing"))

@@ -1,0 +1,105 @@
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+import twinwl as tw
+from tests.ntwin.own_readouts import RootSum, root_sum
+from twinwl import GraphBatch, NTwinClassifier, NTwinTransformer, TwinWLError
+
+PATH, TRIANGLE = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
+GRAPHS = GraphBatch.from_edges([PATH, TRIANGLE] * 6)
+Y = ["path", "triangle"] * 6
+SMALL = {"layers": 2, "hidden": 4, "max_epochs": 2, "verbose": False}
+
+
+@pytest.mark.parametrize("readout", ["gin", "gcn", "ppgn", "deepsets", RootSum])
+def test_it_is_a_step_of_a_pipeline(readout):
+    pipeline = make_pipeline(NTwinTransformer(readout=readout, **SMALL), LogisticRegression(C=100))
+    assert pipeline.fit(GRAPHS, Y).score(GRAPHS, Y) == 1
+
+
+@pytest.mark.parametrize(
+    ("y", "task", "kind"), [(Y, "auto", "NTwinClassifier"), (np.arange(12) / 7, "auto", "NTwinRegressor")]
+)
+def test_with_targets_the_representation_is_that_of_the_trained_network(y, task, kind):
+    transformer = NTwinTransformer(task=task, **SMALL).fit(GRAPHS, y)
+    assert type(transformer.model_).__name__ == kind
+    if kind == "NTwinClassifier":
+        model = NTwinClassifier(**SMALL).fit(GRAPHS, y)
+        assert torch.equal(
+            model.module_.encoder.rooted.layers[0].first.weight,
+            transformer.model_.module_.encoder.rooted.layers[0].first.weight,
+        )
+
+
+def test_without_targets_weights_are_the_first_and_columns_are_normalised():
+    rows = NTwinTransformer(**SMALL).fit_transform(GRAPHS)
+    assert rows.shape == (12, 8)
+    np.testing.assert_allclose(rows.mean(axis=0), 0, atol=1e-5)
+    again = NTwinTransformer(task="none", **SMALL).fit(GRAPHS, Y).transform(GRAPHS)
+    assert rows.tobytes() == again.tobytes()
+
+
+def test_a_task_needs_targets():
+    with pytest.raises(TwinWLError, match="task='regression' needs y"):
+        NTwinTransformer(task="regression").fit(GRAPHS)
+
+
+@pytest.mark.parametrize("readout", ["gin", "gat", "ppgn"])
+def test_a_saved_transformer_gives_the_same_bytes(readout, tmp_path):
+    transformer = NTwinTransformer(readout=readout, **SMALL).fit(GRAPHS, Y)
+    tw.save(transformer, tmp_path / "it.twinwl")
+    loaded = tw.load(tmp_path / "it.twinwl")
+    assert loaded.transform(GRAPHS).tobytes() == transformer.transform(GRAPHS).tobytes()
+    assert loaded.get_feature_names_out().tolist() == [
+        f"ntwin{column}" for column in range(loaded.n_features_out_)
+    ]
+
+
+NAME = f"{RootSum.__module__}:RootSum"
+
+
+@pytest.mark.parametrize(
+    ("readout", "allow"),
+    [
+        (RootSum, [RootSum]),
+        (RootSum, [dict, "os:system", NAME]),
+        (root_sum, [root_sum]),
+        (RootSum(1, 3), [RootSum(1, 3)]),
+    ],
+    ids=["class", "name", "function", "object"],
+)
+def test_an_own_readout_is_loaded_where_it_is_allowed(readout, allow, tmp_path):
+    path = tmp_path / "own.twinwl"
+    model = NTwinClassifier(readout=readout, **SMALL).fit(GRAPHS, Y)
+    tw.save(model, path)
+    assert tw.load(path, allow=allow).predict_proba(GRAPHS).tobytes() == model.predict_proba(GRAPHS).tobytes()
+    for others in ((), [NTwinClassifier], ["os:system"]):
+        with pytest.raises(TwinWLError, match=r"is not of twinwl; if you trust it, load with allow=\["):
+            tw.load(path, allow=others)
+
+
+def test_the_wrong_kind_or_shape_is_refused(tmp_path):
+    path = tmp_path / "own.twinwl"
+    tw.save(NTwinClassifier(readout=RootSum(1, 3), **SMALL).fit(GRAPHS, Y), path)
+    with pytest.raises(TwinWLError, match=r"allow an object made as for training, RootSum\(…\)"):
+        tw.load(path, allow=[RootSum])
+    with pytest.raises(TwinWLError, match="do not fit the network"):
+        tw.load(path, allow=[RootSum(1, 2)])
+    with pytest.raises(TwinWLError, match="allow: got 3, expected a list"):
+        tw.load(path, allow=3)
+
+
+def test_what_cannot_be_imported_is_not_saved(tmp_path):
+    class Local(RootSum):
+        pass
+
+    for readout in (Local, lambda n_features: RootSum(n_features, 2), Local(1, 3)):
+        model = NTwinClassifier(readout=readout, **SMALL).fit(GRAPHS, Y)
+        with pytest.raises(
+            TwinWLError, match=r"cannot be imported by that name.* at the top level of a module"
+        ):
+            tw.save(model, tmp_path / "own.twinwl")
+    assert not list(tmp_path.iterdir())
