@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import twinwl as tw
+from twinwl.corpus import shards
 from twinwl.evaluation.methods import METHODS
 from twinwl.isomorphism import marked_wl
 from twinwl.learning.colour_levels import ColourLevels
@@ -72,6 +73,10 @@ def tour(folder):
     out.append([keys.tolist() for keys in content_keys(refine(labelled, 2).alphabet)])
     out.append(refine(plain, 2, n_threads=2).colours.tolist())
     out.append(NearGraphs(labelled).pairs(labelled, 0.5).similarity.tolist())
+    ends, codes, counts = np.empty(60, np.int32), np.empty(30, np.int32), np.zeros(12, np.int64)
+    arrays = (labelled.graph_ptr, labelled.indptr, labelled.indices, labelled.edge_labels)
+    shards._edges_once(*arrays, False, ends, codes, counts)  # noqa: FBT003
+    out.append([ends.tolist(), codes.tolist(), counts.tolist()])
     out += large(long)
     out.append(rooted_subgraphs(plain, 2).within(1).indices.tolist())
     out.append(tw.graph_hashes(plain, readout="degrees"))
