@@ -185,7 +185,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
 
         Returns
         -------
-        array of float64, shape (n_graphs, n_features_out_)
+        array of float64, shape (n_graphs, n_columns)
         """
         self._check_fitted()
         batch = graphs_of(X, "transform")
@@ -212,7 +212,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
 
         Returns
         -------
-        array of str, shape (n_features_out_,)
+        array of str, shape (n_columns,)
         """
         self._check_fitted()
         return np.array([f"ntwin{column}" for column in range(self.n_features_out_)], dtype=object)
