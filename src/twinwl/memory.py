@@ -6,7 +6,7 @@ import os
 
 from twinwl.errors import TwinWLError
 
-__all__ = ["check_fits"]
+__all__ = ["allowed_memory", "check_fits", "readable"]
 
 _WHERE_UNKNOWN = 8 << 30
 
@@ -36,19 +36,27 @@ def check_fits(needed: int, max_memory: int | None, what: str, remedy: str) -> N
         ...
     twinwl.errors.TwinWLError: graph 7 needs about 3.0 GiB, more than the 1.0 GiB allowed; leave it out
     """
-    allowed = _half_of_memory() if max_memory is None else max_memory
+    allowed = allowed_memory(max_memory)
     if needed > allowed:
         raise TwinWLError(
-            f"{what} needs about {_readable(needed)}, more than the {_readable(allowed)} allowed; {remedy}"
+            f"{what} needs about {readable(needed)}, more than the {readable(allowed)} allowed; {remedy}"
         )
 
 
-def _half_of_memory() -> int:
+def allowed_memory(max_memory: int | None) -> int:
+    """Return the limit in bytes: half of the machine's memory if it is None."""
+    if max_memory is not None:
+        return max_memory
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, OSError, ValueError):  # no POSIX here
         return _WHERE_UNKNOWN // 2
 
 
-def _readable(n_bytes: int) -> str:
+def readable(n_bytes: int) -> str:
+    """Write a number of bytes for people.
+
+    >>> readable(3 << 29)
+    '1.5 GiB'
+    """
     return f"{n_bytes / 2**30:,.1f} GiB" if n_bytes >= 1 << 30 else f"{n_bytes / 2**20:,.1f} MiB"

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -8,14 +10,16 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 import twinwl as tw
 from tests.networks import CERTAIN, DIFFERENT, LEAST_LOSS_OF_1WL, SAME, apart, mean_loss
 from tests.ntwin.rooted_data import graph_data
-from twinwl import GraphBatch, NTwinClassifier, TwinWLError, TwinWLWarning
+from twinwl import GraphBatch, NTwinClassifier, TwinWLError, TwinWLWarning, load, save
 from twinwl.datasets.formats.tu import read_tu
 from twinwl.datasets.generators.worked_example import worked_example
 from twinwl.graphs.batch import concatenate
 from twinwl.learning.training import train
 from twinwl.ntwin.encoder import NTwinEncoder
 from twinwl.ntwin.examples import QuotientExamples
+from twinwl.ntwin.fitted_inputs import FittedInputs
 from twinwl.ntwin.network import NTwinInput, NTwinNetwork
+from twinwl.ntwin.node_states import NodeSlicer
 from twinwl.ntwin.quotient import build_quotient
 from twinwl.ntwin.slicing import QuotientSlicer
 
@@ -275,10 +279,52 @@ def test_an_unknown_edge_label_is_warned_of():
         model.predict(GraphBatch.from_edges([PATH], node_labels=[["C", "C", "O"]]))
 
 
-def test_a_blow_up_is_refused_before_any_work():
+def test_hops_shrink_where_memory_would_not_do_and_say_so(tmp_path):
+    star = GraphBatch.from_edges([[(0, leaf) for leaf in range(1, 60)], PATH] * 12)
+    labels = np.arange(star.n_nodes).tolist()
+    star = GraphBatch.from_edges(
+        [[(0, leaf) for leaf in range(1, 60)], PATH] * 12,
+        node_labels=[labels[low:high] for low, high in pairwise(star.graph_ptr.tolist())],
+    )
+    with pytest.warns(
+        TwinWLWarning, match=r"hops \(1, 2\) may need .* MiB, more than .* so hops are \(1, 1\)"
+    ):
+        model = small_model(max_memory=4 << 20, validation_fraction=None).fit(star, [0, 1] * 12)
+    assert model.hops_ == (1, 1)
+    save(model, tmp_path / "model.twinwl")
+    loaded = load(tmp_path / "model.twinwl")
+    assert loaded.hops_ == (1, 1)
+    np.testing.assert_array_equal(loaded.predict_proba(star), model.predict_proba(star))
+
+
+def test_hubs_that_compress_are_learnt_although_the_worst_case_would_not_fit():
     star = GraphBatch.from_edges([[(0, leaf) for leaf in range(1, 300)], PATH] * 12)
-    with pytest.raises(TwinWLError, match="use fewer hops"):
-        small_model(max_memory=1 << 20).fit(star, [0, 1] * 12)
+    model = small_model(max_memory=1 << 22).fit(star, [0, 1] * 12)
+    assert model.hops_ == (1, 2)
+    assert isinstance(model._examples(star).rooted, QuotientSlicer)
+
+
+def test_the_quotient_is_taken_only_where_it_pays(tu_zip):
+    molecules, proteins = read_tu(tu_zip("NCI1")).graphs[:200], read_tu(tu_zip("DD")).graphs[:4]
+    for graphs, kind in ((molecules, QuotientSlicer), (proteins, NodeSlicer)):
+        inputs, _ = FittedInputs.fitted(graphs, 3, subtree="wl", edge_labels=False, min_df=2)
+        assert isinstance(inputs.examples(graphs, (1, 2, 3), "none", None).rooted, kind)
+
+
+@pytest.mark.parametrize("roots", [2, 0.5])
+def test_sampled_roots_are_learnt_from_and_predictions_take_all(tmp_path, roots):
+    graphs, y = labelled()
+    model = small_model(roots=roots).fit(graphs, y)
+    again = small_model(roots=roots).fit(graphs, y)
+    assert model.history_ == again.history_
+    assert model.history_ != small_model().fit(graphs, y).history_
+    probabilities = model.predict_proba(graphs)
+    np.testing.assert_array_equal(probabilities, again.predict_proba(graphs))
+    np.testing.assert_array_equal(probabilities, model.predict_proba(graphs))
+    save(model, tmp_path / "model.twinwl")
+    loaded = load(tmp_path / "model.twinwl")
+    assert loaded.roots == roots
+    np.testing.assert_array_equal(loaded.predict_proba(graphs), probabilities)
 
 
 @pytest.mark.parametrize(
@@ -292,6 +338,13 @@ def test_a_blow_up_is_refused_before_any_work():
         ({"dropout": 1.0}, "dropout: got 1.0"),
         ({"input_dropout": "some"}, "input_dropout: got 'some'"),
         ({"unknown": "skip"}, "unknown: got 'skip'"),
+        ({"roots": 0}, "roots: got 0"),
+        ({"roots": 0.0}, "roots: got 0.0"),
+        ({"roots": 1.5}, "roots: got 1.5"),
+        ({"roots": -3}, "roots: got -3"),
+        ({"roots": True}, "roots: got True"),
+        ({"roots": float("nan")}, "roots: got nan"),
+        ({"roots": "all"}, "roots: got 'all'"),
     ],
 )
 def test_impossible_parameters_are_refused(arguments, message):

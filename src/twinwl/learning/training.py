@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64, Int64
 
-__all__ = ["Examples", "Held", "Part", "Settling", "predict_logits", "train"]
+__all__ = ["Examples", "Held", "Part", "Settling", "predict_logits", "rows_at_once", "train"]
+
+_ROWS_AT_ONCE = 1024
 
 
 @runtime_checkable
@@ -205,12 +207,18 @@ def train(
     return history
 
 
+def rows_at_once(examples: Examples) -> int:
+    """Return how many rows to evaluate at a time: 1,024, unless the examples name a number of their own."""
+    return int(getattr(examples, "rows_at_once", _ROWS_AT_ONCE))
+
+
 def predict_logits(
-    module: torch.nn.Module, examples: Examples, batch_size: int = 1024
+    module: torch.nn.Module, examples: Examples, batch_size: int | None = None
 ) -> NDArray[np.float32]:
     """Return the network's logits for all rows, shape (n, n_classes), without dropout and gradients."""
     was_training = module.training
     module.eval()
+    batch_size = rows_at_once(examples) if batch_size is None else batch_size
     with torch.no_grad(), single_threaded():
         place = own_device(module)
         parts = [

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["check_memory", "pairs_by_hops", "root_blocks"]
+__all__ = ["BYTES_PER_PAIR", "check_memory", "pairs_by_hops", "root_blocks"]
 
 # A block has about this many nodes and arcs of rooted subgraphs, a few megabytes, but at least as many as the
 # batch has nodes, because each cut visits all of them.
 _BLOCK_ENTRIES = 1 << 17
 # Cost of one (root, node) pair if no two share a colour: its key, its places in the hash table, its signature
 # and its entry in the pooling matrix.
-_BYTES_PER_PAIR = 96
+BYTES_PER_PAIR = 96
 
 
 def pairs_by_hops(batch: GraphBatch, hops: int) -> Int64:
@@ -34,7 +34,9 @@ def pairs_by_hops(batch: GraphBatch, hops: int) -> Int64:
     return rooted_sizes(batch, hops).sum(axis=1, dtype=np.int64)
 
 
-def check_memory(batch: GraphBatch, hops: tuple[int, ...], max_memory: int | None) -> Int64:
+def check_memory(
+    batch: GraphBatch, hops: tuple[int, ...], max_memory: int | None, colours_per_pair: float = 1.0
+) -> Int64:
     """Return `pairs_by_hops`, or refuse rooted subgraphs that might not fit into memory.
 
     Parameters
@@ -45,12 +47,14 @@ def check_memory(batch: GraphBatch, hops: tuple[int, ...], max_memory: int | Non
         Radius of each layer.
     max_memory
         Limit in bytes; None means half of the machine's memory.
+    colours_per_pair
+        The share of pairs with a colour of their own, if it was measured on a sample; 1 is the worst case.
     """
     radius = max(hops, default=0)
     pairs = pairs_by_hops(batch, radius)
     fewer = f"at radius {radius - 1} there are {pairs[radius - 1]:,}; " if radius else ""
     check_fits(
-        int(_BYTES_PER_PAIR * pairs[list(set(hops))].sum()),
+        int(colours_per_pair * BYTES_PER_PAIR * pairs[list(set(hops))].sum()),
         max_memory,
         f"the rooted subgraphs of {len(batch)} graph(s) hold {pairs[radius]:,} (root, node) pairs at radius "
         f"{radius}, which in the worst case",

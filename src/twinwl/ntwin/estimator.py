@@ -15,14 +15,16 @@ from twinwl.learning.determinism import seeded
 from twinwl.learning.estimator import NeuralGraphEstimator
 from twinwl.learning.sparse import SparseExamples
 from twinwl.ntwin.bounded_readouts import BoundedReadout
+from twinwl.ntwin.choice import hops_that_fit
 from twinwl.ntwin.distinct_subgraphs import DistinctExamples
 from twinwl.ntwin.encoder import NTwinEncoder
-from twinwl.ntwin.examples import LiteralExamples
+from twinwl.ntwin.examples import LiteralExamples, QuotientExamples
 from twinwl.ntwin.explanation import explain_graph
 from twinwl.ntwin.fitted_inputs import SUBTREES, FittedInputs
 from twinwl.ntwin.network import NTwinNetwork
+from twinwl.ntwin.node_states import NodeSlicer
 from twinwl.ntwin.readouts import READOUT, sees_edges
-from twinwl.ntwin.settings import HOPS, ROOT_MARK, hops_of_layers
+from twinwl.ntwin.settings import HOPS, ROOT_MARK, ROOTS, hops_of_layers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from twinwl.estimators.explanation import Explanation
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
-    from twinwl.ntwin.examples import QuotientExamples
     from twinwl.ntwin.readouts import NetworkReadout
     from twinwl.ntwin.settings import Hops, RootMark
     from twinwl.ntwin.uncompressed import GraphData
@@ -57,6 +58,8 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
     module_ : NTwinNetwork
     inputs_ : FittedInputs
         Labels, scales and histograms of the training graphs.
+    hops_ : tuple of int
+        Radius of each layer: ``hops``, or less where memory would not do.
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -71,6 +74,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         "normalize": (FLAG,),
         "min_df": (integer(1, MAX_ITEMS),),
         "unknown": (one_of("zero", "error"),),
+        "roots": ROOTS,
         "max_memory": MEMORY,
     }
 
@@ -92,8 +96,10 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
     normalize: bool
     min_df: int
     unknown: str
+    roots: float | None
     max_memory: int | None
 
+    hops_: tuple[int, ...]
     inputs_: FittedInputs
     module_: NTwinNetwork
 
@@ -120,7 +126,11 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         """
         model, graph = self._one_task(task), one_graph(X, "the graph to explain")
         histograms = self.inputs_.histograms
-        examples = self._examples(graph) if self._is_gin else self._literal_examples(graph)
+        examples: QuotientExamples | LiteralExamples
+        if self._is_gin and not len(self.inputs_.centre):
+            examples = self.inputs_.quotient_examples(graph, self.hops_, self.root_mark, self.max_memory)
+        else:
+            examples = self._literal_examples(graph)
         return explain_graph(model.module_, graph, examples, histograms, model._reading, n_columns=n_columns)  # noqa: SLF001  (of the same class)
 
     # ------------------------------------------------------------------ what the base class asks for
@@ -129,20 +139,32 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         self.inputs_, histograms = FittedInputs.fitted(
             batch, self.layers, subtree=self.subtree, edge_labels=self.edge_labels, min_df=self.min_df
         )
-        return self._examples(batch, histograms)
+        self.hops_ = hops_of_layers(self.hops, self.layers)
+        if self.roots is not None and not self._is_gin:
+            raise TwinWLError(f"roots: got {self.roots} with another readout, expected None or readout='gin'")
+        examples = self._examples(batch, histograms, self.roots)
+        if isinstance(examples, QuotientExamples) and isinstance(examples.rooted, NodeSlicer):
+            fitting = hops_that_fit(
+                batch, self.hops_, self.hidden, self.batch_size, self.max_memory, self.roots
+            )
+            if fitting != self.hops_:
+                self.hops_ = fitting
+                examples = self._examples(batch, histograms, self.roots)
+        return examples
 
-    def _examples(self, batch: GraphBatch, histograms: csr_matrix | None = None) -> NTwinExamples:
-        inputs = self.inputs_
+    def _examples(
+        self, batch: GraphBatch, histograms: csr_matrix | None = None, roots: float | None = None
+    ) -> NTwinExamples:
+        inputs, radii = self.inputs_, self.hops_
         if self._is_gin:
-            return inputs.examples(batch, self.layers, self.hops, self.root_mark, self.max_memory, histograms)
+            return inputs.examples(batch, radii, self.root_mark, self.max_memory, histograms, roots)
         with seeded(0):  # leave torch's own generator alone
             readout = self._encoder().rooted
-        radii = hops_of_layers(self.hops, self.layers)
         if isinstance(readout, BoundedReadout) and not len(inputs.centre):
             # Steps that are not read need rounds of colours before those of the layers.
             radii = (radii[0],) * readout.steps_before + radii
-            shape = (len(radii), radii, self.root_mark, self.max_memory)
-            return inputs.examples(batch, *shape, histograms, layers_of_whole=self.layers)
+            shape = (radii, self.root_mark, self.max_memory)
+            return inputs.quotient_examples(batch, *shape, histograms, layers_of_whole=self.layers)
         literal = self._literal_examples(batch, histograms)
         whole = _WholeGraphs(literal) if inputs.subtree == "gin" else None
         return DistinctExamples(
@@ -175,7 +197,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         return NTwinEncoder(
             inputs.n_features,
             self.layers,
-            self.hops,
+            self.hops_,
             self.hidden,
             self.root_mark,
             n_edge_labels=0 if inputs.edge_labels is None else max(1, len(inputs.edge_labels)),
@@ -202,7 +224,8 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         return float(self.input_dropout)
 
     def _to_state(self) -> dict[str, object]:
-        state = {"inputs": self.inputs_.to_state(), **self._network_to_state()}
+        hops = list(self.hops_)
+        state = {"inputs": self.inputs_.to_state(), "hops": hops, **self._network_to_state()}
         if not self._is_gin:
             state["readout_width"] = self.module_.encoder.n_rooted_outputs
         return state
@@ -213,6 +236,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         per_layer = _ARRAYS_PER_LAYER.get(self.readout, 0) if is_a(self.readout, str) else 0
         _check_layers_present(self.layers, per_layer, state["weights"])
         self.inputs_ = FittedInputs.from_state(state["inputs"])  # type: ignore[arg-type]
+        self.hops_ = _fitted_hops(state.get("hops"), hops_of_layers(self.hops, self.layers))
         if not self._is_gin:  # nothing can be tried out on a network without memory
             self._readout_width = checked("readout_width", state.get("readout_width"), integer(1, MAX_ITEMS))
         self._network_from_state(state)
@@ -237,3 +261,15 @@ def _check_layers_present(layers: int, per_layer: int, weights: object) -> None:
         raise TwinWLError(
             f"the weights do not fit the network: {shown(layers)} layers in {len(arrays)} arrays"
         )
+
+
+def _fitted_hops(saved: object, wanted: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the hops of a model file; files of version 0.1 have none, their hops are those asked for."""
+    if saved is None:
+        return wanted
+    if not isinstance(saved, list) or len(saved) != len(wanted):
+        raise TwinWLError("the model's hops do not fit its layers; the file is damaged")
+    hops = hops_of_layers(tuple(saved), len(wanted))
+    if any(radius > limit for radius, limit in zip(hops, wanted, strict=True)):
+        raise TwinWLError("the model's hops are larger than those asked for; the file is damaged")
+    return hops

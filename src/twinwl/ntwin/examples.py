@@ -1,4 +1,4 @@
-"""Graphs as examples of an NTwin-GNN: quotients for labels, rooted subgraphs for continuous features."""
+"""Graphs as examples of an NTwin-GNN: rows of shared states, or literal rooted subgraphs."""
 
 from __future__ import annotations
 
@@ -17,28 +17,29 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
     from twinwl.learning.sparse import SparseExamples
+    from twinwl.ntwin.node_states import NodeSlicer
     from twinwl.ntwin.slicing import QuotientSlicer
 
 __all__ = ["LiteralExamples", "QuotientExamples"]
 
 
 class QuotientExamples:
-    """Labelled graphs, sliced from their quotients batch by batch.
+    """Graphs, sliced batch by batch from their quotients, or with states shared within each graph.
 
     Parameters
     ----------
     rooted
-        The quotient of the rooted subgraphs.
+        The rooted subgraphs.
     whole
-        The quotient of the whole graphs, if the subtree encoder is a GIN.
+        The whole graphs, if the subtree encoder is a GIN.
     histograms
         Rows of the subtree encoder, where histograms are.
     """
 
     def __init__(
         self,
-        rooted: QuotientSlicer,
-        whole: QuotientSlicer | None = None,
+        rooted: QuotientSlicer | NodeSlicer,
+        whole: QuotientSlicer | NodeSlicer | None = None,
         histograms: SparseExamples | None = None,
     ) -> None:
         self.rooted = rooted
@@ -47,6 +48,11 @@ class QuotientExamples:
 
     def __len__(self) -> int:
         return len(self.rooted)
+
+    @property
+    def rows_at_once(self) -> int:
+        """Number of graphs whose states fit into memory together."""
+        return self.rooted.rows_at_once
 
     def take(self, rows: Int64) -> NTwinInput:
         """Return the network's input for these graphs."""

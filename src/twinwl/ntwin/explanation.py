@@ -14,6 +14,7 @@ from twinwl.ntwin.distinct_subgraphs import DistinctSlice
 from twinwl.ntwin.encoder import TwinSlices
 from twinwl.ntwin.examples import QuotientExamples
 from twinwl.ntwin.quotient import pair_colours
+from twinwl.ntwin.slicing import QuotientSlicer
 from twinwl.ntwin.uncompressed import GraphData
 from twinwl.ntwin.whole_graphs import whole_quotient
 from twinwl.refinement.colours import refine
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from twinwl.ntwin.examples import LiteralExamples
     from twinwl.ntwin.gin import GIN
     from twinwl.ntwin.network import NTwinInput, NTwinNetwork
+    from twinwl.ntwin.node_states import NodeSlicer
     from twinwl.ntwin.quotient import Quotient
     from twinwl.ntwin.slicing import QuotientSlice
     from twinwl.ntwin.subtree import SubtreeHistograms
@@ -131,18 +133,24 @@ def _state_shares(
     shares = np.zeros(graph.n_nodes)
     rooted = slices.rooted if isinstance(slices, TwinSlices) else slices
     if isinstance(slices, TwinSlices) and encoder.subtree is not None and examples.whole is not None:
-        whole = examples.whole.quotient
+        whole = _quotient_of(examples.whole)
         _, colours = whole_quotient(plain, layers, edge_labels=whole.edge_labels is not None)
         of_layers = _colour_shares(encoder.subtree, slices.whole, whole, encoder.n_features, parts[:layers])
         for layer, of_colour in enumerate(of_layers, start=1):
             shares += of_colour[colours[layer]]
-    quotient = examples.rooted.quotient
+    quotient = _quotient_of(examples.rooted)
     gin = cast("GIN", encoder.rooted)
     of_layers = _colour_shares(gin, rooted, quotient, encoder.n_features, parts[-layers:])
     for layer, of_colour in enumerate(of_layers, start=1):
         cut, colour_of_pair = pair_colours(plain, quotient, layer)
         shares += np.bincount(cut.node, of_colour[colour_of_pair], minlength=graph.n_nodes)
     return shares
+
+
+def _quotient_of(slicer: QuotientSlicer | NodeSlicer) -> Quotient:
+    if not isinstance(slicer, QuotientSlicer):
+        raise TypeError("states are explained on the quotient")
+    return slicer.quotient
 
 
 def _colour_shares(

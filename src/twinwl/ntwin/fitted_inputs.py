@@ -11,7 +11,9 @@ from twinwl.errors import TwinWLError, warn_caller
 from twinwl.estimators.state import labels_from_state
 from twinwl.graphs.labels import recode
 from twinwl.learning.sparse import SparseExamples
-from twinwl.ntwin.examples import LiteralExamples, QuotientExamples
+from twinwl.ntwin.choice import colours_per_pair
+from twinwl.ntwin.examples import QuotientExamples
+from twinwl.ntwin.node_states import NodeSlicer
 from twinwl.ntwin.quotient import build_quotient
 from twinwl.ntwin.slicing import QuotientSlicer
 from twinwl.ntwin.subtree import SubtreeHistograms
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
-    from twinwl.ntwin.settings import Hops, RootMark
+    from twinwl.ntwin.settings import RootMark
 
 __all__ = ["SUBTREES", "FittedInputs"]
 
@@ -103,32 +105,86 @@ class FittedInputs:
     def examples(
         self,
         batch: GraphBatch,
-        layers: int,
-        hops: Hops | tuple[int, ...],
+        hops: tuple[int, ...],
+        root_mark: RootMark,
+        max_memory: int | None,
+        histograms: csr_matrix | None = None,
+        roots: float | None = None,
+    ) -> QuotientExamples:
+        """Turn graphs into examples: on the colour quotient if it pays, else on states shared within a graph.
+
+        ``histograms`` are those that `fitted` returned, if these are the training graphs; ``roots`` is the
+        number or share of roots to sample.
+        """
+        self.check(batch)
+        plain = batch.without_features()
+        rows = self._histogram_rows(plain, histograms)
+        use_edges = self.edge_labels is not None
+        share = None
+        if not len(self.centre) and roots is None:
+            share = colours_per_pair(plain, hops, root_mark, max_memory, edge_labels=use_edges)
+        if share is not None:
+            return self._on_quotient(plain, hops, root_mark, max_memory, rows, share)
+        features = None
+        if len(self.centre):
+            given = np.empty((0, len(self.centre))) if batch.node_features is None else batch.node_features
+            features = ((given - self.centre) / self.scale).astype(np.float32)
+        whole = None
+        if self.subtree == "gin":
+            no_hops = (None,) * len(hops)
+            whole = NodeSlicer(plain, no_hops, "none", self.labels, self.edge_labels, features)
+        kept = None if max_memory is None else max_memory // 2
+        rooted = NodeSlicer(
+            plain, hops, root_mark, self.labels, self.edge_labels, features, roots=roots, max_kept=kept
+        )
+        return QuotientExamples(rooted, whole, rows)
+
+    def quotient_examples(
+        self,
+        batch: GraphBatch,
+        hops: tuple[int, ...],
         root_mark: RootMark,
         max_memory: int | None,
         histograms: csr_matrix | None = None,
         layers_of_whole: int | None = None,
-    ) -> QuotientExamples | LiteralExamples:
-        """Turn graphs into examples, on the quotient unless there are continuous features.
+    ) -> QuotientExamples:
+        """Turn graphs without continuous features into examples on the quotient, whether it pays or not.
 
-        ``histograms`` are those that `fitted` returned, if these are the training graphs. A GIN on the whole
-        graphs has ``layers_of_whole`` layers, by default ``layers``.
+        A GIN on the whole graphs has ``layers_of_whole`` layers, by default as many as there are hops.
         """
         self.check(batch)
         plain = batch.without_features()
+        rows = self._histogram_rows(plain, histograms)
+        return self._on_quotient(plain, hops, root_mark, max_memory, rows, 1.0, layers_of_whole)
+
+    def _histogram_rows(self, plain: GraphBatch, histograms: csr_matrix | None) -> SparseExamples | None:
         if histograms is None and self.histograms is not None:
             histograms = self.histograms.rows(plain)
-        rows = None if histograms is None else SparseExamples(histograms)
-        if len(self.centre):
-            return LiteralExamples(batch, self.labels, self.edge_labels, self.centre, self.scale, rows)
+        return None if histograms is None else SparseExamples(histograms)
+
+    def _on_quotient(
+        self,
+        plain: GraphBatch,
+        hops: tuple[int, ...],
+        root_mark: RootMark,
+        max_memory: int | None,
+        rows: SparseExamples | None,
+        share: float,
+        layers_of_whole: int | None = None,
+    ) -> QuotientExamples:
         use_edges = self.edge_labels is not None
         quotient = build_quotient(
-            plain, layers, hops, root_mark=root_mark, edge_labels=use_edges, max_memory=max_memory
+            plain,
+            len(hops),
+            hops,
+            root_mark=root_mark,
+            edge_labels=use_edges,
+            max_memory=max_memory,
+            colours_per_pair=share,
         )
         whole = None
         if self.subtree == "gin":
-            of_graphs, _ = whole_quotient(plain, layers_of_whole or layers, edge_labels=use_edges)
+            of_graphs, _ = whole_quotient(plain, layers_of_whole or len(hops), edge_labels=use_edges)
             whole = QuotientSlicer(of_graphs, self.labels, self.edge_labels)
         return QuotientExamples(QuotientSlicer(quotient, self.labels, self.edge_labels), whole, rows)
 

@@ -106,13 +106,17 @@ class GIN(torch.nn.Module):
     def pooled_states(self, graphs: QuotientSlice, n_labels: int) -> list[torch.Tensor]:
         """Return ``R_1, …, R_K`` for a mini-batch of the quotient, each of shape (n_graphs, hidden).
 
-        Inputs are ``n_labels`` columns for the labels, one-hot, and the rest for the marks.
+        Inputs are ``n_labels`` columns for the labels, one-hot, and the continuous features, and the rest for
+        the marks.
         """
         sums: list[torch.Tensor] = []
         for layer, rows, _, total in self._run(graphs, n_labels, graphs.layers):
             # The MLP ends with a linear layer, so pooling can come first: there are fewer graphs than rows.
             pairs = torch.from_numpy(rows.n_pairs()).to(total.dtype).to(total.device)[:, None]
-            sums.append(functional.linear(total, layer.second.weight) + pairs * layer.second.bias)
+            state = functional.linear(total, layer.second.weight) + pairs * layer.second.bias
+            if graphs.scale is not None:
+                state = state * as_tensor(graphs.scale, state.device).to(state.dtype)[:, None]
+            sums.append(state)
         return sums
 
     def rectified_rows(
@@ -128,7 +132,11 @@ class GIN(torch.nn.Module):
     ) -> Iterator[tuple[GINLayer, LayerSlice, torch.Tensor, torch.Tensor]]:
         """Yield each layer with its rows, the hidden units of those that are heard, and the pooled sums."""
         first = self.steps[0].first.weight
-        projected = _looked_up(first[:, :n_labels], as_tensor(graphs.label, first.device))
+        n_one_hot = n_labels if graphs.features is None else n_labels - graphs.features.shape[1]
+        projected = _looked_up(first[:, :n_one_hot], as_tensor(graphs.label, first.device))
+        if graphs.features is not None:
+            features = as_tensor(graphs.features, first.device).to(first.dtype)
+            projected = projected + functional.linear(features, first[:, n_one_hot:n_labels])
         if first.shape[1] > n_labels:
             projected = projected + _looked_up(first[:, n_labels:], as_tensor(graphs.mark, first.device))
         codes = as_tensor(graphs.codes, first.device)

@@ -11,6 +11,7 @@ from torch.nn import functional
 from twinwl.learning.devices import moved, own_device
 from twinwl.learning.pooled_sum_norm import PooledSumNorm
 from twinwl.learning.sparse import SparseLinear, SparseRows
+from twinwl.learning.training import rows_at_once
 
 if TYPE_CHECKING:
     from twinwl.learning.training import Examples
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from twinwl.ntwin.encoder import NTwinEncoder, TwinSlices
     from twinwl.ntwin.slicing import QuotientSlice
     from twinwl.ntwin.uncompressed import GraphData
-
-_ROWS_AT_ONCE = 1024
 
 __all__ = ["NTwinInput", "NTwinNetwork"]
 
@@ -89,15 +88,13 @@ class NTwinNetwork(torch.nn.Module):
         """
         if not isinstance(self.norm, PooledSumNorm):
             return
-        place = own_device(self)
+        place, step = own_device(self), rows_at_once(examples)
         was_training = self.encoder.training
         self.encoder.eval()  # as at prediction: an own readout may have dropout
         with torch.no_grad():
             parts = [
                 self.encoder(moved(examples.take(rows), place).graphs)  # type: ignore[attr-defined]
-                for rows in np.split(
-                    np.arange(len(examples)), range(_ROWS_AT_ONCE, len(examples), _ROWS_AT_ONCE)
-                )
+                for rows in np.split(np.arange(len(examples)), range(step, len(examples), step))
             ]
         self.encoder.train(was_training)
         self.norm.recalibrate(torch.cat(parts))

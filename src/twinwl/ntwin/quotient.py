@@ -159,6 +159,7 @@ def build_quotient(
     root_mark: RootMark = "none",
     edge_labels: bool = False,
     max_memory: int | None = None,
+    colours_per_pair: float = 1.0,
 ) -> Quotient:
     """Build the quotient of a batch.
 
@@ -177,6 +178,9 @@ def build_quotient(
         Distinguish messages by edge label, if the batch has any.
     max_memory
         Limit for the rooted subgraphs, in bytes; None allows half of the machine's memory.
+    colours_per_pair
+        The share of (root, node) pairs that are expected to have a colour of their own; by default it is
+        checked that even the worst case fits.
     """
     radii = hops if isinstance(hops, tuple) else hops_of_layers(hops, layers)
     n_marks(root_mark, radii)
@@ -190,7 +194,7 @@ def build_quotient(
         pools=(),
         n_pairs=(),
     )
-    return _built(batch.without_features(), empty, max_memory)
+    return _built(batch.without_features(), empty, max_memory, colours_per_pair)
 
 
 def pair_colours(batch: GraphBatch, quotient: Quotient, layer: int) -> tuple[RootedSubgraphs, Int32]:
@@ -204,8 +208,8 @@ def pair_colours(batch: GraphBatch, quotient: Quotient, layer: int) -> tuple[Roo
     return cut, list(refiner.rounds_of(cut, layer, insert=False))[-1]
 
 
-def _built(batch: GraphBatch, known: Quotient, max_memory: int | None) -> Quotient:
-    pairs = check_memory(batch, known.hops, max_memory)
+def _built(batch: GraphBatch, known: Quotient, max_memory: int | None, colours_per_pair: float) -> Quotient:
+    pairs = check_memory(batch, known.hops, max_memory, colours_per_pair)
     refiner = _QuotientBuilder(batch, known)
     layers = len(known.hops)
     builders = [PoolBuilder(batch.graph_ptr) for _ in known.hops]

@@ -20,10 +20,10 @@ __all__ = ["NTwinRegressor"]
 class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     """Predict a number for each graph with NTwin-GNN: colours, and a GIN inside every rooted subgraph.
 
-    For labelled graphs the network runs on the colour quotient, which gives the same numbers as running it on
-    every rooted subgraph, with far fewer rows. With continuous features it runs on every rooted subgraph.
-    Another ``readout`` can replace the GIN; if it is not bounded by 1-WL, it runs on distinct rooted
-    subgraphs, once on each.
+    The network runs on the colour quotient if a sample of the graphs shows that it pays, else, and with
+    continuous features, on states that are shared within each graph. Both give the same numbers as running it
+    on every rooted subgraph. Another ``readout`` can replace the GIN; if it is not bounded by 1-WL, it runs
+    on distinct rooted subgraphs, once on each.
 
     Parameters
     ----------
@@ -59,8 +59,13 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     unknown : {"zero", "error"}, default="zero"
         What to do at prediction with labels that occur in no training graph: zeros and a warning, or an
         error.
+    roots : int, float or None, default=None
+        Number, or share, of the roots of each graph that a training step sums over, drawn anew each time and
+        scaled so that the sum is right on average; None takes all. Predictions always take all of them. Only
+        for ``readout="gin"``.
     max_memory : int or None
-        Limit for the quotient, in bytes; None allows half of the machine's memory.
+        Limit for the quotient, or for the states of a mini-batch, in bytes; None allows half of the machine's
+        memory. Where it would not do, hops shrink, with a warning.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, verbose
         As for every neural estimator here: see `twinwl.learning.estimator.NeuralGraphEstimator`.
     device, precision
@@ -75,6 +80,8 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     module_ : NTwinNetwork
     inputs_ : FittedInputs
         Labels, scales and histograms of the training graphs.
+    hops_ : tuple of int
+        Radius of each layer: ``hops``, or less where memory would not do, which a warning tells.
 
     Examples
     --------
@@ -101,6 +108,7 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         normalize: bool = True,
         min_df: int = 2,
         unknown: str = "zero",
+        roots: float | None = None,
         max_memory: int | None = None,
         max_epochs: int = 100,
         batch_size: int = 32,
@@ -125,6 +133,7 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         self.normalize = normalize
         self.min_df = min_df
         self.unknown = unknown
+        self.roots = roots
         self.max_memory = max_memory
         self.max_epochs = max_epochs
         self.batch_size = batch_size

@@ -10,11 +10,13 @@ from twinwl.compilation.kernel import kernel
 from twinwl.graphs.labels import recode
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from twinwl.arrays import Int32, Int64, Ints
     from twinwl.graphs.labels import Label
     from twinwl.ntwin.quotient import Quotient
 
-__all__ = ["LayerSlice", "QuotientSlice", "QuotientSlicer"]
+__all__ = ["LayerSlice", "QuotientSlice", "QuotientSlicer", "translated_codes"]
 
 
 class LayerSlice(NamedTuple):
@@ -64,12 +66,18 @@ class QuotientSlice(NamedTuple):
         Number of each kind of message in the network; -1 if unknown. Empty if there is one kind only.
     layers : tuple of LayerSlice
         Layers 1, 2, …
+    features : array of float32, shape (n_rows, n_features), or None
+        Continuous features of each row of layer 0.
+    scale : array of float64, shape (n_graphs,), or None
+        What the sums of each graph are multiplied by, if only some of its roots are pooled.
     """
 
     label: Int64
     mark: Int64
     codes: Int64
     layers: tuple[LayerSlice, ...]
+    features: NDArray[np.float32] | None = None
+    scale: NDArray[np.float64] | None = None
 
     @property
     def n_graphs(self) -> int:
@@ -96,6 +104,8 @@ class QuotientSlicer:
     [4, 4]
     """
 
+    rows_at_once = 1024
+
     def __init__(
         self,
         quotient: Quotient,
@@ -104,7 +114,9 @@ class QuotientSlicer:
     ) -> None:
         self.quotient = quotient
         self.known_labels = _places(quotient.labels, labels)
-        self.known_codes = _codes(quotient, edge_labels)
+        self.known_codes = translated_codes(
+            quotient.edge_labels, edge_labels, directed=quotient.directed, coded=quotient.coded
+        )
         # Place of each colour among the rows of the mini-batch; -1 between two calls.
         self._places = [np.full(n, -1, np.int32) for n in quotient.n_colours]
         self._members = [np.empty(n, np.int32) for n in quotient.n_colours]
@@ -146,12 +158,22 @@ def _places(here: tuple[Label, ...], known: tuple[Label, ...] | None) -> Int64:
     return (numbers if known is None else recode(numbers, here, known)).astype(np.int64)
 
 
-def _codes(quotient: Quotient, known: tuple[Label, ...] | None) -> Int64:
-    """Translate codes of messages: ``edge label``, or ``2 * edge label + end`` in directed graphs."""
-    if not quotient.coded:
+def translated_codes(
+    here: tuple[Label, ...] | None, known: tuple[Label, ...] | None, *, directed: bool, coded: bool
+) -> Int64:
+    """Return the network's codes of messages: ``edge label``, or ``2 * edge label + end`` in directed graphs.
+
+    Parameters
+    ----------
+    here, known
+        The edge labels of the graphs, and those of the network; None for the same.
+    directed, coded
+        Whether messages have directions, and whether they have codes at all.
+    """
+    if not coded:
         return np.empty(0, np.int64)
-    places = _places(quotient.edge_labels, known) if quotient.edge_labels else np.zeros(1, np.int64)
-    if not quotient.directed:
+    places = _places(here, known) if here else np.zeros(1, np.int64)
+    if not directed:
         return places
     return np.stack([np.where(places < 0, -1, 2 * places + end) for end in (0, 1)], axis=1).ravel()
 
