@@ -129,6 +129,12 @@ def networks(batch):
     if importlib.util.find_spec("torch") is None:
         return []
     y = [0, 1] * (len(batch) // 2)
+    import torch  # noqa: PLC0415
+
+    from twinwl.learning.pooling import pool  # noqa: PLC0415
+
+    rows = torch.ones(2, 1, requires_grad=True)
+    pool(rows, np.array([0, 2]), np.array([0, 1], np.int32), np.array([3, 1], np.int32)).sum().backward()
     models = [tw.STwinClassifier(2, hidden=4), tw.NTwinClassifier(layers=2, hidden=4)]
     if importlib.util.find_spec("torch_geometric") is not None:
         models += [METHODS[name].build({}, 0) for name in ("id-gnn-fast", "123-gnn")]
