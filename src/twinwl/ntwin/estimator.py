@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     NTwinExamples: TypeAlias = QuotientExamples | LiteralExamples | DistinctExamples
 
-__all__ = ["NTwinNetworkEstimator"]
+__all__ = ["NTwinNetworkEstimator", "fitted_hops"]
 
 _MANY_GRAPHS = 1000
 _ARRAYS_PER_LAYER = {"gin": 4, "gcn": 2, "gat": 2, "ppgn": 10}  # weights and biases
@@ -236,7 +236,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         per_layer = _ARRAYS_PER_LAYER.get(self.readout, 0) if is_a(self.readout, str) else 0
         _check_layers_present(self.layers, per_layer, state["weights"])
         self.inputs_ = FittedInputs.from_state(state["inputs"])  # type: ignore[arg-type]
-        self.hops_ = _fitted_hops(state.get("hops"), hops_of_layers(self.hops, self.layers))
+        self.hops_ = fitted_hops(state.get("hops"), hops_of_layers(self.hops, self.layers))
         if not self._is_gin:  # nothing can be tried out on a network without memory
             self._readout_width = checked("readout_width", state.get("readout_width"), integer(1, MAX_ITEMS))
         self._network_from_state(state)
@@ -263,7 +263,7 @@ def _check_layers_present(layers: int, per_layer: int, weights: object) -> None:
         )
 
 
-def _fitted_hops(saved: object, wanted: tuple[int, ...]) -> tuple[int, ...]:
+def fitted_hops(saved: object, wanted: tuple[int, ...]) -> tuple[int, ...]:
     """Return the hops of a model file; files of version 0.1 have none, their hops are those asked for."""
     if saved is None:
         return wanted

@@ -17,9 +17,12 @@ from twinwl.estimators.base import GraphEstimator, graphs_of, seeds
 from twinwl.files.model_files import savable
 from twinwl.learning.determinism import seeded, single_threaded
 from twinwl.learning.network_state import network_from_state, weights_to_state
+from twinwl.learning.training import rows_at_once
 from twinwl.ntwin.classifier import NTwinClassifier
+from twinwl.ntwin.estimator import fitted_hops
 from twinwl.ntwin.fitted_inputs import FittedInputs
 from twinwl.ntwin.regressor import NTwinRegressor
+from twinwl.ntwin.settings import hops_of_layers
 
 if TYPE_CHECKING:
     from typing import Self
@@ -34,8 +37,6 @@ if TYPE_CHECKING:
     from twinwl.ntwin.settings import Hops, RootMark
 
 __all__ = ["NTwinTransformer"]
-
-_AT_ONCE = 1024
 
 T = TypeVar("T")
 
@@ -192,12 +193,13 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         model = self.model_
         model.inputs_.check_labels(batch, self.unknown)
         examples = model._examples(batch)  # noqa: SLF001
+        step = rows_at_once(examples)
         # In double precision, so that a graph's vector does not depend on its company.
         network: NTwinNetwork = copy.deepcopy(model.module_).cpu().double()
         with torch.no_grad(), single_threaded():
             parts = [
                 network.norm(network.encoder(_in_double(examples.take(rows).graphs)))
-                for rows in np.split(np.arange(len(batch)), range(_AT_ONCE, len(batch), _AT_ONCE))
+                for rows in np.split(np.arange(len(batch)), range(step, len(batch), step))
             ]
         vectors: Float64 = torch.cat(parts).numpy()
         return vectors
@@ -242,6 +244,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         self._check_fitted()
         return {
             "inputs": self.model_.inputs_.to_state(),
+            "hops": list(self.model_.hops_),
             "weights": weights_to_state(self.model_.module_),
             "n_outputs": self.model_.module_.second.out_features,
             "width": self.model_.module_.encoder.n_rooted_outputs,
@@ -252,6 +255,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         self = cls._with_params(params)
         model = self._new_model("none")
         model.inputs_ = FittedInputs.from_state(state["inputs"])  # type: ignore[arg-type]
+        model.hops_ = fitted_hops(state.get("hops"), hops_of_layers(self.hops, self.layers))
         n_outputs, width = (
             checked(name, state[name], integer(1, MAX_ITEMS)) for name in ("n_outputs", "width")
         )
