@@ -26,7 +26,7 @@ from twinwl.learning.training import Examples, Held, predict_logits
 from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Self
 
     import torch
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.learning.history import History
 
-__all__ = ["NeuralGraphEstimator", "Reading"]
+__all__ = ["NeuralGraphEstimator", "Reading", "split_rows"]
 
 
 class Reading(NamedTuple):
@@ -180,7 +180,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         batch = targets.counted(batch)
         device_of(self.device)  # refuse one that is not there before the work of encoding
         split_seed, module_seed, train_seed = seeds(self.random_state, 3)
-        kept, held = _split(self.validation_fraction, validation_data, targets, split_seed)
+        kept, held = split_rows(self.validation_fraction, validation_data, targets, split_seed)
         importance = targets.importance() if targets.weighed else None
         # Encoders are fitted on the kept part only, so that held-out graphs are encoded as new graphs will
         # be.
@@ -191,6 +191,23 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
             # The weights of training also apply to the choice of the epoch.
             weights = None if importance is None else importance[held]
             validation = Held(self._examples(batch[held]), targets.answers[held], weights)
+        monitor = self._held(monitor_data, "monitor_data")
+        self._train(examples, targets, kept, validation, monitor, (module_seed, train_seed))
+        self.held_out_ = None if held is None else targets.rows[held]
+        return self
+
+    def _train(
+        self,
+        examples: Examples,
+        targets: Targets | Measurements | TaskTable,
+        kept: Int64,
+        validation: Held | None,
+        monitor: Held | None,
+        seeds: Sequence[int],
+    ) -> None:
+        """Train a fresh network on examples of the targets ``kept``; two seeds: of weights, of training."""
+        module_seed, train_seed = seeds
+        importance = targets.importance() if targets.weighed else None
         with seeded(module_seed):
             module = self._build_module(self._n_outputs if self.tasks_ is None else len(self.tasks_))
         with ProgressBar(
@@ -207,7 +224,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
                 targets.answers[kept],
                 sample_weight=None if importance is None else importance[kept],
                 validation=validation,
-                monitor=self._held(monitor_data, "monitor_data"),
+                monitor=monitor,
                 max_epochs=self.max_epochs,
                 batch_size=self.batch_size,
                 learning_rate=self.learning_rate,
@@ -219,12 +236,10 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
                 progress=after_epoch,
             )
         self.module_, self.history_ = module, history
-        self.held_out_ = None if held is None else targets.rows[held]
         if validation is None:
             self._keep_all_scores(None, None)
         else:
             self._keep_all_scores(predict_logits(module, validation.examples), validation.targets)
-        return self
 
     def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> Held | None:
         if data is None:
@@ -274,9 +289,10 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         self.module_ = network_from_state(lambda: self._build_module(n_outputs), state.get("weights"))
 
 
-def _split(
+def split_rows(
     fraction: float | None, validation_data: object, targets: Targets | Measurements | TaskTable, seed: int
 ) -> tuple[Int64, Int64 | None]:
+    """Return which targets are learnt from and which are held out to choose the epoch, None for no such."""
     if validation_data is not None or fraction is None:
         return np.arange(len(targets.rows)), None
     codes = np.zeros(len(targets.rows), np.int64) if isinstance(targets, Measurements) else targets.codes

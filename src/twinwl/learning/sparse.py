@@ -11,6 +11,8 @@ from twinwl.compilation.kernel import kernel
 from twinwl.learning.devices import as_tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
     from scipy.sparse import csr_matrix
 
@@ -29,6 +31,15 @@ class SparseRows(NamedTuple):
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
+    @classmethod
+    def joined(cls, parts: Sequence[SparseRows], rows: Int64) -> SparseRows:
+        """Return some rows of several parts, numbered as if the parts were one behind the other."""
+        ends = np.cumsum([part.indptr[-1] for part in parts])
+        starts = [part.indptr[:-1] + end - part.indptr[-1] for part, end in zip(parts, ends, strict=True)]
+        indptr = np.concatenate([*starts, ends[-1:]])
+        indices, values = (np.concatenate([part[place] for part in parts]) for place in (1, 2))
+        return cls(*_gather(indptr, indices, values, rows))
+
 
 class SparseExamples:
     """A SciPy CSR matrix as examples of a network: one row per graph.
@@ -44,6 +55,11 @@ class SparseExamples:
         self._indices = matrix.indices.astype(np.int64)
         self._values = matrix.data.astype(np.float32)
         self.n_columns = int(matrix.shape[1])
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the arrays."""
+        return self._indptr.nbytes + self._indices.nbytes + self._values.nbytes
 
     def __len__(self) -> int:
         return len(self._indptr) - 1

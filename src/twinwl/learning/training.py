@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64, Int64
 
-__all__ = ["Examples", "Held", "Part", "Settling", "predict_logits", "rows_at_once", "train"]
+__all__ = ["Examples", "Held", "Part", "Settling", "Shuffling", "predict_logits", "rows_at_once", "train"]
 
 _ROWS_AT_ONCE = 1024
 
@@ -70,6 +70,14 @@ class Part:
 
     def save(self, state: dict[str, Any]) -> None:
         """Write a checkpoint."""
+
+
+@runtime_checkable
+class Shuffling(Protocol):
+    """Examples that know in which order they are best read, because not all of them are in memory."""
+
+    def shuffled(self, random: np.random.Generator) -> Int64:
+        """Return all rows in a random order."""
 
 
 class Held(NamedTuple):
@@ -255,7 +263,11 @@ def _run_epoch(
     module.train()
     place = answers.device
     total = 0.0
-    for batch in _batches(order_of_rows.permutation(len(examples)), batch_size):
+    if isinstance(examples, Shuffling):
+        order = examples.shuffled(order_of_rows)
+    else:
+        order = order_of_rows.permutation(len(examples))
+    for batch in _batches(order, batch_size):
         optimiser.zero_grad()
         rows = part.rows(batch)
         with autocast(place, precision):

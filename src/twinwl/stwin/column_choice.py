@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int32, Int64, Ints
     from twinwl.estimators.base import Constraints
 
-__all__ = ["COLUMN_PARAMETERS", "choose_columns", "keep_columns", "most_frequent"]
+__all__ = ["COLUMN_PARAMETERS", "choose_columns", "fewest_graphs", "keep_columns", "most_frequent"]
 
 COLUMN_PARAMETERS: Constraints = {
     "min_df": (integer(1, MAX_ITEMS), FRACTION),
@@ -40,7 +40,7 @@ def choose_columns(
     >>> choose_columns(sparse.csr_matrix([[1.0, 2.0], [0.0, 3.0]]), min_df=2)
     array([1])
     """
-    fewest = _fewest_graphs(min_df, matrix.shape[0])
+    fewest = fewest_graphs(min_df, matrix.shape[0])
     n_columns = matrix.shape[1]
     if fewest <= 1 and (max_features is None or max_features >= n_columns):
         return None
@@ -82,7 +82,8 @@ def keep_columns(matrix: sparse.csr_matrix, columns: Int64 | None) -> sparse.csr
     return smaller
 
 
-def _fewest_graphs(min_df: int | float, n_graphs: int) -> int:
+def fewest_graphs(min_df: int | float, n_graphs: int) -> int:
+    """Return the number of graphs in which a column must occur."""
     if isinstance(min_df, float | np.floating):
         # Corrected for rounding: 0.1 of 30 graphs is 3, not 4.
         return max(1, int(np.ceil(float(min_df) * n_graphs - 1e-9)))

@@ -91,7 +91,14 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
     # ------------------------------------------------------------------ what the frame asks for
 
     def _fit_examples(self, batch: GraphBatch) -> SparseExamples:
-        self.vectorizer_ = STwinVectorizer(
+        self.vectorizer_ = self._new_vectorizer()
+        encoding = self.vectorizer_._learn(batch)  # noqa: SLF001  (the same layer)
+        features, counts = self._views(batch, encoding)
+        self.input_ = NetworkInput.fitted(features, counts) if self.scaling == "twin" else None
+        return self._scaled(features, counts)
+
+    def _new_vectorizer(self) -> STwinVectorizer:
+        return STwinVectorizer(
             self.n_iter,
             self.features,
             self.edge_labels,
@@ -101,10 +108,6 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
             ignore_features=True,
             readout=self.readout,
         )
-        encoding = self.vectorizer_._learn(batch)  # noqa: SLF001  (the same layer)
-        features, counts = self._views(batch, encoding)
-        self.input_ = NetworkInput.fitted(features, counts) if self.scaling == "twin" else None
-        return self._scaled(features, counts)
 
     def _examples(self, batch: GraphBatch) -> SparseExamples:
         encoding = stwin_features(batch, space=self.vectorizer_.space_)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64, Int64, Ints
 
-__all__ = ["EXCESS_SCALE", "SCALINGS", "STEPS", "STEPS_LENGTH", "NetworkInput"]
+__all__ = ["EXCESS_SCALE", "SCALINGS", "STEPS", "STEPS_LENGTH", "ColumnStatistics", "NetworkInput"]
 
 SCALINGS = ("twin", "none")
 
@@ -73,17 +73,9 @@ class NetworkInput:
     @classmethod
     def fitted(cls, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> NetworkInput:
         """Learn steps and usual sizes from features and, where those are sums of sizes, their counts."""
-        n_columns = int(features.shape[1])
-        counted = features if counts is None else counts
-        largest = np.zeros(n_columns)
-        np.maximum.at(largest, counted.indices, counted.data)
-        step_ptr = np.concatenate([[0], np.cumsum(_steps_reached(largest))])
-        if counts is None:
-            return cls(step_ptr, None, None)
-        nodes = np.bincount(counts.indices, counts.data, n_columns)
-        usual = np.bincount(features.indices, features.data, n_columns) / np.maximum(nodes, 1)
-        varying = np.bincount(features.indices, _excess(features, counts, usual) != 0, n_columns) > 0
-        return cls(step_ptr, usual, np.flatnonzero(varying))
+        seen = ColumnStatistics(int(features.shape[1]), sums=counts is not None)
+        seen.add(features, counts)
+        return seen.scaling()
 
     @property
     def n_steps(self) -> int:
@@ -146,6 +138,45 @@ class NetworkInput:
         if not isinstance(usual, np.ndarray) or usual.dtype != np.float64 or usual.shape != (n_columns,):
             raise _damaged("usual_sizes")
         return cls(step_ptr, usual, columns)
+
+
+class ColumnStatistics:
+    """What a `NetworkInput` is fitted to, collected over any number of parts of the training graphs.
+
+    All are sums of whole numbers, or extremes, so the parts and their order do not matter.
+    """
+
+    def __init__(self, n_columns: int, *, sums: bool) -> None:
+        self._largest = np.zeros(n_columns)
+        self._nodes, self._sizes = np.zeros(n_columns), np.zeros(n_columns)
+        self._lowest, self._highest = np.full(n_columns, np.inf), np.zeros(n_columns)
+        self._sums = sums
+
+    def add(self, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> None:
+        """Take in the features of some graphs and, where those are sums of sizes, their counts."""
+        counted = features if counts is None else counts
+        np.maximum.at(self._largest, counted.indices, counted.data)
+        if counts is None:
+            return
+        n_columns = len(self._nodes)
+        self._nodes += np.bincount(counts.indices, counts.data, n_columns)
+        self._sizes += np.bincount(features.indices, features.data, n_columns)
+        mean = features.data / counts.data
+        np.minimum.at(self._lowest, features.indices, mean)
+        np.maximum.at(self._highest, features.indices, mean)
+
+    def scaling(self) -> NetworkInput:
+        """Return the scaling of the graphs so far."""
+        step_ptr = np.concatenate([[0], np.cumsum(_steps_reached(self._largest))])
+        if not self._sums:
+            return NetworkInput(step_ptr, None, None)
+        usual = self._sizes / np.maximum(self._nodes, 1)
+        # In a graph whose mean size is furthest from the usual one, the excess is the largest.
+        varying = np.zeros(len(usual), np.bool_)
+        for extreme in (self._lowest, self._highest):
+            seen = np.isfinite(extreme)
+            varying[seen] |= np.abs(extreme[seen] - usual[seen]) > _NOTHING * extreme[seen]
+        return NetworkInput(step_ptr, usual, np.flatnonzero(varying))
 
 
 def _steps_reached(counts: Float64) -> Int64:
