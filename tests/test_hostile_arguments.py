@@ -10,6 +10,7 @@ A fixed sample of the values is tried at each parameter; ``TWINWL_EXHAUSTIVE=1``
 import collections
 import contextlib
 import dataclasses
+import importlib
 import inspect
 import io
 import itertools
@@ -99,6 +100,11 @@ GOOD = {
     "random_rows(n)": lambda: 1,
     "dedup(output)": lambda: "distinct",
     "hash(output)": lambda: "hashes",
+    "features(output)": lambda: "features",
+    "Corpus.train(estimator)": lambda: tw.STwinClassifier(1, max_epochs=1, validation_fraction=None),
+    "Corpus.train(target)": lambda: "y",
+    "Corpus.predict(model)": lambda: saved_machine("machine.twinwl"),
+    "Corpus.predict(output)": lambda: "predictions",
     "rows": lambda: [0, 1],
     "f": lambda: "size",
     "row(seen_by)": lambda: "1-WL",
@@ -291,9 +297,17 @@ def graph_file():
     return "graphs.g6"
 
 
+def saved_machine(path):
+    """Return a path at which there is a classifier."""
+    tw.save(fitted(tw.STwinSVC), path)
+    return path
+
+
 def a_corpus():
-    """Return a folder that is a corpus."""
-    tw.Corpus.build(graph_file(), "corpus")
+    """Return a folder that is a corpus of graphs with a target."""
+    arrow, tables = (importlib.import_module(name) for name in ("pyarrow", "pyarrow.parquet"))
+    tables.write_table(arrow.table({"ends": [[0, 1, 1, 2], [0, 1]], "y": [0, 1]}), "graphs.parquet")
+    tw.Corpus.build("graphs.parquet", "corpus")
     return "corpus"
 
 

@@ -54,7 +54,7 @@ def test_result_does_not_depend_on_workers(small, tmp_path):
 
 def test_ranges_of_keys_do_not_change_the_result(small, tmp_path, monkeypatch):
     whole = small.dedup(tmp_path / "whole", workers=1)
-    monkeypatch.setattr("twinwl.corpus.key_groups._BYTES_PER_ENTRY", 1 << 23)  # some 85 entries fit
+    monkeypatch.setattr("twinwl.corpus.key_groups.BYTES_PER_ENTRY", 1 << 23)  # some 85 entries fit
     ranges = []
     cut = small.dedup(tmp_path / "cut", workers=1, on_event=lambda event: ranges.append(event.get("stage")))
     assert ranges.count("group") > 20
@@ -62,18 +62,18 @@ def test_ranges_of_keys_do_not_change_the_result(small, tmp_path, monkeypatch):
 
 
 def test_keys_that_crowd_into_one_range_are_split_further(tmp_path):
-    from twinwl.corpus.key_groups import _ranges  # noqa: PLC0415
+    from twinwl.corpus.key_groups import ranges_of  # noqa: PLC0415
 
     words = np.sort(np.random.default_rng(0).integers(0, 1 << 40, 1000).astype(np.uint64))
     np.save(tmp_path / "sorted.npy", np.stack([words] * 4))
-    found = _ranges([str(tmp_path / "sorted.npy")], 1000, 100)
+    found = ranges_of([str(tmp_path / "sorted.npy")], 1000, 100)
     assert max(size for _, _, size in found) <= 100
     assert sum(size for _, _, size in found) == 1000
     assert found[0][0] == 0
     assert found[-1][1] == 1 << 64
     same = np.full(1000, 7, np.uint64)
     np.save(tmp_path / "sorted.npy", np.stack([same] * 4))
-    assert max(size for _, _, size in _ranges([str(tmp_path / "sorted.npy")], 1000, 100)) == 1000
+    assert max(size for _, _, size in ranges_of([str(tmp_path / "sorted.npy")], 1000, 100)) == 1000
 
 
 def test_many_copies_of_one_graph_are_one_entry_per_shard(tmp_path):

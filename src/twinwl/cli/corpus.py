@@ -13,7 +13,8 @@ from twinwl.terminal import aligned, new_console, one_line, say
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["register"]
+__all__ = ["Address", "Engine", "Events", "Folder", "Fresh", "Memory", "Output", "Workers", "register"]
+__all__ += ["running_of"]
 
 EPILOG_OF_BUILD = """
 Rows that cannot be read are set aside in DIR/errors, with file, row and reason. \
@@ -73,6 +74,9 @@ _app = typer.Typer(
 
 def register(app: typer.Typer) -> None:
     """Add the subcommands to the command line."""
+    from twinwl.cli.corpus_models import register as register_models  # noqa: PLC0415  (it needs what is here)
+
+    register_models(_app)
     app.add_typer(_app, name="corpus")
 
 
@@ -128,7 +132,7 @@ def build(  # noqa: PLR0917  (all but the first are options)
         directed=directed,
         rows_per_shard=rows_per_shard,
         fresh=fresh,
-        **_running(engine, workers, address, memory, json),
+        **running_of(engine, workers, address, memory, json),
     )
     if json:
         return
@@ -154,7 +158,7 @@ def dedup(
     from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
 
     corpus = Corpus(folder)
-    found = corpus.dedup(output, fresh=fresh, **_running(engine, workers, address, memory, json))
+    found = corpus.dedup(output, fresh=fresh, **running_of(engine, workers, address, memory, json))
     if not json:
         spare = len(corpus) - len(found)
         say(f"{len(corpus):,} graphs, {len(found):,} distinct, {spare:,} duplicates: {output}")
@@ -182,7 +186,7 @@ def overlap(
     from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
 
     found = Corpus(first).overlap(
-        Corpus(second), output, fresh=fresh, **_running(engine, workers, address, memory, json)
+        Corpus(second), output, fresh=fresh, **running_of(engine, workers, address, memory, json)
     )
     if json:
         return
@@ -226,7 +230,7 @@ def hash_graphs(
         for name, digest in corpus.hashes():
             say(dumps({"hash": digest, "name": name}) if json else f"{digest}  {one_line(name)}")
         return
-    shards = corpus.hash(output, fresh=fresh, **_running(engine, workers, address, memory, json))
+    shards = corpus.hash(output, fresh=fresh, **running_of(engine, workers, address, memory, json))
     if not json:
         say(f"{len(corpus):,} hashes in {len(shards):,} shards: {output}")
 
@@ -299,9 +303,10 @@ def info(folder: Folder, json: Json = False) -> None:
 _LABELS_SHOWN = 12
 
 
-def _running(
+def running_of(
     engine: str, workers: int | None, address: str | None, memory: str, json: bool
 ) -> dict[str, Any]:
+    """Return the options of running as arguments of the methods of `Corpus`."""
     return {
         "engine": engine,
         "workers": workers,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from twinwl.arguments import (
     Constraint,
     checked,
     foreign_array,
+    instance,
     integer,
     is_a,
+    items,
     one_of,
 )
 from twinwl.corpus.building import build_corpus
@@ -40,10 +42,12 @@ if TYPE_CHECKING:
     from twinwl.corpus.comparing import Overlap
     from twinwl.corpus.key_groups import Part
     from twinwl.graphs.batch import GraphBatch
+    from twinwl.stwin.vectorizer import STwinVectorizer
 
 __all__ = ["Corpus"]
 
 Event = "Callable[[dict[str, Any]], object]"
+Estimator = TypeVar("Estimator")
 _MOST_SHOWN = 10**7
 
 
@@ -284,6 +288,127 @@ class Corpus:
             tasks = [task_of(part, path, (part, str(path))) for part in parts]
             job.finish(job.run("hash", hash_shard, tasks, (self.manifest["columns"],)))
             return [task.output for task in tasks]
+
+    def features(
+        self,
+        output: str | Path,
+        vectorizer: STwinVectorizer | None = None,
+        *,
+        fresh: bool = False,
+        engine: str = "local",
+        workers: int | None = None,
+        address: str | None = None,
+        memory: int | str = "1GiB",
+        progress: bool | None = None,
+        on_event: Callable[[dict[str, Any]], object] | None = None,
+    ) -> STwinVectorizer:
+        """Write STwin features with one vocabulary for all graphs; return the fitted vectorizer.
+
+        ``output/vocabulary.twinwl`` is that vectorizer, for `STwinVectorizer.from_vocabulary`. The shards
+        have ``id``, the other columns, and the nonzero entries of each graph: ``columns`` and ``values``.
+        `twinwl.corpus.features.read_features` returns one as a SciPy matrix.
+
+        Parameters
+        ----------
+        output
+            A new or empty folder, or one to go on with.
+        vectorizer
+            Its parameters decide; ``min_df`` has to be a number of graphs. None is ``STwinVectorizer()``.
+        fresh, engine, workers, address, memory, progress, on_event
+            As in `build`.
+
+        Returns
+        -------
+        STwinVectorizer
+            Fitted.
+        """
+        from twinwl.corpus.features import features_of  # noqa: PLC0415
+        from twinwl.stwin.vectorizer import STwinVectorizer as Vectorizer  # noqa: PLC0415
+
+        running = _running(engine, workers, address, memory, progress, on_event)
+        chosen = (
+            Vectorizer() if vectorizer is None else checked("vectorizer", vectorizer, instance(Vectorizer))
+        )
+        path = Path(checked("output", output, PATH))
+        fresh = checked("fresh", fresh, FLAG)
+        return features_of(self.folder, self.manifest, path, chosen, running, fresh=fresh)
+
+    def train(
+        self, estimator: Estimator, target: str | Iterable[str], *, memory: int | str = "1GiB"
+    ) -> Estimator:
+        """Train an `STwinClassifier` or `STwinRegressor` on the graphs that have a target.
+
+        Graphs are read shard by shard; features are kept in temporary files. Graphs are held out to choose
+        the epoch by a hash of their keys, so copies of a graph are on the same side. Where all features fit
+        into a quarter of the memory, the result is that of ``fit`` in memory with the same graphs held out,
+        to the bit. Otherwise mini-batches are drawn from as many shards at a time as fit, chosen at random.
+
+        Parameters
+        ----------
+        estimator
+            What to train; it is returned.
+        target
+            Name of a column, or of several, for a model of several tasks.
+        memory
+            Bytes for this process.
+
+        Returns
+        -------
+        STwinClassifier or STwinRegressor
+            The estimator, fitted.
+        """
+        from twinwl.corpus.models import train_on_corpus  # noqa: PLC0415
+
+        names = [target] if is_a(target, str) else items("target", target, "a name, or a list of names")
+        running = _running("local", 1, None, memory, None, None)
+        listed = [checked("target", name, NAME) for name in names]
+        train_on_corpus(self.folder, self.manifest, estimator, listed, int(running.memory) // 4)
+        return estimator
+
+    def predict(
+        self,
+        model: str | Path,
+        output: str | Path,
+        *,
+        proba: bool = False,
+        fresh: bool = False,
+        engine: str = "local",
+        workers: int | None = None,
+        address: str | None = None,
+        memory: int | str = "1GiB",
+        progress: bool | None = None,
+        on_event: Callable[[dict[str, Any]], object] | None = None,
+    ) -> list[Path]:
+        """Write the predictions of a model to Parquet shards with ``id`` and all columns of the input.
+
+        Parameters
+        ----------
+        model
+            A model file.
+        output
+            A new or empty folder, or one to go on with.
+        proba
+            Whether to add the probability of each class.
+        fresh, engine, workers, address, memory, progress, on_event
+            As in `build`.
+
+        Returns
+        -------
+        list of Path
+            The shards.
+        """
+        from twinwl.corpus.models import predict_corpus  # noqa: PLC0415
+
+        running = _running(engine, workers, address, memory, progress, on_event)
+        return predict_corpus(
+            self.folder,
+            self.manifest,
+            Path(checked("model", model, PATH)),
+            Path(checked("output", output, PATH)),
+            running,
+            proba=checked("proba", proba, FLAG),
+            fresh=checked("fresh", fresh, FLAG),
+        )
 
     def hashes(self) -> Iterator[tuple[str, str]]:
         """Compute the hash of each graph, in order.

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64, UInt64
     from twinwl.corpus.jobs import Job
 
-__all__ = ["Learnt", "Part", "group_keys", "learnt_by", "parts_of", "task_of"]
+__all__ = ["BYTES_OF_PROCESS", "BYTES_PER_ENTRY", "Learnt", "Part", "group_keys", "learnt_by", "parts_of"]
+__all__ += ["ranges_of", "save_array", "slices_of", "task_of"]
 
-_BYTES_PER_ENTRY = 200  # of a range: the arrays of an entry, a copy in order, and what sorting needs
-_BYTES_OF_PROCESS = 350 << 20  # Python, its libraries, and one shard
+BYTES_PER_ENTRY = 200  # of a range: the arrays of an entry, a copy in order, and what sorting needs
+BYTES_OF_PROCESS = 350 << 20  # Python, its libraries, and one shard
 _CHECKED = 64  # graphs of each shard whose keys are computed again
 _END = 1 << 64
 
@@ -100,11 +101,11 @@ def group_keys(
     ]
     entries = job.run("sort", sort_keys, tasks)
     paths = [str(file) for file in files]
-    most = max(1, (int(job.running.memory) - _BYTES_OF_PROCESS) // _BYTES_PER_ENTRY)
+    most = max(1, (int(job.running.memory) - BYTES_OF_PROCESS) // BYTES_PER_ENTRY)
     n_rows = [entry["entries"] for entry in entries]
     grouped = []
     tasks = []
-    for low, high, count in _ranges(paths, sum(n_rows), most):
+    for low, high, count in ranges_of(paths, sum(n_rows), most):
         out = job.work(f"groups-{low:016x}-{high - 1:016x}.npy")
         grouped.append(str(out))
         tasks.append(Task(out.name, digest, (low, high, str(out)), count, out))
@@ -130,7 +131,7 @@ def sort_keys(part: Part, out: str, types: Mapping[str, str]) -> dict[str, Any]:
     found = np.stack(
         [keys[first, 0], keys[first, 1], (first + part.first).view(np.uint64), counts.view(np.uint64)]
     )
-    _save(out, found)
+    save_array(out, found)
     return {"entries": len(first), "rows": n}
 
 
@@ -144,12 +145,13 @@ def _runs(keys: UInt64) -> tuple[Int64, Int64, Int64]:
     return order, starts, np.diff(starts, append=len(keys))
 
 
-def _save(path: str, array: np.ndarray[Any, Any]) -> None:
+def save_array(path: str, array: np.ndarray[Any, Any]) -> None:
+    """Write an array atomically."""
     with written(Path(path)) as stream:
         np.save(stream, array)
 
 
-def _ranges(paths: Sequence[str], n_entries: int, most: int) -> list[tuple[int, int, int]]:
+def ranges_of(paths: Sequence[str], n_entries: int, most: int) -> list[tuple[int, int, int]]:
     """Return ranges of the first word with at most so many entries, where that can be, and their sizes."""
     bits = max(0, -(-n_entries // most) - 1).bit_length()
     cuts = [place << 64 - bits for place in range((1 << bits) + 1)]
@@ -173,16 +175,20 @@ def _entries_before(paths: Sequence[str], cuts: Sequence[int]) -> Int64:
     return total
 
 
-def group_range(low: int, high: int, out: str, paths: Sequence[str], split: int | None) -> dict[str, Any]:
-    """Group the entries of a range; write row, partner and number of each, shape (3, n), by row."""
+def slices_of(paths: Sequence[str], low: int, high: int) -> list[UInt64]:
+    """Return the entries of each file whose first word is in a range."""
     slices = []
     for path in paths:
         entries = np.load(path, mmap_mode="r")
         bounds = [0 if low == 0 else int(np.searchsorted(entries[0], np.uint64(low)))]
         bounds.append(entries.shape[1] if high == _END else int(np.searchsorted(entries[0], np.uint64(high))))
         slices.append(np.array(entries[:, bounds[0] : bounds[1]]))
-    joined = np.concatenate(slices, axis=1)
-    del slices
+    return slices
+
+
+def group_range(low: int, high: int, out: str, paths: Sequence[str], split: int | None) -> dict[str, Any]:
+    """Group the entries of a range; write row, partner and number of each, shape (3, n), by row."""
+    joined = np.concatenate(slices_of(paths, low, high), axis=1)
     order, starts, lengths = _runs(joined[:2].T)  # stable: within a run, entries stay in the order of rows
     rows, counts = joined[2:, order].view(np.int64)
     del joined, order
@@ -193,7 +199,7 @@ def group_range(low: int, high: int, out: str, paths: Sequence[str], split: int 
         told = {"groups": len(starts), "largest": int(totals.max(initial=0))}
     else:
         learnt, told = _across(rows, counts, group, len(starts), split)
-    _save(out, learnt[:, np.argsort(learnt[0])])
+    save_array(out, learnt[:, np.argsort(learnt[0])])
     return told
 
 

@@ -160,6 +160,11 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
             ``n_iter``, ``features``, ``edge_labels``, ``initial`` or ``readout``: what the vocabulary is
             expected to have.
 
+        Returns
+        -------
+        STwinVectorizer
+            Fitted.
+
         Raises
         ------
         TwinWLError

@@ -1,0 +1,215 @@
+"""``twinwl corpus features``, ``train`` and ``predict``: models of graphs beyond memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from twinwl.cli.corpus import (
+    Address,
+    Engine,
+    Events,
+    Folder,
+    Fresh,
+    Memory,
+    Output,
+    Workers,
+    running_of,
+)
+from twinwl.cli.options import (
+    OUTPUT,
+    EdgeLabels,
+    ModelFile,
+    ReadoutsOfFeatures,
+    among,
+    checked_readouts,
+    file_option,
+)
+from twinwl.terminal import say
+
+__all__ = ["register"]
+
+EPILOG_OF_FEATURES = """
+OUT/shards has one Parquet file per shard, with id, all other columns, and the nonzero entries of each \
+graph as two lists, columns and values. OUT/vocabulary.twinwl is the vectorizer: \
+[cyan]tw.STwinVectorizer.from_vocabulary[/] encodes other graphs with it.
+
+[bold]Example[/]
+
+$ twinwl corpus features library -o features --min-df 10 --features joint
+"""
+EPILOG_OF_TRAIN = """
+A network on STwin features, as [cyan]twinwl train[/] trains it, from mini-batches of the shards. Rows \
+without a target are left out. A tenth of the graphs is held out to choose the epoch, by a hash of their \
+keys, so that copies of a graph are on the same side. --target a,b,c trains one model of several targets.
+
+[bold]Example[/]
+
+$ twinwl corpus train library -o model.twinwl --target active --min-df 5
+"""
+EPILOG_OF_PREDICT = """
+OUT/shards has one Parquet file per shard, with id, all other columns, and the prediction. Rows that were \
+set aside when the corpus was built are not in it.
+
+[bold]Example[/]
+
+$ twinwl corpus predict model.twinwl library -o predictions --proba
+"""
+
+Rounds = Annotated[int, typer.Option(min=0, help="Rounds of twin passing.")]
+Counting = Annotated[
+    str,
+    typer.Option(
+        "--features",
+        metavar="KIND",
+        help="size: sums of rooted sizes by colour; count: plain WL; joint: counts of (colour, readout).",
+        callback=among("features"),
+    ),
+]
+Initial = Annotated[
+    str, typer.Option(metavar="label|degree", help="Colours of round 0.", callback=among("initial"))
+]
+FewestGraphs = Annotated[
+    int, typer.Option("--min-df", min=1, help="Drop columns that occur in fewer graphs.")
+]
+MostColumns = Annotated[
+    int | None, typer.Option("--max-features", min=1, help="Keep the most frequent columns only.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the subcommands to ``twinwl corpus``."""
+    app.command(epilog=EPILOG_OF_FEATURES)(features)
+    app.command(epilog=EPILOG_OF_TRAIN)(train)
+    app.command(epilog=EPILOG_OF_PREDICT)(predict)
+
+
+def features(  # noqa: PLR0917  (options)
+    folder: Folder,
+    output: Output,
+    n_iter: Rounds = 3,
+    counting: Counting = "size",
+    readout: ReadoutsOfFeatures = None,
+    edge_labels: EdgeLabels = False,
+    initial: Initial = "label",
+    min_df: FewestGraphs = 1,
+    max_features: MostColumns = None,
+    fresh: Fresh = False,
+    json: Events = False,
+    engine: Engine = "local",
+    workers: Workers = None,
+    address: Address = None,
+    memory: Memory = "1GiB",
+) -> None:
+    """Turn graphs into sparse STwin features, with one vocabulary."""
+    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.stwin.vectorizer import STwinVectorizer  # noqa: PLC0415
+
+    readouts = checked_readouts(readout, counting)
+    wanted = STwinVectorizer(n_iter, counting, edge_labels, initial, min_df, max_features, readout=readouts)
+    corpus = Corpus(folder)
+    fitted = corpus.features(
+        output, wanted, fresh=fresh, **running_of(engine, workers, address, memory, json)
+    )
+    if not json:
+        say(f"{len(corpus):,} graphs × {fitted.n_features_out_:,} columns: {output}")
+
+
+def train(  # noqa: PLR0917
+    folder: Folder,
+    output: Annotated[Path, file_option("File to write, for example model.twinwl.", *OUTPUT)],
+    target: Annotated[
+        str, typer.Option(metavar="COL", help="Column to predict; several: a,b,c.", show_default=False)
+    ],
+    task: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|classification|regression",
+            help="Predict classes or numbers; auto decides by the targets.",
+            callback=among("task"),
+        ),
+    ] = "auto",
+    n_iter: Rounds = 3,
+    counting: Counting = "size",
+    readout: ReadoutsOfFeatures = None,
+    edge_labels: EdgeLabels = False,
+    initial: Initial = "label",
+    min_df: FewestGraphs = 1,
+    max_features: MostColumns = None,
+    balanced: Annotated[
+        bool, typer.Option("--balanced", help="Give every class the same weight (classification).")
+    ] = False,
+    epochs: Annotated[int, typer.Option(min=1, help="Largest number of epochs.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
+    memory: Memory = "1GiB",
+) -> None:
+    """Train a classifier or regressor on a corpus and write it to a file."""
+    from twinwl.cli.output_files import MODELS, check_output  # noqa: PLC0415
+    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
+    from twinwl.corpus.models import targets_in  # noqa: PLC0415
+    from twinwl.errors import TwinWLError  # noqa: PLC0415
+    from twinwl.evaluation.tasks import task_of  # noqa: PLC0415
+
+    check_output(output, MODELS, or_unknown=True)
+    corpus = Corpus(folder)
+    names = [target] if target in corpus.manifest["columns"] else target.split(",")
+    found = targets_in(corpus.folder, corpus.manifest, names)
+    chosen = task_of(found.y, task, target, names if len(names) > 1 else ())
+    say(f"{len(found.rows):,} of {len(corpus):,} graphs have a target")
+    say(f"Task: {chosen}")
+    if balanced and chosen.name == "regression":
+        raise TwinWLError("--balanced is for classes, and the model predicts numbers; leave it out")
+    from twinwl.files.model_files import save  # noqa: PLC0415
+    from twinwl.stwin.classifier import STwinClassifier  # noqa: PLC0415  (torch)
+    from twinwl.stwin.regressor import STwinRegressor  # noqa: PLC0415
+
+    parameters: dict[str, Any] = {
+        "n_iter": n_iter,
+        "features": counting,
+        "readout": checked_readouts(readout, counting),
+        "edge_labels": edge_labels,
+        "initial": initial,
+        "min_df": min_df,
+        "max_features": max_features,
+        "max_epochs": epochs,
+        "random_state": seed,
+    }
+    model = (
+        STwinRegressor(**parameters)
+        if chosen.name == "regression"
+        else STwinClassifier(**parameters, class_weight="balanced" if balanced else None)
+    )
+    corpus.train(model, names, memory=memory)
+    save(model, output)
+    history = model.history_
+    held = 0 if model.held_out_ is None else len(model.held_out_)
+    figures = ", ".join(history.figures())
+    say(f"{held:,} graphs held out; after {len(history.train_loss)} epochs: {figures}")
+    say(f"Model written to {output} ({output.stat().st_size / 1e3:,.0f} kB)")
+
+
+def predict(
+    model: ModelFile,
+    folder: Folder,
+    output: Output,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Add the probability of each class (classifiers).")
+    ] = False,
+    fresh: Fresh = False,
+    json: Events = False,
+    engine: Engine = "local",
+    workers: Workers = None,
+    address: Address = None,
+    memory: Memory = "1GiB",
+) -> None:
+    """Predict the class, or the number, of each graph of a corpus."""
+    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
+
+    corpus = Corpus(folder)
+    corpus.predict(
+        model, output, proba=proba, fresh=fresh, **running_of(engine, workers, address, memory, json)
+    )
+    if not json:
+        say(f"{len(corpus):,} predictions, one file per shard in {output / 'shards'}")
