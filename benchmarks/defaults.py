@@ -1,0 +1,247 @@
+"""The choice of defaults: kernels, rounds and penalties of ``STwinSVC``, compared as docs/choosing.md says.
+
+Run as ``python benchmarks/defaults.py [--group check]``. For each data set, seed and fold, every kernel and
+every C is scored on the inner folds of the training part and, trained on all of it, on the test fold. The
+candidates only differ in which of these they may choose from, by the inner score. What is in
+results/defaults.jsonl is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from scipy import sparse
+from scipy.sparse.csgraph import shortest_path
+
+import twinwl as tw
+from twinwl.estimators.svm import inner_folds, make_svc
+from twinwl.estimators.targets import Targets
+from twinwl.evaluation.folds import folds_of
+from twinwl.evaluation.significance import compare_scores, p_value_text
+from twinwl.stwin.features import stwin_features
+from twinwl.stwin.similarity import Similarity, own_sums, similarities_by_rounds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from twinwl.arrays import Float64
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.evaluation.folds import Fold
+
+GROUPS = {
+    "development": ["MUTAG", "PTC_MR", "IMDB-BINARY", "BACE", "DD", "NCI1"],
+    "check": ["TWINS", "EXP", "BBBP", "ClinTox", "NCI109", "Mutagenicity"],
+}
+TARGETS = {"ClinTox": "CT_TOX"}
+ROUNDS = range(6)
+PENALTIES = [0.1, 1.0, 3.0, 10.0, 100.0]
+WIDTHS = [0.25, 1.0, 4.0]
+SEEDS = range(3)
+OUT = Path(__file__).parent / "results" / "defaults.jsonl"
+console = Console(width=170)
+
+
+class Candidate(NamedTuple):
+    """What may be chosen from: prefixes of names of kernels, and rounds."""
+
+    kernels: tuple[str, ...]
+    rounds: range = ROUNDS
+
+    def takes(self, kernel: str) -> bool:
+        """Return whether a kernel is one of them."""
+        name, _, number = kernel.partition(" ")  # of rounds, or a width, which has a point
+        return name in self.kernels and (not number.isdigit() or int(number) in self.rounds)
+
+
+REFERENCE = "1-WL"
+CANDIDATES = {
+    REFERENCE: Candidate(("count",)),
+    "size, 2-5": Candidate(("size",), range(2, 6)),
+    "size": Candidate(("size",)),
+    "joint, 2-5": Candidate(("joint",), range(2, 6)),
+    "joint": Candidate(("joint",)),
+    "count or joint": Candidate(("count", "joint")),
+    "any of three": Candidate(("count", "size", "joint")),
+    "count: mean of rounds": Candidate(("mean-count",)),
+    "joint: mean of rounds": Candidate(("mean-joint",)),
+    "count: RBF": Candidate(("rbf-count",)),
+    "joint: RBF": Candidate(("rbf-joint",)),
+    "views: RBF": Candidate(("rbf-views",)),
+    "joint with edge labels": Candidate(("edges-joint",)),
+}
+
+
+def main() -> None:
+    """Run what is missing and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--group", choices=list(GROUPS), default="development")
+    parser.add_argument("--sets", nargs="*", help="some of the group only")
+    parser.add_argument("--kernels", nargs="*", help="names of kernels without rounds (default: all)")
+    parser.add_argument("--out", type=Path, default=OUT)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    names = [name for name in GROUPS[options.group] if not options.sets or name in options.sets]
+    for name in names:
+        _run(name, options.kernels, options.out)
+    _print(names, _rows(options.out))
+
+
+def _run(name: str, wanted: list[str] | None, out: Path) -> None:
+    done = {(row["seed"], row["fold"], row["kernel"]) for row in _rows(out) if row["dataset"] == name}
+    data = tw.load_dataset(name, target=TARGETS.get(name))
+    folds = {(seed, place): fold for seed in SEEDS for place, fold in enumerate(folds_of(data, seed=seed))}
+    for kernel, similarities in _kernels(data, wanted):
+        missing = [(seed, place) for seed, place in folds if (seed, place, kernel) not in done]
+        rows = [
+            {"dataset": name, "seed": seed, "fold": place, "kernel": kernel}
+            | _scores(data, similarities, folds[seed, place], seed)
+            for seed, place in missing
+        ]
+        if rows:
+            with out.open("a") as file:
+                file.writelines(json.dumps(row) + "\n" for row in rows)
+            console.print(f"{name}, {kernel}: {np.mean([max(row['test']) for row in rows]):.4f}")
+
+
+def _scores(data: Dataset, similarities: Float64, fold: Fold, seed: int) -> dict[str, list[float]]:
+    """Return, for each C, the score on inner folds and on the test fold."""
+    train, test = fold.training_part, fold.test
+    groups = None if data.groups is None else data.groups[train]
+    targets = Targets.of(data.targets[train], len(train), None, None, groups)
+    machine = make_svc(targets)
+    own = np.ascontiguousarray(similarities[np.ix_(train, train)])
+    inner = machine.held_out(own, targets, PENALTIES, inner_folds(targets, 5, seed), None)
+    found = []
+    for penalty in PENALTIES:
+        vectors = machine.learnt(own, targets, penalty)
+        decisions = vectors.decisions(similarities[np.ix_(test, train[vectors.rows])])
+        codes = decisions > 0 if decisions.ndim == 1 else decisions.argmax(axis=1)
+        found.append(float((targets.classes[codes.astype(int)] == data.targets[test]).mean()))
+    return {"inner": [targets.score(decisions) for decisions in inner], "test": found}
+
+
+def _kernels(data: Dataset, wanted: list[str] | None) -> Iterator[tuple[str, Float64]]:  # noqa: C901
+    """Yield named kernel matrices of all graphs."""
+
+    def asked(*names: str) -> bool:
+        return not wanted or bool(set(names) & set(wanted))
+
+    means: dict[str, Float64] = {}
+    for kind in ("count", "size", "joint"):
+        if asked(kind, f"mean-{kind}", f"rbf-{kind}", "rbf-views"):
+            means[kind] = np.zeros((len(data.graphs),) * 2)
+            for h, similarities in _by_rounds(data.graphs, kind):
+                means[kind] += similarities / len(ROUNDS)
+                if asked(kind):
+                    yield f"{kind} {h}", similarities
+    for kind in ("count", "joint"):
+        if asked(f"mean-{kind}"):
+            yield f"mean-{kind}", means[kind]
+        if asked(f"rbf-{kind}"):
+            yield from ((f"rbf-{kind} {width}", np.exp(width * (means[kind] - 1))) for width in WIDTHS)
+    if asked("edges-joint"):
+        for h, similarities in _by_rounds(
+            data.graphs, "joint", edge_labels=data.graphs.edge_labels is not None
+        ):
+            yield f"edges-joint {h}", similarities
+    if asked("rbf-views"):
+        ringed = _with_ring_labels(data.graphs)
+        ring = sum(similarities / len(ROUNDS) for _, similarities in _by_rounds(ringed, "joint"))
+        views = [*means.values(), ring, _distance_pairs(data.graphs)]
+        mean = sum(views) / len(views)
+        yield from ((f"rbf-views {width}", np.exp(width * (mean - 1))) for width in WIDTHS)
+
+
+def _by_rounds(
+    graphs: tw.GraphBatch, kind: str, *, edge_labels: bool = False
+) -> Iterator[tuple[int, Float64]]:
+    encoding = stwin_features(graphs, max(ROUNDS), kind, edge_labels=edge_labels)
+    return similarities_by_rounds(encoding, tuple(ROUNDS), "minmax", normalize=True)
+
+
+def _with_ring_labels(graphs: tw.GraphBatch) -> tw.GraphBatch:
+    """Return the graphs with labels (label, whether the node is on a cycle)."""
+    on_cycle = np.zeros(graphs.n_nodes, np.int32)
+    for first, graph in zip(graphs.graph_ptr, graphs.to_igraph(), strict=False):
+        inside = np.ones(graph.ecount(), bool)
+        inside[graph.bridges()] = False
+        ends = np.array(graph.get_edgelist(), int).reshape(-1, 2)[inside]
+        on_cycle[first + ends.ravel()] = 1
+    vocabulary = [(label, ring) for label in graphs.node_vocabulary for ring in (False, True)]
+    return graphs._with(node_labels=2 * graphs.node_labels + on_cycle, node_vocabulary=tuple(vocabulary))  # noqa: SLF001
+
+
+def _distance_pairs(graphs: tw.GraphBatch) -> Float64:
+    """Return the min-max kernel of counts of (label, label, distance)."""
+    n_labels = len(graphs.node_vocabulary)
+    keys, counts = [], []
+    for low, high in zip(graphs.graph_ptr[:-1], graphs.graph_ptr[1:], strict=True):
+        indptr = graphs.indptr[low : high + 1]
+        indices = graphs.indices[indptr[0] : indptr[-1]] - low
+        arcs = sparse.csr_matrix(
+            (np.ones(len(indices)), indices, indptr - indptr[0]), shape=(high - low,) * 2
+        )
+        distance = shortest_path(arcs, unweighted=True)
+        labels = graphs.node_labels[low:high].astype(np.int64)
+        first, second = np.minimum.outer(labels, labels), np.maximum.outer(labels, labels)
+        reached = np.isfinite(distance)
+        key = (distance[reached].astype(np.int64) * n_labels + first[reached]) * n_labels + second[reached]
+        found, times = np.unique(key, return_counts=True)
+        keys.append(found)
+        counts.append(times)
+    columns = np.unique(np.concatenate(keys), return_inverse=True)[1]
+    indptr = np.concatenate([[0], np.cumsum([len(found) for found in keys])])
+    matrix = sparse.csr_matrix((np.concatenate(counts).astype(np.float64), columns, indptr))
+    return Similarity(matrix, "minmax", normalize=True).of(matrix, own_sums(matrix, "minmax"))
+
+
+def _rows(out: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+
+
+def _chosen(rows: list[dict[str, object]], candidate: Candidate) -> dict[tuple[int, int], float]:
+    """Return the test score of what a candidate chooses, by seed and fold."""
+    best: dict[tuple[int, int], tuple[float, float]] = {}
+    for row in rows:
+        if candidate.takes(row["kernel"]):
+            for inner, test in zip(row["inner"], row["test"], strict=True):
+                place = row["seed"], row["fold"]
+                if place not in best or inner > best[place][0]:  # in a tie the first kernel, the smallest C
+                    best[place] = inner, test
+    return {place: test for place, (_, test) in sorted(best.items())}
+
+
+def _print(names: list[str], rows: list[dict[str, object]]) -> None:
+    by_set = defaultdict(list)
+    for row in rows:
+        by_set[row["dataset"]].append(row)
+    table = Table(title="accuracy in %, difference to 1-WL and p of the corrected t-test, means of all folds")
+    table.add_column("candidate")
+    for name in [*names, "mean"]:
+        table.add_column(name, justify="right")
+    reference = {name: _chosen(by_set[name], CANDIDATES[REFERENCE]) for name in names}
+    for title, candidate in CANDIDATES.items():
+        cells, means = [], []
+        for name in names:
+            found = _chosen(by_set[name], candidate)
+            if not found or found.keys() != reference[name].keys():
+                cells.append(f"({len(found)} folds)")
+                continue
+            compared = compare_scores(list(found.values()), list(reference[name].values()), test_share=1 / 9)
+            means.append((100 * np.mean(list(found.values())), 100 * compared.difference))
+            cells.append(f"{means[-1][0]:.1f} {means[-1][1]:+.1f} {p_value_text(compared.t_p_value)[4:]}")
+        mean = "{:.2f} {:+.2f}".format(*np.mean(means, axis=0)) if len(means) == len(names) else ""
+        table.add_row(title, *cells, mean)
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()
