@@ -16,7 +16,8 @@ pytest.importorskip("torch", reason="needs torch")
 
 @pytest.fixture(scope="module", params=["stwin", "stwin-svc", "ntwin"])
 def model(request, tmp_path_factory):
-    return trained(tmp_path_factory.mktemp("model"), "--method", request.param)
+    rounds = [] if request.param == "ntwin" else ["--n-iter", "2"]
+    return trained(tmp_path_factory.mktemp("model"), "--method", request.param, *rounds)
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,7 @@ def test_text_draws_branches_with_edge_labels_and_merges_equal_ones():
 
 def test_joint_columns_tell_the_size():
     vectorizer = STwinVectorizer(1, "joint").fit([[(0, 1), (1, 2)]])
-    assert str(vectorizer.explain_column(2)).startswith("•   (3 nodes within 1 steps)")
+    assert str(vectorizer.explain_column(2)).startswith("•   (rooted size 3, radius 1)")
 
 
 def test_networkx_tree_leads_away_from_the_root():

@@ -41,7 +41,7 @@ def test_it_is_the_kernel_and_the_machine_that_it_chose(base, n_classes):
     batch, y = noisy(60, n_classes=n_classes)
     train, test = batch[:40], batch[40:]
     model = STwinSVC(n_iter=(1, 2), C=(0.5, 5), base=base).fit(train, y[:40])
-    kernel = TwinKernel(model.n_iter_, base=base)
+    kernel = TwinKernel(model.n_iter_, model.features, base)
     machine = SVC(C=model.C_, kernel="precomputed").fit(kernel.fit_transform(train), y[:40])
     expected = machine.decision_function(kernel.transform(test))
     np.testing.assert_allclose(model.decision_function(test), expected, atol=1e-9)
@@ -53,7 +53,7 @@ def test_the_inner_choice_is_that_of_cross_validation():
     model = STwinSVC(n_iter=(0, 1, 3), C=(0.1, 1, 1000), random_state=3).fit(batch, y)
     folds = svm.inner_folds(Targets.of(y, len(y), None, None, None), 5, 3)
     for (n_iter, C), score in model.inner_scores_.items():
-        similarities = TwinKernel(n_iter, base="minmax").fit_transform(batch)
+        similarities = TwinKernel(n_iter, model.features, "minmax").fit_transform(batch)
         right = 0
         for learnt, held in folds:
             machine = SVC(C=C, kernel="precomputed")

@@ -98,7 +98,7 @@ def train(  # noqa: PLR0917  (the options of a command)
         str | None,
         typer.Option(
             metavar="KIND",
-            help="size, count or joint. \\[default: size]",
+            help="size, count or joint. \\[default: joint for stwin-svc, else size]",
             callback=among("features"),
             rich_help_panel="STwin",
         ),

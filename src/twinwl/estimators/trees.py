@@ -85,7 +85,7 @@ class RootedTree:
         object.__setattr__(self, "n_nodes", 1 + below)
 
     def __str__(self) -> str:
-        size = "" if self.size is None else f"   ({self.size} nodes within {self.depth} steps)"
+        size = "" if self.size is None else f"   (rooted size {self.size}, radius {self.depth})"
         lines = [f"{shown(self.label)}{size}", *_drawn(self)]
         if len(lines) > _MOST_LINES:
             lines[-1] = f"… ({self.n_nodes:,} nodes in all)"

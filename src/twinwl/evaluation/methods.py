@@ -228,8 +228,8 @@ _OF_GNN = {"layers": _DEPTHS, "hidden": [32, 64, 128]}
 register("stwin", _STWIN, grids=_BY_ROUNDS, regressor=_STWIN_NUMBERS)
 register("stwin-joint", _STWIN, fixed={"features": "joint"}, grids=_BY_ROUNDS, regressor=_STWIN_NUMBERS)
 register("wl", _STWIN, fixed={"features": "count"}, grids=_BY_ROUNDS, regressor=_STWIN_NUMBERS)
-register("stwin-svc", _SVC, regressor=_SVR)
-register("wl-svc", _SVC, fixed={"features": "count"}, regressor=_SVR)
+register("stwin-svc", _SVC, regressor=_SVR, version=2)
+register("wl-svc", _SVC, fixed={"features": "count"}, regressor=_SVR, version=2)
 register(
     "ntwin",
     _NTWIN,

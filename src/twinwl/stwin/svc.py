@@ -358,11 +358,12 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
 
     Parameters
     ----------
-    n_iter : int or sequence of int, default=(2, 3, 4, 5)
+    n_iter : int or sequence of int, default=(0, 1, 2, 3, 4, 5)
         Numbers of rounds to choose from.
-    C : float or sequence of float, default=(0.1, 1, 3, 10, 100, 1000)
-        Penalties to choose from, each from 1e-6 to 1e6.
-    features : {"count", "size", "joint"}, default="size"
+    C : float or sequence of float, default=(1, 3, 10)
+        Penalties to choose from, each from 1e-6 to 1e6. With other kernels than ``"minmax"`` larger ones may
+        be better.
+    features : {"count", "size", "joint"}, default="joint"
         As for `STwinVectorizer`.
     base : {"linear", "minmax", "intersection"}, default="minmax"
         As for `TwinKernel`.
@@ -440,9 +441,9 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
 
     def __init__(
         self,
-        n_iter: int | Sequence[int] = (2, 3, 4, 5),
-        C: float | Sequence[float] = (0.1, 1, 3, 10, 100, 1000),
-        features: str = "size",
+        n_iter: int | Sequence[int] = (0, 1, 2, 3, 4, 5),
+        C: float | Sequence[float] = (1, 3, 10),
+        features: str = "joint",
         base: str = "minmax",
         normalize: bool = True,
         edge_labels: bool = False,

@@ -70,7 +70,7 @@ def explain_all(
     >>> model = STwinSVC(n_iter=1, C=1.0).fit(graphs, ["ring", "chain"] * 5)
     >>> found = explain_all(model.explain, graphs, 2)
     >>> [(pattern.column.name, pattern.side, len(pattern.occurrences)) for pattern in found.patterns]
-    [('h1:c0', 'ring', 10), ('h1:c1', 'chain', 5)]
+    [('h1:c0:s3', 'ring', 10), ('h1:c1:s2', 'chain', 5)]
     """
     explanations: list[Explanation] = []
     occurrences: dict[str, list[Occurrence]] = defaultdict(list)
