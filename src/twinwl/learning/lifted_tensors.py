@@ -159,22 +159,15 @@ class NodeIndex(_Lifted):
     ----------
     matrix : function
         Returns the pooling matrix of a level, in CSR form: pointer, rows, counts.
-    into : NodeRows or None
-        What the sums stand for, where several groups have the same one; otherwise they are groups.
     """
 
     matrix: Callable[[int], tuple[Int64, Int64, Int64]]
-    into: NodeRows | None
 
     @staticmethod
-    def of(
-        groups: torch.Tensor,
-        matrix: Callable[[int], tuple[Int64, Int64, Int64]],
-        into: NodeRows | None = None,
-    ) -> NodeIndex:
+    def of(groups: torch.Tensor, matrix: Callable[[int], tuple[Int64, Int64, Int64]]) -> NodeIndex:
         """Return the index of nodes."""
         made: NodeIndex = groups.as_subclass(NodeIndex)
-        made.matrix, made.into = matrix, into
+        made.matrix = matrix
         return made
 
 
@@ -407,8 +400,6 @@ def _summed(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  #
     rows = source.plain
     flat = rows if rows.dim() == 2 else rows.reshape(len(rows), -1)  # noqa: PLR2004
     sums = pool(flat, *index.matrix(source.level)).reshape(-1, *rows.shape[1:])
-    if index.into is not None:
-        return ColourRows.of(sums, index.into, 0)
     missing = len(target) - len(sums)
     # Graphs without nodes at the end have no place in what PyG makes room for.
     sums = torch.cat([sums, sums.new_zeros(missing, *sums.shape[1:])]) if missing > 0 else sums[: len(target)]
