@@ -106,8 +106,8 @@ def _on_molecules(results: Results) -> Finding | None:
             "On real molecules a Twin is significantly better than 1-WL under the same classifier in "
             f"{len(better)} of {len(found)} comparisons"
             + (f" ({enumerated(said)})" if 0 < len(said) <= _FEW else "")
-            + f" and significantly worse in {len(worse)}; in all others it does not help as far as the folds can "
-            f"tell ({spread})."
+            + f" and significantly worse in {len(worse)}; in all others it does not help as far as the folds "
+            f"can tell ({spread})."
         )
     else:
         sentence = (
