@@ -79,8 +79,7 @@ class Running:
                 "half of that"
             )
         object.__setattr__(self, "memory", memory)
-        with engine_of(self.engine, self.workers, self.address):  # refuses wrong values
-            pass
+        engine_of(self.engine, self.workers, self.address)  # refuses wrong values, before any work
 
     def tell(self, event: dict[str, Any]) -> None:
         """Hand an event to the user's function."""
