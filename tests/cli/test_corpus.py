@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from twinwl.cli.app import app
+
+pytest.importorskip("pyarrow", reason="needs pyarrow")
+
+runner = CliRunner()
+
+
+def run(*arguments):
+    result = runner.invoke(app, ["corpus", *map(str, arguments)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    (tmp_path / "a.g6").write_text("Bw\nBW\nBg\nBw\nnonsense line\n")
+    result = run("build", tmp_path / "a.g6", "-o", tmp_path / "corpus", "--workers", 1)
+    assert result.exit_code == 0, result.output
+    assert "4 graphs in 1 shard" in result.output
+    assert "1 row set aside" in result.output
+    return tmp_path / "corpus"
+
+
+def test_dedup_counts_and_its_corpus_has_the_distinct_graphs(corpus, tmp_path):
+    result = run("dedup", corpus, "-o", tmp_path / "distinct", "--workers", 1)
+    assert "4 graphs, 2 distinct, 2 duplicates" in result.output
+    hashes = run("hash", tmp_path / "distinct", "--workers", 1).stdout.splitlines()
+    assert [line.rsplit("#")[-1] for line in hashes] == ["0", "1"]
+    assert hashes[1].startswith(
+        "twl2:3772b50e39eec530dc7d7307a0ce9aec"
+    )  # the path of three nodes, as in the README
+    overlap = run("overlap", corpus, tmp_path / "distinct", "--workers", 1)
+    assert "2 distinct graphs in common" in overlap.output
+
+
+def test_info_head_and_sample_describe_it(corpus):
+    info = json.loads(run("info", corpus, "--json").stdout)
+    assert (info["graphs"], info["errors"], info["nodes"], info["edges"]) == (4, 1, 12, 10)
+    assert run("head", corpus).exit_code == 0
+    assert run("sample", corpus, "--seed", 3).stdout == run("sample", corpus, "--seed", 3).stdout
+
+
+def test_a_finished_job_says_so_again_and_events_are_lines_of_json(corpus, tmp_path):
+    before = (corpus / "shards" / "part-00000.parquet").read_bytes()
+    result = run("build", tmp_path / "a.g6", "-o", corpus, "--workers", 1, "--json")
+    assert json.loads(result.stdout.splitlines()[-1])["rows"] == 4
+    assert (corpus / "shards" / "part-00000.parquet").read_bytes() == before
+
+
+def test_features_have_one_vocabulary(corpus, tmp_path):
+    result = run("features", corpus, "-o", tmp_path / "features", "--workers", 1)
+    assert "4 graphs × 9 columns" in result.output
+    assert (tmp_path / "features" / "vocabulary.twinwl").exists()
+
+
+def test_a_changed_input_and_what_is_no_corpus_are_refused(corpus, tmp_path):
+    (tmp_path / "a.g6").write_text("Bw\n")
+    result = run("build", tmp_path / "a.g6", "-o", corpus, "--workers", 1)
+    assert result.exit_code == 2
+    assert "--fresh" in result.output
+    for command in (["info"], ["head"], ["dedup", "-o", tmp_path / "out"]):
+        result = run(command[0], tmp_path, *command[1:])
+        assert result.exit_code == 2
+        assert "not a corpus" in result.output
