@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from twinwl.cli.app import app
+from twinwl.evaluation import methods
 
 ROOT = Path(__file__).parent.parent
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -58,6 +59,7 @@ def test_example_does_what_it_says(page, example, capsys, tmp_path, monkeypatch)
     if "torch" in example or page.name == "ntwin.md":
         pytest.importorskip("torch", reason="needs PyTorch")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(methods, "METHODS", dict(methods.METHODS))  # examples may register their own
     exec(compile(example, page.name, "exec"), {"__name__": "page"})  # noqa: S102  (our own text)
     promised = [text for line in PROMISE.findall(example) for text in line.split(" | ")]
     if page.name != "ladder.md":  # which prints tables

@@ -45,8 +45,10 @@ def check_fits(needed: int, max_memory: int | None, what: str, remedy: str) -> N
 
 def allowed_memory(max_memory: int | None) -> int:
     """Return the limit in bytes: half of the machine's memory if it is None."""
-    if max_memory is not None:
-        return max_memory
+    return _half_of_memory() if max_memory is None else max_memory
+
+
+def _half_of_memory() -> int:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, OSError, ValueError):  # no POSIX here

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from twinwl.cli.options import CHOICES
+from twinwl.engines.engine import ENGINES
 from twinwl.evaluation.tasks import TASKS
 from twinwl.graphs.atom_labels import ATOM_LEVELS, LADDER
 from twinwl.isomorphism.readouts import READOUTS
@@ -88,6 +89,8 @@ def test_an_error_comes_before_anything_heavy_is_loaded(line, tmp_path):
 def test_choices_are_those_of_the_library():
     known = {
         "atoms": ATOM_LEVELS,
+        "device": ("auto", "cpu", "cuda", "mps"),
+        "engine": ENGINES,
         "features": KINDS,
         "initial": INITIALS,
         "kernel_approximation": STwinSVC._constraints["kernel_approximation"][0].names,

@@ -121,9 +121,10 @@ def test_a_worker_that_does_not_end_is_killed(tmp_path, monkeypatch):
 
 
 SCRIPT = """
-import sys
+import signal, sys
 from tests.engines import tasks
 from twinwl.engines.engine import engine_of
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells switch off for what runs behind them
 with engine_of("local", workers=2) as engine:  # a script without a guard
     numbers = ((number,) for number in range(2, 40))
     for index, process in engine.run(tasks.write_shard, numbers, shared=(sys.argv[1], 0.5)):

@@ -31,7 +31,7 @@ def test_it_is_a_ridge_on_the_features_of_the_landmarks(base, n_components):
     graphs, y = noisy(60)
     train, test = graphs[:40], graphs[40:]
     model = approximate(base=base, n_components=n_components).fit(train, y[:40])
-    kernel = tw.TwinKernel(model.n_iter_, base=base)
+    kernel = tw.TwinKernel(model.n_iter_, model.features, base)
     K, landmarks = kernel.fit_transform(train), model.support_vectors_.rows
     values, vectors = np.linalg.eigh(K[np.ix_(landmarks, landmarks)])
     root = vectors @ np.diag([value**-0.5 if value > 1e-9 else 0 for value in values]) @ vectors.T
@@ -49,7 +49,7 @@ def test_it_is_a_ridge_on_the_features_of_the_landmarks(base, n_components):
 def test_with_all_graphs_as_landmarks_it_is_the_exact_kernel():
     graphs, y = distinct(30)
     model = approximate(n_iter=2, C=3.0).fit(graphs, y)
-    K = tw.TwinKernel(2, base="minmax").fit_transform(graphs)
+    K = tw.TwinKernel(2, "joint", "minmax").fit_transform(graphs)
     values, vectors = np.linalg.eigh(K)
     features = vectors * np.sqrt(np.maximum(values, 0))  # an exact feature map: features @ features.T is K
     np.testing.assert_allclose(features @ features.T, K, atol=1e-12)
@@ -61,7 +61,7 @@ def test_weights_and_classes():
     graphs, y = noisy(60, n_classes=3)
     weights = np.random.default_rng(0).uniform(0.2, 3, 60)
     model = approximate(n_iter=1, C=2.0, n_components=60).fit(graphs, y, sample_weight=weights)
-    K = tw.TwinKernel(1, base="minmax").fit_transform(graphs)
+    K = tw.TwinKernel(1, "joint", "minmax").fit_transform(graphs)
     values, vectors = np.linalg.eigh(K)
     features = vectors * np.sqrt(np.maximum(values, 0))
     ridge = Ridge(0.5, solver="svd").fit(features, np.eye(3)[y], weights)
@@ -79,7 +79,7 @@ def test_the_inner_choice_is_that_of_cross_validation():
     model = approximate(n_iter=(0, 2), C=(0.1, 10), n_components=15, random_state=3).fit(graphs, y)
     targets = Targets.of(y, len(y), None, None, None)
     for (n_iter, C), score in model.inner_scores_.items():
-        K = tw.TwinKernel(n_iter, base="minmax").fit_transform(graphs)
+        K = tw.TwinKernel(n_iter, "joint", "minmax").fit_transform(graphs)
         landmarks = model.support_vectors_.rows
         values, vectors = np.linalg.eigh(K[np.ix_(landmarks, landmarks)])
         features = K[:, landmarks] @ (vectors[:, values > 1e-9] / np.sqrt(values[values > 1e-9]))

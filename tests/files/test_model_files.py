@@ -67,6 +67,10 @@ ESTIMATORS = {
         tw.NTwinRegressor(layers=8, hops=1, hidden=4, max_epochs=2, readout="deepsets"),
         lambda model: model.predict(GRAPHS),
     ),
+    "ntwin transformer": (
+        tw.NTwinTransformer(layers=2, hidden=4, max_epochs=2, random_state=0),
+        lambda model: model.transform(GRAPHS),
+    ),
     "ntwin": (
         tw.NTwinClassifier(layers=2, hidden=4, max_epochs=2, random_state=0),
         lambda model: model.predict_proba(GRAPHS),

@@ -61,7 +61,7 @@ class NodeSlicer:
     >>> pair = worked_example()
     >>> slicer = NodeSlicer(pair, (1, 2), "none", pair.node_vocabulary, None)
     >>> [layer.n_rows for layer in slicer.take(np.array([1])).layers]
-    [20, 20]
+    [10, 10]
     """
 
     rows_at_once = 32
