@@ -305,7 +305,9 @@ def saved_machine(path):
 
 def a_corpus():
     """Return a folder that is a corpus of graphs with a target."""
-    arrow, tables = (importlib.import_module(name) for name in ("pyarrow", "pyarrow.parquet"))
+    arrow, tables = (
+        pytest.importorskip(name, reason=f"needs {name}") for name in ("pyarrow", "pyarrow.parquet")
+    )
     tables.write_table(arrow.table({"ends": [[0, 1, 1, 2], [0, 1]], "y": [0, 1]}), "graphs.parquet")
     tw.Corpus.build("graphs.parquet", "corpus")
     return "corpus"
