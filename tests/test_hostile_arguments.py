@@ -10,7 +10,6 @@ A fixed sample of the values is tried at each parameter; ``TWINWL_EXHAUSTIVE=1``
 import collections
 import contextlib
 import dataclasses
-import importlib
 import inspect
 import io
 import itertools
