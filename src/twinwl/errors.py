@@ -26,6 +26,7 @@ __all__ = [
     "MissingExtraError",
     "TwinWLError",
     "TwinWLWarning",
+    "first_line",
     "gist",
     "held_warnings",
     "import_extra",
@@ -177,6 +178,16 @@ def shown(value: object) -> str:
     ("'CC'", '<an integer of 16610 bits>')
     """
     return _shortener.repr(value)
+
+
+def first_line(error: BaseException) -> str:
+    r"""Return the first line of what an error says, or its class, for use in another message.
+
+    >>> first_line(OSError("a page is damaged\nat byte 12")), first_line(KeyError("a")), first_line(OSError())
+    ('a page is damaged', 'a', 'OSError')
+    """
+    text = str(error.args[0] if isinstance(error, KeyError) and error.args else error).strip()
+    return text.splitlines()[0] if text else type(error).__name__
 
 
 def warn_caller(message: str) -> None:

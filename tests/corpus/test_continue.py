@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -165,3 +166,37 @@ def test_full_disk_is_one_error_and_the_job_goes_on_later(source, tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
         signal.signal(signal.SIGXFSZ, ignored)
     assert shards_of(tw.Corpus.build(source, tmp_path / "cut", **BUILD).folder) == shards_of(whole.folder)
+
+
+def test_starting_afresh_deletes_what_a_job_made_and_nothing_else(source, tmp_path):
+    """Another program's manifest.json does not make its folder a corpus."""
+    mine = tmp_path / "mine"
+    (mine / "work").mkdir(parents=True)
+    (mine / "manifest.json").write_text('{"name": "an app"}')
+    (mine / "work" / "thesis.txt").write_text("text")
+    with pytest.raises(tw.TwinWLError, match="not the manifest of a corpus"):
+        tw.Corpus.build(source, mine, fresh=True, **BUILD)
+    assert (mine / "work" / "thesis.txt").read_text() == "text"
+    assert (mine / "manifest.json").exists()
+    corpus = tw.Corpus.build(source, tmp_path / "corpus", **BUILD)
+    for n_iter in (1, 2):  # a vocabulary goes too
+        found = corpus.features(tmp_path / "out", tw.STwinVectorizer(n_iter=n_iter), fresh=True, workers=1)
+        assert found.n_iter == n_iter
+
+
+def test_no_worker_is_left_behind(source, tmp_path):
+    corpus = tw.Corpus.build(source, tmp_path / "corpus", **BUILD)
+    tw.save(tw.STwinSVC(n_iter=1, C=1.0).fit(corpus.head(20).graphs, [0, 1] * 10), tmp_path / "model")
+    before = children()
+    corpus.features(tmp_path / "out", tw.STwinVectorizer(n_iter=1), workers=2)
+    corpus.predict(tmp_path / "model", tmp_path / "answers", workers=2)
+    assert children() <= before
+
+
+def children():
+    """Return the numbers of child processes, without joblib's tracker of resources, which stays."""
+    tasks = Path("/proc/self/task")
+    if not tasks.exists():
+        pytest.skip("needs /proc")
+    found = {pid for task in tasks.iterdir() for pid in (task / "children").read_text().split()}
+    return {pid for pid in found if b"resource_tracker" not in Path("/proc", pid, "cmdline").read_bytes()}

@@ -43,6 +43,18 @@ def test_table_with_line_breaks_in_cells(tmp_path):
     assert table.column("smiles").to_pylist() == ["c1ccccc1", "CCN"]
 
 
+def test_only_line_feeds_end_lines(tmp_path):
+    """Form feeds and other characters at which ``str.splitlines`` cuts stay in their cells."""
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    odd = ["a\x0cb", "c\u2028d", "e\x85f"]
+    rows = [f"{text},{note}" for text, note in zip(GOOD, odd, strict=False)]
+    (tmp_path / "m.csv").write_text("\n".join(["smiles,note", *rows]), "utf-8")
+    corpus = built(tmp_path / "m.csv", tmp_path / "corpus")
+    assert len(corpus) == 3
+    assert corpus.info()["errors"] == 0
+    assert corpus.table([0, 1, 2]).column("note").to_pylist() == odd
+
+
 def test_parquet_with_smiles(tmp_path):
     pytest.importorskip("rdkit", reason="needs RDKit")
     pq.write_table(pa.table({"smiles": SMILES, "y": range(6)}), tmp_path / "m.parquet")

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from twinwl.corpus.jobs import Job, Task
+from twinwl.corpus.jobs import VOCABULARY, Job, Task
 from twinwl.corpus.key_groups import (
     BYTES_OF_PROCESS,
     BYTES_PER_ENTRY,
@@ -45,9 +45,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.stwin.vocabulary import FeatureSettings
 
-__all__ = ["VOCABULARY", "features_of", "read_features"]
-
-VOCABULARY = "vocabulary.twinwl"
+__all__ = ["features_of", "read_features"]
 
 
 def features_of(
@@ -76,27 +74,28 @@ def features_of(
     parts = parts_of(folder, manifest)
     source = digest_of(*(part.digest for part in parts))
     chosen = {"min_df": vectorizer.min_df, "max_features": vectorizer.max_features}
-    job = Job(output, "features", {**vectorizer.settings, **chosen, "of": source}, running, fresh)
-    with errors_of_writing(output):
-        (output / "shards").mkdir(exist_ok=True)
-    path = output / VOCABULARY
-    if job.finished is None or not path.exists():
-        counts = _counted(job, parts, manifest["columns"], vectorizer, source)
-        graphs = concatenate(_graphs_at(parts, np.unique(counts.first), manifest["columns"]))
-        vocabulary = frozen(counts, graphs, vectorizer.settings, vectorizer.max_features)
-        save(frozen_vectorizer(vectorizer, vocabulary), path, atoms=manifest["settings"].get("atoms"))
-    fitted = load(path)
-    if not isinstance(fitted, STwinVectorizer):
-        raise TwinWLError(f"{path} is not the vocabulary of a corpus; give another folder")
-    digest = digest_of(path.read_bytes())
-    tasks = [
-        task_of(part, output, (part, str(output)))._replace(digest=digest_of(part.digest, digest))
-        for part in parts
-    ]
-    entries = job.run("features", encode_shard, tasks, (manifest["columns"], digest))
-    told = {"rows": len_of(parts), "features": fitted.n_features_out_}
-    job.finish(entries, **told, entries=sum(entry["entries"] for entry in entries))
-    return fitted
+    settings = {**vectorizer.settings, **chosen, "of": source}
+    with Job(output, "features", settings, running, fresh) as job:
+        with errors_of_writing(output):
+            (output / "shards").mkdir(exist_ok=True)
+        path = output / VOCABULARY
+        if job.finished is None or not path.exists():
+            counts = _counted(job, parts, manifest["columns"], vectorizer, source)
+            graphs = concatenate(_graphs_at(parts, np.unique(counts.first), manifest["columns"]))
+            vocabulary = frozen(counts, graphs, vectorizer.settings, vectorizer.max_features)
+            save(frozen_vectorizer(vectorizer, vocabulary), path, atoms=manifest["settings"].get("atoms"))
+        fitted = load(path)
+        if not isinstance(fitted, STwinVectorizer):
+            raise TwinWLError(f"{path} is not the vocabulary of a corpus; give another folder")
+        digest = digest_of(path.read_bytes())
+        tasks = [
+            task_of(part, output, (part, str(output)))._replace(digest=digest_of(part.digest, digest))
+            for part in parts
+        ]
+        entries = job.run("features", encode_shard, tasks, (manifest["columns"], digest))
+        told = {"rows": len_of(parts), "features": fitted.n_features_out_}
+        job.finish(entries, **told, entries=sum(entry["entries"] for entry in entries))
+        return fitted
 
 
 def len_of(parts: Sequence[Part]) -> int:

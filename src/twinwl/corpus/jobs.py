@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 
     from twinwl.engines.engine import Engine
 
-__all__ = ["MANIFEST", "Job", "Running", "Task", "read_manifest"]
+__all__ = ["MANIFEST", "VOCABULARY", "Job", "Running", "Task", "read_manifest"]
 
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
 FORMAT = "twinwl corpus 1"
+VOCABULARY = "vocabulary.twinwl"
+"""File of the vocabulary of features."""
 WORK = "work"
 """Folder within that of a job for what it needs only while it runs."""
 _LEAST_MEMORY = 1 << 29
@@ -424,7 +426,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError):
         found = {}
     if not found:
-        raise TwinWLError(f"{path}: not the manifest of a corpus, or damaged; build it again")
+        raise TwinWLError(f"{path}: not the manifest of a corpus, or damaged; build it in another folder")
     return found
 
 
@@ -432,10 +434,13 @@ _PARTS = {"job": str, "settings": dict, "shards": list}
 
 
 def _clear(folder: Path) -> None:
-    """Delete what a job left in a folder, and nothing else."""
+    """Delete what a job left in a folder, and nothing else: a manifest.json may be of another program."""
     with errors_of_writing(folder):
+        noted = [path for path in (folder / MANIFEST, folder / JOURNAL) if path.is_file()]
+        if not any(FORMAT.encode() in path.read_bytes()[:100] for path in noted):
+            return
         for name in ("shards", "errors", "groups", WORK):
-            if (folder / name).is_dir() and ((folder / MANIFEST).exists() or (folder / JOURNAL).exists()):
+            if (folder / name).is_dir():
                 shutil.rmtree(folder / name)
-        for name in (MANIFEST, JOURNAL):
-            (folder / name).unlink(missing_ok=True)
+        for path in (folder / VOCABULARY, *noted):  # what tells whose folder it is goes last
+            path.unlink(missing_ok=True)

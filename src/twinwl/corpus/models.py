@@ -202,17 +202,17 @@ def predict_corpus(
     digest = digest_of(model.read_bytes())
     parts = parts_of(folder, manifest)
     source = digest_of(*(part.digest for part in parts))
-    job = Job(output, "predict", {"model": digest, "proba": proba, "of": source}, running, fresh)
-    with errors_of_writing(output):
-        (output / "shards").mkdir(exist_ok=True)
-    tasks = [task_of(part, output, (part, str(output))) for part in parts]
     full = next((part.path for part in parts if part.stop > part.first), None)
     if full is None:
         raise TwinWLError(f"{folder} has no graph to predict; build a corpus of some")
     shared = (str(model), digest, proba, manifest["columns"], full)
-    entries = job.run("predict", predict_shard, tasks, shared)
-    job.finish(entries, rows=sum(entry["rows"] for entry in entries))
-    return [task.output for task in tasks]
+    with Job(output, "predict", {"model": digest, "proba": proba, "of": source}, running, fresh) as job:
+        with errors_of_writing(output):
+            (output / "shards").mkdir(exist_ok=True)
+        tasks = [task_of(part, output, (part, str(output))) for part in parts]
+        entries = job.run("predict", predict_shard, tasks, shared)
+        job.finish(entries, rows=sum(entry["rows"] for entry in entries))
+        return [task.output for task in tasks]
 
 
 def _check_model(

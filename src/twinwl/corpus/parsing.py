@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +18,7 @@ from twinwl.corpus.shards import arrow, graph_table
 from twinwl.datasets.formats.sdf import properties_in, record_rows
 from twinwl.datasets.formats.tables import csv_table
 from twinwl.datasets.formats.text_files import open_file
-from twinwl.errors import GraphInputError, shown
+from twinwl.errors import GraphInputError, first_line, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.from_graph6 import plain_graph6
 from twinwl.graphs.from_smiles import read_smiles
@@ -147,7 +148,8 @@ def _rows_of(piece: Piece, settings: Mapping[str, Any]) -> Rows:
         return _named_smiles(texts.split("\n"))
     if piece.source.kind == "sdf":
         return _records(piece, texts, settings)
-    lines = itertools.chain([header.decode("utf-8-sig", "replace")], texts.splitlines(keepends=True))
+    # Not splitlines(), which also ends lines at form feeds and other characters of cells.
+    lines = itertools.chain([header.decode("utf-8-sig", "replace")], io.StringIO(texts))
     table = csv_table(piece.source.name, lines)
     cells: dict[str, list[Any]] = {name: [] for name in table.header}
     problems: dict[int, str] = {}
@@ -204,7 +206,7 @@ def _named_smiles(lines: list[str]) -> Rows:
 
 
 def _records(piece: Piece, text: str, settings: Mapping[str, Any]) -> Rows:
-    numbered = enumerate(text.splitlines(keepends=True), piece.line)
+    numbered = enumerate(io.StringIO(text), piece.line)
     texts: list[Any] = []
     titles: list[Any] = []
     problems: dict[int, str] = {}
@@ -237,10 +239,8 @@ def _parquet_rows(piece: Piece) -> Any:  # noqa: ANN401
                     return pa.Table.from_batches(parts, file.schema_arrow).combine_chunks()
                 start = stop
         except (pa.ArrowException, OSError) as error:
-            reason = str(error).splitlines()[0]
-            raise GraphInputError(
-                f"{piece.source.name}: row {piece.row}: cannot be read ({reason})"
-            ) from error
+            where = f"{piece.source.name}, row {piece.row}"
+            raise GraphInputError(f"{where}: cannot be read ({first_line(error)}); get it again") from error
     raise GraphInputError(f"{piece.source.name}: it has fewer rows than before; build the corpus again")
 
 

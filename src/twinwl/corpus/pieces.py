@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import glob
+from collections import Counter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +20,8 @@ from twinwl.datasets.formats.sdf import END, property_names
 from twinwl.datasets.formats.text_files import MAX_LINE, open_file
 from twinwl.datasets.kinds import NAME as UNKNOWN
 from twinwl.datasets.kinds import ROW_KINDS, place_of
-from twinwl.errors import GraphInputError, TwinWLError, import_extra, shown
+from twinwl.errors import GraphInputError, TwinWLError, first_line, import_extra, shown
+from twinwl.files.atomic import written
 from twinwl.files.cache import file_digest
 
 if TYPE_CHECKING:
@@ -98,9 +100,9 @@ def find_sources(inputs: object, kind: str | None, *, has_columns: bool) -> list
     if not names:
         raise TwinWLError("inputs: got no file, expected at least one")
     sources = []
-    for name in names:
-        if names.count(name) > 1:
-            raise GraphInputError(f"{shown(name)} is named {names.count(name)} times; name it once")
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise GraphInputError(f"{shown(name)} is named {times} times; name it once")
         place = place_of(Path(name), kind, has_columns=has_columns)
         if place.kind == UNKNOWN or place.kind not in ROW_KINDS:
             raise GraphInputError(
@@ -114,7 +116,7 @@ def find_sources(inputs: object, kind: str | None, *, has_columns: bool) -> list
 
 def unpacked(source: Source, path: Path) -> Source:
     """Unpack a file that ends in ``.gz`` to a path, so that workers can start in the middle of it."""
-    with open_file(Path(source.name)) as packed, path.open("wb") as stream:
+    with open_file(Path(source.name)) as packed, written(path) as stream:
         while block := packed.read(_BLOCK):
             stream.write(block)
     return source._replace(path=str(path))
@@ -267,9 +269,8 @@ def parquet_file(source: Source) -> Any:  # noqa: ANN401
     try:
         return import_extra("pyarrow.parquet", "parquet").ParquetFile(source.path)
     except arrow().ArrowException as error:
-        reason = str(error).splitlines()[0]
         raise GraphInputError(
-            f"{source.name}: not a readable Parquet file ({reason}); get it again"
+            f"{source.name}: not a readable Parquet file ({first_line(error)}); get it again"
         ) from error
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from twinwl.compilation.kernel import kernel
-from twinwl.errors import GraphInputError, import_extra, shown
+from twinwl.errors import GraphInputError, first_line, import_extra, shown
 from twinwl.files.atomic import written
 from twinwl.files.json_values import from_json, to_json
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
@@ -215,8 +215,7 @@ def read_shard(
     except MemoryError:
         raise
     except Exception as error:  # Arrow has many kinds of them
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise GraphInputError(f"{path}: the shard cannot be read ({reason}); {_REMEDY}") from error
+        raise GraphInputError(f"{path}: the shard cannot be read ({first_line(error)}); {_REMEDY}") from error
     wrong = sorted(name for name in found.keys() | types.keys() if found.get(name) != types.get(name))
     here, there = (known.get(wrong[0], "missing") for known in (found, types))
     raise GraphInputError(f"{path}: column {wrong[0]!r} is {here} here and {there} in the corpus; {_REMEDY}")

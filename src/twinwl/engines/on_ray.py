@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import cloudpickle
 
 from twinwl.engines.engine import RETRIES, Engine, Outcome, compile_kernels, died
-from twinwl.errors import TwinWLError, import_extra, shown
+from twinwl.errors import TwinWLError, first_line, import_extra, shown
 from twinwl.refinement.threads import available_threads
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class RayEngine(Engine):
         try:
             return cast("Outcome", cloudpickle.loads(self._ray.get(reference)))
         except self._ray.exceptions.RayError as error:
-            raise died(index, task, _first_line(error)) from error
+            raise died(index, task, first_line(error)) from error
 
     def _call_on_each_node(self, call: Any, warm_up: Callable[[], object]) -> None:  # noqa: ANN401
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415
@@ -156,7 +156,7 @@ def connected(workers: int | None, address: str | None) -> Iterator[None]:
         where = (
             "Ray does not start here" if address is None else f"address: no Ray cluster at {shown(address)}"
         )
-        raise TwinWLError(f"{where}: {_first_line(error)}") from error
+        raise TwinWLError(f"{where}: {first_line(error)}") from error
     try:
         yield
     finally:
@@ -194,8 +194,3 @@ def _call(job: bytes, message: bytes) -> bytes:
 def _unpacked_call(job: bytes, message: bytes) -> object:
     function, shared = cloudpickle.loads(job)
     return function(*cloudpickle.loads(message), *shared)
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

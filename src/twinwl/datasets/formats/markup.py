@@ -11,7 +11,7 @@ from networkx.readwrite.graphml import GraphMLReader
 
 from twinwl.datasets.formats.text_files import decode, read_bytes
 from twinwl.datasets.formats.unread_attributes import warn_unread
-from twinwl.errors import GraphInputError
+from twinwl.errors import GraphInputError, first_line
 from twinwl.graphs.batch import GraphBatch
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def read_graphml(path: Path, node_label: str | None = None, edge_label: str | No
         if not graphs:  # networkx mends a missing namespace only here
             graphs = [nx.read_graphml(io.BytesIO(content))]
     except Exception as error:  # networkx lets errors of any kind through
-        raise GraphInputError(f"{path}: not valid GraphML ({_reason(error)})") from error
+        raise GraphInputError(f"{path}: not valid GraphML ({first_line(error)})") from error
     return _batch(graphs, path, node_label, edge_label)
 
 
@@ -43,7 +43,7 @@ def read_gml(path: Path, node_label: str | None = None, edge_label: str | None =
     try:
         graph = nx.parse_gml(text, label="id")
     except Exception as error:  # networkx lets errors of any kind through
-        raise GraphInputError(f"{path}: not valid GML ({_reason(error)}); is it cut off?") from error
+        raise GraphInputError(f"{path}: not valid GML ({first_line(error)}); is it cut off?") from error
     nodes = [data for _, data in graph.nodes(data=True)]
     if node_label is None and len({str(data.get("label")) for data in nodes}) == len(nodes):
         for data in nodes:  # by the format's convention these are the names of the nodes
@@ -94,7 +94,3 @@ def _check_attribute(entries: list[dict[str, object]], attribute: str | None, wh
     raise GraphInputError(
         f"{path}: {missing} of {len(entries)} {what}s have no attribute {attribute!r}; there are: {known}"
     )
-
-
-def _reason(error: Exception) -> str:
-    return str(error).strip("'\"").splitlines()[0] if str(error) else type(error).__name__

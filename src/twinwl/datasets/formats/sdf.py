@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from twinwl.datasets.formats.text_files import text_lines
 from twinwl.datasets.rows import Row, is_missing
-from twinwl.errors import import_extra
+from twinwl.errors import first_line, import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -99,7 +99,7 @@ def _parsed(chem: ModuleType, text: str, target: str | tuple[str, ...] | None) -
         supplier.SetData(text)  # hydrogens and stereo as RDKit sees them by default
         smiles = chem.MolToSmiles(supplier[0])
     except (RuntimeError, ValueError, OSError, IndexError, UnicodeError) as error:
-        return "", None, f"RDKit cannot read the record ({str(error).strip().splitlines()[0]})"
+        return "", None, f"RDKit cannot read the record ({first_line(error)})"
     return smiles, value, "" if smiles else "the record holds no atoms"
 
 
@@ -132,7 +132,7 @@ def all_properties(path: Path) -> dict[str, list[object]]:
 def properties_in(text: str) -> dict[str, str]:
     """Read the data items of a record: a line ``> <name>``, then lines up to an empty one."""
     found: dict[str, str] = {}
-    lines = iter(text.splitlines())
+    lines = iter([line.rstrip("\r") for line in text.split("\n")])
     for line in lines:
         name = line.partition("<")[2].rpartition(">")[0] if line.startswith(">") else ""
         if name:

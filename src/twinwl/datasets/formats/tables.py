@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from twinwl.datasets.formats.text_files import open_file, text_lines
 from twinwl.datasets.rows import Row, is_missing
-from twinwl.errors import GraphInputError, import_extra, nearest
+from twinwl.errors import GraphInputError, first_line, import_extra, nearest
 from twinwl.files.tables import plain_cell
 
 if TYPE_CHECKING:
@@ -98,8 +98,7 @@ def parquet_table(path: Path) -> Table:
     parquet = import_extra("pyarrow.parquet", extra="parquet")
 
     def failed(error: Exception) -> GraphInputError:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        return GraphInputError(f"{path}: not a readable Parquet file ({reason}); get it again")
+        return GraphInputError(f"{path}: not a readable Parquet file ({first_line(error)}); get it again")
 
     with open_file(path):  # refuses what is not a file or not readable
         pass
