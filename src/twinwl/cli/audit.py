@@ -67,7 +67,7 @@ def audit(
         Path | None,
         file_option("Write one row per match: .csv, .tsv, .json, .jsonl or .parquet.", *OUTPUT),
     ] = None,
-    html: Annotated[Path | None, file_option("Write a page about it.")] = None,
+    html: Annotated[Path | None, file_option("Write an HTML page of the results.")] = None,
     json: Json = False,
     *,
     reading: Reading,

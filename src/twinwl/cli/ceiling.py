@@ -52,7 +52,7 @@ def ceiling(
     *,
     reading: Reading,
 ) -> None:
-    """Say how good any model could be on a data set, by what it can tell apart."""
+    """Compute how well any model could do on a data set, given what it can tell apart."""
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
 
     check_source(data, reading, "needed")

@@ -17,7 +17,7 @@ __all__ = ["Address", "Engine", "Events", "Folder", "Fresh", "Memory", "Output",
 __all__ += ["running_of"]
 
 EPILOG_OF_BUILD = """
-Rows that cannot be read are set aside in DIR/errors, with file, row and reason. \
+Rows that cannot be read are set aside in OUT/errors, with file, row and reason. \
 A build that was stopped goes on when the same command is given again.
 
 [bold]Examples[/]
@@ -52,15 +52,24 @@ Events: TypeAlias = Annotated[
 ]
 _PANEL = "Running"
 Engine: TypeAlias = Annotated[
-    str, typer.Option(metavar="local|ray", help="Where tasks run.", rich_help_panel=_PANEL)
+    str,
+    typer.Option(
+        metavar="local|ray",
+        help="Where to run: processes on this machine, or a Ray cluster.",
+        rich_help_panel=_PANEL,
+    ),
 ]
 Workers: TypeAlias = Annotated[
     int | None,
-    typer.Option(min=1, help="Tasks at the same time. \\[default: all processors]", rich_help_panel=_PANEL),
+    typer.Option(
+        min=1,
+        help="Number of tasks that run at the same time. \\[default: all processors]",
+        rich_help_panel=_PANEL,
+    ),
 ]
 Address: TypeAlias = Annotated[
     str | None,
-    typer.Option(metavar="HOST:PORT", help="A Ray cluster that is running.", rich_help_panel=_PANEL),
+    typer.Option(metavar="HOST:PORT", help="Running Ray cluster.", rich_help_panel=_PANEL),
 ]
 Memory: TypeAlias = Annotated[
     str, typer.Option(metavar="SIZE", help="Memory of each process.", rich_help_panel=_PANEL)
@@ -168,7 +177,7 @@ def dedup(
 @_app.command()
 def overlap(
     first: Annotated[Path, typer.Argument(metavar="A", help="A corpus.", show_default=False)],
-    second: Annotated[Path, typer.Argument(metavar="B", help="Another one.", show_default=False)],
+    second: Annotated[Path, typer.Argument(metavar="B", help="Another corpus.", show_default=False)],
     output: Annotated[
         Path | None,
         typer.Option(

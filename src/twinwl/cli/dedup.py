@@ -64,7 +64,10 @@ def register(app: typer.Typer) -> None:
 
 def dedup(
     file: Annotated[
-        str, typer.Argument(help="Any data, or - for graph6 from standard input.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="DATA", help="The graphs, or - for graph6 from standard input.", show_default=False
+        ),
     ],
     exact: Annotated[
         bool,

@@ -42,7 +42,9 @@ def register(app: typer.Typer) -> None:
 def hash_graphs(
     files: Annotated[
         list[str],
-        typer.Argument(help="Files, FILE#17, smiles:CCO, graph6:Bw, or - for graph6 from standard input."),
+        typer.Argument(
+            metavar="DATA", help="Files, FILE#17, smiles:CCO, graph6:Bw, or - for graph6 from standard input."
+        ),
     ],
     n_iter: Annotated[
         str | None,

@@ -80,7 +80,7 @@ Device = Annotated[
     str | None,
     typer.Option(
         metavar="auto|cpu|cuda|mps",
-        help="Where networks run: auto takes the first there is of cuda, mps, cpu.",
+        help="Where networks run: auto takes the first available of cuda, mps and cpu.",
         callback=among("device"),
     ),
 ]
@@ -164,7 +164,7 @@ _READING: dict[str, tuple[Any, Any]] = {
     "kind": (
         Annotated[
             str | None,
-            _option("KIND", "Format of a file, if its ending does not tell: graph6, smiles, edges, …"),
+            _option("KIND", "Format of a file, if its ending does not say: graph6, smiles, edges, …"),
         ],
         None,
     ),

@@ -1,4 +1,4 @@
-"""``twinwl power``: how many hard pairs of graphs readouts, or anything of your own, tell apart."""
+"""``twinwl power``: how many hard pairs of graphs readouts, or code of your own, tell apart."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ graphs get the same value; a value that changes then is unsound and does not cou
 
 [bold]What can be scored[/]: readouts of the Twin-WL test (weakest first: size, edges, degrees, wl, \
 rooted-wl, marked-wl-1 … 9, rooted-fwl2, canonical; several joined by + are taken together) and, by import \
-path, anything of your own, [cyan]package.module:name[/]: a function of a graph, a kernel, a transformer, or \
+path, your own code, [cyan]package.module:name[/]: a function of a graph, a kernel, a transformer, or \
 a torch module in evaluation mode. [cyan]--takes[/] says whether a function receives a batch of one graph, a \
 networkx graph or PyG data.
 
@@ -76,11 +76,13 @@ def power(
             help="Write one row per pair: .csv, .tsv, .json, .jsonl or .parquet.",
         ),
     ] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page about it.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write an HTML page of the results.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Count the hard pairs of graphs that readouts, or anything of your own, tell apart."""
+    """Count the hard pairs of graphs that readouts, or code of your own, tell apart."""
     import sys  # noqa: PLC0415
 
     from twinwl.arguments import checked, one_of  # noqa: PLC0415  (not for the help)

@@ -33,7 +33,7 @@ the rows are like the training graphs, 90 % of the sets (of each class) and rang
 they are not (new scaffolds, another laboratory), fewer do. The ranges are equally wide for all rows.
 
 A model of several targets adds these columns for each of them: prediction_a, p_1_a, …, prediction_b. \
---target all compares with every column of DATA that is called as a target of the model.
+--target all compares with every column of DATA that has the name of a target of the model.
 
 --train adds the nearest training graph of each row: its name, its row, and its similarity (twin kernel, \
 minmax, two rounds; from 0, nothing in common, to 1, the same).

@@ -38,7 +38,7 @@ on their kernel, good for small data sets; [cyan]ntwin[/] a network on every roo
 rooted-fwl2, canonical (exact).
 
 [bold]The task[/]: --target names the column to predict. Text and two values are classes (classification); \
-numbers that are not all integers, and integers of which few are alike, are measurements (regression). The \
+numbers that are not all integers, and integers that rarely repeat, are measurements (regression). The \
 output says which was chosen and why; --task overrides it. A regressor predicts a number for \
 each graph, with the same methods.
 
@@ -162,7 +162,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     *,
     reading: Reading,
 ) -> None:
-    """Train a classifier or regressor of graphs and write it to a file."""
+    """Train a graph classifier or regressor and write it to a file."""
     from time import perf_counter  # noqa: PLC0415  (keeps --help fast)
 
     from twinwl.cli.model_choice import check_options, fit, new_model, summary_of  # noqa: PLC0415

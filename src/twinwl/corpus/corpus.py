@@ -76,7 +76,7 @@ class Corpus:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(checked("folder", folder, PATH))
+        self.folder = checked("folder", folder, PATH)
         self.manifest = read_manifest(self.folder)
         if "columns" not in self.manifest or "rows" not in self.manifest:
             raise TwinWLError(
@@ -117,7 +117,7 @@ class Corpus:
         folder
             Where the corpus goes; a new or empty folder, or one to go on with.
         kind
-            ``"graph6"``, ``"smiles"``, ``"table"`` or ``"sdf"``, if the ending of files does not tell.
+            ``"graph6"``, ``"smiles"``, ``"table"`` or ``"sdf"``, if the ending of the files does not say.
         atoms
             What the labels of molecules contain, as in `GraphBatch.from_smiles`; None is ``"constitution"``.
         smiles_column, id_column, edges_column
@@ -155,7 +155,7 @@ class Corpus:
             "directed": checked("directed", directed, FLAG),
             "rows_per_shard": checked("rows_per_shard", rows_per_shard, integer(1, 1 << 24), None),
         }
-        path = Path(checked("folder", folder, PATH))
+        path = checked("folder", folder, PATH)
         build_corpus(inputs, path, wanted, running, fresh=checked("fresh", fresh, FLAG))
         return cls(path)
 
@@ -207,7 +207,7 @@ class Corpus:
             The corpus of representatives.
         """
         running = _running(engine, workers, address, memory, progress, on_event)
-        path = Path(checked("output", output, PATH))
+        path = checked("output", output, PATH)
         dedup_corpus(self.folder, self.manifest, path, running, fresh=checked("fresh", fresh, FLAG))
         return Corpus(path)
 
@@ -243,7 +243,7 @@ class Corpus:
         """
         running = _running(engine, workers, address, memory, progress, on_event)
         second = other if is_a(other, Corpus) else Corpus(checked("other", other, PATH))
-        path = None if output is None else Path(checked("output", output, PATH))
+        path = None if output is None else checked("output", output, PATH)
         return overlap_of(
             (self.folder, second.folder),
             (self.manifest, second.manifest),
@@ -279,7 +279,7 @@ class Corpus:
             The shards.
         """
         running = _running(engine, workers, address, memory, progress, on_event)
-        path = Path(checked("output", output, PATH))
+        path = checked("output", output, PATH)
         parts = parts_of(self.folder, self.manifest)
         settings = {"of": digest_of(*(part.digest for part in parts))}
         with Job(path, "hash", settings, running, checked("fresh", fresh, FLAG)) as job:
@@ -329,7 +329,7 @@ class Corpus:
         chosen = (
             Vectorizer() if vectorizer is None else checked("vectorizer", vectorizer, instance(Vectorizer))
         )
-        path = Path(checked("output", output, PATH))
+        path = checked("output", output, PATH)
         fresh = checked("fresh", fresh, FLAG)
         return features_of(self.folder, self.manifest, path, chosen, running, fresh=fresh)
 
@@ -403,8 +403,8 @@ class Corpus:
         return predict_corpus(
             self.folder,
             self.manifest,
-            Path(checked("model", model, PATH)),
-            Path(checked("output", output, PATH)),
+            checked("model", model, PATH),
+            checked("output", output, PATH),
             running,
             proba=checked("proba", proba, FLAG),
             fresh=checked("fresh", fresh, FLAG),

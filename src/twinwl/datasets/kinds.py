@@ -115,7 +115,7 @@ def place_of(
     source
         See the top of this module.
     kind
-        The kind, if its ending does not tell.
+        The kind, if the ending does not say.
     is_known
         Function that returns whether a name is that of a known data set.
     has_columns

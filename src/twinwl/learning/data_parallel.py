@@ -22,6 +22,7 @@ from twinwl.arguments import NAME, PATH, checked, integer
 from twinwl.engines.engine import RETRIES
 from twinwl.engines.on_ray import connected
 from twinwl.errors import TwinWLError, check_extra, import_extra
+from twinwl.files.atomic import errors_of_writing
 from twinwl.learning.pooled_sum_norm import PooledSumNorm
 from twinwl.learning.training import Part, train
 
@@ -111,8 +112,12 @@ def fit_network(
     options["device"] = "cpu"
     with contextlib.ExitStack() as stack:
         stack.enter_context(connected(where.workers, where.address))
-        folder = where.folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        state = _train_on_ray((module, examples, targets, options), where.workers, folder)
+        # A folder of its own for each network: Ray Train goes on with whatever run it finds in one.
+        if where.folder is not None:
+            with errors_of_writing(where.folder):
+                where.folder.mkdir(parents=True, exist_ok=True)
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="twinwl-", dir=where.folder))
+        state = _train_on_ray((module, examples, targets, options), where.workers, Path(folder))
     module.load_state_dict(state["module"])
     module.eval()
     history: History = state["history"]

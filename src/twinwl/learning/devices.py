@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def device_of(name: str, *, or_else: str | None = None) -> torch.device:
-    """Return a device by its name; ``"auto"`` is the first there is of cuda, mps, cpu.
+    """Return a device by its name; ``"auto"`` is the first available of cuda, mps and cpu.
 
     Parameters
     ----------

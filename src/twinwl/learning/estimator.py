@@ -74,7 +74,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         Share of the training graphs held out to choose the epoch; None trains on all of them, for
         ``max_epochs``.
     device : {"auto", "cpu", "cuda", "mps"}
-        Where the network is trained and asked; ``"auto"`` is the first there is of cuda, mps, cpu. A
+        Where the network is trained and asked; ``"auto"`` is the first available of cuda, mps and cpu. A
         model that was trained on a device that is missing here predicts on the processor.
     precision : {"float32", "mixed"}
         ``"mixed"`` multiplies in bfloat16 while training.

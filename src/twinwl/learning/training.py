@@ -137,8 +137,8 @@ def train(
     random_state
         Seed of batch order and dropout. torch's global generator is not changed.
     device : {"auto", "cpu", "cuda", "mps"}
-        Where to train; ``"auto"`` is the first there is of cuda, mps, cpu. Afterwards the network is on the
-        processor again.
+        Where to train; ``"auto"`` is the first available of cuda, mps and cpu. Afterwards the network is
+        on the processor again.
     precision : {"float32", "mixed"}
         ``"mixed"`` multiplies in bfloat16 while training; weights and steps stay in single precision.
     progress
