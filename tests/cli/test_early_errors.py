@@ -31,6 +31,7 @@ finally:
 # Each wrong line, and a piece of what is said about it.
 WRONG = {
     "train m.csv -o m.twinwl --target NOPE": "target: got 'NOPE'",
+    "train m.csv -o m.twinwl --scoring nope": "--scoring: got 'nope'",
     "train m.csv -o m.twinwl --method nope": "--method is 'nope'",
     "train m.csv -o m.twinwl --features nope": "--features: got 'nope'",
     "train m.csv -o m.twinwl --method ntwin --root-mark nope": "--root-mark: got 'nope'",

@@ -88,6 +88,8 @@ def test_the_task_can_be_asked_for(tmp_path):
     ("options", "message"),
     [
         (["--task", "classification"], "the target 'size' holds 1.5, a measurement, not a class"),
+        (["--scoring", "roc-auc"], "--scoring: roc-auc is for classification, and this is regression"),
+        (["--scoring", "spearman"], "stwin cannot choose by spearman; choose from rmse, mae, r2"),
         (["--balanced"], "--balanced is for classes, and the targets are numbers"),
     ],
 )

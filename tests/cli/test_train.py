@@ -53,6 +53,12 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
             "STwinSVC",
             {"kernel_approximation": "nystroem", "n_components": 1000},
         ),
+        (
+            ["stwin-svc", "--scoring", "mcc", "--n-iter", "1"],
+            "STwinSVC",
+            {"n_iter": 1, "scoring": "matthews_corrcoef"},
+        ),
+        (["stwin", "--scoring", "roc-auc"], "STwinClassifier", {"scoring": "roc_auc"}),
         (["stwin", "--device", "cpu"], "STwinClassifier", {"device": "cpu"}),
         (
             ["ntwin", "--layers", "2", "--hops", "1", "--hidden", "8", "--root-mark", "distance"],

@@ -550,6 +550,8 @@ def test_a_method_with_a_scoring_of_its_own_is_handed_it():
 
     result = tw.evaluate(Choosy(), twins(), n_folds=2, scoring="roc-auc")
     assert {row["config"]["scoring"] for row in result.rows} == {"roc_auc"}  # as scikit-learn calls it
+    with pytest.raises(TwinWLError, match="cannot choose by brier"):
+        tw.evaluate(tw.STwinSVC(), twins(), n_folds=2, scoring="brier")
     with pytest.raises(TwinWLError, match="cannot choose by majority"):
         tw.evaluate(Choosy(), twins(), n_folds=2, scoring="majority")
     assert [row["config"] for row in tw.evaluate(Choosy(), twins(), n_folds=2).rows] == [{}, {}]

@@ -27,6 +27,12 @@ def test_what_was_not_recorded_is_not_drawn(history):
     assert loss.get_ylabel() == "loss"
 
 
+def test_scores_have_a_panel_of_their_own():
+    *_, score = History([0.7, 0.5], [0.8, 0.6], validation_score=[0.5, 0.75], best_epoch=1).plot().axes
+    assert score.get_ylabel() == "score"
+    assert list(score.lines[0].get_ydata()) == [0.5, 0.75]
+
+
 def test_fitted_networks_have_curves_and_others_say_that_they_are_not_fitted(tmp_path):
     graphs = tw.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]] * 6)
     model = tw.STwinClassifier(1, max_epochs=2, hidden=4)

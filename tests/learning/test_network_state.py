@@ -21,6 +21,13 @@ def test_history_survives():
     assert history_from_state(history_to_state(history)) == history
 
 
+def test_histories_from_before_scores_were_recorded_are_read():
+    history = History([0.5], best_epoch=0)
+    state = history_to_state(history)
+    del state["validation_score"]
+    assert history_from_state(state) == history
+
+
 @pytest.mark.parametrize(
     "change",
     [{"best_epoch": 0.5}, {"best_epoch": 3}, {"train_loss": [None]}, {"train_loss": "abc"}, {"surprise": []}],

@@ -125,7 +125,7 @@ def test_the_loss_is_the_weighted_mean_squared_error():
     with torch.no_grad():
         said = line(torch.as_tensor(x, dtype=torch.float32)).numpy()[:, 0]
     expected = sum(w * (a - b) ** 2 for w, a, b in zip(weights, said, y, strict=True)) / sum(weights)
-    assert _evaluate(line, Held(Points(x), y, weights)) == (None, pytest.approx(expected, rel=1e-6))
+    assert _evaluate(line, Held(Points(x), y, weights)) == (None, None, pytest.approx(expected, rel=1e-6))
     history = train(line, Points(x), y, sample_weight=weights, batch_size=20, max_epochs=1)
     assert history.train_loss[0] == pytest.approx(expected, rel=1e-5)
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from sklearn import metrics
 
 from twinwl.errors import TwinWLError
+from twinwl.estimators.measurements import NUMBER_SCORINGS, score_numbers
+from twinwl.estimators.targets import SCORINGS, score_classes
 from twinwl.learning.determinism import seeded
-from twinwl.learning.training import Held, predict_logits, train
+from twinwl.learning.training import Held, _score, predict_logits, train
 
 
 class Points:
@@ -177,3 +180,67 @@ def test_loss_that_is_no_number_is_an_error():
     points.values[3, 0] = float("inf")
     with pytest.raises(TwinWLError, match="learning_rate"):
         train(network(), points, targets, max_epochs=2)
+
+
+def rare(seed, n=80):
+    """Points of which one in ten is of the second class, which is hard to tell from the first."""
+    random = np.random.default_rng(seed)
+    targets = (np.arange(n) % 10 == 0).astype(np.int64)
+    return Points(random.normal(size=(n, 2)) + 0.7 * targets[:, None]), targets
+
+
+@pytest.mark.parametrize("scoring", SCORINGS)
+def test_the_best_epoch_has_the_best_score_and_of_those_the_least_loss(scoring):
+    module, (points, targets) = network(), rare(1)
+    weights = np.random.default_rng(2).uniform(0.5, 2, len(targets))
+    history = train(
+        module,
+        *rare(0),
+        validation=Held(points, targets, weights, scoring),
+        max_epochs=15,
+        patience=15,
+        learning_rate=0.05,
+    )
+    ranks = list(zip(history.validation_score, [-loss for loss in history.validation_loss], strict=True))
+    assert ranks[history.best_epoch] == max(ranks)
+    logits = predict_logits(module, points).astype(np.float64)
+    decisions = logits[:, 1] - logits[:, 0]
+    found = decisions if scoring in {"roc_auc", "average_precision"} else decisions > 0
+    expected = getattr(metrics, SCORINGS[scoring])(targets, found, sample_weight=weights)
+    assert history.validation_score[history.best_epoch] == pytest.approx(expected)
+    assert f"best {expected:.3f}" in history.figures()
+
+
+def test_accuracy_by_name_chooses_as_the_default_does():
+    named, usual = network(), network()
+    train(named, *blobs(0), validation=Held(*blobs(1), scoring="accuracy"), max_epochs=5)
+    train(usual, *blobs(0), validation=blobs(1), max_epochs=5)
+    assert np.array_equal(predict_logits(named, blobs(3)[0]), predict_logits(usual, blobs(3)[0]))
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "matthews_corrcoef", *NUMBER_SCORINGS])
+def test_the_score_of_several_tasks_is_the_mean_of_those_for_which_it_is_defined(scoring):
+    random = np.random.default_rng(0)
+    outputs, weights = random.normal(size=(20, 3)), random.uniform(0.5, 2, (20, 3))
+    if scoring in NUMBER_SCORINGS:
+        answers = random.normal(size=(20, 3))
+        answers[:5, 0], answers[:, 2], known = np.nan, np.nan, slice(5, None)
+        measure, defined = score_numbers, [0, 1]
+    else:
+        answers = random.integers(0, 2, (20, 3))
+        answers[:5, 0], answers[:, 2], known = -1, 1, slice(5, None)
+        measure, defined = score_classes, [0, 1] if scoring == "roc_auc" else [0, 1, 2]
+    rows = {0: known}
+    expected = [
+        measure(*(each[rows.get(task, slice(None)), task] for each in (answers, outputs)), scoring,
+                weights[rows.get(task, slice(None)), task])
+        for task in defined
+    ]  # fmt: skip
+    assert _score(outputs, Held(None, answers, weights, scoring)) == pytest.approx(np.mean(expected))
+
+
+def test_a_scoring_that_is_undefined_on_the_held_out_graphs_is_an_error():
+    points, targets = blobs(1)
+    held = Held(points, np.zeros_like(targets), scoring="roc_auc")
+    with pytest.raises(TwinWLError, match="roc_auc is undefined on the 60 held-out graphs, which lack"):
+        train(network(), *blobs(0), validation=held, max_epochs=2)

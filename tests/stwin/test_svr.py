@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import r2_score
+from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVR
 
 import twinwl as tw
 from tests.stwin.test_svc import noisy
-from twinwl.estimators.measurements import Measurements
+from twinwl.estimators.measurements import NUMBER_SCORINGS, Measurements
 from twinwl.estimators.svm import inner_folds
 from twinwl.report.explain.page import explain_page
 from twinwl.stwin.similarity import BASES
@@ -35,6 +35,16 @@ def test_it_is_the_kernel_and_the_machine_that_it_chose(base, normalize):
     expected = mean + spread * machine.predict(kernel.transform(graphs[40:]))
     np.testing.assert_allclose(model.predict(graphs[40:]), expected, rtol=1e-9)
     assert model.n_support_ == len(machine.support_)
+
+
+@pytest.mark.parametrize("scoring", NUMBER_SCORINGS)
+def test_the_inner_choice_goes_by_its_scoring(scoring):
+    graphs, y = measured(scale=100)
+    model = tw.STwinSVR((0, 2), (0.1, 1), scoring=scoring).fit(graphs, y)
+    functions = {"r2": r2_score, NUMBER_SCORINGS[1]: root_mean_squared_error}
+    expected = functions.get(scoring, mean_absolute_error)(y, model.held_out_predictions_)
+    assert model.inner_score_ == pytest.approx(expected if scoring == "r2" else -expected)
+    assert model.inner_score_ == max(model.inner_scores_.values())
 
 
 def test_the_inner_choice_is_that_of_cross_validation():

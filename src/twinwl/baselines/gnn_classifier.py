@@ -39,6 +39,7 @@ class TrainingOptions(TypedDict, total=False):
     verbose: bool | int | None
     device: str
     precision: str
+    scoring: str | None
 
 
 class CommonOptions(TrainingOptions, total=False):
@@ -69,6 +70,8 @@ class GNNClassifier(NeuralGraphClassifier):
         As for every neural classifier: see `twinwl.learning.classifier.NeuralGraphClassifier`.
     device, precision
         Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
+    scoring : str or None, default=None
+        What the epoch is chosen by: see `twinwl.learning.classifier.NeuralGraphClassifier`.
 
     Attributes
     ----------
@@ -103,6 +106,7 @@ class GNNClassifier(NeuralGraphClassifier):
         verbose: bool | int | None = None,
         device: str = "auto",
         precision: str = "float32",
+        scoring: str | None = None,
     ) -> None:
         self.layers = layers
         self.hidden = hidden
@@ -118,6 +122,7 @@ class GNNClassifier(NeuralGraphClassifier):
         self.verbose = verbose
         self.device = device
         self.precision = precision
+        self.scoring = scoring
 
     def __init_subclass__(cls) -> None:
         """Add the inherited parameters to the signature of ``__init__``, which scikit-learn reads."""

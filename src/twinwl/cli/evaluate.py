@@ -49,7 +49,7 @@ same class, its ROC-AUC is undefined and not included in the mean.
 
 [bold]The task[/] is classification or regression. It follows from the method or, if the method supports \
 both, from the targets; the result reports which was chosen and why. --scoring is the metric that chooses \
-among configurations, and rounds and C of stwin-svc.
+among configurations, rounds and C of stwin-svc, and the epoch of networks.
 
 [bold]Several targets[/]: --target a,b,c, or --target all for every column of numbers; cells may be empty. \
 Each metric is computed for each target, on the graphs where it is known; the main figures are means over \

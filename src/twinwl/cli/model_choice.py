@@ -10,7 +10,7 @@ from twinwl.cli.model_files import answers_from, answers_of, predicts_classes
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, nearest
 from twinwl.evaluation.methods import resolve
-from twinwl.evaluation.metrics import Answers, figures, measure, names_for
+from twinwl.evaluation.metrics import Answers, check_metrics, figures, measure, names_for, scorer_for
 from twinwl.evaluation.task_metrics import mean_scores
 from twinwl.progress import ProgressBar
 from twinwl.report.wording import counted
@@ -70,7 +70,14 @@ def check_options(method: str, options: Mapping[str, object]) -> Config:
 
 
 def new_model(
-    method: str, task: Task, parameters: Config, *, edge_labels: bool, balanced: bool, seed: int
+    method: str,
+    task: Task,
+    parameters: Config,
+    *,
+    edge_labels: bool,
+    balanced: bool,
+    scoring: str | None,
+    seed: int,
 ) -> Any:  # noqa: ANN401  (estimators share no base that has fit)
     """Return an unfitted classifier or regressor.
 
@@ -84,11 +91,14 @@ def new_model(
         As returned by `check_options`.
     edge_labels, balanced, seed
         Parameters that every method has; only classes can be balanced.
+    scoring
+        The metric that inner choices go by, as it is called on the command line; None: the default.
 
     >>> from twinwl.evaluation.tasks import Task
     >>> numbers = Task("regression", "")
-    >>> new_model("stwin-svc", numbers, {"n_iter": 2}, edge_labels=False, balanced=False, seed=1)
-    STwinSVR(n_iter=2, random_state=1)
+    >>> options = {"edge_labels": False, "balanced": False, "scoring": "mae", "seed": 1}
+    >>> new_model("stwin-svc", numbers, {"n_iter": 2}, **options)
+    STwinSVR(n_iter=2, random_state=1, scoring='neg_mean_absolute_error')
     """
     if balanced and task.name == "regression":
         raise TwinWLError("--balanced is for classes, and the targets are numbers; leave it out")
@@ -97,7 +107,15 @@ def new_model(
         config["edge_labels"] = True
     if balanced:
         config["class_weight"] = "balanced"
-    return resolve(method).for_task(task).build(config, seed)
+    model: Any = resolve(method).for_task(task).build(config, seed)
+    if scoring is None:
+        return model
+    check_metrics([scoring], task.name, "--scoring")
+    scorer = scorer_for(model, scoring)
+    if scorer is None:
+        known = [name for name in names_for(task.name) if scorer_for(model, name)]
+        raise TwinWLError(f"--scoring: {method} cannot choose by {scoring}; choose from {', '.join(known)}")
+    return model.set_params(scoring=scorer)
 
 
 def summary_of(data: Dataset, task: str) -> str:

@@ -46,6 +46,10 @@ each graph, with the same methods.
 all of them; cells may be empty. All methods compute the features once; stwin-svc chooses rounds and C for \
 each target, networks share all but their last layer. Metrics are printed for each target, and their mean.
 
+[bold]The choice[/] of the epoch (stwin, ntwin) or of rounds and C (stwin-svc) goes by --scoring: \
+accuracy, balanced-accuracy, mcc, roc-auc or average-precision for classes, rmse, mae or r2 for numbers. If \
+one class is rare, choose by roc-auc or average-precision.
+
 The figures shown are those of held-out graphs, which also chose the epoch (or C), so they are a little \
 optimistic. With --split scaffold no held-out molecule shares its scaffold (ring systems and linkers) with \
 a training molecule, which is closer to how a model does on new chemistry. There is no test part: the \
@@ -157,6 +161,13 @@ def train(  # noqa: PLR0917  (the options of a command)
             callback=among("split"),
         ),
     ] = "stratified",
+    scoring: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Metric that chooses the epoch, or rounds and C. \\[default: accuracy or squared error]",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
     device: Device = None,
     *,
@@ -168,6 +179,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     from twinwl.cli.model_choice import check_options, fit, new_model, summary_of  # noqa: PLC0415
     from twinwl.cli.output_files import MODELS, check_output  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
+    from twinwl.evaluation.metrics import known_metrics  # noqa: PLC0415
     from twinwl.evaluation.tasks import task_of  # noqa: PLC0415
 
     check_output(output, MODELS, or_unknown=True)
@@ -183,13 +195,16 @@ def train(  # noqa: PLR0917  (the options of a command)
         "root_mark": root_mark,
         "device": device,
     }
+    metric = None if scoring is None else known_metrics([scoring], "--scoring")[0]
     check_source(data, reading, "needed")  # a column that is not there shows before torch is loaded
     parameters = check_options(method, options)
     found = read_source(data, reading, "needed")
     if split == "scaffold":
         found = _by_scaffold(found, data)
     chosen = task_of(found.targets, task, found.target, found.tasks)
-    model = new_model(method, chosen, parameters, edge_labels=edge_labels, balanced=balanced, seed=seed)
+    model = new_model(
+        method, chosen, parameters, edge_labels=edge_labels, balanced=balanced, scoring=metric, seed=seed
+    )
     say(summary_of(found, chosen.name))
     say(f"Task: {chosen}")
     if found.smiles is not None:

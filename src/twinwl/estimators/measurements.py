@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64, Int64
 
-__all__ = ["Measurements", "numbers_of"]
+__all__ = ["NUMBER_SCORINGS", "Measurements", "numbers_of", "score_numbers"]
 
 _MEASUREMENT = number(-1e100, 1e100)  # so that squares stay finite
 _NO_SPREAD = 1e-12
+# What choices among regressors can go by, as scikit-learn calls them.
+NUMBER_SCORINGS = ("r2", "neg_root_mean_squared_error", "neg_mean_absolute_error")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +64,30 @@ class Measurements(Given):
         scale = scale if scale > _NO_SPREAD * float(np.abs(values).max()) else 1.0
         return cls(given.rows, given.weights, given.groups, (values - mean) / scale, mean, scale)
 
-    def score(self, decisions: Float64) -> float:
-        """Return R², the share of the variance that the decisions explain; at most 1.
+    def score(self, decisions: Float64, scoring: str = "r2") -> float:
+        """Return how good decisions are by one of `NUMBER_SCORINGS`; errors are in the targets' unit.
 
         >>> Measurements.of([1, 2, 3], 3, None, None).score(np.zeros(3))
         0.0
         """
-        missed = float(np.average((self.answers - decisions) ** 2, weights=self.weights))
-        spread = float(np.average(self.answers**2, weights=self.weights))  # their mean is 0
-        return 1 - missed / spread if spread > _NO_SPREAD else -missed
+        unit = 1.0 if scoring == "r2" else self.scale
+        return unit * score_numbers(self.answers, decisions, scoring, self.weights)
+
+
+def score_numbers(answers: Float64, found: Float64, scoring: str, weights: Float64 | None = None) -> float:
+    """Return how good predicted numbers are: one of `NUMBER_SCORINGS`, the greater the better.
+
+    >>> score_numbers(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 5.0]), "r2")
+    -1.0
+    """
+    missed = answers - found
+    if scoring == "neg_mean_absolute_error":
+        return -float(np.average(np.abs(missed), weights=weights))
+    squared = float(np.average(missed**2, weights=weights))
+    if scoring == "neg_root_mean_squared_error":
+        return -math.sqrt(squared)
+    spread = float(np.average((answers - np.average(answers, weights=weights)) ** 2, weights=weights))
+    return 1 - squared / spread if spread > _NO_SPREAD else -squared
 
 
 def numbers_of(y: object, n_graphs: int) -> Float64:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ __all__ = [
     "probabilities_of",
     "refuse_missing",
     "sample_weights",
+    "score_classes",
 ]
 
 _LIGHTEST, _HEAVIEST = 1e-12, 1e12  # so that sums and products of weights are finite
@@ -161,28 +163,13 @@ class Targets(Given):
         ----------
         decisions : array, shape (n_graphs,) for two classes, else (n_graphs, n_classes)
         scoring
-            One of `SCORINGS`; those of ranks go by one class against the rest where there are more than two.
+            One of `SCORINGS`.
 
         >>> targets = Targets.of([0, 0, 0, 1], 4, None, None, None)
         >>> [targets.score(np.array([-3.0, -2, -2, -1]), name) for name in ("accuracy", "roc_auc")]
         [0.75, 1.0]
         """
-        importance, predicted = self.importance(), predicted_codes(decisions)
-        if scoring == "accuracy":
-            return float(importance[predicted == self.codes].sum() / importance.sum())
-        from sklearn import metrics  # noqa: PLC0415  (seldom asked for)
-
-        if scoring not in _RANKED:
-            measure = getattr(metrics, SCORINGS[scoring])
-            return float(measure(self.codes, predicted, sample_weight=importance))
-        rank = getattr(metrics, SCORINGS[scoring])
-        columns = decisions[:, None] if decisions.ndim == 1 else decisions
-        first = 1 if decisions.ndim == 1 else 0
-        scores = [
-            rank(self.codes == first + place, column, sample_weight=importance)
-            for place, column in enumerate(columns.T)
-        ]
-        return float(np.mean(scores))
+        return score_classes(self.codes, decisions, scoring, self.importance())
 
 
 def given_for(
@@ -227,6 +214,51 @@ def predicted_codes(decisions: Float64 | NDArray[np.float32]) -> Int64:
     if decisions.ndim == 1:
         return (decisions > 0).astype(np.int64)
     return decisions.argmax(axis=1)
+
+
+def score_classes(codes: Int64, decisions: Float64, scoring: str, weights: Float64 | None = None) -> float:
+    """Return how good decisions between classes are.
+
+    Parameters
+    ----------
+    codes : array, shape (n_graphs,)
+        The true classes, as places among all of them.
+    decisions : array, shape (n_graphs,) for two classes, else (n_graphs, n_classes)
+    scoring
+        One of `SCORINGS`; those of ranks go by one class against the rest where there are more than two.
+    weights : array, shape (n_graphs,), optional
+        How much each graph counts.
+
+    Returns
+    -------
+    float
+        NaN where ranks are undefined: where a class is not among ``codes``.
+
+    >>> codes, decisions = np.array([0, 0, 0, 1]), np.array([-3.0, -2, -2, -1])
+    >>> [score_classes(codes, decisions, name) for name in ("accuracy", "roc_auc")]
+    [0.75, 1.0]
+    """
+    predicted = predicted_codes(decisions)
+    if scoring == "accuracy":
+        right = predicted == codes
+        return float(right.mean() if weights is None else weights[right].sum() / weights.sum())
+    from sklearn import metrics  # noqa: PLC0415  (seldom asked for)
+
+    measure = getattr(metrics, SCORINGS[scoring])
+    if scoring not in _RANKED:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of classes that are predicted and do not occur
+            return float(measure(codes, predicted, sample_weight=weights))
+    columns = decisions[:, None] if decisions.ndim == 1 else decisions
+    first = 1 if decisions.ndim == 1 else 0
+    n_classes = columns.shape[1] + first
+    if np.bincount(codes, minlength=n_classes).min() == 0:
+        return math.nan
+    scores = [
+        measure(codes == first + place, column, sample_weight=weights)
+        for place, column in enumerate(columns.T)
+    ]
+    return float(np.mean(scores))
 
 
 def probabilities_of(logits: Float64) -> Float64:

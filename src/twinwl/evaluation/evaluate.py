@@ -23,7 +23,7 @@ from twinwl.evaluation.claims import Claims, SharedWork
 from twinwl.evaluation.fold_run import Asked, Unit, run_fold
 from twinwl.evaluation.leaks import copies_of
 from twinwl.evaluation.methods import Method, resolve
-from twinwl.evaluation.metrics import METRICS, check_metrics, known_metrics, names_for
+from twinwl.evaluation.metrics import check_metrics, known_metrics, names_for, scorer_for
 from twinwl.evaluation.protocols import check_protocol
 from twinwl.evaluation.result import Evaluation
 from twinwl.evaluation.splits import groups_of, is_column, read_column, split_of
@@ -107,7 +107,8 @@ def evaluate(
         all test graphs of a fold have the same class, is NaN and not included in the mean, which says so.
     scoring
         The metric that chooses among configurations on the hold-out; None uses accuracy, or RMSE. It is
-        passed to methods with a parameter ``scoring`` (STwinSVC), for their own choices.
+        passed to methods with a parameter ``scoring``, for their own choices: rounds and C of STwinSVC and
+        STwinSVR, the epoch of a network.
     n_jobs
         Number of folds that run at the same time; None is one on this machine, and all that a Ray cluster
         has processors for.
@@ -228,12 +229,13 @@ def _configs(method: Method, grid: str | Grid | None, scoring: str | None) -> li
     configs = method.configs(grid)
     if scoring is None:
         return configs
-    if "scoring" in method.build({}, 0).get_params():
-        name = METRICS[scoring].scorer
-        if not name:
-            raise TwinWLError(f"scoring: {method.name} cannot choose by {scoring}; use another metric")
-        return [{"scoring": name, **config} for config in configs]
+    estimator = method.build({}, 0)
+    scorer = scorer_for(estimator, scoring)
+    if scorer is not None:
+        return [{"scoring": scorer, **config} for config in configs]
     if len(configs) == 1:
+        if "scoring" in estimator.get_params(deep=False):
+            raise TwinWLError(f"scoring: {method.name} cannot choose by {scoring}; use another metric")
         raise TwinWLError(
             f"scoring: got {scoring!r}, but {method.name} has one configuration and no parameter scoring, so "
             "nothing is chosen by it; give a grid, or leave scoring out"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
@@ -241,6 +242,25 @@ def check_metrics(names: Sequence[str], task: str = "classification", argument: 
                 f"{', '.join(names_for(task))}"
             )
     return list(dict.fromkeys([*given, names_for(task)[0]]))  # the first is the headline
+
+
+def scorer_for(estimator: BaseEstimator, name: str) -> str | None:
+    """Return what an estimator's parameter ``scoring`` calls a metric; None if it cannot choose by it.
+
+    >>> from twinwl import STwinSVC, STwinSVR
+    >>> scorer_for(STwinSVC(), "roc-auc"), scorer_for(STwinSVC(), "brier"), scorer_for(STwinSVR(), "mae")
+    ('roc_auc', None, 'neg_mean_absolute_error')
+    """
+    scorer = METRICS[name].scorer
+    if not scorer or "scoring" not in estimator.get_params(deep=False):
+        return None
+    constraints = getattr(estimator, "_constraints", None)
+    if constraints is not None:
+        try:
+            checked("scoring", scorer, *constraints["scoring"])
+        except TwinWLError:
+            return None
+    return scorer
 
 
 def answers_of(

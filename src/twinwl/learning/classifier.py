@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from twinwl.arguments import CLASS_WEIGHT
+from twinwl.arguments import CLASS_WEIGHT, one_of
 from twinwl.errors import TwinWLError
 from twinwl.estimators.conformal import ConformalSets, PredictsSets
 from twinwl.estimators.multitask import one_each, per_task, side_by_side
 from twinwl.estimators.state import classes_from_state, classes_to_state
-from twinwl.estimators.targets import Targets, codes_of, predicted_codes, probabilities_of
+from twinwl.estimators.targets import SCORINGS, Targets, codes_of, predicted_codes, probabilities_of
 from twinwl.learning.estimator import NeuralGraphEstimator, Reading
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator)
     ----------
     class_weight : None, "balanced" or dict
         Weight of each class in the loss.
+    scoring : str or None
+        What the epoch is chosen by: ``"accuracy"``, ``"balanced_accuracy"``, ``"matthews_corrcoef"``,
+        ``"roc_auc"`` or ``"average_precision"``, of several tasks its mean, ties by the loss. None: accuracy;
+        of several tasks, the loss alone.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, random_state, verbose
         As for `twinwl.learning.estimator.NeuralGraphEstimator`.
 
@@ -44,7 +48,10 @@ class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator)
         The classes, sorted.
     """
 
-    _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT}
+    _constraints: ClassVar[Constraints] = {
+        "class_weight": CLASS_WEIGHT,
+        "scoring": (one_of(*SCORINGS), None),
+    }
 
     _per_task = ("classes_", "conformal_")
 

@@ -73,6 +73,8 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     validation_fraction : float or None
         Share of the training graphs held out to choose the epoch; None trains on all of them, for
         ``max_epochs``.
+    scoring : str or None
+        What the epoch is chosen by on the held-out graphs.
     device : {"auto", "cpu", "cuda", "mps"}
         Where the network is trained and asked; ``"auto"`` is the first available of cuda, mps and cpu. A
         model that was trained on a device that is missing here predicts on the processor.
@@ -115,6 +117,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     weight_decay: float
     patience: int
     validation_fraction: float | None
+    scoring: str | None
     device: str
     precision: str
     random_state: RandomState
@@ -207,6 +210,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     ) -> None:
         """Train a fresh network on examples of the targets ``kept``; two seeds: of weights, of training."""
         module_seed, train_seed = seeds
+        validation = None if validation is None else validation._replace(scoring=self.scoring)
         importance = targets.importance() if targets.weighed else None
         with seeded(module_seed):
             module = self._build_module(self._n_outputs if self.tasks_ is None else len(self.tasks_))

@@ -22,6 +22,8 @@ class History:
     validation_loss, validation_accuracy : list of float
         On the held-out part, after the epoch; empty if there is none. Regressors and models of several tasks
         have no accuracy.
+    validation_score : list of float
+        What the epoch is chosen by on the held-out part, where an estimator has a ``scoring``; else empty.
     monitor_accuracy : list of float
         On data that is only monitored and never used for decisions; empty if there is none.
     best_epoch : int
@@ -39,6 +41,7 @@ class History:
     validation_accuracy: list[float] = field(default_factory=list)
     monitor_accuracy: list[float] = field(default_factory=list)
     best_epoch: int = -1
+    validation_score: list[float] = field(default_factory=list)
 
     @property
     def n_epochs(self) -> int:
@@ -57,7 +60,10 @@ class History:
         ['validation 81.2 %', 'best 81.2 %', 'loss 0.500']
         """
         parts = [f"loss {self.train_loss[-1]:.3f}"]
-        if self.validation_accuracy:
+        if self.validation_score:
+            now, best = self.validation_score[-1], self.validation_score[self.best_epoch]
+            parts = [f"validation score {now:.3f}", f"best {best:.3f}", *parts]
+        elif self.validation_accuracy:
             now, best = self.validation_accuracy[-1], self.best_validation_accuracy
             parts = [f"validation {100 * now:.1f} %", f"best {100 * best:.1f} %", *parts]
         elif self.validation_loss:
@@ -79,6 +85,7 @@ class History:
         panels = [
             ("loss", [("training", self.train_loss), ("held out", self.validation_loss)]),
             ("accuracy, %", [("held out", self.validation_accuracy), ("watched", self.monitor_accuracy)]),
+            ("score", [("held out", self.validation_score)]),
         ]
         drawn = [(name, [curve for curve in curves if curve[1]]) for name, curves in panels]
         drawn = [(name, curves) for name, curves in drawn if curves] or [("loss", [])]

@@ -35,6 +35,8 @@ def history_from_state(state: object) -> History:
     >>> history_from_state(history_to_state(History([0.5], best_epoch=0))).train_loss
     [0.5]
     """
+    if isinstance(state, dict):
+        state = {"validation_score": [], **state}  # which files of version 0.1 do not have
     if not isinstance(state, dict) or set(state) != {field.name for field in fields(History)}:
         raise TwinWLError("the model has no history of its training; the file is damaged")
     for name, value in state.items():

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from twinwl.arguments import one_of
 from twinwl.errors import TwinWLError
 from twinwl.estimators.conformal import ConformalIntervals, PredictsIntervals
-from twinwl.estimators.measurements import Measurements, numbers_of
+from twinwl.estimators.measurements import NUMBER_SCORINGS, Measurements, numbers_of
 from twinwl.estimators.multitask import per_task, side_by_side
 from twinwl.learning.estimator import NeuralGraphEstimator, Reading
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64, Int64
+    from twinwl.estimators.base import Constraints
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.learning.task_outputs import Outputs
 
@@ -31,6 +33,10 @@ class NeuralGraphRegressor(PredictsIntervals, RegressorMixin, NeuralGraphEstimat
 
     Parameters
     ----------
+    scoring : str or None
+        What the epoch is chosen by: ``"r2"``, ``"neg_root_mean_squared_error"`` or
+        ``"neg_mean_absolute_error"``, of several tasks its mean, each in standard deviations of its targets.
+        None: the loss, the squared error.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, random_state, verbose
         As for `twinwl.learning.estimator.NeuralGraphEstimator`.
 
@@ -39,6 +45,8 @@ class NeuralGraphRegressor(PredictsIntervals, RegressorMixin, NeuralGraphEstimat
     mean_, scale_ : float
         Mean and standard deviation of the training targets.
     """
+
+    _constraints: ClassVar[Constraints] = {"scoring": (one_of(*NUMBER_SCORINGS), None)}
 
     _per_task = ("mean_", "scale_", "conformal_")
 

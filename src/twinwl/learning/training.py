@@ -8,6 +8,8 @@ import numpy as np
 import torch
 
 from twinwl.errors import TwinWLError
+from twinwl.estimators.measurements import score_numbers
+from twinwl.estimators.targets import score_classes
 from twinwl.learning.determinism import seeded, single_threaded
 from twinwl.learning.devices import autocast, device_of, moved, own_device, single
 from twinwl.learning.history import History
@@ -83,13 +85,14 @@ class Shuffling(Protocol):
 class Held(NamedTuple):
     """Examples with their answers, kept apart from training.
 
-    ``weights`` count each row (of several tasks, each entry) in the loss and the accuracy; None counts all
-    alike.
+    ``weights`` count each row (of several tasks, each entry) in the loss and the scores; None counts all
+    alike. ``scoring`` is what the epoch is chosen by, such as ``"roc_auc"``.
     """
 
     examples: Examples
     targets: Int64 | Float64
     weights: Float64 | None = None
+    scoring: str | None = None
 
 
 def train(
@@ -126,8 +129,9 @@ def train(
     sample_weight : array of shape (n,), or (n, n_tasks), optional
         Weight of each row in the loss; only ratios matter.
     validation
-        The held-out part. The best epoch has the highest accuracy on it, and of those the lowest loss; of
-        numbers and of several tasks, of which some may hardly have a second class, it has the lowest loss.
+        The held-out part. The best epoch has the highest score on it by its ``scoring``, and of those the
+        lowest loss. Without one the score is the accuracy; of numbers and of several tasks, of which some may
+        hardly have a second class, the loss alone decides.
         After ``patience`` epochs without a better one training stops. Without it the last epoch is kept.
     monitor
         Rows whose accuracy is only written down, such as a test fold's for its curve. Numbers and several
@@ -198,7 +202,7 @@ def train(
             if isinstance(module, Settling):
                 module.recalibrate(examples)
             if watched is not None:
-                accuracy, _ = _evaluate(module, watched)
+                _, accuracy, _ = _evaluate(module, watched)
                 history.monitor_accuracy += [] if accuracy is None else [accuracy]
             if held is None:
                 history.best_epoch = epoch
@@ -336,21 +340,51 @@ def _batches(order: Int64, batch_size: int) -> Iterator[Int64]:
 
 def _note_validation(module: torch.nn.Module, held: Held, history: History) -> bool:
     """Record loss and accuracy on the held-out part, and return whether the epoch is the best so far."""
-    accuracy, loss = _evaluate(module, held)
+    score, accuracy, loss = _evaluate(module, held)
     history.validation_loss.append(loss)
     if accuracy is not None:
         history.validation_accuracy.append(accuracy)
-    best = history.best_epoch
+    if score is not None:
+        history.validation_score.append(score)
+    best, scores = history.best_epoch, history.validation_score or history.validation_accuracy
     if best < 0:
         return True
-    if accuracy is None:
+    if not scores:
         return loss < history.validation_loss[best]
-    return (accuracy, -loss) > (history.validation_accuracy[best], -history.validation_loss[best])
+    return (scores[-1], -loss) > (scores[best], -history.validation_loss[best])
 
 
-def _evaluate(module: torch.nn.Module, held: Held) -> tuple[float | None, float]:
-    """Return weighted accuracy, None for numbers and several tasks, and mean loss."""
+def _evaluate(module: torch.nn.Module, held: Held) -> tuple[float | None, float | None, float]:
+    """Return the score, if there is a scoring; the accuracy, None for numbers and several tasks; the loss."""
     logits = predict_logits(module, held.examples).astype(np.float64)
+    return (None if held.scoring is None else _score(logits, held), *_accuracy_and_loss(logits, held))
+
+
+def _score(logits: Float64, held: Held) -> float:
+    """Return the score by ``held.scoring``; of several tasks, the mean of those for which it is defined."""
+    assert held.scoring is not None  # noqa: S101  (asked by `_evaluate`)
+    measure: Callable[..., float] = score_numbers if held.targets.dtype.kind == "f" else score_classes
+    if held.targets.ndim == 1:
+        if logits.shape[1] <= 2:  # noqa: PLR2004  (of two classes the difference, of numbers the only one)
+            logits = logits[:, -1] - (logits[:, 0] if logits.shape[1] > 1 else 0)
+        scores = [measure(held.targets, logits, held.scoring, held.weights)]
+    else:
+        weights = np.ones(held.targets.shape) if held.weights is None else held.weights
+        scores = [
+            measure(answers[known], found[known], held.scoring, weight[known])
+            for answers, found, weight in zip(held.targets.T, logits.T, weights.T, strict=True)
+            if (known := _is_known(answers)).any()
+        ]
+    defined = [score for score in scores if not np.isnan(score)]
+    if not defined:
+        raise TwinWLError(
+            f"scoring: {held.scoring} is undefined on the {len(held.targets)} held-out graphs, which lack a "
+            "class; hold more out, or choose another scoring"
+        )
+    return float(np.mean(defined))
+
+
+def _accuracy_and_loss(logits: Float64, held: Held) -> tuple[float | None, float]:
     if held.targets.ndim > 1:
         known = _is_known(held.targets)
         outputs, answers = logits[known], held.targets[known]

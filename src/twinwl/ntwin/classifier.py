@@ -70,6 +70,8 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         As for every neural classifier here: see `twinwl.learning.classifier.NeuralGraphClassifier`.
     device, precision
         Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
+    scoring : str or None, default=None
+        What the epoch is chosen by: see `twinwl.learning.classifier.NeuralGraphClassifier`.
 
     Attributes
     ----------
@@ -121,6 +123,7 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         verbose: bool | int | None = None,
         device: str = "auto",
         precision: str = "float32",
+        scoring: str | None = None,
     ) -> None:
         self.layers = layers
         self.hops = hops
@@ -147,3 +150,4 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         self.verbose = verbose
         self.device = device
         self.precision = precision
+        self.scoring = scoring

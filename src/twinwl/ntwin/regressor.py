@@ -70,6 +70,8 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         As for every neural estimator here: see `twinwl.learning.estimator.NeuralGraphEstimator`.
     device, precision
         Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
+    scoring : str or None, default=None
+        What the epoch is chosen by: see `twinwl.learning.regressor.NeuralGraphRegressor`.
 
     Attributes
     ----------
@@ -119,6 +121,7 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         verbose: bool | int | None = None,
         device: str = "auto",
         precision: str = "float32",
+        scoring: str | None = None,
     ) -> None:
         self.layers = layers
         self.hops = hops
@@ -144,3 +147,4 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         self.verbose = verbose
         self.device = device
         self.precision = precision
+        self.scoring = scoring

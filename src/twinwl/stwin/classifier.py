@@ -49,6 +49,8 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         As for `STwinVectorizer`.
     device, precision
         Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
+    scoring : str or None, default=None
+        What the epoch is chosen by: see `twinwl.learning.classifier.NeuralGraphClassifier`.
 
     Attributes
     ----------
@@ -98,6 +100,7 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         readout: ReadoutChoice = "size",
         device: str = "auto",
         precision: str = "float32",
+        scoring: str | None = None,
     ) -> None:
         self.n_iter = n_iter
         self.features = features
@@ -121,3 +124,4 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         self.readout = readout
         self.device = device
         self.precision = precision
+        self.scoring = scoring

@@ -48,6 +48,8 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         As for `STwinVectorizer`.
     device, precision
         Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
+    scoring : str or None, default=None
+        What the epoch is chosen by: see `twinwl.learning.regressor.NeuralGraphRegressor`.
 
     Attributes
     ----------
@@ -95,6 +97,7 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         readout: ReadoutChoice = "size",
         device: str = "auto",
         precision: str = "float32",
+        scoring: str | None = None,
     ) -> None:
         self.n_iter = n_iter
         self.features = features
@@ -117,3 +120,4 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         self.readout = readout
         self.device = device
         self.precision = precision
+        self.scoring = scoring

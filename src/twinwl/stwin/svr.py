@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from sklearn.base import RegressorMixin
 
-from twinwl.arguments import number
+from twinwl.arguments import number, one_of
 from twinwl.estimators.conformal import ConformalIntervals, PredictsIntervals
-from twinwl.estimators.measurements import Measurements
+from twinwl.estimators.measurements import NUMBER_SCORINGS, Measurements
 from twinwl.estimators.multitask import per_task, side_by_side
 from twinwl.estimators.svm import Choice, make_svr
 from twinwl.files.model_files import savable
@@ -66,6 +67,8 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         Seed of the inner folds and the landmarks, the only random steps; None gives different ones each time.
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
+    scoring : {"r2", "neg_root_mean_squared_error", "neg_mean_absolute_error"}, default="r2"
+        What the inner choice goes by, as in scikit-learn.
     kernel_approximation : None or "nystroem", default=None
         ``"nystroem"`` compares each graph with ``n_components`` landmarks alone, training graphs drawn at
         random, and learns a linear machine with a squared loss on the Nyström features that they give. Its
@@ -80,9 +83,10 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
     n_iter_, C_ : int and float
         The chosen values.
     inner_score_ : float
-        Its R² on held-out graphs of the inner folds; optimistic, because it is the best of all.
+        Its R², or what ``scoring`` names, on held-out graphs of the inner folds; optimistic, because it is
+        the best of all.
     inner_scores_ : dict from (n_iter, C) to float
-        The R² of all.
+        The same for all.
     support_vectors_ : SupportVectors
     held_out_predictions_ : array of float64
         What was predicted for each training graph that counts by machines that had not seen it; not saved.
@@ -98,7 +102,10 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
 
     held_out_predictions_: Float64
 
-    _constraints: ClassVar[Constraints] = {"epsilon": (number(0, 1e6),)}
+    _constraints: ClassVar[Constraints] = {
+        "epsilon": (number(0, 1e6),),
+        "scoring": (one_of(*NUMBER_SCORINGS),),
+    }
     _for_large_sets = "STwinRegressor"
 
     def __init__(
@@ -116,6 +123,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         random_state: RandomState = 0,
         ignore_features: bool = False,
         *,
+        scoring: str = "r2",
         kernel_approximation: str | None = None,
         n_components: int = 1000,
         readout: ReadoutChoice = "size",
@@ -132,6 +140,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.ignore_features = ignore_features
+        self.scoring = scoring
         self.kernel_approximation = kernel_approximation
         self.n_components = n_components
         self.readout = readout
@@ -150,7 +159,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         self, targets: Measurements, machine: Machine | None, folds: list[tuple[Int64, Int64]]
     ) -> Choice:
         machine = make_svr(self.epsilon) if machine is None else machine
-        return Choice(targets, machine, folds, targets.score)
+        return Choice(targets, machine, folds, partial(targets.score, scoring=self.scoring))
 
     def _keep(
         self, targets: Measurements, chosen: ChosenMachine, space: FeatureSpace, matrix: sparse.csr_matrix
