@@ -28,7 +28,7 @@ TESTS_OF_CORE := $(filter-out $(addprefix tests/,compilation isomorphism refinem
 TESTS_OF_LOWEST := $(addprefix tests/,graphs datasets/catalogue datasets/formats estimators files cli report \
   stwin/test_classifier.py baselines/test_kernels.py baselines/test_gnn_rows.py evaluation/test_evaluate.py)
 
-.PHONY: help install run test test-core test-lowest lint bench compare docs
+.PHONY: help install environments run test test-core test-lowest lint bench compare docs
 .DEFAULT_GOAL := help
 
 help:
@@ -43,6 +43,9 @@ help:
 	@echo "make install      the environment in $(VENV) only (PYTHON=python3.12 to choose one)"
 
 install: $(INSTALLED)
+
+# What test-core and test-lowest need, besides.
+environments: $(CORE)/.installed $(LOWEST)/.installed
 
 run: $(INSTALLED)
 	@$(BIN)/twinwl demo

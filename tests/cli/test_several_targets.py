@@ -200,7 +200,7 @@ def test_a_column_may_be_called_all_or_contain_a_comma(tmp_path):
 def test_rows_without_any_target_are_left_out(tmp_path):
     path = tmp_path / "m.csv"
     path.write_text("smiles,a,b\nCCO,1,\nCC,,\nC,0,1\n")
-    with pytest.warns(tw.TwinWLWarning, match="1 lack a target"):
+    with pytest.warns(tw.TwinWLWarning, match="1 without a target"):
         found = tw.load_dataset(path, target=["a", "b"])
     assert found.rows.tolist() == [0, 2]
     assert found.errors[0].reason == "all its targets are missing"

@@ -167,7 +167,7 @@ def test_rows_that_cannot_be_used_are_counted_and_with_fail_stop_the_training(tm
     data = write_csv(tmp_path / "m.csv", ["C1CC,1", "CCC,nan"])
     result = run("train", data, "-o", tmp_path / "model.twinwl", "--method", "stwin-svc")
     assert result.exit_code == 0, result.output
-    assert f"left out 2 of {len(SMILES) + 2} rows (1 cannot be read, 1 lack a target)" in result.stderr
+    assert f"left out 2 of {len(SMILES) + 2} rows (1 cannot be read, 1 without a target)" in result.stderr
     result = run("train", data, "-o", tmp_path / "no.twinwl", "--on-error", "fail")
     assert result.exit_code == 2
     assert f"line {len(SMILES) + 2}: SMILES 'C1CC' cannot be read" in result.stderr

@@ -99,12 +99,19 @@ class ModelFile:
                     yield from self.leaves(part, f"{place}/{number}")
 
 
-def mutations(path, folder):
-    """Write every mutation of a model file; return the kind, the place and the hostile value of each."""
+def mutations(path, folder, tried):
+    """Write every mutation of a model file; return the kind, the place and the hostile value of each.
+
+    What was ``tried`` with another file of the same class, or with an array of the same name, is left out.
+    """
     model = ModelFile(path)
     done = []
 
     def written(*what, **parts):
+        key = what if what[0] == "header" else (model.manifest["class"], *what)
+        if key in tried:
+            return
+        tried.add(key)
         model.write(folder / f"{len(done):05}.twinwl", **parts)
         done.append(what)
 
@@ -156,12 +163,12 @@ for path in sorted(folder.glob("*/*.twinwl")):
 def outcomes(tmp_path_factory):
     """Return what became of each mutation of each estimator: (kind, place, value, outcome)."""
     folder = tmp_path_factory.mktemp("models")
-    tried = {}
+    tried, keys = {}, set()
     for number, (name, (estimator, _)) in enumerate(ESTIMATORS.items()):
         model = folder / f"{number}.twinwl"
         tw.save(fitted(estimator), model)
         (folder / str(number)).mkdir()
-        tried[name] = mutations(model, folder / str(number))
+        tried[name] = mutations(model, folder / str(number), keys)
     done = subprocess.run(
         [sys.executable, "-c", LOADER, folder, str(MEMORY)], capture_output=True, text=True, check=False
     )

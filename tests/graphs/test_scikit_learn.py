@@ -85,7 +85,6 @@ def test_grid_search_refits_on_a_batch(graphs, y):
     assert search.predict(graphs[:3]).tolist() == [0, 0, 0]
 
 
-@pytest.mark.slow
 def test_work_in_other_processes_gives_the_same(graphs, y):
     pipeline = make_pipeline(EdgeCounter(), LogisticRegression(max_iter=1000))
     alone = cross_val_score(pipeline, graphs, y, cv=3)

@@ -219,6 +219,7 @@ class Odd(torch.nn.Module):
         (lambda _, data: data.pos, "data.pos"),
         (lambda x, _: x.cumsum(0), "cumsum"),
         (lambda x, _: torch.cat([x, x]), "joins nodes"),
+        (lambda x, data: torch.cat([x, x.new_ones(data.num_nodes, 3)], dim=1), "not made from them"),
         (lambda x, data: data.x.add_(x), "in place"),
     ],
 )

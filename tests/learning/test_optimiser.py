@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -54,8 +56,9 @@ def torchs(n_steps, weight_decay):
 
 
 @pytest.mark.parametrize("weight_decay", [0.0, 0.5])
-@pytest.mark.parametrize("flush_every", [None, 1, 7])
-@pytest.mark.parametrize("n_steps", [1, 2, 40, 400])
+@pytest.mark.parametrize(
+    ("n_steps", "flush_every"), [*itertools.product([1, 2, 40], [None, 1, 7]), (400, None)]
+)
 def test_equals_adam_on_the_whole_layer(n_steps, weight_decay, flush_every):
     got, expected = ours(n_steps, weight_decay, flush_every), torchs(n_steps, weight_decay)
     torch.testing.assert_close(got.weight, expected.weight, rtol=1e-3, atol=2e-5)

@@ -55,7 +55,7 @@ def test_equals_oracle_on_the_whole_atlas(initial):
 @pytest.mark.parametrize("name", PAPER_SETS)
 def test_equals_oracle_on_real_sets(tu_zip, name):
     batch = read_tu(tu_zip(name)).graphs
-    assert_equals_oracle(batch, 5)
+    assert_equals_oracle(batch if len(batch) < 1000 else batch[::4], 5)
     if batch.edge_labels is not None and len(batch) < 1000:
         assert_equals_oracle(batch, 5, edge_labels=True)
 

@@ -25,6 +25,7 @@ def oracle(batch, n_iter):
 @pytest.mark.parametrize("name", PAPER_SETS)
 def test_equals_oracle_on_real_sets(tu_zip, name):
     batch = read_tu(tu_zip(name)).graphs
+    batch = batch if len(batch) < 1000 else batch[1::4]
     np.testing.assert_array_equal(rooted_sizes(batch, 5), oracle(batch, 5))
 
 

@@ -136,11 +136,14 @@ def test_threads_do_not_change_a_byte():
     [
         "MUTAG",
         "PTC_MR",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("NCI1", "NCI109", "Mutagenicity")),
+        "NCI1",
+        "NCI109",
+        "Mutagenicity",
     ],
 )
 def test_features_equal_the_oracle_on_real_data(name, tu_zip):
     batch = read_tu(tu_zip(name)).graphs
+    batch = batch if len(batch) < 1000 else batch[2::8]
     joint = naive.features(naive.from_batch(batch), 3, "joint")
     for kind in KINDS:
         encoding = stwin_features(batch, 3, kind)

@@ -161,7 +161,7 @@ def warn_left_out(errors: Iterable[RowError], n_kept: int, source: str) -> None:
     if not found:
         return
     n_targets = sum(error.kind == "target" for error in found)
-    counts = {"cannot be read": len(found) - n_targets, "lack a target": n_targets}
+    counts = {"cannot be read": len(found) - n_targets, "without a target": n_targets}
     listing = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
     n_rows = len(found) + n_kept
     warn_caller(f"{source}: left out {len(found):,} of {n_rows:,} rows ({listing}); {_first(found)}")

@@ -126,9 +126,9 @@ def one_graph(graph: object, name: str) -> GraphBatch:
 
 def _collected(graphs: object) -> list[Any]:
     """Return the graphs as a list; refuse a single graph, with a hint."""
-    if _kind(graphs) == "string":
-        raise GraphInputError(f"{shown(graphs)} is one string, not a list of graphs; {_STRINGS}")
     kind = _kind(graphs)
+    if kind == "string":
+        raise GraphInputError(f"{shown(graphs)} is one string, not a list of graphs; {_STRINGS}")
     lone_matrix = kind == "matrix" and getattr(graphs, "ndim", 2) == 2  # noqa: PLR2004
     if kind not in {None, "matrix", "edge list"} or lone_matrix:
         raise GraphInputError(f"this is one {kind}, not a list of them; wrap it in a list: [graph]")

@@ -466,8 +466,13 @@ def _check(
         place = _ALONG[name]
         dim = kwargs.get("dim", args[place] if len(args) > place else 1 if name == "normalize" else None)
         n_dims += name in ("stack", "unsqueeze")
+        joins = name in ("cat", "concat", "stack")
         if not all(type(each) is int and each % n_dims for each in (dim if type(dim) is tuple else (dim,))):
-            _refuse(name, "joins nodes" if name in ("cat", "concat", "stack") else "runs over nodes")
+            _refuse(name, "joins nodes" if joins else "runs over nodes")
+        if joins and any(
+            isinstance(each, torch.Tensor) and not isinstance(each, ColourRows) for each in _flat(args)
+        ):
+            _refuse(name, "joins states of nodes with a tensor that is not made from them")
     elif name not in _RESHAPES and not (name == "__getitem__" and _keeps_rows(args[1])):
         _refuse(name, "is not known to treat every node alike")
 

@@ -125,8 +125,8 @@ def _plain(label: object) -> object:
 
 _METHODS = {
     "linear": "exact: value times weight",
-    "minmax": "exact: parts of the similarities, their divisors held",
-    "intersection": "exact: parts of the similarities, their divisors held",
+    "minmax": "exact: parts of the similarities, their divisors held fixed",
+    "intersection": "exact: parts of the similarities, their divisors held fixed",
 }
 
 

@@ -310,7 +310,7 @@ class TwinMachine(MultiTask, GraphEstimator):
         The shares are exact: together with the intercept they sum to the decision value (of a regressor, to
         the number). For ``"linear"``
         a column's share is its value times its weight. For the other bases it is the column's part of the
-        similarity with each support vector, times that vector's weight, the divisors held as they are.
+        similarity with each support vector, times that vector's weight, the divisors held fixed.
 
         Parameters
         ----------

@@ -72,7 +72,7 @@ def test_records_that_cannot_be_read_keep_their_places(file):
 
 def test_a_missing_property_and_an_unreadable_record_are_told_apart(file):
     file.write_text(record("C", active=1) + record("CC") + "rubbish\n$$$$\n" + record("CO", active="x"))
-    with pytest.warns(TwinWLWarning, match=r"2 of 4 rows \(1 cannot be read, 1 lack a target\)"):
+    with pytest.warns(TwinWLWarning, match=r"2 of 4 rows \(1 cannot be read, 1 without a target\)"):
         data = load_dataset(file, target="active")
     assert data.y.tolist() == ["1", "x"]
     assert [error.kind for error in data.errors] == ["target", "graph"]

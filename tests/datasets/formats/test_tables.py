@@ -104,7 +104,7 @@ def test_first_bad_row_is_named(parsed, text, line):
 def test_bad_rows_are_skipped_counted_and_told_apart(parsed):
     with pytest.warns(
         TwinWLWarning,
-        match=r"left out 3 of 5 rows \(2 cannot be read, 1 lack a target\); the first is line 3: SMILES",
+        match=r"left out 3 of 5 rows \(2 cannot be read, 1 without a target\); the first is line 3: SMILES",
     ) as caught:
         data = parsed(BAD, target="active")
     assert len(caught) == 1
@@ -221,7 +221,7 @@ def test_parquet(tmp_path):
     path = tmp_path / "m.parquet"
     frame = pandas.DataFrame({"id": [1, 2, 3], "smiles": ["CC", "xx", "CO"], "y": [0.5, 1.5, None]})
     frame.to_parquet(path)
-    with pytest.warns(TwinWLWarning, match=r"left out 2 of 3 rows \(1 cannot be read, 1 lack a target\)"):
+    with pytest.warns(TwinWLWarning, match=r"left out 2 of 3 rows \(1 cannot be read, 1 without a target\)"):
         data = load_dataset(path)
     assert (data.smiles, data.y.tolist()) == (("CC",), [0.5])
     path.write_bytes(path.read_bytes()[:-10])
