@@ -64,6 +64,7 @@ GOOD = {
     "from_igraph(graphs)": LABELLED.to_igraph,
     "forward(graphs)": lambda: LABELLED.to_pyg()[0],
     "n_features": lambda: 3,
+    "roots": lambda: 2,
     "explain(X)": lambda: GRAPHS[0],
     "explain(graph)": lambda: GRAPHS[0],
     "X": lambda: GRAPHS,

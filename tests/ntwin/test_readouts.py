@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from tests.networks import CERTAIN, mean_loss
 from tests.ntwin.rooted_data import assert_same_function, graph_data, quotient_input
 from tests.strategies import batches
-from twinwl import GraphBatch, NTwinClassifier, NTwinEncoder, NTwinRegressor, TwinWLError
+from twinwl import GraphBatch, NTwinClassifier, NTwinEncoder, NTwinRegressor, TwinWLError, TwinWLWarning
 from twinwl.datasets.formats.tu import read_tu
 from twinwl.graphs.relabelling import relabelled
+from twinwl.ntwin import distinct_subgraphs, node_states
 from twinwl.ntwin.bounded_readouts import BoundedReadout, GATReadout, GCNReadout
 from twinwl.ntwin.distinct_subgraphs import DistinctExamples, DistinctSlice, DistinctSubgraphs
+from twinwl.ntwin.node_states import NodeSlicer
 from twinwl.ntwin.readouts import DeepSetsReadout
 from twinwl.ntwin.settings import hops_of_layers
 
@@ -139,15 +141,71 @@ def test_bounded_readouts_are_one_function_on_the_quotient(
     assert_same_function(encoder, fast, literal_input(batch, edges=edges), relative=EXACT)
 
 
+@pytest.mark.parametrize("readout", BOUNDED, ids=str)
+@settings(max_examples=12)
+@given(data=st.data(), attributes=st.booleans(), **settings_of_a_network)
+def test_bounded_readouts_are_one_function_on_shared_states(
+    readout, data, hops, mark, layers, edges, directed, attributes
+):
+    batch = data.draw(batches(directed=directed, max_nodes=6))
+    assume(batch.n_nodes)
+    if attributes:
+        values = np.random.default_rng(0).integers(0, 2, (batch.n_nodes, 2)).astype(np.float64)
+        batch = batch._with(node_features=values)
+    encoder = encoder_of(batch, readout, layers, hops, mark, edges=edges, n_attributes=2 * attributes)
+    fast = node_state_input(batch, encoder, BOUNDED[readout], edges=edges)
+    assert_same_function(encoder, fast, literal_input(batch, edges=edges), relative=EXACT)
+
+
+def node_state_input(batch, encoder, steps_before, *, edges, roots=None):
+    radii = (encoder.hops[0],) * steps_before + encoder.hops
+    features = None if batch.node_features is None else batch.node_features.astype(np.float32)
+    edge_labels = batch.edge_vocabulary if edges else None
+    slicer = NodeSlicer(batch, radii, encoder.root_mark, batch.node_vocabulary, edge_labels, features, roots)
+    return slicer.take(np.arange(len(batch)))
+
+
+@pytest.mark.parametrize("readout", BOUNDED, ids=str)
+def test_the_mean_over_all_samples_of_one_root_is_the_exact_sum(readout, monkeypatch):
+    star = GraphBatch.from_edges([STAR])
+    encoder = encoder_of(star, readout, 2, "growing", "root", edges=False)
+    draws = []
+    for root in range(4):
+        drawn = (np.array([root]), np.array([0, 1]), np.array([4.0]))
+        monkeypatch.setattr(node_states, "sampled_roots", lambda *_, drawn=drawn: drawn)
+        with torch.no_grad():
+            draws.append(encoder(node_state_input(star, encoder, BOUNDED[readout], edges=False, roots=1)))
+    exact = encoder(literal_input(star, edges=False)).detach()
+    torch.testing.assert_close(sum(draws) / 4, exact, rtol=EXACT, atol=EXACT)
+
+
 @pytest.mark.parametrize("readout", READOUTS, ids=str)
 @settings(max_examples=6)
-@given(batch=batches(max_nodes=7), seed=st.integers(0, 100))
-def test_the_order_of_nodes_does_not_matter(readout, batch, seed):
-    encoder = encoder_of(batch, readout, 2, "growing", "distance", edges=True)
+@given(batch=batches(max_nodes=7), seed=st.integers(0, 100), attributes=st.booleans())
+def test_the_order_of_nodes_does_not_matter(readout, batch, seed, attributes):
+    """On every path: distinct subgraphs, literal ones, shared states, the quotient."""
+    if attributes:
+        values = np.random.default_rng(seed).normal(size=(batch.n_nodes, 2))
+        batch = batch._with(node_features=values.astype(np.float32).astype(np.float64))
+    encoder = encoder_of(batch, readout, 2, "growing", "distance", edges=True, n_attributes=2 * attributes)
     other = relabelled(batch, np.random.default_rng(seed))
+    paths = [distinct_input, literal_input] if batch.n_nodes else [distinct_input]
+    for path in paths:
+        arguments = (encoder,) if path is distinct_input else ()
+        with torch.no_grad():
+            rows, again = (encoder(path(part, *arguments, edges=True)) for part in (batch, other))
+        torch.testing.assert_close(rows, again, rtol=EXACT, atol=EXACT)
+    if readout not in BOUNDED:
+        return
+    before = BOUNDED[readout]
     with torch.no_grad():
-        rows, again = (encoder(distinct_input(part, encoder, edges=True)) for part in (batch, other))
-    torch.testing.assert_close(rows, again, rtol=EXACT, atol=EXACT)
+        shared = [encoder(node_state_input(part, encoder, before, edges=True)) for part in (batch, other)]
+        torch.testing.assert_close(*shared, rtol=EXACT, atol=EXACT)
+        if not attributes:
+            radii = (encoder.hops[0],) * before + encoder.hops
+            shape = (len(radii), radii, "distance")
+            rows, again = (encoder(quotient_input(part, *shape, edge_labels=True)) for part in (batch, other))
+            torch.testing.assert_close(rows, again, rtol=EXACT, atol=EXACT)
 
 
 @pytest.mark.parametrize("readout", ["gcn", "gat", "ppgn"])
@@ -262,6 +320,53 @@ def test_pyg_layers_get_a_batch():
 
     model = NTwinClassifier(readout=OfPyG, **SMALL).fit(GRAPHS, Y)
     assert mean_loss(model, GRAPHS, Y) < np.log(3) / 2
+
+
+HUBS = GraphBatch.from_edges([[(0, leaf) for leaf in range(1, 200)], PATH] * 6)
+
+
+def test_hops_shrink_where_a_rooted_subgraph_is_too_large_for_the_readout():
+    ring = [(node, (node + 1) % 24) for node in range(24)]
+    rings = GraphBatch.from_edges([ring, ring[:-1]] * 6)
+    model = NTwinClassifier(
+        readout="ppgn", **SMALL | {"max_epochs": 1, "hops": 6, "max_memory": 1 << 18, "batch_size": 2}
+    )
+    with pytest.warns(TwinWLWarning, match=r"hops: the .* may need .* so hops are \(\d, \d\) instead of"):
+        model.fit(rings, [0, 1] * 6)
+    assert 1 <= max(model.hops_) < 6
+
+
+@pytest.mark.parametrize("readout", ["ppgn", "deepsets", RootAndSum], ids=str)
+def test_hubs_too_large_for_the_readout_are_refused_before_anything_is_cut(readout, monkeypatch):
+    monkeypatch.setattr(distinct_subgraphs, "rooted_subgraphs", None)  # it must not be called
+    model = NTwinClassifier(readout=readout, **SMALL | {"max_memory": 1 << 17})
+    with pytest.raises(TwinWLError, match=r"readout: the .*rooted subgraph.* more than the 0\.1 MiB"):
+        model.fit(HUBS, [0, 1] * 6)
+
+
+def test_a_hub_too_large_for_the_readout_is_refused_at_prediction():
+    model = NTwinClassifier(readout="ppgn", **SMALL | {"max_epochs": 1, "max_memory": 1 << 21})
+    model.fit(GRAPHS, Y)
+    assert model.predict(GRAPHS[:2]).shape == (2,)
+    for ask in (model.predict, lambda graphs: model.explain(graphs[0])):
+        with pytest.raises(
+            TwinWLError, match=r"with 200 nodes in graph 0 needs about .* leave that graph out"
+        ):
+            ask(HUBS)
+
+
+@pytest.mark.parametrize("readout", ["gcn", "gat"])
+def test_hubs_that_compress_fit_with_every_bounded_readout(readout):
+    model = NTwinClassifier(readout=readout, **SMALL | {"max_epochs": 1, "max_memory": 1 << 22})
+    assert model.fit(HUBS, [0, 1] * 6).hops_ == (1, 2)
+
+
+@pytest.mark.parametrize("readout", ["gcn", "gat", Mean], ids=str)
+def test_roots_are_sampled_with_bounded_readouts_only(readout):
+    model = NTwinClassifier(readout=readout, roots=2, **SMALL | {"max_epochs": 2})
+    assert model.fit(GRAPHS, Y).predict(GRAPHS).shape == (24,)
+    with pytest.raises(TwinWLError, match="roots: got 2 with a readout that is not bounded"):
+        NTwinClassifier(readout="ppgn", roots=2, **SMALL).fit(GRAPHS, Y)
 
 
 def test_graphs_without_nodes_are_rows_too():

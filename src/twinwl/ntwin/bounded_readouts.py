@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from twinwl.learning.devices import as_tensor
 from twinwl.learning.pooling import pool
 
 if TYPE_CHECKING:
@@ -102,16 +103,26 @@ class BoundedReadout(torch.nn.Module):
                 yield states.new_zeros(size, states.shape[1]).index_add(0, batch, states)
 
     def pooled_states(self, graphs: QuotientSlice, n_labels: int, n_marks: int) -> list[torch.Tensor]:
-        """Return ``R_1, …, R_K`` for a mini-batch of the quotient, each of shape (n_graphs, width)."""
+        """Return ``R_1, …, R_K`` for a mini-batch of the quotient, each of shape (n_graphs, width).
+
+        ``n_labels`` counts one-hot labels and continuous features.
+        """
         like = next(self.parameters(), torch.empty(0))
-        x = _one_hot(graphs.label, n_labels, like)
+        if graphs.features is None:
+            x = _one_hot(graphs.label, n_labels, like)
+        else:
+            features = as_tensor(graphs.features, like.device).to(like.dtype)
+            x = torch.cat([_one_hot(graphs.label, n_labels - features.shape[1], like), features], dim=1)
         if n_marks > 1:
             x = torch.cat([x, _one_hot(graphs.mark, n_marks, like)], dim=1)
         sums: list[torch.Tensor] = []
         for number, rows in enumerate(graphs.layers):
             x = self.step(number, x, *_heard(rows, np.asarray(graphs.codes), x.device))
             if number >= self.steps_before:
-                sums.append(pool(self.read(x), rows.pool_ptr, rows.pooled, rows.counts))
+                total = pool(self.read(x), rows.pool_ptr, rows.pooled, rows.counts)
+                if graphs.scale is not None:
+                    total = total * as_tensor(graphs.scale, total.device).to(total.dtype)[:, None]
+                sums.append(total)
         return sums
 
 

@@ -61,11 +61,12 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         error.
     roots : int, float or None, default=None
         Number, or share, of the roots of each graph that a training step sums over, drawn anew each time and
-        scaled so that the sum is right on average; None takes all. Predictions always take all of them. Only
-        for ``readout="gin"``.
+        scaled so that the sum is right on average; None takes all. Predictions take all of them, but for
+        `predict_sampled`. Only for readouts that are bounded by 1-WL.
     max_memory : int or None
         Limit for the quotient, or for the states of a mini-batch, in bytes; None allows half of the machine's
-        memory. Where it would not do, hops shrink, with a warning.
+        memory. Where it would not do, hops shrink, with a warning; a rooted subgraph of radius 1 that is too
+        large for the readout is an error.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, verbose
         As for every neural classifier here: see `twinwl.learning.classifier.NeuralGraphClassifier`.
     device, precision

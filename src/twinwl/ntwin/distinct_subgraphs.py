@@ -38,6 +38,8 @@ __all__ = ["DistinctExamples", "DistinctPart", "DistinctSlice", "DistinctSubgrap
 
 # Nodes and arcs that a readout gets at once: some tens of megabytes of states.
 _BLOCK_ENTRIES = 1 << 17
+# Graphs to evaluate together, if their blocks have no more than so many nodes and arcs: 100 megabytes.
+_ROWS_AT_ONCE, _TAKEN_ENTRIES = 1024, 1 << 22
 
 
 class DistinctPart(NamedTuple):
@@ -71,11 +73,15 @@ class DistinctSubgraphs:
     edges
         Whether edges count; if not, subgraphs are equal if the labels and features of their nodes are, and
         their distances from the root.
+    pairs
+        Whether the readout has a state for each pair of nodes.
 
     Attributes
     ----------
     representative : array of int64, shape (n_distinct,)
         A root of each.
+    entries : array of int64, shape (n_distinct,)
+        Number of states of each: nodes and arcs, or pairs of nodes.
     pool : Pool
         How often each graph has each of them.
 
@@ -87,20 +93,29 @@ class DistinctSubgraphs:
     ([0, 1], [2, 2])
     """
 
-    def __init__(self, batch: GraphBatch, radius: int, *, edges: bool = True) -> None:
+    def __init__(self, batch: GraphBatch, radius: int, *, edges: bool = True, pairs: bool = False) -> None:
         self.radius = radius
         plain = _with_contents_as_labels(batch)
         sizes = rooted_sizes(plain, radius)[radius]
-        group = (_grouped if edges else _grouped_by_nodes)(plain, radius, sizes)
+        group, arcs = (_grouped if edges else _grouped_by_nodes)(plain, radius, sizes)
         _, self.representative = np.unique(group, return_index=True)
+        size = sizes[self.representative].astype(np.int64)
+        self.entries = size * size if pairs else size + arcs[self.representative]
         builder = PoolBuilder(batch.graph_ptr)
         if batch.n_nodes:
             builder.add(0, np.arange(batch.n_nodes + 1, dtype=np.int64), group)
         self.pool = builder.finished()
-        arcs = np.diff(batch.indptr[batch.graph_ptr])
-        graph = np.searchsorted(batch.graph_ptr, self.representative, side="right") - 1
-        size = sizes[self.representative].astype(np.int64)
-        self._entries = size + np.minimum(size * size, arcs[graph])
+
+    @property
+    def n_graphs(self) -> int:
+        """Number of graphs."""
+        return len(self.pool.indptr) - 1
+
+    def entries_of_graphs(self) -> Int64:
+        """Return the number of states of the distinct subgraphs of each graph."""
+        before = np.concatenate([[0], np.cumsum(self.entries[self.pool.colours])])
+        entries: Int64 = before[self.pool.indptr[1:]] - before[self.pool.indptr[:-1]]
+        return entries
 
     def take(self, rows: Int64) -> tuple[list[Int64], tuple[Int64, Int32, Int32]]:
         """Return roots of the distinct subgraphs of some graphs, in blocks, and their pooling matrix."""
@@ -109,7 +124,7 @@ class DistinctSubgraphs:
         pool_ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         entry = np.arange(pool_ptr[-1]) + np.repeat(indptr[rows] - pool_ptr[:-1], lengths)
         needed, pooled = np.unique(groups[entry], return_inverse=True)
-        block = np.cumsum(self._entries[needed]) // _BLOCK_ENTRIES
+        block = np.cumsum(self.entries[needed]) // _BLOCK_ENTRIES
         cuts = [0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(needed)]
         roots = [self.representative[needed[low:high]] for low, high in pairwise(cuts) if low < high]
         return roots, (pool_ptr, pooled.astype(np.int32), counts[entry])
@@ -128,8 +143,8 @@ class DistinctExamples:
         Centre and scale of each feature.
     hops, root_mark
         Radius of each layer, and the mark of the nodes.
-    edges
-        Whether the readout sees edges.
+    edges, pairs
+        Whether the readout sees edges, and whether it has a state for each pair of nodes.
     whole
         Examples of the whole graphs, if the subtree encoder is a GIN.
     histograms
@@ -146,6 +161,7 @@ class DistinctExamples:
         root_mark: RootMark,
         *,
         edges: bool = True,
+        pairs: bool = False,
         whole: _Whole | None = None,
         histograms: SparseExamples | None = None,
     ) -> None:
@@ -153,7 +169,11 @@ class DistinctExamples:
         self.marks = (root_mark, n_marks(root_mark, hops))
         self.whole = whole
         self.histograms = histograms
-        self.distinct = [DistinctSubgraphs(self.batch, radius, edges=edges) for radius in dict.fromkeys(hops)]
+        self.distinct = [
+            DistinctSubgraphs(self.batch, radius, edges=edges, pairs=pairs) for radius in dict.fromkeys(hops)
+        ]
+        largest = sum(distinct.entries_of_graphs().max(initial=1) for distinct in self.distinct)
+        self.rows_at_once = int(min(_ROWS_AT_ONCE, max(1, _TAKEN_ENTRIES // largest)))
         self._n_labels = len(labels)
         self._place = recode(batch.node_labels, batch.node_vocabulary, labels) if labels else None
         self._centre, self._scale = scaling
@@ -221,19 +241,20 @@ def _with_contents_as_labels(batch: GraphBatch) -> GraphBatch:
     )
 
 
-def _grouped(batch: GraphBatch, radius: int, sizes: Int32) -> Int32:
-    """Return the number of each root's subgraph: equal numbers mean isomorphic subgraphs."""
+def _grouped(batch: GraphBatch, radius: int, sizes: Int32) -> tuple[Int32, Int64]:
+    """Return the number of each root's subgraph, and its arcs: equal numbers mean isomorphic subgraphs."""
     groups, first = Groups(), 0
-    numbers = [np.empty(0, np.int64)]
+    numbers, arcs = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for block in Neighbourhoods(batch).blocks(np.arange(batch.n_nodes), radius, sizes):
         if groups.full:  # no more comparisons with those so far: some work is done twice
             groups, first = Groups(), first + len(groups)
         numbers.append(groups.of_block(block) + first)
-    return np.concatenate(numbers).astype(np.int32)
+        arcs.append(np.diff(block.cut.indptr[block.cut.subgraph_ptr]))
+    return np.concatenate(numbers).astype(np.int32), np.concatenate(arcs)
 
 
-def _grouped_by_nodes(batch: GraphBatch, radius: int, sizes: Int32) -> Int32:
-    """Return the number of each root's subgraph by its nodes alone: labels and distances."""
+def _grouped_by_nodes(batch: GraphBatch, radius: int, sizes: Int32) -> tuple[Int32, Int64]:
+    """Return the number of each root's subgraph by its nodes alone, labels and distances; no arcs count."""
     known: dict[bytes, int] = {}
     numbers: list[int] = []
     for block in Neighbourhoods(batch).blocks(np.arange(batch.n_nodes), radius, sizes):
@@ -243,4 +264,4 @@ def _grouped_by_nodes(batch: GraphBatch, radius: int, sizes: Int32) -> Int32:
         text = content[np.lexsort((content, subgraph))].tobytes()
         ends = (content.itemsize * cut.subgraph_ptr).tolist()
         numbers += [known.setdefault(text[low:high], len(known)) for low, high in pairwise(ends)]
-    return np.array(numbers, np.int32)
+    return np.array(numbers, np.int32), np.zeros(len(numbers), np.int64)

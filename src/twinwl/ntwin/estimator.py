@@ -6,16 +6,37 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 import numpy as np
 
-from twinwl.arguments import DEPTH, FLAG, MAX_ITEMS, MEMORY, WIDTH, checked, integer, is_a, number, one_of
-from twinwl.errors import TwinWLError, shown
-from twinwl.estimators.base import old_names
+from twinwl.arguments import (
+    DEPTH,
+    FLAG,
+    MAX_ITEMS,
+    MEMORY,
+    RANDOM_STATE,
+    WIDTH,
+    checked,
+    integer,
+    is_a,
+    number,
+    one_of,
+)
+from twinwl.errors import TwinWLError, shown, warn_caller
+from twinwl.estimators.base import graphs_of, old_names, seeds
 from twinwl.estimators.multitask import Answered
 from twinwl.graphs.coercion import as_batch, one_graph
 from twinwl.learning.determinism import seeded
+from twinwl.learning.devices import device_of
 from twinwl.learning.estimator import NeuralGraphEstimator
 from twinwl.learning.sparse import SparseExamples
 from twinwl.ntwin.bounded_readouts import BoundedReadout
-from twinwl.ntwin.choice import hops_that_fit
+from twinwl.ntwin.choice import (
+    Step,
+    bytes_per_entry,
+    bytes_per_row,
+    hops_that_fit,
+    smaller,
+    too_large_step,
+    too_large_subgraph,
+)
 from twinwl.ntwin.distinct_subgraphs import DistinctExamples
 from twinwl.ntwin.encoder import NTwinEncoder
 from twinwl.ntwin.examples import LiteralExamples, QuotientExamples
@@ -23,18 +44,20 @@ from twinwl.ntwin.explanation import explain_graph
 from twinwl.ntwin.fitted_inputs import SUBTREES, FittedInputs
 from twinwl.ntwin.network import NTwinNetwork
 from twinwl.ntwin.node_states import NodeSlicer
-from twinwl.ntwin.readouts import READOUT, sees_edges
+from twinwl.ntwin.readouts import READOUT, sees_edges, sees_pairs
+from twinwl.ntwin.sampled_prediction import SampledPrediction, sampled_outputs, standard_error
 from twinwl.ntwin.settings import HOPS, ROOT_MARK, ROOTS, hops_of_layers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
+    import torch
     from numpy.typing import NDArray
     from scipy.sparse import csr_matrix
 
     from twinwl.arrays import Int64
-    from twinwl.estimators.base import Constraints
+    from twinwl.estimators.base import Constraints, RandomState
     from twinwl.estimators.explanation import Explanation
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
@@ -111,6 +134,49 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         self.inputs_.check_labels(batch, self.unknown)
         return super()._outputs(batch)
 
+    def predict_sampled(
+        self, X: GraphsLike, roots: float, n_samples: int = 10, random_state: RandomState = 0
+    ) -> SampledPrediction:
+        """Predict from samples of the roots of each graph, with the spread: for very large graphs.
+
+        Parameters
+        ----------
+        X
+            A GraphBatch, or anything `twinwl.as_batch` accepts.
+        roots
+            Number, or share, of the roots of each graph in a sample.
+        n_samples
+            Number of samples, at least 2. The prediction is that of the mean of their pooled sums.
+        random_state
+            Seed of the samples.
+
+        Returns
+        -------
+        SampledPrediction
+            ``values``: probabilities of the classes, or numbers; ``spread``: their standard error because
+            only some roots were taken.
+        """
+        self._check_fitted()
+        roots = cast("float", checked("roots", roots, *ROOTS[:-1]))
+        n_samples = checked("n_samples", n_samples, integer(2, MAX_ITEMS))
+        if self.tasks_ is not None:
+            raise TwinWLError("predict_sampled is for one task; ask for_task(name).predict_sampled(…)")
+        batch = graphs_of(X, "predict")
+        self.inputs_.check_labels(batch, self.unknown)
+        examples = self._examples(batch, roots=roots)
+        if not isinstance(examples, QuotientExamples):
+            raise TwinWLError("predict_sampled needs a readout that is bounded by 1-WL; use predict")
+        (seed,) = seeds(checked("random_state", random_state, *RANDOM_STATE), 1)
+        self.module_.to(device_of(self.device, or_else="cpu"))
+        try:
+            with seeded(seed):
+                outputs = sampled_outputs(self.module_, examples, n_samples)
+        finally:
+            self.module_.cpu()
+        ask = self.predict_proba if hasattr(self, "predict_proba") else self.predict
+        values, *left_out = (ask(Answered(one)) for one in outputs)
+        return SampledPrediction(values, standard_error(left_out))
+
     @old_names(graph="X")
     def explain(self, X: GraphsLike, n_columns: int = 10, task: str | int | None = None) -> Explanation:
         """Return each node's share of the decision about one graph, and the colours that matter most.
@@ -127,9 +193,12 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         model, graph = self._one_task(task), one_graph(X, "the graph to explain")
         histograms = self.inputs_.histograms
         examples: QuotientExamples | LiteralExamples
-        if self._is_gin and not len(self.inputs_.centre):
+        readout = self._probe()
+        if readout is None and not len(self.inputs_.centre):
             examples = self.inputs_.quotient_examples(graph, self.hops_, self.root_mark, self.max_memory)
         else:
+            if readout is not None:
+                self._check_largest(graph, readout)
             examples = self._literal_examples(graph)
         return explain_graph(model.module_, graph, examples, histograms, model._reading, n_columns=n_columns)  # noqa: SLF001  (of the same class)
 
@@ -140,44 +209,108 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
             batch, self.layers, subtree=self.subtree, edge_labels=self.edge_labels, min_df=self.min_df
         )
         self.hops_ = hops_of_layers(self.hops, self.layers)
-        if self.roots is not None and not self._is_gin:
-            raise TwinWLError(f"roots: got {self.roots} with another readout, expected None or readout='gin'")
+        readout = self._probe()
+        if readout is not None and not isinstance(readout, BoundedReadout):
+            if self.roots is not None:
+                raise TwinWLError(
+                    f"roots: got {self.roots} with a readout that is not bounded by 1-WL, expected None"
+                )
+            return self._fit_distinct(batch, histograms, readout)
         examples = self._examples(batch, histograms, self.roots)
         if isinstance(examples, QuotientExamples) and isinstance(examples.rooted, NodeSlicer):
+            per_row = bytes_per_row(self.hidden)
+            if readout is not None:  # torch keeps messages too
+                per_row = int(
+                    bytes_per_entry(self.hidden, 1) * (1 + len(batch.indices) / max(1, batch.n_nodes))
+                )
+            step = Step(self.batch_size, per_row, self.max_memory, self.roots)
+            use_edges = self.inputs_.edge_labels is not None
             fitting = hops_that_fit(
-                batch, self.hops_, self.hidden, self.batch_size, self.max_memory, self.roots
+                batch.without_features(), self.hops_, self.root_mark, step, edge_labels=use_edges
             )
             if fitting != self.hops_:
                 self.hops_ = fitting
                 examples = self._examples(batch, histograms, self.roots)
         return examples
 
+    def _fit_distinct(
+        self, batch: GraphBatch, histograms: csr_matrix | None, readout: torch.nn.Module
+    ) -> DistinctExamples:
+        """Return distinct rooted subgraphs for training, with fewer hops where memory would not do."""
+        wanted, first = self.hops_, ""
+        while True:
+            radii, radius = list(dict.fromkeys(self.hops_)), max(self.hops_)
+            per_entry = [bytes_per_entry(self.hidden, self._depth(of, readout)) for of in radii]
+            widest = per_entry[radii.index(radius)]
+            problem = too_large_subgraph(batch, radius, widest, self.max_memory, pairs=sees_pairs(readout))
+            if problem is None:
+                examples = self._distinct_examples(batch, histograms, readout)
+                problem = too_large_step(examples.distinct, per_entry, self.batch_size, self.max_memory)
+            if problem is None:
+                break
+            first = first or problem
+            if radius <= 1:
+                raise TwinWLError(
+                    f"readout: {problem}; use readout='gin', lower batch_size or hidden, leave large graphs "
+                    "out, or raise max_memory"
+                )
+            self.hops_ = smaller(self.hops_)
+        if first:
+            warn_caller(
+                f"hops: {first}, so hops are {self.hops_} instead of {wanted}; lower batch_size, or raise "
+                "max_memory to keep them"
+            )
+        return examples
+
     def _examples(
         self, batch: GraphBatch, histograms: csr_matrix | None = None, roots: float | None = None
     ) -> NTwinExamples:
-        inputs, radii = self.inputs_, self.hops_
-        if self._is_gin:
-            return inputs.examples(batch, radii, self.root_mark, self.max_memory, histograms, roots)
-        with seeded(0):  # leave torch's own generator alone
-            readout = self._encoder().rooted
-        if isinstance(readout, BoundedReadout) and not len(inputs.centre):
+        readout = self._probe()
+        if readout is None or isinstance(readout, BoundedReadout):
             # Steps that are not read need rounds of colours before those of the layers.
-            radii = (radii[0],) * readout.steps_before + radii
-            shape = (radii, self.root_mark, self.max_memory)
-            return inputs.quotient_examples(batch, *shape, histograms, layers_of_whole=self.layers)
+            before = (self.hops_[0],) * (0 if readout is None else readout.steps_before)
+            shape = (before + self.hops_, self.root_mark, self.max_memory)
+            return self.inputs_.examples(batch, *shape, histograms, roots, self.layers)
+        self._check_largest(batch, readout)
+        return self._distinct_examples(batch, histograms, readout)
+
+    def _distinct_examples(
+        self, batch: GraphBatch, histograms: csr_matrix | None, readout: torch.nn.Module
+    ) -> DistinctExamples:
+        inputs = self.inputs_
         literal = self._literal_examples(batch, histograms)
-        whole = _WholeGraphs(literal) if inputs.subtree == "gin" else None
         return DistinctExamples(
             batch,
             inputs.labels,
             inputs.edge_labels,
             (inputs.centre, inputs.scale),
-            radii,
+            self.hops_,
             self.root_mark,
             edges=sees_edges(readout),
-            whole=whole,
+            pairs=sees_pairs(readout),
+            whole=_WholeGraphs(literal) if inputs.subtree == "gin" else None,
             histograms=literal.histograms,
         )
+
+    def _check_largest(self, batch: GraphBatch, readout: torch.nn.Module) -> None:
+        """Refuse graphs whose rooted subgraphs are too large for a prediction."""
+        n_bytes, radius = bytes_per_entry(self.hidden, 1), max(self.hops_)
+        problem = too_large_subgraph(batch, radius, n_bytes, self.max_memory, pairs=sees_pairs(readout))
+        if problem is not None:
+            raise TwinWLError(f"{problem}; leave that graph out, or raise max_memory")
+
+    def _depth(self, radius: int, readout: torch.nn.Module) -> int:
+        """Return the number of steps inside rooted subgraphs of a radius; of an own network it is a guess."""
+        if not hasattr(readout, "pooled_by_depth"):
+            return self.layers
+        return max(depth for depth, of in enumerate(self.hops_, start=1) if of == radius)
+
+    def _probe(self) -> torch.nn.Module | None:
+        """Return a readout like that of the network, to look at what it is; None for the GIN."""
+        if self._is_gin:
+            return None
+        with seeded(0):  # leave torch's own generator alone
+            return self._encoder().rooted
 
     def _literal_examples(self, batch: GraphBatch, histograms: csr_matrix | None = None) -> LiteralExamples:
         """Return the graphs as tensors, of which the network reads every rooted subgraph."""

@@ -110,11 +110,13 @@ class FittedInputs:
         max_memory: int | None,
         histograms: csr_matrix | None = None,
         roots: float | None = None,
+        layers_of_whole: int | None = None,
     ) -> QuotientExamples:
         """Turn graphs into examples: on the colour quotient if it pays, else on states shared within a graph.
 
         ``histograms`` are those that `fitted` returned, if these are the training graphs; ``roots`` is the
-        number or share of roots to sample.
+        number or share of roots to sample. A GIN on the whole graphs has ``layers_of_whole`` layers, by
+        default as many as there are hops.
         """
         self.check(batch)
         plain = batch.without_features()
@@ -124,14 +126,14 @@ class FittedInputs:
         if not len(self.centre) and roots is None:
             share = colours_per_pair(plain, hops, root_mark, max_memory, edge_labels=use_edges)
         if share is not None:
-            return self._on_quotient(plain, hops, root_mark, max_memory, rows, share)
+            return self._on_quotient(plain, hops, root_mark, max_memory, rows, share, layers_of_whole)
         features = None
         if len(self.centre):
             given = np.empty((0, len(self.centre))) if batch.node_features is None else batch.node_features
             features = ((given - self.centre) / self.scale).astype(np.float32)
         whole = None
         if self.subtree == "gin":
-            no_hops = (None,) * len(hops)
+            no_hops = (None,) * (layers_of_whole or len(hops))
             whole = NodeSlicer(plain, no_hops, "none", self.labels, self.edge_labels, features)
         kept = None if max_memory is None else max_memory // 2
         rooted = NodeSlicer(
@@ -146,16 +148,12 @@ class FittedInputs:
         root_mark: RootMark,
         max_memory: int | None,
         histograms: csr_matrix | None = None,
-        layers_of_whole: int | None = None,
     ) -> QuotientExamples:
-        """Turn graphs without continuous features into examples on the quotient, whether it pays or not.
-
-        A GIN on the whole graphs has ``layers_of_whole`` layers, by default as many as there are hops.
-        """
+        """Turn graphs without continuous features into examples on the quotient, whether it pays or not."""
         self.check(batch)
         plain = batch.without_features()
         rows = self._histogram_rows(plain, histograms)
-        return self._on_quotient(plain, hops, root_mark, max_memory, rows, 1.0, layers_of_whole)
+        return self._on_quotient(plain, hops, root_mark, max_memory, rows, 1.0)
 
     def _histogram_rows(self, plain: GraphBatch, histograms: csr_matrix | None) -> SparseExamples | None:
         if histograms is None and self.histograms is not None:

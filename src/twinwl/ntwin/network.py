@@ -75,8 +75,11 @@ class NTwinNetwork(torch.nn.Module):
 
     def forward(self, graphs: NTwinInput) -> torch.Tensor:
         """Return logits, shape (n_graphs, n_classes)."""
-        units = self.hidden_units(self.encoder(graphs.graphs), graphs.histograms)
-        logits: torch.Tensor = self.second(self.dropout(units.relu()))
+        return self.from_sums(self.encoder(graphs.graphs), graphs.histograms)
+
+    def from_sums(self, sums: torch.Tensor, histograms: SparseRows | None) -> torch.Tensor:
+        """Return logits from the two encoders' output."""
+        logits: torch.Tensor = self.second(self.dropout(self.hidden_units(sums, histograms).relu()))
         return logits
 
     def recalibrate(self, examples: Examples) -> None:

@@ -30,6 +30,8 @@ class PPGNReadout(torch.nn.Module):
         Number of kinds of messages; 0 if all are of the same kind.
     """
 
+    sees_pairs = True
+
     def __init__(self, n_features: int, hidden: int, layers: int, n_codes: int = 0) -> None:
         super().__init__()
         self.n_codes = n_codes

@@ -24,6 +24,7 @@ __all__ = [
     "NetworkReadout",
     "build_readout",
     "sees_edges",
+    "sees_pairs",
     "width_of",
 ]
 
@@ -151,6 +152,11 @@ def build_readout(readout: NetworkReadout, arguments: dict[str, Any]) -> torch.n
 def sees_edges(readout: torch.nn.Module) -> bool:
     """Whether a readout looks at edges; one that does not may say so: ``sees_edges = False``."""
     return getattr(readout, "sees_edges", True) is not False
+
+
+def sees_pairs(readout: torch.nn.Module) -> bool:
+    """Whether a readout has a state for each pair of nodes; it may say so: ``sees_pairs = True``."""
+    return getattr(readout, "sees_pairs", False) is True
 
 
 def width_of(readout: torch.nn.Module, n_features: int, n_codes: int) -> int:

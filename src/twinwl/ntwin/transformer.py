@@ -56,8 +56,8 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
     task : {"auto", "classification", "regression", "none"}, default="auto"
         What the network learns in ``fit``. ``"none"``: nothing, it keeps its first, random weights.
         ``"auto"``: nothing without ``y``; numbers if those in ``y`` are not all integers; else classes.
-    dropout, input_dropout, normalize, min_df, unknown, max_memory
-        As for `NTwinClassifier`.
+    dropout, input_dropout, normalize, min_df, unknown, roots, max_memory
+        As for `NTwinClassifier`; ``transform`` takes all roots.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, verbose
         As for every neural estimator here: see `twinwl.learning.estimator.NeuralGraphEstimator`.
     device, precision
@@ -107,6 +107,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         normalize: bool = True,
         min_df: int = 2,
         unknown: str = "zero",
+        roots: float | None = None,
         max_memory: int | None = None,
         max_epochs: int = 100,
         batch_size: int = 32,
@@ -132,6 +133,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         self.normalize = normalize
         self.min_df = min_df
         self.unknown = unknown
+        self.roots = roots
         self.max_memory = max_memory
         self.max_epochs = max_epochs
         self.batch_size = batch_size
