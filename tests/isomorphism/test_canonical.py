@@ -99,7 +99,7 @@ def test_either_direction_of_igraph_permutations_is_understood(batch, seed):
     copy = relabelled(batch, np.random.default_rng(seed))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(canonical, "_gives_new_places", lambda: not turned.gives_new_places)
-        patch.setattr(igraph, "GraphBase", turned.graph)
+        patch.setattr(canonical._igraph_core(), "GraphBase", turned.graph)
         again = certificates(copy, range(len(copy)))
     assert certificates(batch, range(len(batch))) == again
 
@@ -127,3 +127,15 @@ def test_what_needs_no_canonical_form_does_not_pay_for_igraph():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+def test_a_canonical_form_loads_no_plots_and_leaves_igraph_whole():
+    code = (
+        "import sys, twinwl as tw; from twinwl.isomorphism.canonical import certificates; "
+        "certificates(tw.GraphBatch.from_edges([[(0, 1), (1, 2)]]), [0]); "
+        "print(sorted({'igraph', 'matplotlib'} & set(sys.modules))); "
+        "import igraph; print(sorted(igraph.Graph.Ring(3).canonical_permutation()), "
+        "issubclass(igraph.Graph, sys.modules['igraph._igraph'].GraphBase))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout.splitlines(), done.stderr) == (["[]", "[0, 1, 2] True"], "")

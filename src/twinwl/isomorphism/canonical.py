@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import struct
+import sys
 from functools import lru_cache
+from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +16,7 @@ from twinwl.graphs.labels import label_token
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
+    from types import ModuleType
 
     import igraph
 
@@ -156,10 +161,26 @@ def _drawn(
                 np.column_stack([between, ends[special, 1]]),
             ]
         )
-    import igraph  # noqa: PLC0415  (it loads matplotlib, which takes longer than most hashes and comparisons)
-
     # The base class, because the constructor of igraph.Graph takes longer than the search on a small graph.
-    return igraph.GraphBase(len(colours), ends.tolist(), directed), colours, ends
+    return _igraph_core().GraphBase(len(colours), ends.tolist(), directed), colours, ends
+
+
+@lru_cache(maxsize=1)
+def _igraph_core() -> ModuleType:
+    """Return the compiled module of igraph without the package around it.
+
+    The package loads matplotlib, for 0.7 seconds of every process that meets one stubborn graph. It can still
+    be imported later, and then has the same classes.
+    """
+    name, package = "igraph._igraph", find_spec("igraph")
+    if name in sys.modules or package is None:
+        return import_module(name)
+    spec = PathFinder.find_spec(name, package.submodule_search_locations)
+    if spec is None or spec.loader is None:
+        return import_module(name)
+    core = sys.modules[name] = module_from_spec(spec)
+    spec.loader.exec_module(core)
+    return core
 
 
 @lru_cache(maxsize=1)
@@ -170,9 +191,7 @@ def _gives_new_places() -> bool:
     i, from 1.0 on it is the vertex that moves to place i; read the wrong way, isomorphic graphs get different
     forms. So ask: moved by (1, 2, 0), the edge 0-1 becomes 1-2 in the one reading and 0-2 in the other.
     """
-    import igraph  # noqa: PLC0415
-
-    moved = igraph.Graph(n=3, edges=[(0, 1)]).permute_vertices([1, 2, 0])
+    moved = _igraph_core().GraphBase(3, [(0, 1)]).permute_vertices([1, 2, 0])
     return sorted(moved.get_edgelist()[0]) == [1, 2]
 
 

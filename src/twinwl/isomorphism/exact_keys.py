@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from twinwl.compilation.kernel import kernel
 from twinwl.graphs.selection import pointer
@@ -139,6 +138,8 @@ def _keys_by_components(batch: GraphBatch, n_threads: int | None) -> UInt64:
 
 
 def _components(batch: GraphBatch) -> _Components:
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415  (slow to load, rarely needed)
+
     arcs = sparse.csr_array(
         (np.ones(len(batch.indices), np.int8), batch.indices, batch.indptr), shape=(batch.n_nodes,) * 2
     )
