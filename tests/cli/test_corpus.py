@@ -1,6 +1,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -69,3 +73,38 @@ def test_a_changed_input_and_what_is_no_corpus_are_refused(corpus, tmp_path):
         result = run(command[0], tmp_path, *command[1:])
         assert result.exit_code == 2
         assert "not a corpus" in result.output
+
+
+INTERRUPTED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells switch off for what runs behind them
+from twinwl.cli.app import main
+main()
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a small pipe and signals")
+def test_an_interrupted_job_can_go_on(tmp_path):
+    import fcntl  # noqa: PLC0415
+
+    (tmp_path / "a.g6").write_text("Bw\nBW\nBg\n" * 20)
+    words = ["build", tmp_path / "a.g6", "-o", tmp_path / "cut", "--rows-per-shard", 1, "--json"]
+    job = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, "corpus", *map(str, words), "--workers", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    fcntl.fcntl(job.stdout, fcntl.F_SETPIPE_SZ, 4096)  # holds a few events only: it cannot be over too soon
+    first = json.loads(job.stdout.readline())
+    assert {"event": "task", "stage": "build", "total": 60, "set_aside": 0}.items() <= first.items()
+    os.killpg(job.pid, signal.SIGINT)  # as Ctrl-C does
+    _, errors = job.communicate(timeout=300)
+    assert (job.returncode, errors.decode().splitlines()[-1]) == (130, "twinwl: interrupted")
+    assert "not finished" in run("info", tmp_path / "cut").output
+    again = run(*words, "--workers", 1).stdout.splitlines()
+    assert 1 < len(again) < 61
+    assert json.loads(again[-1])["rows"] == 60
+    assert run(*words[:3], tmp_path / "whole", *words[4:], "--workers", 1).exit_code == 0
+    for path in (tmp_path / "whole" / "shards").iterdir():
+        assert (tmp_path / "cut" / "shards" / path.name).read_bytes() == path.read_bytes()

@@ -52,6 +52,23 @@ def test_result_does_not_depend_on_workers(small, tmp_path):
     assert shards_of(one.folder) == shards_of(two.folder)
 
 
+def test_a_job_of_a_few_seconds_starts_no_process_unless_it_is_told_to(small, tmp_path, monkeypatch):
+    class StartError(Exception):
+        pass
+
+    def refuse(_workers):
+        raise StartError
+
+    monkeypatch.setattr("twinwl.engines.local._Worker", refuse)
+    monkeypatch.setattr("twinwl.engines.local.available_threads", lambda: 2)
+    small.hash(tmp_path / "here")
+    with pytest.raises(StartError):
+        small.hash(tmp_path / "there", workers=2)
+    monkeypatch.setattr("twinwl.corpus.jobs._SECONDS_HERE", 0.0)
+    with pytest.raises(StartError):
+        small.hash(tmp_path / "elsewhere")
+
+
 def test_ranges_of_keys_do_not_change_the_result(small, tmp_path, monkeypatch):
     whole = small.dedup(tmp_path / "whole", workers=1)
     monkeypatch.setattr("twinwl.corpus.key_groups.BYTES_PER_ENTRY", 1 << 23)  # some 85 entries fit
@@ -187,6 +204,22 @@ def test_where_lines_are_cut_does_not_matter(tmp_path, monkeypatch):
     assert len(set(names.values())) == 1
 
 
+def test_pieces_of_large_graphs_have_few_rows_in_any_order(tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    edges = [[end for u in range(n) for end in (u, u + 1)] for n in range(1, 41)]
+    pq.write_table(pa.table({"ends": edges}), tmp_path / "paths.parquet", row_group_size=25)
+    monkeypatch.setattr("twinwl.corpus.pieces._VALUES", 200)
+    monkeypatch.setattr("twinwl.corpus.parsing._BATCH", 3)
+    corpus = tw.Corpus.build(tmp_path / "paths.parquet", tmp_path / "corpus", workers=1)
+    assert [entry["rows"] for entry in corpus.manifest["shards"]] == [7, 7, 7, 4] + [3] * 5
+    for part in (3, 1, 2):  # decoded again, from the beginning of their row group
+        whole = corpus.shards[part].read_bytes()
+        corpus.shards[part].unlink()
+        tw.Corpus.build(tmp_path / "paths.parquet", tmp_path / "corpus", workers=1)
+        assert corpus.shards[part].read_bytes() == whole
+    assert [graph.n_edges for batch in corpus for graph in batch] == list(range(1, 41))
+
+
 def test_packed_files_and_patterns(texts, tmp_path):
     for name, part in {"b": texts[:40], "a": texts[40:90]}.items():
         with gzip.open(tmp_path / f"{name}.g6.gz", "wt") as stream:
@@ -203,6 +236,16 @@ def test_digraphs(tmp_path):
     assert batch.directed
     assert corpus.manifest["errors"] == 1
     assert len(corpus.dedup(tmp_path / "out", workers=1)) == 2
+
+
+def test_the_bar_tells_rate_rest_and_rows_set_aside(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    (tmp_path / "a.g6").write_text("Bw\nnonsense\nBW\n")
+    tw.Corpus.build(tmp_path / "a.g6", tmp_path / "corpus", rows_per_shard=1, progress=True)
+    shown = capsys.readouterr().err
+    assert "build" in shown
+    assert "3/3" in shown
+    assert "/s, 1 set aside" in shown
 
 
 def test_events_tell_rate_and_rest(small, tmp_path):

@@ -88,6 +88,28 @@ def test_features_do_not_depend_on_ranges_workers_or_restarts(corpus, tmp_path, 
         corpus.features(whole, tw.STwinVectorizer(2, "joint", min_df=3), workers=1)
 
 
+def test_predictions_and_features_do_not_depend_on_workers_or_restarts(corpus, graphs, tmp_path):
+    model = tmp_path / "model.twinwl"
+    tw.save(tw.STwinSVC(n_iter=1).fit(graphs[:40], [0, 1] * 20), model)
+    jobs = {
+        "features": lambda name, **running: corpus.features(tmp_path / name, **running),
+        "predict": lambda name, **running: corpus.predict(model, tmp_path / name, proba=True, **running),
+    }
+
+    def stop(event):
+        if event.get("done", 120) < 120:
+            raise tw.TwinWLError("stop")
+
+    for name, job in jobs.items():
+        job(name, workers=1)
+        with pytest.raises(tw.TwinWLError, match="stop"):
+            job(f"{name} torn", workers=1, on_event=stop)
+        assert not (tmp_path / f"{name} torn" / "manifest.json").exists()
+        job(f"{name} torn", workers=2)
+        assert len(shards_of(tmp_path / name)) == 3
+        assert shards_of(tmp_path / f"{name} torn") == shards_of(tmp_path / name)
+
+
 @pytest.mark.parametrize("target", ["active", "kind", "number"])
 def test_a_model_of_a_corpus_is_that_of_its_graphs_in_memory(corpus, graphs, table, tmp_path, target):
     pytest.importorskip("torch")

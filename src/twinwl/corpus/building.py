@@ -73,7 +73,8 @@ def build_corpus(
                 f"{folder} has {len(job.finished['shards'])} shards, these inputs make {len(tasks)}; give "
                 "another folder, or start again with fresh=True"
             )
-        entries = job.run("build", build_piece, tasks, (settings,))
+        microseconds = 250 if settings["kind"] == "molecules" else 20
+        entries = job.run("build", build_piece, tasks, (settings,), microseconds)
         if not any(entry["rows"] for entry in entries):
             reason = entries[0].get("first_error", "")
             raise GraphInputError(f"{sources[0].name}: none of its rows can be used; the first: {reason}")

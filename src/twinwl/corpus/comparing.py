@@ -65,7 +65,7 @@ def dedup_corpus(
             task_of(part, output, (part, entry, str(output)))
             for part, entry in zip(parts, manifest["shards"], strict=True)
         ]
-        entries = job.run("dedup", gather_groups, tasks, (grouped, manifest["columns"]))
+        entries = job.run("dedup", gather_groups, tasks, (grouped, manifest["columns"]), 5)
         counts = {
             name: sum(entry[name] for entry in entries) for name in ("rows", "errors", "nodes", "edges")
         }
@@ -134,7 +134,7 @@ def overlap_of(
         with errors_of_writing(output):
             (output / "shards").mkdir(exist_ok=True)
         tasks = [task_of(part, output, (part, str(output))) for part in ours]
-        entries = job.run("overlap", gather_overlap, tasks, (grouped, manifests[0]["columns"]))
+        entries = job.run("overlap", gather_overlap, tasks, (grouped, manifests[0]["columns"]), 2)
         counted = {
             name: sum(entry[name] for entry in told) for name in told[0] if name not in {"name", "input"}
         }

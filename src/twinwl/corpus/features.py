@@ -92,7 +92,7 @@ def features_of(
             task_of(part, output, (part, str(output)))._replace(digest=digest_of(part.digest, digest))
             for part in parts
         ]
-        entries = job.run("features", encode_shard, tasks, (manifest["columns"], digest))
+        entries = job.run("features", encode_shard, tasks, (manifest["columns"], digest), 50)
         told = {"rows": len_of(parts), "features": fitted.n_features_out_}
         job.finish(entries, **told, entries=sum(entry["entries"] for entry in entries))
         return fitted
@@ -116,14 +116,14 @@ def _counted(
         Task(file.name, part.digest, (part, str(file)), part.stop - part.first, file)
         for part, file in zip(parts, files, strict=True)
     ]
-    entries = job.run("count", count_shard, tasks, (columns, vectorizer.settings))
+    entries = job.run("count", count_shard, tasks, (columns, vectorizer.settings), 50)
     paths = [str(file) for file in files]
     most = max(1, (int(job.running.memory) - BYTES_OF_PROCESS) // BYTES_PER_ENTRY)
     tasks = []
     for low, high, n_entries in ranges_of(paths, sum(entry["entries"] for entry in entries), most):
         out = job.work(f"columns-{low:016x}-{high - 1:016x}.npy")
         tasks.append(Task(out.name, source, (low, high, str(out)), n_entries, out))
-    job.run("merge", merge_range, tasks, (paths, vectorizer.min_df))
+    job.run("merge", merge_range, tasks, (paths, vectorizer.min_df), 1)
     merged = [_unpacked(np.load(task.output)) for task in tasks]
     counts = ColumnCounts.merged(merged).frequent(int(vectorizer.min_df), vectorizer.max_features)
     if not len(counts.h):

@@ -37,6 +37,7 @@ VOCABULARY = "vocabulary.twinwl"
 WORK = "work"
 """Folder within that of a job for what it needs only while it runs."""
 _LEAST_MEMORY = 1 << 29
+_SECONDS_HERE = 3.0  # starting processes takes that long, until they have loaded libraries and kernels
 _UNITS = {"b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
 _UNITS |= {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 
@@ -233,10 +234,24 @@ class Job:
         function: Callable[..., dict[str, Any]],
         tasks: Sequence[Task],
         shared: tuple[object, ...] = (),
+        microseconds: int = 20,
     ) -> list[dict[str, Any]]:
         """Run the tasks of a stage that are not yet done; return what each gave, in the order of tasks.
 
         A task whose input is bad does not stop the others: the first such error is raised at the end.
+
+        Parameters
+        ----------
+        stage
+            What is noted and shown.
+        function
+            A pure function of a module, which writes the output of a task.
+        tasks
+            What to do.
+        shared
+            Further arguments, the same for all tasks.
+        microseconds
+            About how long a row takes: a stage of a few seconds needs no other processes.
         """
         found: dict[int, dict[str, Any]] = {}
         for place, task in enumerate(tasks):
@@ -258,7 +273,8 @@ class Job:
         report = _Report(self, stage, tasks, found)
         said: Counter[str] = Counter()
         with report:
-            for number, (result, problem, messages) in self._engine_for(len(left)).run(
+            engine = self._engine_for([tasks[place] for place in left], microseconds)
+            for number, (result, problem, messages) in engine.run(
                 _guarded, [(function, tasks[place].arguments, shared) for place in left]
             ):
                 task = tasks[left[number]]
@@ -276,12 +292,14 @@ class Job:
             raise GraphInputError(f"{failures[0]}{more}; the rest is done and kept")
         return [found[place] for place in range(len(tasks))]
 
-    def _engine_for(self, n_tasks: int) -> Engine:
-        """Return the engine of the job; a single task needs no other process."""
+    def _engine_for(self, tasks: Sequence[Task], microseconds: int) -> Engine:
+        """Return the engine of the job; a single task, or a few quick ones, need no other process."""
         running = self.running
-        if n_tasks == 1 and running.engine == "local" and self._engine is None:
-            return engine_of("local", 1)
         if self._engine is None:
+            seconds = sum(task.rows for task in tasks) * microseconds / 1e6
+            is_quick = running.workers is None and seconds < _SECONDS_HERE
+            if running.engine == "local" and (len(tasks) == 1 or is_quick):
+                return engine_of("local", 1)
             self._engine = engine_of(running.engine, running.workers, running.address).__enter__()
         return self._engine
 

@@ -99,7 +99,7 @@ def group_keys(
         Task(file.name, part.digest, (part, str(file), dict(kinds)), part.stop - part.first, file)
         for part, file, kinds in zip(parts, files, types, strict=True)
     ]
-    entries = job.run("sort", sort_keys, tasks)
+    entries = job.run("sort", sort_keys, tasks, (), 3)
     paths = [str(file) for file in files]
     most = max(1, (int(job.running.memory) - BYTES_OF_PROCESS) // BYTES_PER_ENTRY)
     n_rows = [entry["entries"] for entry in entries]
@@ -109,7 +109,7 @@ def group_keys(
         out = job.work(f"groups-{low:016x}-{high - 1:016x}.npy")
         grouped.append(str(out))
         tasks.append(Task(out.name, digest, (low, high, str(out)), count, out))
-    return grouped, job.run("group", group_range, tasks, (paths, split))
+    return grouped, job.run("group", group_range, tasks, (paths, split), 1)
 
 
 def sort_keys(part: Part, out: str, types: Mapping[str, str]) -> dict[str, Any]:

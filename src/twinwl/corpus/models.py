@@ -210,7 +210,7 @@ def predict_corpus(
         with errors_of_writing(output):
             (output / "shards").mkdir(exist_ok=True)
         tasks = [task_of(part, output, (part, str(output))) for part in parts]
-        entries = job.run("predict", predict_shard, tasks, shared)
+        entries = job.run("predict", predict_shard, tasks, shared, 100)
         job.finish(entries, rows=sum(entry["rows"] for entry in entries))
         return [task.output for task in tasks]
 

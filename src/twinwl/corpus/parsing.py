@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import itertools
 from pathlib import Path
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from twinwl.arrays import Int64
-    from twinwl.corpus.pieces import Piece
+    from twinwl.corpus.pieces import Piece, Source
 
 __all__ = ["shard_of"]
 
 _NO_ASCII = 128
+_BATCH = 1 << 13
 _HEADERS = (b">>graph6<<", b">>sparse6<<", b">>digraph6<<")
 
 
@@ -228,32 +230,58 @@ def _parquet_rows(piece: Piece) -> Any:  # noqa: ANN401
     """Read the rows of a piece from the row group that holds them."""
     pa = arrow()
     with parquet_file(piece.source) as file:
-        try:
-            start = 0
-            for number in range(file.metadata.num_row_groups):
-                stop = start + file.metadata.row_group(number).num_rows
-                if start <= piece.start < stop:
-                    if (start, stop) == (piece.start, piece.stop):
-                        return file.read_row_group(number).combine_chunks()
-                    parts = list(_within(file, number, piece.start - start, piece.stop - start))
-                    return pa.Table.from_batches(parts, file.schema_arrow).combine_chunks()
-                start = stop
-        except (pa.ArrowException, OSError) as error:
-            where = f"{piece.source.name}, row {piece.row}"
-            raise GraphInputError(f"{where}: cannot be read ({first_line(error)}); get it again") from error
-    raise GraphInputError(f"{piece.source.name}: it has fewer rows than before; build the corpus again")
+        start = 0
+        for number in range(file.metadata.num_row_groups):
+            stop = start + file.metadata.row_group(number).num_rows
+            if start <= piece.start < stop:
+                break
+            start = stop
+        else:
+            raise GraphInputError(
+                f"{piece.source.name}: it has fewer rows than before; build the corpus again"
+            )
+    try:
+        rows = _rows_in_group(piece.source, number, Path(piece.source.path).stat().st_mtime_ns)
+        parts = list(rows.read(piece.start - start, piece.stop - start))
+        return pa.Table.from_batches(parts, rows.schema).combine_chunks()
+    except (pa.ArrowException, OSError) as error:
+        _rows_in_group.cache_clear()
+        where = f"{piece.source.name}, row {piece.row}"
+        raise GraphInputError(f"{where}: cannot be read ({first_line(error)}); get it again") from error
 
 
-def _within(file: Any, group: int, low: int, high: int) -> Iterator[Any]:  # noqa: ANN401
-    """Yield the rows ``low..high`` of a row group, without holding those before."""
-    place = 0
-    for batch in file.iter_batches(row_groups=[group], batch_size=1 << 14):
-        begin, end = max(low - place, 0), min(high - place, batch.num_rows)
-        if begin < end:
-            yield batch.slice(begin, end - begin)
-        place += batch.num_rows
-        if place >= high:
-            return
+class _RowsInGroup:
+    """The rows of a row group, which is decoded from its beginning: each piece goes on after the last."""
+
+    def __init__(self, source: Source, group: int) -> None:
+        self._source, self._group = source, group
+        self._rewind()
+
+    def _rewind(self) -> None:
+        self._file = parquet_file(self._source)
+        self.schema = self._file.schema_arrow
+        self._batches = self._file.iter_batches(row_groups=[self._group], batch_size=_BATCH)
+        self._place = 0
+        self._rest: Any = None
+
+    def read(self, low: int, high: int) -> Iterator[Any]:
+        """Yield batches with the rows ``low..high`` of the group."""
+        if low < self._place:
+            self._rewind()
+        while self._place < high:
+            batch = self._rest if self._rest is not None else next(self._batches)
+            self._rest = None
+            begin, end = max(low - self._place, 0), min(high - self._place, batch.num_rows)
+            if begin < end:
+                yield batch.slice(begin, end - begin)
+            if end < batch.num_rows:
+                self._rest = batch.slice(end)
+            self._place += end
+
+
+@functools.lru_cache(maxsize=1)
+def _rows_in_group(source: Source, group: int, changed: int) -> _RowsInGroup:  # noqa: ARG001  (another file)
+    return _RowsInGroup(source, group)
 
 
 def _lines(content: bytes, *, first: bool) -> Any:  # noqa: ANN401

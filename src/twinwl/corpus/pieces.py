@@ -29,9 +29,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Piece", "Source", "find_sources", "pieces_of"]
 
-# A piece has at most so many rows, and about so many bytes of text: what is made from it fits into memory.
+# A piece has at most so many rows, about so many bytes, and of a Parquet file so many values in its lists,
+# that a process which makes a shard of it stays within the least memory of a job, 512 MiB. They do not depend
+# on the memory given, because shards must not.
 ROWS = {"graph6": 1 << 16, "smiles": 1 << 14, "table": 1 << 14, "sdf": 1 << 12, "edges": 1 << 16}
-_BYTES = {"graph6": 1 << 20, "smiles": 1 << 22, "table": 1 << 24, "sdf": 1 << 25, "edges": 1 << 24}
+_BYTES = {"graph6": 1 << 19, "smiles": 1 << 22, "table": 1 << 24, "sdf": 1 << 25, "edges": 1 << 24}
+_VALUES = 1 << 21
 _BLOCK = 1 << 24
 _SPACE = np.frombuffer(b" \t\r\n\v\f", np.uint8)
 
@@ -281,8 +284,9 @@ def _pieces_of_parquet(source: Source, rows: int | None) -> Iterator[Piece]:
         groups = [file.metadata.row_group(place) for place in range(file.metadata.num_row_groups)]
         start = 0
         for group in groups:
-            width = max(1, group.total_byte_size // max(1, group.num_rows))
-            most = rows or min(ROWS["edges"], max(1, _BYTES["edges"] // width))
+            n_values = sum(group.column(place).num_values for place in range(group.num_columns))
+            share = max(group.total_byte_size / _BYTES["edges"], n_values / _VALUES, 1e-9)
+            most = max(1, min(rows or ROWS["edges"], int(group.num_rows / share)))
             stop = start + group.num_rows
             for low in range(start, stop, most):
                 high = min(low + most, stop)
