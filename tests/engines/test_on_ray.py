@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -18,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import twinwl as tw
+from tests.corpus.graphs import atlas, shards_of
 from tests.engines import tasks
 from twinwl.engines.engine import engine_of
 from twinwl.errors import GraphInputError, TwinWLError
@@ -99,40 +101,72 @@ def test_a_killed_worker_a_lost_node_and_a_new_one_change_nothing(cluster, engin
 
 DRIVER = """
 import sys
-from pathlib import Path
-from tests.engines import tasks
-from twinwl.engines.engine import engine_of
-folder = Path(sys.argv[1])
-missing = [(n,) for n in range(int(sys.argv[3])) if not (folder / f"{n:03}.txt").exists()]
-with engine_of("ray", address=sys.argv[2]) as engine:
-    for index, _ in engine.run(tasks.write_shard, missing, shared=(str(folder), 0.2), warm_up=None):
-        print(index, flush=True)
+import twinwl as tw
+tw.Corpus.build(sys.argv[1], sys.argv[2], rows_per_shard=40, engine="ray", address=sys.argv[3],
+                on_event=lambda event: print(event["event"], flush=True))
 """
 
 
-def test_a_killed_driver_goes_on_where_it_was(cluster, undisturbed, tmp_path):
-    folder = tmp_path / "ray"
-    folder.mkdir()
-    root = Path(__file__).parents[2]
-    start = partial(
-        subprocess.Popen,
-        [sys.executable, "-c", DRIVER, str(folder), cluster.address, str(N_SHARDS)],
+@pytest.mark.usefixtures("engine")  # it is connected to a node that stays
+def test_a_corpus_is_the_same_bytes_whatever_dies(cluster, tmp_path):
+    pytest.importorskip("pyarrow", reason="needs pyarrow")
+    source, here, there = tmp_path / "graphs.g6", tmp_path / "here", tmp_path / "there"
+    texts = atlas(400)
+    source.write_text("\n".join([*texts, "nonsense"]) + "\n")
+    lengths = [tw.from_graph6([text]).n_edges % 2 for text in texts[:60]]
+    tw.save(tw.STwinSVC(n_iter=1).fit(tw.from_graph6(texts[:60]), lengths), tmp_path / "model.twinwl")
+    work(source, here, tmp_path / "model.twinwl", workers=1)
+
+    killed = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, str(source), str(there / "corpus"), cluster.address],
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)])},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    first = start()
-    for _ in range(4):
-        assert first.stdout.readline()
-    first.kill()
-    first.wait()
-    second = start()
-    output, errors = second.communicate(timeout=60)
-    assert (second.returncode, errors) == (0, "")
-    assert 0 < len(output.splitlines()) <= N_SHARDS - 4
-    written = {name: data for name, data in contents(folder).items() if name.endswith(".txt")}
-    assert written == undisturbed
+    for _ in range(3):
+        assert killed.stdout.readline() == b"task\n"
+    killed.kill()
+    killed.wait()
+    lost = cluster.add_node(num_cpus=1, object_store_memory=BYTES)
+    done = []
+
+    def disturb(event):
+        if event["event"] == "task":
+            done.append((event["stage"], event["name"]))
+        if len(done) == 2:
+            for process in workers_of(cluster.head_node):
+                os.kill(process, signal.SIGKILL)
+        if len(done) == 5:
+            cluster.remove_node(lost, allow_graceful=False)
+
+    work(source, there, tmp_path / "model.twinwl", engine="ray", address=cluster.address, on_event=disturb)
+    assert len(set(done)) == len(done)
+    assert 0 < len([name for stage, name in done if stage == "build"]) <= 21 - 3
+    assert shards_of(there) == shards_of(here)
+    vocabulary = Path("features", "vocabulary.twinwl")
+    assert (there / vocabulary).read_bytes() == (here / vocabulary).read_bytes()
+    assert not list(there.rglob("*.tmp"))
+
+
+def work(source, folder, model, **running):
+    """Run all jobs of a corpus."""
+    corpus = tw.Corpus.build(source, folder / "corpus", rows_per_shard=40, **running)
+    assert len(corpus.shards) == 21
+    corpus.dedup(folder / "distinct", **running)
+    corpus.features(folder / "features", tw.STwinVectorizer(1, min_df=2), **running)
+    corpus.predict(model, folder / "predictions", **running)
+
+
+def workers_of(node):
+    """Return the processes of the workers of a node, those with a task if there are any."""
+    raylet = node.all_processes["raylet"][0].process.pid
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == raylet:
+                found[int(folder.name)] = (folder / "cmdline").read_bytes()
+    busy = [process for process, title in found.items() if title.startswith(b"ray::_call")]
+    return busy or [process for process, title in found.items() if title.startswith(b"ray::IDLE")]
 
 
 def test_folds_on_ray_and_on_this_machine_give_the_same_table(cluster, tmp_path):
