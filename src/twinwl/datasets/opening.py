@@ -178,7 +178,10 @@ def check_options(place: Place, source: str, reading: Reading) -> None:
 
 
 def check_place(place: Place, reading: Reading, targets: Targets) -> None:
-    """Refuse sources and columns that do not exist; only the header is read."""
+    """Refuse sources, columns and rows that do not exist; no graph is built.
+
+    Only the header is read, and of text the rows up to the one that is asked for.
+    """
     path = Path(place.where)
     if place.kind == NAME:
         name, options = split_options(place.where, {})
@@ -187,7 +190,8 @@ def check_place(place: Place, reading: Reading, targets: Targets) -> None:
             return
         refuse_options(name, options)
         if name in MOLECULE_SETS:
-            _rows_of_set(name, _with_columns(name, reading, targets))
+            rows = _rows_of_set(name, _with_columns(name, reading, targets))
+            _check_number(place, rows)
         else:
             check_known(name, reading.data_dir)
     elif place.literal or place.where == STDIN or (path.is_dir() and place.kind in {"folder", "tu"}):
@@ -196,7 +200,9 @@ def check_place(place: Place, reading: Reading, targets: Targets) -> None:
         with open_file(path):
             pass
         if place.kind in ROW_KINDS:
-            rows_of(place, reading, targets)
+            rows = rows_of(place, reading, targets)
+            if place.kind != "sdf":  # whose records only RDKit reads
+                _check_number(place, rows)
 
 
 def read_place(place: Place, reading: Reading, targets: Targets, options: Mapping[str, int]) -> Dataset:
@@ -277,10 +283,21 @@ def _from_cache(path: Path, what: str, reading: Reading, name: str, parse: Calla
 def _one_row(place: Place, reading: Reading) -> Dataset:
     """Read one row of a file without building the graphs of the others."""
     rows = rows_of(place, reading, "given")
+    row = _row_at(place, rows)
+    return _read_single(rows._replace(rows=[row], target=None), _stem(Path(place.where)))
+
+
+def _check_number(place: Place, rows: Rows) -> None:
+    if place.number is not None:
+        _row_at(place, rows)
+
+
+def _row_at(place: Place, rows: Rows) -> Row:
+    """Return the requested row."""
     count = 0
     for row in rows.rows:
         if row.row == place.number:
-            return _read_single(rows._replace(rows=[row], target=None), _stem(Path(place.where)))
+            return row
         count += 1
     raise _out_of_range(place, count)
 
