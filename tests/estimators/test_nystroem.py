@@ -57,6 +57,13 @@ def test_with_all_graphs_as_landmarks_it_is_the_exact_kernel():
     np.testing.assert_allclose(model.decision_function(graphs), expected, atol=1e-9)
 
 
+def test_a_penalty_that_is_lost_in_rounding_leaves_a_solution():
+    graphs, y = noisy(60)
+    model = approximate(C=1e6).fit(graphs, y, sample_weight=np.full(60, 1e12))
+    assert np.isfinite(model.decision_function(graphs)).all()
+    assert model.score(graphs, y) > 0.9  # nothing but the training error counts
+
+
 def test_weights_and_classes():
     graphs, y = noisy(60, n_classes=3)
     weights = np.random.default_rng(0).uniform(0.2, 3, 60)
