@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from twinwl.baselines.parts import PartedExamples
     from twinwl.estimators.base import Constraints, RandomState
     from twinwl.graphs.batch import GraphBatch
+    from twinwl.learning.callbacks import Callbacks
 
 __all__ = ["CommonOptions", "GNNClassifier", "TrainingOptions"]
 
@@ -40,6 +41,11 @@ class TrainingOptions(TypedDict, total=False):
     device: str
     precision: str
     scoring: str | None
+    refit: bool
+    hold_outs: int
+    average_epochs: int
+    warm_start: bool
+    callbacks: Callbacks
 
 
 class CommonOptions(TrainingOptions, total=False):
@@ -68,6 +74,9 @@ class GNNClassifier(NeuralGraphClassifier):
         Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, verbose
         As for every neural classifier: see `twinwl.learning.classifier.NeuralGraphClassifier`.
+    refit, hold_outs, average_epochs, warm_start, callbacks
+        Training on all graphs once the epoch is chosen, several hold-outs, means of weights, going on from
+        the fit before, functions to call: see `twinwl.learning.estimator.NeuralGraphEstimator`.
     device, precision
         Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
@@ -107,6 +116,11 @@ class GNNClassifier(NeuralGraphClassifier):
         device: str = "auto",
         precision: str = "float32",
         scoring: str | None = None,
+        refit: bool = False,
+        hold_outs: int = 1,
+        average_epochs: int = 1,
+        warm_start: bool = False,
+        callbacks: Callbacks = None,
     ) -> None:
         self.layers = layers
         self.hidden = hidden
@@ -123,6 +137,11 @@ class GNNClassifier(NeuralGraphClassifier):
         self.device = device
         self.precision = precision
         self.scoring = scoring
+        self.refit = refit
+        self.hold_outs = hold_outs
+        self.average_epochs = average_epochs
+        self.warm_start = warm_start
+        self.callbacks = callbacks
 
     def __init_subclass__(cls) -> None:
         """Add the inherited parameters to the signature of ``__init__``, which scikit-learn reads."""

@@ -275,12 +275,13 @@ def _check_version(version: object) -> None:
 
 def _writable_params(estimator: Savable) -> dict[str, object]:
     params = estimator.get_params(deep=False)
+    left = [name for name in getattr(type(estimator), "_not_saved", ()) if params[name] is not None]
     if isinstance(params.get("random_state"), np.random.RandomState | np.random.Generator):
-        warn_caller(
-            "1 parameter was left out of the file: random_state is a generator; it is None when loaded"
-        )
-        params["random_state"] = None
-    return params
+        left.append("random_state")
+    for name in left:
+        what = "is a generator" if name == "random_state" else "is code"
+        warn_caller(f"1 parameter was left out of the file: {name} {what}; it is None when loaded")
+    return params | dict.fromkeys(left)
 
 
 def _digest(manifest: Mapping[str, object], arrays: Mapping[str, NDArray[np.generic]]) -> str:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from twinwl.learning.optimiser import SparseAwareAdam
     from twinwl.learning.training import Examples
 
-__all__ = ["PartOfBatches", "data_parallel", "fit_network"]
+__all__ = ["PartOfBatches", "data_parallel", "fit_network", "is_data_parallel"]
 
 _FILE = "state.pt"
 _MAX_WORKERS = 4096
@@ -86,6 +86,11 @@ def data_parallel(
         yield
     finally:
         _WHERE.reset(token)
+
+
+def is_data_parallel() -> bool:
+    """Return whether networks are trained on several processes here."""
+    return _WHERE.get() is not None
 
 
 def fit_network(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -12,7 +13,10 @@ from twinwl.estimators.base import GraphEstimator, graphs_of, seeds
 from twinwl.estimators.hold_out import hold_out
 from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.multitask import Answered
-from twinwl.learning.data_parallel import fit_network
+from twinwl.graphs.batch import concatenate
+from twinwl.graphs.coercion import as_batch
+from twinwl.learning.callbacks import CALLBACKS, call_back
+from twinwl.learning.data_parallel import fit_network, is_data_parallel
 from twinwl.learning.determinism import seeded
 from twinwl.learning.devices import DEVICES, PRECISIONS, device_of
 from twinwl.learning.network_state import (
@@ -23,6 +27,7 @@ from twinwl.learning.network_state import (
 )
 from twinwl.learning.task_outputs import TaskOutputs
 from twinwl.learning.training import Examples, Held, predict_logits
+from twinwl.learning.warm_start import check_same_shape, check_same_targets, network_of
 from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -33,12 +38,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from twinwl.arrays import Int64
+    from twinwl.arrays import Float64, Int64
     from twinwl.estimators.base import Constraints, RandomState
     from twinwl.estimators.targets import Targets
     from twinwl.estimators.task_table import TaskTable
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
+    from twinwl.learning.callbacks import Callbacks
     from twinwl.learning.history import History
 
 __all__ = ["NeuralGraphEstimator", "Reading", "split_rows"]
@@ -75,6 +81,21 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         ``max_epochs``.
     scoring : str or None
         What the epoch is chosen by on the held-out graphs.
+    refit : bool
+        After the number of epochs is chosen, train a fresh network on all graphs, those held out (or of
+        ``validation_data``) too, for that number.
+    hold_outs : int
+        Number of inner hold-outs, drawn apart; the number of epochs is the mean of what each chooses. More
+        than one needs ``refit=True``.
+    average_epochs : int
+        The network has the mean of the weights of this many epochs, up to the one that is kept.
+    warm_start : bool
+        Let ``fit`` go on from the weights and the encoders of the fit before, on the same or on other graphs;
+        Adam starts anew. Only parameters of training may change in between.
+    callbacks : function, list of functions or None
+        Called with the `History` so far after each epoch, those of a refit included; training stops after an
+        epoch for which one returns True. An exception ends ``fit`` with an error that names the function.
+        Model files do not keep them.
     device : {"auto", "cpu", "cuda", "mps"}
         Where the network is trained and asked; ``"auto"`` is the first available of cuda, mps and cpu. A
         model that was trained on a device that is missing here predicts on the processor.
@@ -90,9 +111,14 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     module_ : torch.nn.Module
         The trained network.
     history_ : History
-        Curves of the training.
+        Curves of the training that chose the number of epochs, on the first hold-out.
     held_out_ : array of int64, or None
         The training graphs that were held out to choose the epoch, as row numbers of ``X``; not saved.
+    held_out_outputs_ : array of float32, shape (n_held, n_outputs), or None
+        Outputs about them, or about ``validation_data``, of the network that had not learnt from them: with
+        ``refit``, not the final one; not saved.
+    n_epochs_ : int
+        Number of epochs that the final network was trained for; not saved.
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -103,6 +129,11 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         "weight_decay": (number(0, 100),),
         "patience": (integer(1, 1_000_000),),
         "validation_fraction": (number(0, 1, above=True, below=True), None),
+        "refit": (FLAG,),
+        "hold_outs": (integer(1, 100),),
+        "average_epochs": (integer(1, 1_000),),
+        "warm_start": (FLAG,),
+        "callbacks": CALLBACKS,
         "device": (one_of(*DEVICES),),
         "precision": (one_of(*PRECISIONS),),
         "random_state": RANDOM_STATE,
@@ -110,6 +141,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     }
 
     _renamed: ClassVar[Mapping[str, str]] = {"progress": "verbose"}
+    _not_saved: ClassVar[tuple[str, ...]] = ("callbacks",)
 
     max_epochs: int
     batch_size: int
@@ -118,6 +150,11 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     patience: int
     validation_fraction: float | None
     scoring: str | None
+    refit: bool
+    hold_outs: int
+    average_epochs: int
+    warm_start: bool
+    callbacks: Callbacks
     device: str
     precision: str
     random_state: RandomState
@@ -128,6 +165,9 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     module_: torch.nn.Module
     history_: History
     held_out_: Int64 | None
+    held_out_outputs_: NDArray[np.float32] | None
+    n_epochs_: int
+    _fitted_with: dict[str, object]
 
     # ------------------------------------------------------------------ what is learnt
 
@@ -174,29 +214,42 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         sample_weight : sequence of shape (n_graphs,), optional
             Weight of each graph, in the loss and in the scores on the hold-out.
         validation_data : (graphs, targets), optional
-            Used to choose the epoch instead of an inner hold-out; then all of ``X`` is used for training.
+            Used to choose the epoch instead of an inner hold-out; then all of ``X`` is used for training, and
+            with ``refit`` these graphs too once the epoch is chosen.
         monitor_data : (graphs, targets), optional
             Only scored: ``history_.monitor_accuracy``. A class that is not in ``y`` counts as an error.
         """
         batch = self._graphs_to_fit(X)
+        self._check_hold_outs(validation_data)
+        earlier = self._earlier_fit()
         targets = self._all_targets(y, len(batch), sample_weight, groups)
+        start = None
+        if earlier is not None:
+            check_same_targets(earlier, self)
+            start = network_of(earlier, self)
         batch = targets.counted(batch)
         device_of(self.device)  # refuse one that is not there before the work of encoding
-        split_seed, module_seed, train_seed = seeds(self.random_state, 3)
-        kept, held = split_rows(self.validation_fraction, validation_data, targets, split_seed)
+        split_seed, module_seed, train_seed, *more = seeds(self.random_state, 2 + self.hold_outs)
         importance = targets.importance() if targets.weighed else None
-        # Encoders are fitted on the kept part only, so that held-out graphs are encoded as new graphs will
-        # be.
-        examples = self._fit_examples(batch if held is None else batch[kept])
-        if held is None:
-            validation = self._held(validation_data, "validation_data")
-        else:
-            # The weights of training also apply to the choice of the epoch.
-            weights = None if importance is None else importance[held]
-            validation = Held(self._examples(batch[held]), targets.answers[held], weights)
-        monitor = self._held(monitor_data, "monitor_data")
-        self._train(examples, targets, kept, validation, monitor, (module_seed, train_seed))
-        self.held_out_ = None if held is None else targets.rows[held]
+        n_epochs = []
+        for seed in [*more, split_seed]:  # what is kept is from the last
+            kept, held = split_rows(self.validation_fraction, validation_data, targets, seed)
+            # Encoders are fitted on the kept part only, so that held-out graphs are encoded as new graphs
+            # will be.
+            examples = self._learnt_examples(batch if held is None else batch[kept], start)
+            if held is None:
+                validation = self._held(validation_data, "validation_data")
+            else:
+                # The weights of training also apply to the choice of the epoch.
+                weights = None if importance is None else importance[held]
+                validation = Held(self._examples(batch[held]), targets.answers[held], weights)
+            monitor = self._held(monitor_data, "monitor_data")
+            self._train(examples, targets, kept, validation, monitor, (module_seed, train_seed), start)
+            self.held_out_ = None if held is None else targets.rows[held]
+            n_epochs.append(self.n_epochs_)
+        if self.refit and validation is not None:
+            self.n_epochs_ = round(sum(n_epochs) / len(n_epochs))
+            self._refit(batch, targets, validation_data, (module_seed, train_seed), start)
         return self
 
     def _train(
@@ -207,43 +260,113 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         validation: Held | None,
         monitor: Held | None,
         seeds: Sequence[int],
+        start: torch.nn.Module | None = None,
     ) -> None:
-        """Train a fresh network on examples of the targets ``kept``; two seeds: of weights, of training."""
+        """Train a network on examples of the targets ``kept``, and choose its epoch.
+
+        The two seeds are those of weights and of training; ``start`` is the network of an earlier fit.
+        """
+        importance = targets.importance()[kept] if targets.weighed else None
+        rows = Held(examples, targets.answers[kept], importance)
+        self.module_, self.history_ = self._trained(rows, self.max_epochs, seeds, start, validation, monitor)
+        self.n_epochs_ = self.history_.best_epoch + 1
+        self._fitted_with = self.get_params(deep=False)
+        self.held_out_outputs_ = answers = None
+        if validation is not None:
+            self.held_out_outputs_ = predict_logits(self.module_, validation.examples)
+            answers = validation.targets
+        self._keep_all_scores(self.held_out_outputs_, answers)
+
+    def _trained(
+        self,
+        rows: Held,
+        max_epochs: int,
+        seeds: Sequence[int],
+        start: torch.nn.Module | None,
+        validation: Held | None = None,
+        monitor: Held | None = None,
+    ) -> tuple[torch.nn.Module, History]:
         module_seed, train_seed = seeds
         validation = None if validation is None else validation._replace(scoring=self.scoring)
-        importance = targets.importance() if targets.weighed else None
+        if self.callbacks is not None and is_data_parallel():
+            raise TwinWLError(
+                "callbacks: got functions, but data_parallel trains in other processes; set None"
+            )
         with seeded(module_seed):
             module = self._build_module(self._n_outputs if self.tasks_ is None else len(self.tasks_))
+        if start is not None:
+            module.load_state_dict(start.state_dict())
         with ProgressBar(
-            type(self).__name__, self.max_epochs, show=None if self.verbose is None else bool(self.verbose)
+            type(self).__name__, max_epochs, show=None if self.verbose is None else bool(self.verbose)
         ) as bar:
 
-            def after_epoch(history: History) -> None:
+            def after_epoch(history: History) -> bool:
                 bar.advance()
                 bar.note(*history.figures())
+                return call_back(self.callbacks, history)
 
             history = fit_network(
                 module,
-                examples,
-                targets.answers[kept],
-                sample_weight=None if importance is None else importance[kept],
+                rows.examples,
+                rows.targets,
+                sample_weight=rows.weights,
                 validation=validation,
                 monitor=monitor,
-                max_epochs=self.max_epochs,
+                max_epochs=max_epochs,
                 batch_size=self.batch_size,
                 learning_rate=self.learning_rate,
                 weight_decay=self.weight_decay,
                 patience=self.patience,
+                average_epochs=self.average_epochs,
                 random_state=train_seed,
                 device=self.device,
                 precision=self.precision,
                 progress=after_epoch,
             )
-        self.module_, self.history_ = module, history
-        if validation is None:
-            self._keep_all_scores(None, None)
-        else:
-            self._keep_all_scores(predict_logits(module, validation.examples), validation.targets)
+        return module, history
+
+    def _refit(
+        self,
+        batch: GraphBatch,
+        targets: Targets | Measurements | TaskTable,
+        validation_data: tuple[GraphsLike, object] | None,
+        seeds: Sequence[int],
+        start: torch.nn.Module | None,
+    ) -> None:
+        """Train a network on all graphs for the number of epochs that was chosen."""
+        answers, weights = targets.answers, targets.importance() if targets.weighed else None
+        if validation_data is not None:
+            graphs, y = validation_data
+            held = as_batch(graphs)
+            batch = concatenate([batch, held])
+            more = self._all_answers(y, len(held), "validation_data")
+            if weights is not None:
+                weights = np.concatenate([weights, _usual_weights(weights, answers, more)])
+            answers = np.concatenate([answers, more])
+        rows = Held(self._learnt_examples(batch, start), answers, weights)
+        self.module_, history = self._trained(rows, self.n_epochs_, seeds, start)
+        self.n_epochs_ = history.n_epochs  # fewer, if a callback stopped
+
+    def _learnt_examples(self, batch: GraphBatch, start: torch.nn.Module | None) -> Examples:
+        """Encode graphs to learn from: with the encoders of the earlier fit, if there is one."""
+        return self._fit_examples(batch) if start is None else self._examples(batch)
+
+    def _check_hold_outs(self, validation_data: object) -> None:
+        if self.hold_outs == 1:
+            return
+        if not self.refit:
+            raise TwinWLError(f"hold_outs: got {self.hold_outs} without refit, expected 1, or refit=True")
+        if validation_data is not None or self.validation_fraction is None:
+            given = "validation_fraction=None" if validation_data is None else "validation_data"
+            raise TwinWLError(f"hold_outs: got {self.hold_outs} with {given}, expected 1, or leave that out")
+
+    def _earlier_fit(self) -> Self | None:
+        """Return the estimator as it was fitted before, if training is to go on from there."""
+        if not self.warm_start or not hasattr(self, self._fitted_attribute):
+            return None
+        free = {*NeuralGraphEstimator._constraints, "class_weight"} - {"dropout"}
+        check_same_shape(self._fitted_with, self.get_params(deep=False), free)
+        return copy.copy(self)
 
     def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> Held | None:
         if data is None:
@@ -291,6 +414,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         n_outputs = self._all_from_state(state)
         self.history_ = history_from_state(state.get("history"))
         self.module_ = network_from_state(lambda: self._build_module(n_outputs), state.get("weights"))
+        self._fitted_with = self.get_params(deep=False)
 
 
 def split_rows(
@@ -301,3 +425,11 @@ def split_rows(
         return np.arange(len(targets.rows)), None
     codes = np.zeros(len(targets.rows), np.int64) if isinstance(targets, Measurements) else targets.codes
     return hold_out(codes, fraction, seed, targets.groups)
+
+
+def _usual_weights(weights: Float64, answers: Int64 | Float64, others: Int64 | Float64) -> Float64:
+    """Return weights of other rows: the mean of those of the same class; of numbers and tasks, of all."""
+    if answers.ndim > 1 or answers.dtype.kind == "f":
+        return np.broadcast_to(weights.mean(axis=0), (len(others), *weights.shape[1:]))
+    mean: Float64 = np.bincount(answers, weights) / np.bincount(answers)
+    return mean[others]

@@ -14,6 +14,7 @@ from twinwl.learning.determinism import seeded, single_threaded
 from twinwl.learning.devices import autocast, device_of, moved, own_device, single
 from twinwl.learning.history import History
 from twinwl.learning.optimiser import SparseAwareAdam
+from twinwl.learning.weight_average import WeightAverage, weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,10 +109,11 @@ def train(
     learning_rate: float = 1e-3,
     weight_decay: float = 0.0,
     patience: int = 15,
+    average_epochs: int = 1,
     random_state: int = 0,
     device: str = "cpu",
     precision: str = "float32",
-    progress: Callable[[History], None] | None = None,
+    progress: Callable[[History], bool] | None = None,
     part: Part = Part(),  # noqa: B008  (it has no state)
 ) -> History:
     """Train a network in place, and leave it with the weights of its best epoch.
@@ -138,6 +140,9 @@ def train(
         tasks have none.
     weight_decay
         Decoupled from the gradient (AdamW).
+    average_epochs
+        The network that is scored and kept after an epoch has the mean of the weights of this many last
+        epochs; training itself goes on from the last ones.
     random_state
         Seed of batch order and dropout. torch's global generator is not changed.
     device : {"auto", "cpu", "cuda", "mps"}
@@ -146,7 +151,7 @@ def train(
     precision : {"float32", "mixed"}
         ``"mixed"`` multiplies in bfloat16 while training; weights and steps stay in single precision.
     progress
-        Called with the history after each epoch.
+        Called with the history after each epoch; training stops if it returns True.
     part
         What this process does of every batch, if several share them.
 
@@ -179,6 +184,7 @@ def train(
     watched = None if monitor is None else Held(*monitor)
     history = History()
     best: dict[str, torch.Tensor] | None = None
+    average = WeightAverage(average_epochs)
     order_of_rows = np.random.default_rng(random_state)
     with (
         seeded(random_state),
@@ -187,6 +193,7 @@ def train(
     ):
         if (state := part.saved()) is not None:
             history, best = state["history"], state["best"]
+            average.recent.extend(state["recent"])
             module.load_state_dict(state["module"])
             optimiser.restore(state["optimiser"])
             order_of_rows.bit_generator.state = state["order_of_rows"]
@@ -199,20 +206,21 @@ def train(
                     module, examples, answers, weights, optimiser, batch_size, order_of_rows, precision, part
                 )
             )
-            if isinstance(module, Settling):
-                module.recalibrate(examples)
-            if watched is not None:
-                _, accuracy, _ = _evaluate(module, watched)
-                history.monitor_accuracy += [] if accuracy is None else [accuracy]
-            if held is None:
-                history.best_epoch = epoch
-            elif _note_validation(module, held, history):
-                history.best_epoch = epoch
-                best = {name: value.detach().clone() for name, value in module.state_dict().items()}
-            if progress is not None:
-                progress(history)
+            with average.applied(module):
+                if isinstance(module, Settling):
+                    module.recalibrate(examples)
+                if watched is not None:
+                    _, accuracy, _ = _evaluate(module, watched)
+                    history.monitor_accuracy += [] if accuracy is None else [accuracy]
+                if held is None or _note_validation(module, held, history):
+                    history.best_epoch = epoch
+                    best = None if held is None and average_epochs == 1 else weights_of(module)
+            stop = progress is not None and progress(history)
             state = {"module": module.state_dict(), "optimiser": optimiser.state(), "history": history}
-            part.save(state | {"best": best, "order_of_rows": order_of_rows.bit_generator.state})
+            state |= {"best": best, "recent": list(average.recent)}
+            part.save(state | {"order_of_rows": order_of_rows.bit_generator.state})
+            if stop:
+                break
     if best is not None:
         module.load_state_dict(best)
     module.cpu().eval()

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from twinwl.estimators.explanation import Explanation
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
+    from twinwl.learning.training import Examples
     from twinwl.ntwin.readouts import NetworkReadout
     from twinwl.ntwin.settings import Hops, RootMark
     from twinwl.ntwin.uncompressed import GraphData
@@ -261,6 +262,13 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
                 "max_memory to keep them"
             )
         return examples
+
+    def _learnt_examples(self, batch: GraphBatch, start: torch.nn.Module | None) -> Examples:
+        return (
+            super()._learnt_examples(batch, None)
+            if start is None
+            else self._examples(batch, roots=self.roots)
+        )
 
     def _examples(
         self, batch: GraphBatch, histograms: csr_matrix | None = None, roots: float | None = None

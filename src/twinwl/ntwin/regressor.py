@@ -10,6 +10,7 @@ from twinwl.ntwin.estimator import NTwinNetworkEstimator
 
 if TYPE_CHECKING:
     from twinwl.estimators.base import RandomState
+    from twinwl.learning.callbacks import Callbacks
     from twinwl.ntwin.readouts import NetworkReadout
     from twinwl.ntwin.settings import Hops, RootMark
 
@@ -69,6 +70,9 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         large for the readout is an error.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, verbose
         As for every neural estimator here: see `twinwl.learning.estimator.NeuralGraphEstimator`.
+    refit, hold_outs, average_epochs, warm_start, callbacks
+        Training on all graphs once the epoch is chosen, several hold-outs, means of weights, going on from
+        the fit before, functions to call: see `twinwl.learning.estimator.NeuralGraphEstimator`.
     device, precision
         Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
@@ -123,6 +127,11 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         device: str = "auto",
         precision: str = "float32",
         scoring: str | None = None,
+        refit: bool = False,
+        hold_outs: int = 1,
+        average_epochs: int = 1,
+        warm_start: bool = False,
+        callbacks: Callbacks = None,
     ) -> None:
         self.layers = layers
         self.hops = hops
@@ -149,3 +158,8 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         self.device = device
         self.precision = precision
         self.scoring = scoring
+        self.refit = refit
+        self.hold_outs = hold_outs
+        self.average_epochs = average_epochs
+        self.warm_start = warm_start
+        self.callbacks = callbacks

@@ -11,6 +11,7 @@ from twinwl.stwin.network import STwinNetworkEstimator
 if TYPE_CHECKING:
     from twinwl.estimators.base import RandomState
     from twinwl.isomorphism.readouts import ReadoutChoice
+    from twinwl.learning.callbacks import Callbacks
 
 __all__ = ["STwinClassifier"]
 
@@ -47,6 +48,9 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         Do not warn about continuous node features, which are not used.
     readout : str, function or list of these, default="size"
         As for `STwinVectorizer`.
+    refit, hold_outs, average_epochs, warm_start, callbacks
+        Training on all graphs once the epoch is chosen, several hold-outs, means of weights, going on from
+        the fit before, functions to call: see `twinwl.learning.estimator.NeuralGraphEstimator`.
     device, precision
         Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
@@ -101,6 +105,11 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         device: str = "auto",
         precision: str = "float32",
         scoring: str | None = None,
+        refit: bool = False,
+        hold_outs: int = 1,
+        average_epochs: int = 1,
+        warm_start: bool = False,
+        callbacks: Callbacks = None,
     ) -> None:
         self.n_iter = n_iter
         self.features = features
@@ -125,3 +134,8 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         self.device = device
         self.precision = precision
         self.scoring = scoring
+        self.refit = refit
+        self.hold_outs = hold_outs
+        self.average_epochs = average_epochs
+        self.warm_start = warm_start
+        self.callbacks = callbacks
