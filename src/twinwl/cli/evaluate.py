@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import OUTPUT, Address, EngineName, Json, ReadoutsOfFeatures, file_option, reads_data
+from twinwl.cli.options import (
+    OUTPUT,
+    Address,
+    Device,
+    EngineName,
+    Json,
+    ReadoutsOfFeatures,
+    file_option,
+    reads_data,
+)
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -139,6 +148,13 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     ] = None,
     engine: EngineName = "local",
     address: Address = None,
+    refit: Annotated[
+        bool,
+        typer.Option(
+            "--refit", help="Train networks again on the whole training part once the epoch is chosen."
+        ),
+    ] = False,
+    device: Device = None,
     store: Annotated[Path | None, file_option("File of finished folds; these are not run again.")] = None,
     output: Annotated[
         Path | None,
@@ -173,6 +189,8 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
     if readout:
         methods = [chosen.reading(readout) for chosen in methods]
+    if refit or device is not None:
+        methods = [chosen.trained(refit=refit, device=device) for chosen in methods]
     for chosen in methods:
         chosen.configs(grid)
     by_column = read_column(data, reading, split, "split") if is_column(split) else split

@@ -9,6 +9,7 @@ import numpy as np
 from twinwl.cli.model_files import answers_from, answers_of, predicts_classes
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, nearest
+from twinwl.estimators.multitask import Answered
 from twinwl.evaluation.methods import resolve
 from twinwl.evaluation.metrics import Answers, check_metrics, figures, measure, names_for, scorer_for
 from twinwl.evaluation.task_metrics import mean_scores
@@ -30,9 +31,9 @@ _PLURAL = {"classification": "classes", "regression": "targets"}
 
 _OF_STWIN = ("n_iter", "features", "readout", "initial")
 METHODS = {
-    "stwin": (*_OF_STWIN, "hidden", "device"),
+    "stwin": (*_OF_STWIN, "hidden", "device", "refit"),
     "stwin-svc": (*_OF_STWIN, "kernel_approximation"),
-    "ntwin": ("layers", "hops", "hidden", "root_mark", "device"),
+    "ntwin": ("layers", "hops", "hidden", "root_mark", "device", "refit"),
 }
 
 
@@ -184,7 +185,8 @@ def _chosen(model: Any) -> str:  # noqa: ANN401
     """Say how the hold-out chose."""
     history = getattr(model, "history_", None)
     if history is not None:
-        return f"a tenth; best of {history.n_epochs} epochs: {history.best_epoch + 1}"
+        again = ", before the refit on all graphs" if model.refit else ""
+        return f"a tenth; best of {history.n_epochs} epochs: {history.best_epoch + 1}{again}"
     return (
         f"cross-validated; best of {len(model.inner_scores_)} settings: "
         f"{model.n_iter_} rounds, C = {model.C_:g}"
@@ -197,6 +199,7 @@ def _of_task(model: Any, data: Dataset, task: str, column: Float64) -> tuple[Any
     one, y = model.for_task(task), column[known]
     if getattr(one, "held_out_", None) is not None:
         one.held_out_ = np.flatnonzero(np.isin(known, model.held_out_))
+        one.held_out_outputs_ = one.held_out_outputs_[np.isin(model.held_out_, known)]
     whole = bool((y == np.floor(y)).all())
     return one, Dataset(data.name, data.graphs[known], y.astype(np.int64) if whole else y)
 
@@ -214,7 +217,7 @@ def _held_out(model: Any, data: Dataset) -> tuple[dict[str, float], list[str], s
         decisions = getattr(model, "held_out_decisions_", None)
         if decisions is None:
             y = data.targets[model.held_out_]
-            predicted, probability = answers_of(model, data.graphs[model.held_out_])
+            predicted, probability = answers_of(model, Answered(model.held_out_outputs_))
         else:
             y = data.targets
             predicted, probability = answers_from(model, decisions)
@@ -224,7 +227,7 @@ def _held_out(model: Any, data: Dataset) -> tuple[dict[str, float], list[str], s
     mean = float(numbers.mean())
     if held is not None:
         mean = float(np.delete(numbers, held).mean())
-        numbers, found = numbers[held], model.predict(data.graphs[held])
+        numbers, found = numbers[held], model.predict(Answered(model.held_out_outputs_))
     baseline = float(np.sqrt(np.mean((numbers - mean) ** 2)))
     note = f"; always predicting the mean of the training targets ({mean:.4g}) has RMSE {baseline:.3f}"
     return measure(Answers(numbers, found), names), names, note

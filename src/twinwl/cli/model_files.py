@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64
+    from twinwl.estimators.multitask import Answered
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
 
@@ -60,7 +61,7 @@ def predicts_classes(model: object) -> bool:
 
 def answers_of(
     model: Any,  # noqa: ANN401
-    graphs: GraphBatch,
+    graphs: GraphBatch | Answered[Any],
     threshold: float | None = None,
 ) -> tuple[NDArray[np.generic], Float64]:
     """Return the results of ``predict`` and ``predict_proba``, computing the decision values only once.

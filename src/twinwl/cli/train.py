@@ -51,7 +51,8 @@ accuracy, balanced-accuracy, mcc, roc-auc or average-precision for classes, rmse
 one class is rare, choose by roc-auc or average-precision.
 
 The figures shown are those of held-out graphs, which also chose the epoch (or C), so they are a little \
-optimistic. With --split scaffold no held-out molecule shares its scaffold (ring systems and linkers) with \
+optimistic; with --refit they are those of the network before it learnt from these graphs too. \
+With --split scaffold no held-out molecule shares its scaffold (ring systems and linkers) with \
 a training molecule, which is closer to how a model does on new chemistry. There is no test part: the \
 model learns from all the rest. [cyan]twinwl evaluate[/] gives figures to publish, by every kind of split. \
 Compare an accuracy with that of the majority class: if one class is rare, look at ROC-AUC, PR-AUC and MCC. \
@@ -168,6 +169,10 @@ def train(  # noqa: PLR0917  (the options of a command)
             help="Metric that chooses the epoch, or rounds and C. \\[default: accuracy or squared error]",
         ),
     ] = None,
+    refit: Annotated[
+        bool,
+        typer.Option("--refit", help="Train a network again on all graphs once the epoch is chosen."),
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
     device: Device = None,
     *,
@@ -194,6 +199,7 @@ def train(  # noqa: PLR0917  (the options of a command)
         "hidden": hidden,
         "root_mark": root_mark,
         "device": device,
+        "refit": refit or None,
     }
     metric = None if scoring is None else known_metrics([scoring], "--scoring")[0]
     check_source(data, reading, "needed")  # a column that is not there shows before torch is loaded

@@ -8,10 +8,10 @@ import sys
 import time
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twinwl.errors import TwinWLError
-from twinwl.estimators.multitask import MultiTask
+from twinwl.estimators.multitask import Answered, MultiTask
 from twinwl.evaluation.leaks import leaked_test_graphs
 from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, names_for
 from twinwl.evaluation.task_metrics import scores_of, task_answers_of
@@ -161,6 +161,8 @@ def versions() -> dict[str, str]:
 
 
 def _has_epochs(estimator: BaseEstimator) -> bool:
+    if getattr(estimator, "hold_outs", 1) != 1:  # it draws them from the whole training part
+        return False
     return {"validation_data", "monitor_data"} <= inspect.signature(estimator.fit).parameters.keys()
 
 
@@ -182,7 +184,10 @@ def _can_give(estimator: BaseEstimator, metric: str) -> bool:
 def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, asked: Asked) -> float:
     """Return the score on the hold-out of an estimator that was trained without it."""
     held = unit.fold.validation
-    answers = task_answers_of(estimator, data.graphs[held], data.targets[held], [asked.scoring], data.tasks)
+    graphs: Any = data.graphs[held]
+    if getattr(estimator, "refit", False) is True and _has_epochs(estimator):
+        graphs = Answered(estimator.held_out_outputs_)  # by now it has learnt from the hold-out
+    answers = task_answers_of(estimator, graphs, data.targets[held], [asked.scoring], data.tasks)
     score = scores_of(answers, [asked.scoring]).get(asked.scoring)
     if score is None:
         raise TwinWLError(

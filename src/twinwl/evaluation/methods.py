@@ -121,6 +121,26 @@ class Method:
         fixed = {**self.fixed, "features": "joint", "readout": readout}
         return replace(self, name="+".join([self.name, *readout]), fixed=fixed)
 
+    def trained(self, *, refit: bool = False, device: str | None = None) -> Method:
+        """Return the method, a network, refitted on all graphs once the epoch is chosen, or on a device.
+
+        >>> METHODS["ntwin"].trained(refit=True).name
+        'ntwin+refit'
+
+        Raises
+        ------
+        TwinWLError
+            If the method is not a network.
+        """
+        given: Config = {"refit": True} if refit else {}
+        given |= {} if device is None else {"device": device}
+        known = self.build({}, 0).get_params()
+        for name in given:
+            if name not in known:
+                raise TwinWLError(f"{name} is for networks, and {self.name} is none; leave it out")
+        name = f"{self.name}+refit" if refit else self.name  # a result of its own; devices share theirs
+        return replace(self, name=name, fixed={**self.fixed, **given})
+
     def build(self, config: Config, seed: int) -> BaseEstimator:
         """Return a new estimator of this method with a configuration and a seed."""
         from sklearn.base import clone  # noqa: PLC0415  (slow; not needed for the names)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 import numpy as np
 import torch
 
+from twinwl.arguments import attribute_of
 from twinwl.errors import TwinWLError
 from twinwl.estimators.multitask import Answered, MultiTask
 from twinwl.estimators.state import task_names_from_state
@@ -40,6 +41,7 @@ class TaskOutputs(MultiTask):
     """Attributes of which each task has its own."""
 
     module_: torch.nn.Module
+    held_out_outputs_: NDArray[np.float32] | None
 
     # ------------------------------------------------------------------ one task
 
@@ -188,6 +190,8 @@ class TaskOutputs(MultiTask):
             model.module_ = model._build_module(model._n_outputs)  # noqa: SLF001
         model.module_.load_state_dict(weights, assign=True)
         model.module_.eval()
+        held = attribute_of(self, "held_out_outputs_")  # a loaded model has none
+        model.held_out_outputs_ = None if held is None else self._own_outputs(held, place)
         return model
 
     def _ask(self, X: GraphsLike) -> Iterator[tuple[Self, GraphsLike]]:
