@@ -60,6 +60,7 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
         ),
         (["stwin", "--scoring", "roc-auc"], "STwinClassifier", {"scoring": "roc_auc"}),
         (["stwin", "--device", "cpu"], "STwinClassifier", {"device": "cpu"}),
+        (["stwin", "--refit"], "STwinClassifier", {"refit": True}),
         (
             ["ntwin", "--layers", "2", "--hops", "1", "--hidden", "8", "--root-mark", "distance"],
             "NTwinClassifier",
@@ -128,6 +129,7 @@ def test_pairs_stay_together(tmp_path, method):
         (["--layers", "2"], "--layers cannot be used with --method stwin, only with ntwin"),
         (["--method", "ntwin", "--n-iter", "2"], "only with stwin and stwin-svc"),
         (["--method", "stwin-svc", "--hidden", "2"], "only with stwin and ntwin"),
+        (["--method", "stwin-svc", "--refit"], "only with stwin and ntwin"),
         (["--method", "ntwin", "--hops", "many"], "--hops: got 'many', expected 'growing' or an integer"),
         (["--method", "ntwin", "--root-mark", "rot"], "did you mean 'root'"),
         (["--features", "sise"], "did you mean 'size'"),
@@ -267,3 +269,15 @@ def test_a_device_is_for_networks_and_has_to_be_there(tmp_path):
     svc = tmp_path / "svc.twinwl"
     assert run("train", data, "-o", svc, "--method", "stwin-svc", "--n-iter", 1).exit_code == 0
     assert "--device is for networks" in run("predict", svc, data, "--device", "cpu").stderr
+
+
+def test_the_figures_of_a_refitted_network_are_those_before_the_refit(tmp_path):
+    data = write_csv(tmp_path / "m.csv")
+    lines = [
+        run(
+            "train", data, "-o", tmp_path / "model.twinwl", "--n-iter", 1, "--hidden", 4, *refit
+        ).stdout.splitlines()[3]
+        for refit in ((), ("--refit",))
+    ]
+    plain, refitted = (line.rpartition(", in ")[0] for line in lines)
+    assert refitted == plain.replace("): ", ", before the refit on all graphs): ", 1)

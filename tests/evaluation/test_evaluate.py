@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 import twinwl as tw
 from twinwl import TwinWLError
 from twinwl.evaluation.fold_run import Asked, Unit, run_fold
-from twinwl.evaluation.folds import Fold
+from twinwl.evaluation.folds import Fold, folds_of
 from twinwl.evaluation.methods import resolve
 from twinwl.evaluation.metrics import names_for
 from twinwl.evaluation.result import Evaluation
@@ -572,3 +572,32 @@ def test_copies_are_not_looked_for_where_the_store_has_every_fold(tmp_path, monk
     first = tw.evaluate(tree(), twins(9), n_folds=3, store=tmp_path / "r.jsonl")
     monkeypatch.setattr("twinwl.evaluation.evaluate.copies_of", lambda _graphs: pytest.fail("looked for"))
     assert tw.evaluate(tree(), twins(9), n_folds=3, store=tmp_path / "r.jsonl").rows == first.rows
+
+
+def test_a_refitted_network_is_judged_by_what_it_had_not_learnt():
+    pytest.importorskip("torch", reason="needs PyTorch")
+    data = tw.load_dataset("TWINS:n_pairs=8")
+    quick = {"n_iter": [1, 2], "max_epochs": [2], "hidden": [4]}
+    found = {}
+    for refit in (False, True):
+        method = resolve("stwin").trained(refit=refit, device="cpu")
+        fold = next(iter(folds_of(data, n_folds=2, seed=0)))
+        key = {"config": {name: values[0] for name, values in quick.items()}, "seed": 0, "fold": 0}
+        asked = Asked("classification", ["accuracy"], "brier", choose=True, optional=True)
+        found[refit] = run_fold(Unit(key, method, fold), data, np.zeros(len(data.graphs), np.int64), asked)
+    assert found[True]["validation_score"] == found[False]["validation_score"]
+    assert found[True]["curves"] == found[False]["curves"]
+
+
+def test_several_hold_outs_come_out_of_the_whole_training_part():
+    torch_network = pytest.importorskip("twinwl.stwin.classifier", reason="needs PyTorch")
+    model = torch_network.STwinClassifier(
+        1, refit=True, hold_outs=2, max_epochs=2, hidden=4, validation_fraction=0.25
+    )
+    result = tw.evaluate(model, tw.load_dataset("TWINS:n_pairs=8"), n_folds=2)
+    assert result.summary("best-epoch", "accuracy") is None
+
+
+def test_only_networks_are_refitted():
+    with pytest.raises(TwinWLError, match="refit is for networks, and wl-svc is none"):
+        resolve("wl-svc").trained(refit=True)
