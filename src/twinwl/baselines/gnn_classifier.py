@@ -74,13 +74,13 @@ class GNNClassifier(NeuralGraphClassifier):
         Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, verbose
         As for every neural classifier: see `twinwl.learning.classifier.NeuralGraphClassifier`.
-    refit, hold_outs, average_epochs, warm_start, callbacks
-        Training on all graphs once the epoch is chosen, several hold-outs, means of weights, going on from
-        the fit before, functions to call: see `twinwl.learning.estimator.NeuralGraphEstimator`.
     device, precision
         Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
         What the epoch is chosen by: see `twinwl.learning.classifier.NeuralGraphClassifier`.
+    refit, hold_outs, average_epochs, warm_start, callbacks
+        Training on all graphs once the epoch is chosen, several hold-outs, means of weights, going on from
+        the fit before, functions to call: see `twinwl.learning.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------

@@ -47,13 +47,13 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         Do not warn about continuous node features, which are not used.
     readout : str, function or list of these, default="size"
         As for `STwinVectorizer`.
-    refit, hold_outs, average_epochs, warm_start, callbacks
-        Training on all graphs once the epoch is chosen, several hold-outs, means of weights, going on from
-        the fit before, functions to call: see `twinwl.learning.estimator.NeuralGraphEstimator`.
     device, precision
         Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
         What the epoch is chosen by: see `twinwl.learning.regressor.NeuralGraphRegressor`.
+    refit, hold_outs, average_epochs, warm_start, callbacks
+        Training on all graphs once the epoch is chosen, several hold-outs, means of weights, going on from
+        the fit before, functions to call: see `twinwl.learning.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
