@@ -119,12 +119,13 @@ def _scores(data: Dataset, similarities: Float64, fold: Fold, seed: int) -> dict
     machine = make_svc(targets)
     own = np.ascontiguousarray(similarities[np.ix_(train, train)])
     inner = machine.held_out(own, targets, PENALTIES, inner_folds(targets, 5, seed), None)
+    all_targets = Targets.of(data.targets, len(data.graphs), None, None, None)
+    tested = machine.held_out(similarities, all_targets, PENALTIES, [(train, test)], None)
     found = []
-    for penalty in PENALTIES:
-        vectors = machine.learnt(own, targets, penalty)
-        decisions = vectors.decisions(similarities[np.ix_(test, train[vectors.rows])])
-        codes = decisions > 0 if decisions.ndim == 1 else decisions.argmax(axis=1)
-        found.append(float((targets.classes[codes.astype(int)] == data.targets[test]).mean()))
+    for decisions in tested:
+        asked = decisions[test]
+        codes = (asked > 0).astype(int) if asked.ndim == 1 else asked.argmax(axis=1)
+        found.append(float((all_targets.classes[codes] == data.targets[test]).mean()))
     return {"inner": [targets.score(decisions) for decisions in inner], "test": found}
 
 

@@ -67,6 +67,9 @@ def tour(folder):
             out.append(vectorizer.transform(batch).toarray().tolist())
     for base in ("linear", "minmax", "intersection"):
         out.append(tw.TwinKernel(2, base=base).fit(labelled).transform(labelled).tolist())
+    out.append(
+        tw.STwinSVC(1, (1.0, 3.0), inner_folds=2).fit(labelled, [0, 1] * 6).held_out_decisions_.tolist()
+    )
     senders, kinds = labelled.indices.astype(np.int64), np.zeros(len(labelled.indices), np.int32)
     levels = ColourLevels(labelled.graph_ptr, labelled.indptr, senders, kinds, labelled.node_labels)
     out.append([values.tolist() for values in levels.take(np.arange(2)).pooled(1)])

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bool", "Float64", "Int32", "Int64", "Ints", "UInt64"]
+__all__ = ["Bool", "Float32", "Float64", "Int32", "Int64", "Ints", "UInt64"]
 
 Bool: TypeAlias = NDArray[np.bool_]
 Int32: TypeAlias = NDArray[np.int32]
@@ -15,4 +15,5 @@ Int64: TypeAlias = NDArray[np.int64]
 Ints: TypeAlias = NDArray[np.signedinteger]
 """Either width, whichever the values need."""
 UInt64: TypeAlias = NDArray[np.uint64]
+Float32: TypeAlias = NDArray[np.float32]
 Float64: TypeAlias = NDArray[np.float64]

@@ -55,6 +55,10 @@ class LandmarkMachine(Machine):
         """Learn from all graphs."""
         return self._machines(similarities, targets, np.arange(len(targets.rows)), [C])[0]
 
+    def _shared(self, similarities: Float64) -> Float64:
+        self._prepare(similarities)  # once, before the folds do so in threads
+        return similarities
+
     def _of_fold(
         self,
         similarities: Float64,

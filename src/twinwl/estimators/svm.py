@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -16,12 +16,13 @@ from sklearn.svm import SVC, SVR
 from twinwl.arguments import MAX_ITEMS, checked, integer, number, one_or_more
 from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.measurements import Measurements
+from twinwl.estimators.smo import Problem, solve
 from twinwl.estimators.targets import probabilities_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from twinwl.arrays import Float64, Int64
+    from twinwl.arrays import Float32, Float64, Int64
     from twinwl.estimators.targets import Targets
 
 __all__ = [
@@ -279,17 +280,7 @@ class SupportVectors:
             For two classes the distance towards the second. For more the votes of all pairs, their summed
             margins breaking ties, as scikit-learn's ``decision_function_shape="ovr"``.
         """
-        margins = similarities @ self.weights.T + self.intercepts
-        if self.n_classes <= 2:  # noqa: PLR2004
-            return margins[:, 0]
-        votes = np.zeros((len(margins), self.n_classes))
-        confidence = np.zeros_like(votes)
-        for pair, (i, j) in enumerate(combinations(range(self.n_classes), 2)):
-            confidence[:, i] += margins[:, pair]
-            confidence[:, j] -= margins[:, pair]
-            votes[:, i] += margins[:, pair] >= 0
-            votes[:, j] += margins[:, pair] < 0
-        return votes + confidence / (3 * (np.abs(confidence) + 1))
+        return _decisions(similarities @ self.weights.T + self.intercepts, self.n_classes)
 
     def rescaled(self, scale: float, shift: float) -> SupportVectors:
         """Return the machine whose numbers are those of this one times ``scale`` plus ``shift``."""
@@ -318,9 +309,9 @@ class Machine:
         n_jobs: int | None,
     ) -> list[Float64]:
         """Return decisions about all graphs for each C, each by a machine that did not learn from it."""
-        self._prepare(similarities)
+        shared = self._shared(similarities)
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(self._of_fold)(similarities, targets, fold, Cs) for fold in folds
+            delayed(self._of_fold)(shared, targets, fold, Cs) for fold in folds
         )
         out = [np.empty((len(targets.rows), *first.shape[1:])) for first in parts[0]]
         for part, (_, held) in zip(parts, folds, strict=True):
@@ -332,12 +323,13 @@ class Machine:
         """Learn from all graphs."""
         raise NotImplementedError
 
-    def _prepare(self, similarities: Float64) -> object:
-        """Compute what all folds share."""
+    def _shared(self, similarities: Float64) -> Any:  # noqa: ANN401  (an array, as `_of_fold` takes it)
+        """Return what all folds share."""
+        return similarities
 
     def _of_fold(
         self,
-        similarities: Float64,
+        similarities: Any,  # noqa: ANN401
         targets: Targets | Measurements,
         fold: tuple[Int64, Int64],
         Cs: list[float],
@@ -365,26 +357,55 @@ class KernelMachine(Machine):
         vectors = SupportVectors.of(self._fitted(C, own, targets.answers, targets.weights))
         return replace(vectors, rows=rows[vectors.rows])
 
+    def _shared(self, similarities: Float64) -> Float32:
+        """Return the matrix in single precision, as LIBSVM has it too."""
+        return similarities.astype(np.float32)
+
     def _of_fold(
         self,
-        similarities: Float64,
+        similarities: Float32,
         targets: Targets | Measurements,
         fold: tuple[Int64, Int64],
         Cs: list[float],
     ) -> list[Float64]:
-        learnt, held = fold
-        rows, asked = targets.rows[learnt], targets.rows[held]
-        train, test = similarities[np.ix_(rows, rows)], similarities[np.ix_(asked, rows)]
-        weights = None if targets.weights is None else targets.weights[learnt]
-        decisions: list[Float64] = []
-        for C in Cs:
-            fitted = self._fitted(C, train, targets.answers[learnt], weights)
-            decide = fitted.decision_function if isinstance(fitted, SVC) else fitted.predict
-            decisions.append(decide(test))
-            if not _bounded(fitted, C, targets, learnt):
-                # No weight reaches its bound, so a larger one changes nothing: this is the hard margin.
-                break
-        return decisions + [decisions[-1]] * (len(Cs) - len(decisions))
+        if isinstance(targets, Measurements):
+            n_classes, pairs = 1, [(fold[0], 0)]
+        else:
+            n_classes, pairs = len(targets.classes), _pairs(targets, fold[0])
+        margins = np.empty((len(Cs), len(fold[1]), len(pairs)))
+        for place, (learnt, positive) in enumerate(pairs):
+            margins[:, :, place] = self._margins(similarities, targets, (learnt, fold[1]), positive, Cs)
+        return [_decisions(of_penalty, n_classes) for of_penalty in margins]
+
+    def _margins(
+        self,
+        similarities: Float32,
+        targets: Targets | Measurements,
+        fold: tuple[Int64, Int64],
+        positive: int,
+        Cs: list[float],
+    ) -> Float64:
+        """Learn one class from another, or numbers; return, for each C, the margins of held-out graphs."""
+        columns = np.union1d(*fold)
+        rows, asked = targets.rows[columns], np.searchsorted(columns, fold[1])
+        part = similarities if len(rows) == len(similarities) else similarities[np.ix_(rows, rows)]
+        bounds = targets.importance()[columns]
+        bounds[asked] = 0.0
+        if isinstance(targets, Measurements):
+            answers, epsilon = targets.answers[columns], self.machine.epsilon
+            wanted = np.concatenate([answers - epsilon, answers + epsilon])
+            signed = np.concatenate([bounds, -bounds])
+        else:
+            wanted = np.where(targets.codes[columns] == positive, 1.0, -1.0)
+            signed = bounds * wanted
+        lower, upper = np.minimum(signed, 0), np.maximum(signed, 0)
+        own, weights = part.diagonal().astype(np.float64), np.zeros(len(wanted))
+        found = np.empty((len(Cs), len(asked)))
+        for place, C in enumerate(Cs):
+            # What was found with a smaller C is within the bounds of a larger one, and a good start.
+            errors, intercept = solve(Problem(part, own, wanted, C * lower, C * upper), weights)
+            found[place] = wanted[asked] - errors[asked] + intercept
+        return found
 
     def _fitted(
         self, C: float, similarities: Float64, answers: Float64 | Int64, weights: Float64 | None
@@ -392,10 +413,27 @@ class KernelMachine(Machine):
         return clone(self.machine).set_params(C=C).fit(similarities, answers, weights)
 
 
-def _bounded(fitted: SVC | SVR, C: float, targets: Targets | Measurements, learnt: Int64) -> bool:
-    rows = learnt[fitted.support_]
-    bound = C * targets.importance()[rows]
-    return bool((np.abs(fitted.dual_coef_).max(axis=0) >= bound * (1 - 1e-9)).any())
+def _pairs(targets: Targets, learnt: Int64) -> list[tuple[Int64, int]]:
+    """Return the graphs of each pair of classes, and which of the two is positive (see `SupportVectors`)."""
+    codes, n_classes = targets.codes[learnt], len(targets.classes)
+    return [
+        (learnt[(codes == first) | (codes == second)], second if n_classes == 2 else first)  # noqa: PLR2004
+        for first, second in combinations(range(n_classes), 2)
+    ]
+
+
+def _decisions(margins: Float64, n_classes: int) -> Float64:
+    """Turn the margins of all pairs of classes into decisions (see `SupportVectors.decisions`)."""
+    if n_classes <= 2:  # noqa: PLR2004
+        return margins[:, 0]
+    votes = np.zeros((len(margins), n_classes))
+    confidence = np.zeros_like(votes)
+    for pair, (i, j) in enumerate(combinations(range(n_classes), 2)):
+        confidence[:, i] += margins[:, pair]
+        confidence[:, j] -= margins[:, pair]
+        votes[:, i] += margins[:, pair] >= 0
+        votes[:, j] += margins[:, pair] < 0
+    return votes + confidence / (3 * (np.abs(confidence) + 1))
 
 
 @dataclass(frozen=True, eq=False)
