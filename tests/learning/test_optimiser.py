@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import numpy as np
@@ -16,15 +17,17 @@ from twinwl.learning.sparse import SparseExamples, SparseLinear
 COLUMNS, UNITS = 30, 5
 
 
+@functools.cache
 def batches(n_steps, seed=0):
     """Each batch touches few of the columns; the last column is touched once, at the start."""
     random = np.random.default_rng(seed)
+    made = []
     for step in range(n_steps):
         matrix = sparse.random(4, COLUMNS, 0.08, format="lil", random_state=random)
         matrix[:, -1] = 1.0 if step == 0 else 0.0
-        csr = matrix.tocsr()
-        csr.eliminate_zeros()
-        yield csr
+        made.append(matrix.tocsr())
+        made[-1].eliminate_zeros()
+    return made
 
 
 def layer_at_start():
