@@ -55,10 +55,15 @@ class Candidate(NamedTuple):
     kernels: tuple[str, ...]
     rounds: range = ROUNDS
 
-    def takes(self, kernel: str) -> bool:
-        """Return whether a kernel is one of them."""
-        name, _, number = kernel.partition(" ")  # of rounds, or a width, which has a point
-        return name in self.kernels and (not number.isdigit() or int(number) in self.rounds)
+    def names(self) -> set[str]:
+        """Return the kernels to choose from."""
+        found: set[str] = set()
+        for name in self.kernels:
+            if name.startswith("mean-"):
+                found.add(name)
+            else:
+                found |= {f"{name} {number}" for number in (WIDTHS if "rbf" in name else self.rounds)}
+        return found
 
 
 REFERENCE = "1-WL"
@@ -209,10 +214,14 @@ def _rows(out: Path) -> list[dict[str, object]]:
 
 
 def _chosen(rows: list[dict[str, object]], candidate: Candidate) -> dict[tuple[int, int], float]:
-    """Return the test score of what a candidate chooses, by seed and fold."""
+    """Return the test score of what a candidate chooses, by seed and fold, where all its kernels ran."""
+    names = candidate.names()
+    run = defaultdict(set)
+    for row in rows:
+        run[row["seed"], row["fold"]].add(row["kernel"])
     best: dict[tuple[int, int], tuple[float, float]] = {}
     for row in rows:
-        if candidate.takes(row["kernel"]):
+        if row["kernel"] in names <= run[row["seed"], row["fold"]]:
             for inner, test in zip(row["inner"], row["test"], strict=True):
                 place = row["seed"], row["fold"]
                 if place not in best or inner > best[place][0]:  # in a tie the first kernel, the smallest C
