@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.deduplication import Deduplication, deduplicate
     from twinwl.isomorphism.hashing import graph_hash, graph_hashes
     from twinwl.isomorphism.verdict import Comparison
+    from twinwl.learning.data_parallel import data_parallel
     from twinwl.ntwin.classifier import NTwinClassifier
     from twinwl.ntwin.encoder import NTwinEncoder
     from twinwl.ntwin.regressor import NTwinRegressor
@@ -75,6 +76,7 @@ _HOME_OF = {
     "ceiling": "twinwl.evaluation.ceiling",
     "compare": "twinwl.isomorphism.comparison",
     "concatenate": "twinwl.graphs.batch",
+    "data_parallel": "twinwl.learning.data_parallel",
     "deduplicate": "twinwl.isomorphism.deduplication",
     "evaluate": "twinwl.evaluation.evaluate",
     "graph_hash": "twinwl.isomorphism.hashing",
@@ -114,6 +116,7 @@ __all__ = [
     "ceiling",
     "compare",
     "concatenate",
+    "data_parallel",
     "deduplicate",
     "evaluate",
     "from_edges",

@@ -9,8 +9,10 @@ import typer
 
 from twinwl.cli.options import (
     OUTPUT,
+    Address,
     Device,
     EdgeLabels,
+    EngineName,
     ReadoutsOfFeatures,
     among,
     checked_readouts,
@@ -20,6 +22,8 @@ from twinwl.cli.options import (
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.opening import Reading
 
@@ -71,6 +75,10 @@ $ twinwl train MUTAG -o exact.twinwl --method stwin-svc --features joint --reado
 $ twinwl train tox21.csv -o tox21.twinwl --target all --method stwin-svc
 
 $ twinwl train NCI1 -o nci1.twinwl --method ntwin --layers 3 --hops 3
+
+[dim]each batch shared by four processes of a Ray cluster[/]
+
+$ twinwl train NCI1 -o nci1.twinwl --method ntwin --engine ray --workers 4 --address 10.0.0.5:6379
 """
 
 
@@ -175,6 +183,12 @@ def train(  # noqa: PLR0917  (the options of a command)
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
     device: Device = None,
+    engine: EngineName = "local",
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes that share each batch, with Ray. \\[default: all processors]"),
+    ] = None,
+    address: Address = None,
     *,
     reading: Reading,
 ) -> None:
@@ -204,6 +218,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     metric = None if scoring is None else known_metrics([scoring], "--scoring")[0]
     check_source(data, reading, "needed")  # a column that is not there shows before torch is loaded
     parameters = check_options(method, options)
+    processes = _processes(engine, workers, address, method)
     found = read_source(data, reading, "needed")
     if split == "scaffold":
         found = _by_scaffold(found, data)
@@ -216,7 +231,8 @@ def train(  # noqa: PLR0917  (the options of a command)
     if found.smiles is not None:
         say(f"Atom labels: {reading.level} (--atoms)")
     start = perf_counter()
-    figures = fit(model, found, method)
+    with processes:
+        figures = fit(model, found, method)
     seconds = perf_counter() - start
     from twinwl.files.model_files import save  # noqa: PLC0415
 
@@ -224,6 +240,30 @@ def train(  # noqa: PLR0917  (the options of a command)
     save(model, output, atoms=atoms, target=found.target or None)
     say(f"{figures}, in {seconds:.1f} s")
     say(f"Model written to {output} ({output.stat().st_size / 1e3:,.0f} kB)")
+
+
+def _processes(
+    engine: str, workers: int | None, address: str | None, method: str
+) -> AbstractContextManager[None]:
+    """Return the block to train in: in this process, or on workers of Ray."""
+    from contextlib import nullcontext  # noqa: PLC0415
+
+    from twinwl.errors import TwinWLError, check_extra  # noqa: PLC0415
+
+    if engine == "local":
+        if workers is not None or address is not None:
+            raise TwinWLError("--workers and --address are for --engine ray; add it, or leave them out")
+        return nullcontext()
+    if method == "stwin-svc":
+        raise TwinWLError(
+            "--engine ray shares the batches of a network among processes, and stwin-svc trains no network; "
+            "leave it out, or train stwin or ntwin"
+        )
+    check_extra("ray", "cluster")
+    from twinwl.learning.data_parallel import data_parallel  # noqa: PLC0415  (torch)
+    from twinwl.refinement.threads import available_threads  # noqa: PLC0415
+
+    return data_parallel(workers or available_threads(), address)
 
 
 def _by_scaffold(found: Dataset, data: str) -> Dataset:

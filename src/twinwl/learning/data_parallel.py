@@ -72,7 +72,7 @@ def data_parallel(
     --------
     >>> import twinwl as tw
     >>> data = tw.load_dataset("TWINS")
-    >>> with data_parallel(workers=2):  # doctest: +SKIP
+    >>> with tw.data_parallel(workers=2):  # doctest: +SKIP
     ...     model = tw.NTwinClassifier(random_state=0).fit(data.graphs, data.y)
     """
     where = _Where(
