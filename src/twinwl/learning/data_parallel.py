@@ -68,6 +68,11 @@ def data_parallel(
         Where checkpoints are written while a network is trained; on a cluster all nodes have to reach it.
         None uses a temporary folder of this machine.
 
+    Yields
+    ------
+    None
+        While the block runs.
+
     Examples
     --------
     >>> import twinwl as tw
