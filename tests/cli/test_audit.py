@@ -102,3 +102,10 @@ def test_predictions_without_the_column_or_the_target(tables, tmp_path):
     (tmp_path / "p.csv").write_text("index,prediction\n0,1\n")
     result = run("audit", *tables, "--predictions", tmp_path / "p.csv")
     assert "cannot be scored without targets" in result.stderr
+
+
+def test_contradictions_are_not_counted_where_no_targets_were_compared(tables, tmp_path):
+    page = tmp_path / "audit.html"
+    result = run("audit", *tables, "--html", page)
+    assert "No targets were compared; name their column with --target." in result.stdout
+    assert "different targets" not in result.stdout + page.read_text(encoding="utf-8")

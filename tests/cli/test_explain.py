@@ -89,16 +89,16 @@ def test_the_nearest_training_graph_is_named_and_drawn(svc, tmp_path):
     data, page = write_csv(tmp_path / "train.csv"), tmp_path / "page.html"
     result = run("explain", svc, "smiles:CCCCN", "--train", data, "--html", page)
     assert result.exit_code == 0, result.output
-    near = re.search(r"^Nearest: (\w+) \((0\.\d\d)\)$", result.stdout, re.MULTILINE)
+    near = re.search(r"^Nearest training graph: (\w+) \(similarity (0\.\d\d)\)$", result.stdout, re.MULTILINE)
     assert near[1] in SMILES
     text = page.read_text(encoding="utf-8")
     assert f"<bdi>{near[1]}</bdi>" in text
     assert f"Its similarity is {near[2]}" in text
     same = run("explain", svc, PROPANOL, "--train", data)
-    assert "Nearest: CCCO (1.00)" in same.stdout
+    assert "Nearest training graph: CCCO (similarity 1.00)" in same.stdout
 
 
 def test_a_gallery_names_the_nearest_training_graphs(svc, tmp_path):
     data, page = write_csv(tmp_path / "train.csv"), tmp_path / "page.html"
     assert run("explain", svc, data, "--train", data, "--html", page).exit_code == 0
-    assert page.read_text(encoding="utf-8").count("nearest: ") == len(SMILES)
+    assert page.read_text(encoding="utf-8").count("nearest training graph: ") == len(SMILES)

@@ -62,7 +62,7 @@ def test_decisions_are_made_once(model, monkeypatch):
 def test_the_table_goes_to_the_screen_and_the_rest_to_stderr(svc):
     result = run("predict", svc, "smiles:CCCO")
     assert result.stdout == "index,name,prediction,unseen,error\n0,smiles:CCCO,1,0.0,\n"
-    assert result.stderr == "unseen: 0.0% of the node colours occur in no training graph\n"
+    assert result.stderr == "unseen: 0.0 % of the node colours occur in no training graph\n"
 
 
 def test_known_classes_give_an_accuracy(svc, tmp_path):
@@ -70,7 +70,7 @@ def test_known_classes_give_an_accuracy(svc, tmp_path):
     found = rows(result.stdout)
     assert [int(row["alcohol"]) for row in found] == CLASSES
     right = sum(row["prediction"] == row["alcohol"] for row in found)
-    assert f"accuracy {right / len(found):.1%} ({right} of {len(found)})" in result.stderr
+    assert f"accuracy {100 * right / len(found):.1f} % ({right} of {len(found)})" in result.stderr
     assert "majority class 50.0 %, ROC-AUC " in result.stderr
 
 
@@ -85,7 +85,7 @@ def test_targets_that_the_model_never_saw_are_mistakes(svc, tmp_path):
     (tmp_path / "m.csv").write_text("smiles,alcohol\nCCO,yes\nCCC,no\n")
     result = run("predict", svc, tmp_path / "m.csv", "--target", "alcohol")
     assert result.exit_code == 0, result.output
-    assert "accuracy 0.0% (0 of 2), majority class 50.0 %" in result.stderr
+    assert "accuracy 0.0 % (0 of 2), majority class 50.0 %" in result.stderr
 
 
 def test_every_row_and_every_column_is_kept(svc, tmp_path):
@@ -110,7 +110,7 @@ def test_a_row_without_its_target_is_predicted(svc, tmp_path):
     (tmp_path / "new.csv").write_text("smiles,alcohol\nCCO,1\nCCC,\nCCCO,0\n")
     result = run("predict", svc, tmp_path / "new.csv", "--target", "alcohol")
     assert [row["prediction"] for row in rows(result.stdout)] == ["1", "0", "1"]
-    assert "accuracy 50.0% (1 of 2)" in result.stderr
+    assert "accuracy 50.0 % (1 of 2)" in result.stderr
 
 
 def test_a_threshold_moves_the_line_between_two_classes(svc, tmp_path):
@@ -162,7 +162,7 @@ def test_a_bad_smiles_stops_with_its_line_and_writes_nothing(svc, tmp_path):
 def test_what_was_never_seen_is_told(svc):
     result = run("predict", svc, "smiles:[Fe][Fe]")
     assert result.exit_code == 0
-    assert "unseen: 100.0%" in result.stderr
+    assert "unseen: 100.0 %" in result.stderr
     assert "check that the labels mean the same in both" in result.stderr
 
 

@@ -23,7 +23,7 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
     assert atoms == "Atom labels: ecfp (--atoms)"
     assert task == "Task: classification: the target 'alcohol' has 2 values"
     assert first.startswith(f"m: {len(SMILES)} graphs, ")
-    assert first.endswith("; alcohol: 0 18, 1 18")
+    assert first.endswith("; alcohol: 0 (18), 1 (18)")
     assert third.startswith(f"Model written to {model} (")
     assert result.stderr == ""
     found = load(model)
@@ -96,7 +96,7 @@ def test_a_folder_of_graphml_can_be_learnt_from(tmp_path):
             nx.write_graphml(make(n), tmp_path / "data" / kind / f"{n}.graphml")
     result = run("train", tmp_path / "data", "-o", tmp_path / "m.twinwl", "--method", "stwin-svc")
     assert result.exit_code == 0, result.output
-    assert "classes: chain 10, ring 10" in result.stdout
+    assert "classes: chain (10), ring (10)" in result.stdout
 
 
 @pytest.mark.parametrize("method", ["stwin", "stwin-svc"])

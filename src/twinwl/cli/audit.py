@@ -140,7 +140,10 @@ def _tell(found: Audit, scores: list[PartScores]) -> None:
         for level in found.levels:
             console.print(f"{one.same[level]:>10,}  the same {level}")
         console.print(f"{one.near:>10,}  more that are nearly the same (similarity {found.near:g} or more)\n")
-    groups = counted(len(found.contradictions), "group")
-    console.print(f"{groups} of copies ({found.level}) with different targets.")
+    if found.targets_compared:
+        groups = counted(len(found.contradictions), "group")
+        console.print(f"{groups} of copies ({found.level}) with different targets.")
+    else:
+        console.print("No targets were compared; name their column with --target.")
     for part in scores:
         console.print(f"Scores, {part.part} ({part.n_graphs:,}): {figures(part.scores, list(part.scores))}")

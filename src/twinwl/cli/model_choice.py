@@ -125,7 +125,7 @@ def summary_of(data: Dataset, task: str) -> str:
     >>> from twinwl.datasets.dataset import Dataset
     >>> data = Dataset.from_graphs([[(0, 1)], [(0, 1), (1, 2)]], [1, 2], name="tiny")
     >>> summary_of(data, "classification")
-    'tiny: 2 graphs, 5 nodes, 3 edges; classes: 1 1, 2 1'
+    'tiny: 2 graphs, 5 nodes, 3 edges; classes: 1 (1), 2 (1)'
     >>> summary_of(data, "regression")
     'tiny: 2 graphs, 5 nodes, 3 edges; targets: from 1 to 2, mean 1.5'
     """
@@ -148,7 +148,7 @@ def _listing(y: NDArray[np.generic], task: str) -> str:
         return f"from {numbers.min():.4g} to {numbers.max():.4g}, mean {numbers.mean():.4g}"
     values, counts = np.unique(y, return_counts=True)
     names = [f"{name:g}" if isinstance(name, float) else f"{name}" for name in values.tolist()]
-    return ", ".join(f"{name} {count:,}" for name, count in zip(names, counts.tolist(), strict=True))
+    return ", ".join(f"{name} ({count:,})" for name, count in zip(names, counts.tolist(), strict=True))
 
 
 def _columns(data: Dataset) -> Iterator[tuple[str, Float64]]:
@@ -173,7 +173,7 @@ def fit(model: Any, data: Dataset, method: str) -> str:  # noqa: ANN401
     for task, column in _columns(data):
         one, part = _of_task(model, data, task, column)
         scores, names, note = _held_out(one, part)
-        how = f" ({one.n_iter_} rounds, C = {one.C_:g})" if method == "stwin-svc" else ""
+        how = f" ({counted(one.n_iter_, 'round')}, C = {one.C_:g})" if method == "stwin-svc" else ""
         lines.append(f"  {task}{how}: {figures(scores, names)}{note}")
         of_tasks.append(scores)
     how = "cross-validated; rounds and C chosen for each target" if method == "stwin-svc" else _chosen(model)
@@ -189,7 +189,7 @@ def _chosen(model: Any) -> str:  # noqa: ANN401
         return f"a tenth; best of {history.n_epochs} epochs: {history.best_epoch + 1}{again}"
     return (
         f"cross-validated; best of {len(model.inner_scores_)} settings: "
-        f"{model.n_iter_} rounds, C = {model.C_:g}"
+        f"{counted(model.n_iter_, 'round')}, C = {model.C_:g}"
     )
 
 

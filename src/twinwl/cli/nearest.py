@@ -44,6 +44,6 @@ class Nearest(NamedTuple):
     def text(self, graph: int) -> str:
         """Name the nearest training graph of a graph, for people to read."""
         near = self.at(graph)
-        return (
-            "no training graph is similar" if near is None else f"nearest: {near[0].names[0]} ({near[1]:.2f})"
-        )
+        if near is None:
+            return "no training graph is similar"
+        return f"nearest training graph: {near[0].names[0]} (similarity {near[1]:.2f})"

@@ -175,7 +175,7 @@ def predict(
 
 def _tell_unseen(share: float) -> None:
     hint = "; check that the labels mean the same in both" if share == 1 else ""
-    say(f"unseen: {share:.1%} of the node colours occur in no training graph{hint}", error=True)
+    say(f"unseen: {100 * share:.1f} % of the node colours occur in no training graph{hint}", error=True)
 
 
 def _unseen_columns(unseen: Float64, *, by_round: bool) -> dict[str, Sequence[Any]]:

@@ -95,7 +95,8 @@ class Predictions:
             inside = (low <= answers.y) & (answers.y <= high)
             return [text, _coverage("interval contains the true number", inside)]
         right = int((answers.y == answers.predicted).sum())
-        text = f"{names[0]} {scores[names[0]]:.1%} ({right:,} of {n_known:,}), {figures(scores, names[1:])}"
+        share = f"{100 * scores[names[0]]:.1f} % ({right:,} of {n_known:,})"
+        text = f"{names[0]} {share}, {figures(scores, names[1:])}"
         if self.sets is None:
             return [text]
         inside = (self.sets[known] & (answers.y[:, None] == answers.classes)).any(axis=1)
@@ -313,4 +314,4 @@ def truths_of(
 def _coverage(what: str, inside: NDArray[np.bool_]) -> str:
     """Return how often sets, or intervals, contain the truth, as text."""
     n_inside = int(inside.sum())
-    return f"{what}: {n_inside / len(inside):.1%} ({n_inside:,} of {len(inside):,})"
+    return f"{what}: {100 * n_inside / len(inside):.1f} % ({n_inside:,} of {len(inside):,})"

@@ -136,6 +136,8 @@ class Audit:
         One per graph with the same, or nearly the same, graph in an earlier set.
     contradictions : list of Contradiction
         Copies within a set, and between sets whose targets have the same name.
+    targets_compared : bool
+        Whether a set has targets; if not, nothing is known about contradictions.
     """
 
     sizes: dict[str, int]
@@ -145,6 +147,7 @@ class Audit:
     overlaps: list[Overlap]
     matches: list[Match]
     contradictions: list[Contradiction]
+    targets_compared: bool = True
 
     def __repr__(self) -> str:
         return (
@@ -265,6 +268,7 @@ def audit_sets(given: Sequence[AuditedSet], near: float, level: str | None) -> A
         overlaps,
         _best(matches, levels),
         _contradictions(sets, copies[level], level),
+        any(one.targets is not None or one.tasks for one in sets),
     )
 
 

@@ -103,7 +103,9 @@ def _task_of_columns(y: Float64, asked: str, tasks: Sequence[str]) -> Task:
             "name targets of one kind, or choose the task"
         )
     known = 1 - np.isnan(y).mean()
-    return Task(kinds[0].name, f"{len(tasks)} tasks, {known:.0%} of their targets known; {kinds[0].reason}")
+    return Task(
+        kinds[0].name, f"{len(tasks)} tasks, {100 * known:.0f} % of their targets known; {kinds[0].reason}"
+    )
 
 
 def suits(y: NDArray[np.generic], task: str) -> bool:

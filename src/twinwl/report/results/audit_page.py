@@ -62,7 +62,7 @@ def audit_page(audit: Audit, sets: Sequence[Dataset], scores: Sequence[PartScore
             (f"{n_same:,} of {later:,}", "later graphs occur in an earlier set too"),
             (f"{n_near:,}", f"more are nearly the same as one there (similarity from {audit.near:g} on)"),
             (f"{len(audit.contradictions):,}", f"groups of copies ({audit.level}) have different targets"),
-        ],
+        ][: 3 if audit.targets_compared else 2],
         sections=sections,
         made_by=["twinwl audit"],
     )
