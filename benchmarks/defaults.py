@@ -26,6 +26,9 @@ from twinwl.estimators.svm import inner_folds, make_svc
 from twinwl.estimators.targets import Targets
 from twinwl.evaluation.folds import folds_of
 from twinwl.evaluation.significance import compare_scores, p_value_text
+from twinwl.paper.difference_chart import difference_axes, difference_chart
+from twinwl.paper.findings import TwinAgainstWL
+from twinwl.report.drawing.svg import standalone
 from twinwl.stwin.features import stwin_features
 from twinwl.stwin.similarity import Similarity, own_sums, similarities_by_rounds
 
@@ -45,6 +48,7 @@ ROUNDS = range(6)
 PENALTIES = [0.1, 1.0, 3.0, 10.0, 100.0]
 WIDTHS = [0.25, 1.0, 4.0]
 SEEDS = range(3)
+N_FOLDS = 10
 OUT = Path(__file__).parent / "results" / "defaults.jsonl"
 console = Console(width=170)
 
@@ -67,6 +71,7 @@ class Candidate(NamedTuple):
 
 
 REFERENCE = "1-WL"
+DEFAULT = "joint"
 CANDIDATES = {
     REFERENCE: Candidate(("count",)),
     "size, 2-5": Candidate(("size",), range(2, 6)),
@@ -91,8 +96,12 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", help="some of the group only")
     parser.add_argument("--kernels", nargs="*", help="names of kernels without rounds (default: all)")
     parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--picture", type=Path, help="run nothing; draw the default beside 1-WL on all sets")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.picture:
+        _draw(_rows(options.out), options.picture)
+        return
     names = [name for name in GROUPS[options.group] if not options.sets or name in options.sets]
     for name in names:
         _run(name, options.kernels, options.out)
@@ -227,6 +236,18 @@ def _chosen(rows: list[dict[str, object]], candidate: Candidate) -> dict[tuple[i
                 if place not in best or inner > best[place][0]:  # in a tie the first kernel, the smallest C
                     best[place] = inner, test
     return {place: test for place, (_, test) in sorted(best.items())}
+
+
+def _draw(rows: list[dict[str, object]], picture: Path) -> None:
+    """Draw the difference of the default to 1-WL on every set that was run, with its interval."""
+    found = []
+    for name in [*GROUPS["development"], *GROUPS["check"]]:
+        of_set = [row for row in rows if row["dataset"] == name]
+        ours, theirs = _chosen(of_set, CANDIDATES[DEFAULT]), _chosen(of_set, CANDIDATES[REFERENCE])
+        if ours and ours.keys() == theirs.keys():
+            scores = list(ours.values()), list(theirs.values())
+            found.append(TwinAgainstWL.on_folds(name, ("stwin-svc", "wl-svc"), *scores, N_FOLDS))
+    picture.write_text(standalone(difference_chart(found, difference_axes(found))), encoding="utf-8")
 
 
 def _print(names: list[str], rows: list[dict[str, object]]) -> None:

@@ -12,6 +12,7 @@ from twinwl.engines.engine import ENGINES
 from twinwl.evaluation.tasks import TASKS
 from twinwl.graphs.atom_labels import ATOM_LEVELS, LADDER
 from twinwl.isomorphism.readouts import READOUTS
+from twinwl.ntwin.readouts import READOUTS as NETWORKS
 from twinwl.ntwin.settings import ROOT_MARK
 from twinwl.refinement.colours import INITIALS
 from twinwl.stwin.features import KINDS
@@ -97,6 +98,7 @@ def test_choices_are_those_of_the_library():
         "features": KINDS,
         "initial": INITIALS,
         "kernel_approximation": STwinSVC._constraints["kernel_approximation"][0].names,
+        "network": NETWORKS,
         "readout": READOUTS,
         "root_mark": ROOT_MARK.names,
         "same": LADDER,

@@ -71,6 +71,7 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
             "NTwinClassifier",
             {"layers": 1, "hops": "growing"},
         ),
+        (["ntwin", "--layers", "1", "--network", "gcn"], "NTwinClassifier", {"layers": 1, "readout": "gcn"}),
     ],
 )
 def test_every_method_takes_its_options_and_is_the_librarys(tmp_path, options, kind, params):
@@ -132,6 +133,8 @@ def test_pairs_stay_together(tmp_path, method):
         (["--method", "stwin-svc", "--refit"], "only with stwin and ntwin"),
         (["--method", "ntwin", "--hops", "many"], "--hops: got 'many', expected 'growing' or an integer"),
         (["--method", "ntwin", "--root-mark", "rot"], "did you mean 'root'"),
+        (["--method", "ntwin", "--network", "gim"], "did you mean 'gin'"),
+        (["--network", "gcn"], "--network cannot be used with --method stwin, only with ntwin"),
         (["--features", "sise"], "did you mean 'size'"),
         (["--task", "regress"], "did you mean 'regression'"),
         (["--kernel-approximation", "nystroem"], "cannot be used with --method stwin, only with stwin-svc"),

@@ -158,6 +158,13 @@ def test_a_readout_gives_joint_features_and_a_name_of_its_own():
     assert (model.features, model.readout, model.random_state) == ("joint", ["edges", "wl"], 3)
 
 
+def test_a_network_is_for_ntwin_and_a_method_of_its_own():
+    method = METHODS["ntwin"].with_network("gcn")
+    assert (method.name, method.build({}, 0).readout) == ("ntwin+gcn", "gcn")
+    with pytest.raises(TwinWLError, match="a network cannot be chosen for gin, only for ntwin"):
+        METHODS["gin"].with_network("gcn")
+
+
 @pytest.mark.parametrize("name", ["wl", "wl-svc", "ntwin", "gin"])
 def test_methods_that_count_no_readouts_are_refused(name):
     with pytest.raises(TwinWLError, match=f"cannot be used with {name}, only with stwin, "):

@@ -17,6 +17,7 @@ from twinwl.cli.options import (
     Device,
     EngineName,
     Json,
+    Network,
     ReadoutsOfFeatures,
     file_option,
     reads_data,
@@ -103,6 +104,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         ),
     ] = None,
     readout: ReadoutsOfFeatures = None,
+    network: Network = None,
     protocol: Annotated[str, typer.Option(metavar="NAME", help="Protocol of the main figure.")] = "fair",
     grid: Annotated[
         str | None, typer.Option(metavar="NAME", help="Search a grid: compact or paper. \\[default: none]")
@@ -189,6 +191,8 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
     if readout:
         methods = [chosen.reading(readout) for chosen in methods]
+    if network is not None:
+        methods = [chosen.with_network(network) for chosen in methods]
     if refit or device is not None:
         methods = [chosen.trained(refit=refit, device=device) for chosen in methods]
     for chosen in methods:

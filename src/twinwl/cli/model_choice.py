@@ -33,7 +33,7 @@ _OF_STWIN = ("n_iter", "features", "readout", "initial")
 METHODS = {
     "stwin": (*_OF_STWIN, "hidden", "device", "refit"),
     "stwin-svc": (*_OF_STWIN, "kernel_approximation"),
-    "ntwin": ("layers", "hops", "hidden", "root_mark", "device", "refit"),
+    "ntwin": ("layers", "hops", "hidden", "root_mark", "network", "device", "refit"),
 }
 
 
@@ -67,6 +67,8 @@ def check_options(method: str, options: Mapping[str, object]) -> Config:
             )
     if "hops" in given:
         given["hops"] = _hops(str(given["hops"]))
+    if "network" in given:
+        given["readout"] = given.pop("network")  # as the estimators call it
     return given
 
 

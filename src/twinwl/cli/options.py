@@ -21,6 +21,7 @@ __all__ = [
     "IgnoreFeatures",
     "Json",
     "ModelFile",
+    "Network",
     "Readouts",
     "ReadoutsOfFeatures",
     "among",
@@ -40,6 +41,7 @@ CHOICES = {
     "features": ("size", "count", "joint"),
     "initial": ("label", "degree"),
     "kernel_approximation": ("nystroem",),
+    "network": ("gin", "gcn", "gat", "ppgn", "deepsets"),
     "readout": (
         *("size", "edges", "degrees", "wl", "rooted-wl", "marked-wl-1", "rooted-fwl2"),
         *("marked-wl-2", "marked-wl-3", "canonical"),
@@ -82,6 +84,16 @@ Device = Annotated[
         metavar="auto|cpu|cuda|mps",
         help="Where networks run: auto takes the first available of cuda, mps and cpu.",
         callback=among("device"),
+    ),
+]
+
+Network: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Network on rooted subgraphs: gin, gcn, gat, ppgn or deepsets. \\[default: gin]",
+        callback=among("network"),
+        rich_help_panel="NTwin",
     ),
 ]
 

@@ -13,6 +13,7 @@ from twinwl.cli.options import (
     Device,
     EdgeLabels,
     EngineName,
+    Network,
     ReadoutsOfFeatures,
     among,
     checked_readouts,
@@ -158,6 +159,7 @@ def train(  # noqa: PLR0917  (the options of a command)
             rich_help_panel="NTwin",
         ),
     ] = None,
+    network: Network = None,
     edge_labels: EdgeLabels = False,
     balanced: Annotated[
         bool, typer.Option("--balanced", help="Give every class the same weight (classification).")
@@ -212,6 +214,7 @@ def train(  # noqa: PLR0917  (the options of a command)
         "hops": hops,
         "hidden": hidden,
         "root_mark": root_mark,
+        "network": network,
         "device": device,
         "refit": refit or None,
     }

@@ -121,6 +121,21 @@ class Method:
         fixed = {**self.fixed, "features": "joint", "readout": readout}
         return replace(self, name="+".join([self.name, *readout]), fixed=fixed)
 
+    def with_network(self, network: str) -> Method:
+        """Return NTwin with another network on rooted subgraphs.
+
+        >>> METHODS["ntwin"].with_network("gcn").name
+        'ntwin+gcn'
+
+        Raises
+        ------
+        TwinWLError
+            If the method is not NTwin.
+        """
+        if self.name != "ntwin":
+            raise TwinWLError(f"a network cannot be chosen for {self.name}, only for ntwin")
+        return replace(self, name=f"ntwin+{network}", fixed={**self.fixed, "readout": network})
+
     def trained(self, *, refit: bool = False, device: str | None = None) -> Method:
         """Return the method, a network, refitted on all graphs once the epoch is chosen, or on a device.
 

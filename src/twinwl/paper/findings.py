@@ -58,6 +58,17 @@ class TwinAgainstWL(NamedTuple):
     comparison: PairedComparison
     half_width: float
 
+    @classmethod
+    def on_folds(
+        cls, dataset: str, pair: tuple[str, str], ours: Sequence[float], theirs: Sequence[float], n_folds: int
+    ) -> TwinAgainstWL:
+        """Compare the scores of both methods of a pair on the same folds, of ``n_folds`` per seed."""
+        share = 1 / (n_folds - 1)
+        names = TITLES[pair[0]], TITLES[pair[1]]
+        means = (100 * sum(ours) / len(ours), 100 * sum(theirs) / len(theirs))
+        comparison = compare_scores(ours, theirs, names, test_share=share)
+        return cls(dataset, *pair, *means, comparison, _half_width(ours, theirs, share))
+
     @property
     def better(self) -> bool:
         """Whether the Twin is ahead, and not by chance."""
@@ -103,11 +114,7 @@ def twins_against_wl(
             ours, theirs = _on_shared_folds(first, second)
             if len(ours) < 2:  # noqa: PLR2004
                 continue
-            share = 1 / (results.n_folds - 1)
-            comparison = compare_scores(ours, theirs, (TITLES[twin], TITLES[wl]), test_share=share)
-            means = (100 * sum(ours) / len(ours), 100 * sum(theirs) / len(theirs))
-            width = _half_width(ours, theirs, share)
-            found.append(TwinAgainstWL(dataset, twin, wl, *means, comparison, width))
+            found.append(TwinAgainstWL.on_folds(dataset, (twin, wl), ours, theirs, results.n_folds))
     return found
 
 
