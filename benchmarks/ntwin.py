@@ -3,8 +3,9 @@
 Run as ``python benchmarks/ntwin.py`` (needs TWINWL_DATA with NCI1.zip). Contestants run in turns, each in a
 process of its own so that peak memory is its own too. The PyG contestant is given its rooted subgraphs
 already cut, one ``Data`` per graph with one-hot labels, as a transform would leave them; both start from the
-same weights, and their first outputs are compared. Figures go to results/ntwin.json, the plot to
-docs/images/ntwin_growth.png.
+same weights, and their first outputs are compared. ``--only sets`` does so on other kinds of graphs, on the
+path that `NTwinClassifier` takes there: many labels (DD), a continuous attribute (generated, of the size of
+PROTEINS), hubs (reply trees). Figures go to results/ntwin.json, the plot to docs/images/ntwin_growth.png.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from hub_graphs import reply_trees
 
+import twinwl as tw
 from twinwl import NTwinEncoder
 from twinwl.datasets.formats.tu import read_tu
 from twinwl.learning.optimiser import SparseAwareAdam
 from twinwl.learning.sparse import SparseExamples
 from twinwl.ntwin.examples import QuotientExamples
+from twinwl.ntwin.fitted_inputs import FittedInputs
 from twinwl.ntwin.network import NTwinNetwork
 from twinwl.ntwin.quotient import build_quotient
 from twinwl.ntwin.slicing import QuotientSlicer
@@ -43,7 +47,10 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "ntwin.json"
 PLOT = HERE.parent / "docs" / "images" / "ntwin_growth.png"
 LAYERS, HOPS, HIDDEN, BATCH = 3, 3, 64, 32
-CONTESTANTS = ("quotient", "pyg", "quotient with histograms")
+CONTESTANTS = ("quotient", "pyg", "quotient with histograms", "twinwl")
+SETS = {"NCI1": 3, "MUTAG": 3, "DD": 2, "attributes": 2, "reply trees": 2}
+"""Radius of the rooted subgraphs; with larger ones PyG does not fit into memory on the last three."""
+GRAPHS_OF_SETS = {"DD": 200, "reply trees": 60}
 
 
 def main() -> None:
@@ -51,17 +58,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=3, help="processes of each contestant")
     parser.add_argument("--epochs", type=int, default=3, help="timed epochs in each process")
-    parser.add_argument("--only", choices=["epoch", "growth"])
+    parser.add_argument("--only", choices=["epoch", "growth", "sets"])
     parser.add_argument("--worker", choices=CONTESTANTS, help=argparse.SUPPRESS)
     parser.add_argument("--threads", type=int, default=1, help=argparse.SUPPRESS)
+    parser.add_argument("--set", choices=list(SETS), default="NCI1", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        print(json.dumps(work(options.worker, options.threads, options.epochs)))
+        print(json.dumps(work(options.worker, options.threads, options.epochs, options.set)))
         return
     result = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    if options.only != "growth":
+    if options.only in {None, "sets"}:
+        result["sets"] = compare_sets(options.turns, options.epochs)
+    if options.only in {None, "epoch"}:
         result["epoch"] = compare(options.turns, options.epochs)
-    if options.only != "epoch":
+    if options.only in {None, "growth"}:
         result["growth"] = growth()
         draw(result["growth"])
     RESULTS.write_text(json.dumps(result, indent=1) + "\n")
@@ -74,14 +84,10 @@ def compare(turns: int, epochs: int) -> list[dict[str, object]]:
     """Run the contestants in turns, on one thread and on two."""
     table = []
     for threads in (1, 2):
-        runs: dict[str, list[dict]] = {name: [] for name in CONTESTANTS}
+        runs: dict[str, list[dict]] = {name: [] for name in CONTESTANTS[:3]}
         for _ in range(turns):
-            for name in CONTESTANTS:
-                command = [sys.executable, __file__, "--worker", name, "--threads", str(threads)]
-                done = subprocess.run(  # noqa: S603  (this file itself)
-                    [*command, "--epochs", str(epochs)], capture_output=True, text=True, check=True
-                )
-                runs[name].append(json.loads(done.stdout.splitlines()[-1]))
+            for name, found in runs.items():
+                found.append(_in_process(name, threads, epochs, "NCI1"))
         for name, found in runs.items():
             row = {"contestant": name, "threads": threads}
             for key in ("prepare", "epoch", "peak", "after_imports"):
@@ -96,31 +102,90 @@ def compare(turns: int, epochs: int) -> list[dict[str, object]]:
     return table
 
 
-def work(name: str, threads: int, epochs: int) -> dict[str, float]:
+def compare_sets(turns: int, epochs: int) -> list[dict[str, object]]:
+    """Compare processor times of epochs with PyG's on one thread, on each set."""
+    table = []
+    for data, hops in SETS.items():
+        runs: dict[str, list[dict]] = {"twinwl": [], "pyg": []}
+        for _ in range(turns):
+            for name, found in runs.items():
+                found.append(_in_process(name, 1, epochs, data))
+        row: dict[str, object] = {"set": data, "graphs": runs["twinwl"][0]["graphs"], "hops": hops}
+        for name, found in runs.items():
+            for key in ("prepare", "processor", "peak"):
+                row[f"{name}_{key}"] = round(statistics.median(run[key] for run in found), 3)
+        row["ratio"] = round(row["twinwl_processor"] / row["pyg_processor"], 3)
+        table.append(row)
+        print("  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+    return table
+
+
+def _in_process(name: str, threads: int, epochs: int, data: str) -> dict[str, float]:
+    command = [sys.executable, __file__, "--worker", name, "--threads", str(threads)]
+    done = subprocess.run(  # noqa: S603  (this file itself)
+        [*command, "--epochs", str(epochs), "--set", data], stdout=subprocess.PIPE, text=True, check=True
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _graphs(data: str) -> tuple[GraphBatch, np.ndarray]:
+    random = np.random.default_rng(0)
+    if data == "reply trees":
+        graphs = reply_trees(GRAPHS_OF_SETS[data])
+        return graphs, random.integers(0, 2, len(graphs))
+    if data == "attributes":
+        parts = [_neighbours_in_space(int(size), random) for size in random.poisson(39, 1113).clip(4)]
+        return tw.concatenate(parts), random.integers(0, 2, len(parts))
+    collection = read_tu(Path(os.environ["TWINWL_DATA"]) / f"{data}.zip")
+    y = np.unique(collection.y, return_inverse=True)[1]
+    kept = random.permutation(len(y))[: GRAPHS_OF_SETS[data]] if data in GRAPHS_OF_SETS else np.arange(len(y))
+    return collection.graphs[kept], y[kept]
+
+
+def _neighbours_in_space(size: int, random: np.random.Generator) -> GraphBatch:
+    """Return points joined to their nearest, with one of three labels and a number each."""
+    import networkx as nx  # noqa: PLC0415
+
+    places = random.random((size, 3))
+    near = np.argsort(((places[:, None] - places) ** 2).sum(2), axis=1)[:, 1:4]
+    graph = nx.Graph([(i, int(j)) for i in range(size) for j in near[i]])
+    for node in graph:
+        graph.nodes[node]["label"] = int(random.integers(3))
+        graph.nodes[node]["length"] = float(random.normal())
+    return tw.from_networkx([graph], node_label="label", node_features=["length"])
+
+
+def work(name: str, threads: int, epochs: int, data: str) -> dict[str, float]:
     """Be one contestant: prepare, train an epoch to warm up, then time epochs."""
     torch.set_num_threads(threads)
     os.environ["TWINWL_NUM_THREADS"] = str(threads)
     if name == "pyg":
         import torch_geometric.nn  # noqa: F401, PLC0415  (its import must not count as preparation)
-    collection = read_tu(Path(os.environ["TWINWL_DATA"]) / "NCI1.zip")
-    graphs, y = collection.graphs, np.unique(collection.y, return_inverse=True)[1]
-    build_quotient(graphs[:50], LAYERS, HOPS)  # compiled code is loaded once per process
+    graphs, y = _graphs(data)
+    hops = SETS[data]
+    inputs, _ = FittedInputs.fitted(graphs, LAYERS, subtree="wl", edge_labels=False, min_df=1)
+    _examples(inputs, graphs[:50], hops)  # compiled code is loaded once per process
     after_imports = _peak()
     torch.manual_seed(0)
-    encoder = NTwinEncoder(len(graphs.node_vocabulary), LAYERS, HOPS, HIDDEN)
+    encoder = NTwinEncoder(inputs.n_features, LAYERS, hops, HIDDEN)
     began = time.perf_counter()
     if name == "pyg":
-        epoch = pyg_epoch(graphs, y, encoder)
+        epoch = pyg_epoch(graphs, y, encoder, inputs, hops)
+    elif name == "twinwl":
+        epoch = twin_epoch(y, _examples(inputs, graphs, hops), encoder, None)
     else:
         epoch = quotient_epoch(graphs, y, encoder, histograms=name.endswith("histograms"))
     prepare = time.perf_counter() - began
     epoch()
-    times = []
+    times, processor = [], []
     for _ in range(epochs):
-        began = time.perf_counter()
+        began, used = time.perf_counter(), time.process_time()
         epoch()
         times.append(time.perf_counter() - began)
+        processor.append(time.process_time() - used)
     return {
+        "graphs": len(graphs),
+        "processor": statistics.median(processor),
         "prepare": prepare,
         "epoch": statistics.median(times),
         "peak": _peak(),
@@ -132,13 +197,24 @@ def quotient_epoch(
     graphs: GraphBatch, y: np.ndarray, encoder: NTwinEncoder, *, histograms: bool
 ) -> Callable[[], None]:
     """Return one epoch on the quotient."""
-    slicer = QuotientSlicer(build_quotient(graphs, LAYERS, HOPS))
-    rows, n_columns = None, 0
+    rows, subtree = None, None
     if histograms:
-        subtree = SubtreeHistograms.fitted(graphs, LAYERS, edge_labels=False)
-        rows, n_columns = SparseExamples(subtree.rows(graphs)), subtree.n_columns
-    examples = QuotientExamples(slicer, histograms=rows)
-    network = NTwinNetwork(encoder, 2, n_histogram_columns=n_columns)
+        subtree, matrix = SubtreeHistograms.fitted(graphs, LAYERS, edge_labels=False)
+        rows = SparseExamples(matrix)
+    slicer = QuotientSlicer(build_quotient(graphs, LAYERS, HOPS))
+    return twin_epoch(y, QuotientExamples(slicer, histograms=rows), encoder, subtree)
+
+
+def _examples(inputs: FittedInputs, graphs: GraphBatch, hops: int) -> QuotientExamples:
+    """Return rooted subgraphs alone, on the path that an estimator takes."""
+    return QuotientExamples(inputs.examples(graphs, (hops,) * LAYERS, "none", None).rooted)
+
+
+def twin_epoch(
+    y: np.ndarray, examples: QuotientExamples, encoder: NTwinEncoder, subtree: SubtreeHistograms | None
+) -> Callable[[], None]:
+    """Return one epoch of an NTwin network."""
+    network = NTwinNetwork(encoder, 2, n_histogram_columns=0 if subtree is None else subtree.n_columns)
     optimiser = SparseAwareAdam(network, 1e-3)
     targets, order = torch.from_numpy(y), np.random.default_rng(0)
 
@@ -153,13 +229,20 @@ def quotient_epoch(
     return epoch
 
 
-def pyg_epoch(graphs: GraphBatch, y: np.ndarray, encoder: NTwinEncoder) -> Callable[[], None]:
+def pyg_epoch(
+    graphs: GraphBatch, y: np.ndarray, encoder: NTwinEncoder, inputs: FittedInputs, hops: int
+) -> Callable[[], None]:
     """Return one epoch with PyG on rooted subgraphs that are already cut."""
+    from torch_geometric.data import Batch  # noqa: PLC0415
     from torch_geometric.loader import DataLoader  # noqa: PLC0415
 
-    data = [_union(graph, int(target)) for graph, target in zip(graphs, y, strict=True)]
+    data = [_union(graph, int(target), inputs, hops) for graph, target in zip(graphs, y, strict=True)]
     network = _pyg_network(encoder)
-    _check_same(encoder, network, graphs, data)
+    with torch.no_grad():
+        few = min(BATCH, len(graphs))
+        here = encoder(_examples(inputs, graphs[:few], hops).rooted.take(np.arange(few)))
+        there = network.encode(Batch.from_data_list(data[:few]))
+    torch.testing.assert_close(here, there, rtol=1e-3, atol=1e-2)
     optimiser = torch.optim.Adam(network.parameters(), lr=1e-3, foreach=False, fused=True)
     loader = DataLoader(data, batch_size=BATCH, shuffle=True)
 
@@ -172,15 +255,19 @@ def pyg_epoch(graphs: GraphBatch, y: np.ndarray, encoder: NTwinEncoder) -> Calla
     return epoch
 
 
-def _union(graph: GraphBatch, target: int) -> object:
+def _union(graph: GraphBatch, target: int, inputs: FittedInputs, hops: int) -> object:
     """Return the disjoint union of a graph's rooted subgraphs as PyG data."""
     from torch_geometric.data import Data  # noqa: PLC0415
 
-    cut = rooted_subgraphs(graph, HOPS)
+    cut = rooted_subgraphs(graph, hops)
     sources = np.repeat(np.arange(len(cut.node)), np.diff(cut.indptr))
-    codes = torch.from_numpy(graph.node_labels[cut.node].astype(np.int64))
+    codes = [inputs.labels.index(graph.node_vocabulary[code]) for code in graph.node_labels.tolist()]
+    x = np.eye(len(inputs.labels), dtype=np.float32)[codes]
+    if graph.node_features is not None:
+        scaled = (graph.node_features - inputs.centre) / inputs.scale
+        x = np.hstack([x, scaled.astype(np.float32)])
     return Data(
-        x=torch.nn.functional.one_hot(codes, len(graph.node_vocabulary)).float(),
+        x=torch.from_numpy(x[cut.node]),
         edge_index=torch.from_numpy(np.stack([sources, cut.indices.astype(np.int64)])),
         y=torch.tensor([target]),
     )
@@ -216,18 +303,6 @@ def _pyg_network(encoder: NTwinEncoder) -> torch.nn.Module:
             return self.head(self.encode(batch))
 
     return Network()
-
-
-def _check_same(
-    encoder: NTwinEncoder, network: torch.nn.Module, graphs: GraphBatch, data: list[object]
-) -> None:
-    from torch_geometric.data import Batch  # noqa: PLC0415
-
-    slicer = QuotientSlicer(build_quotient(graphs[:BATCH], LAYERS, HOPS), graphs.node_vocabulary)
-    with torch.no_grad():
-        here = encoder(slicer.take(np.arange(BATCH)))
-        there = network.encode(Batch.from_data_list(data[:BATCH]))
-    torch.testing.assert_close(here, there, rtol=1e-4, atol=1e-4)
 
 
 def _peak() -> float:

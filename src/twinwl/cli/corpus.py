@@ -165,13 +165,14 @@ def dedup(
 ) -> None:
     """Keep one graph of each group of isomorphic ones."""
     from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
+    from twinwl.report.wording import counted  # noqa: PLC0415
 
     corpus = Corpus(folder)
     found = corpus.dedup(output, fresh=fresh, **running_of(engine, workers, address, memory, json))
     if not json:
         spare = len(corpus) - len(found)
         say(f"{len(corpus):,} graphs, {len(found):,} distinct, {spare:,} duplicates: {output}")
-        say(f"largest group: {found.manifest['largest_group']:,} graphs")
+        say(f"largest group: {counted(found.manifest['largest_group'], 'graph')}")
 
 
 @_app.command()
