@@ -48,6 +48,7 @@ NEURAL_NAMES = {
     "NTwinTransformer",
     "STwinClassifier",
     "STwinRegressor",
+    "data_parallel",
 }
 CORE_METHODS = {"stwin-svc", "wl-svc", "wl-kernel", "wl-oa"}
 

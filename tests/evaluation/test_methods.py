@@ -160,7 +160,7 @@ def test_a_readout_gives_joint_features_and_a_name_of_its_own():
 
 def test_a_network_is_for_ntwin_and_a_method_of_its_own():
     method = METHODS["ntwin"].with_network("gcn")
-    assert (method.name, method.build({}, 0).readout) == ("ntwin+gcn", "gcn")
+    assert (method.name, method.fixed["readout"]) == ("ntwin+gcn", "gcn")
     with pytest.raises(TwinWLError, match="a network cannot be chosen for gin, only for ntwin"):
         METHODS["gin"].with_network("gcn")
 

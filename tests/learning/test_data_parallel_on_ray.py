@@ -18,6 +18,7 @@ from twinwl.learning.data_parallel import data_parallel, fit_network
 @pytest.fixture(scope="module", autouse=True)
 def _machine():
     ray.init(
+        "local",  # not a cluster that other tests have started
         num_cpus=2,
         object_store_memory=100 << 20,
         include_dashboard=False,

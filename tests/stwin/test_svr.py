@@ -58,7 +58,7 @@ def test_the_inner_choice_is_that_of_cross_validation():
             machine = SVR(kernel="precomputed", C=C, epsilon=0.01)
             machine.fit(similarities[np.ix_(learnt, learnt)], targets.answers[learnt])
             said[held] = machine.predict(similarities[np.ix_(held, learnt)])
-        assert score == pytest.approx(r2_score(targets.answers, said), abs=1e-9)
+        assert score == pytest.approx(r2_score(targets.answers, said), abs=1e-3)  # two optimisations
     assert model.inner_score_ == max(model.inner_scores_.values())
     assert len(model.inner_scores_) == 9
 
