@@ -17,6 +17,14 @@ from twinwl.learning.data_parallel import data_parallel, fit_network
 
 @pytest.fixture(scope="module", autouse=True)
 def _machine():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_worker_niceness", "0")  # else workers wait for the tests beside them
+        _start()
+    yield
+    ray.shutdown()
+
+
+def _start():
     ray.init(
         "local",  # not a cluster that other tests have started
         num_cpus=2,
@@ -25,8 +33,6 @@ def _machine():
         log_to_driver=False,
         logging_level="ERROR",
     )
-    yield
-    ray.shutdown()
 
 
 def test_a_killed_worker_changes_nothing(tmp_path):
