@@ -12,6 +12,7 @@ import twinwl as tw
 from tests.learning import shared_batches as shared
 from twinwl.cli import model_choice
 from twinwl.cli.app import app
+from twinwl.errors import TwinWLError
 from twinwl.learning.data_parallel import data_parallel, fit_network
 
 
@@ -28,6 +29,7 @@ def _start():
     ray.init(
         "local",  # not a cluster that other tests have started
         num_cpus=2,
+        num_gpus=0,
         object_store_memory=100 << 20,
         include_dashboard=False,
         log_to_driver=False,
@@ -59,6 +61,15 @@ def test_an_estimator_learns_by_the_command_line(tmp_path, monkeypatch):
     assert len(model.history_.train_loss) == 3
     data = tw.load_dataset("TWINS:n_pairs=20")
     assert len(model.predict(data.graphs)) == len(data.graphs)
+
+
+@pytest.mark.parametrize(
+    ("device", "message"),
+    [("cuda", "'cuda' for 2 workers, but Ray has 0 GPUs here"), ("mps", "trains on processors or cuda")],
+)
+def test_a_device_that_the_cluster_does_not_have(device, message):
+    with data_parallel(2), pytest.raises(TwinWLError, match=message):
+        fit_network(*shared.problem("ntwin"), device=device)
 
 
 @pytest.mark.parametrize(

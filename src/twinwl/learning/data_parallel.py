@@ -115,19 +115,19 @@ def fit_network(
     if where is None:
         return train(module, examples, targets, **options)
     options.pop("progress", None)
-    if options.setdefault("device", "cpu") not in {"auto", "cpu"}:
-        raise TwinWLError(
-            f"device: got {options['device']!r}, but data_parallel trains on processors; set device to 'cpu'"
-        )
-    options["device"] = "cpu"
+    if options.get("device", "cpu") == "mps":
+        raise TwinWLError("device: got 'mps', but data_parallel trains on processors or cuda; set 'cpu'")
+    options["device"] = "cuda" if options.get("device") == "cuda" else "cpu"
     with contextlib.ExitStack() as stack:
         stack.enter_context(connected(where.workers, where.address))
+        _check_gpus(where.workers, options["device"])
         # A folder of its own for each network: Ray Train goes on with whatever run it finds in one.
         if where.folder is not None:
             with errors_of_writing(where.folder):
                 where.folder.mkdir(parents=True, exist_ok=True)
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="twinwl-", dir=where.folder))
-        state = _train_on_ray((module, examples, targets, options), where.workers, Path(folder))
+        job = (module, examples, targets, options)
+        state = _train_on_ray(job, where.workers, Path(folder), use_gpu=options["device"] == "cuda")
     module.load_state_dict(state["module"])
     module.eval()
     history: History = state["history"]
@@ -141,10 +141,12 @@ class PartOfBatches(Part):
     ----------
     rank, world
         Number of this process, and of all.
+    device
+        Where this process computes: NCCL connects nothing else than GPUs.
     """
 
-    def __init__(self, rank: int, world: int) -> None:
-        self._rank, self._world = rank, world
+    def __init__(self, rank: int, world: int, device: str = "cpu") -> None:
+        self._rank, self._world, self._device = rank, world, device
         self._norms: list[PooledSumNorm] = []
 
     def prepare(self, module: torch.nn.Module, random_state: int, epoch: int) -> None:
@@ -182,15 +184,15 @@ class PartOfBatches(Part):
 
     def total(self, number: float) -> float:
         """Return the sum of a number over all processes."""
-        summed = torch.tensor([number], dtype=torch.float64)
+        summed = torch.tensor([number], dtype=torch.float64, device=self._device)
         torch.distributed.all_reduce(summed)
         return summed.item()
 
     def _summed_rows(self, grad: torch.Tensor) -> torch.Tensor:
         """Join the rows that any process has, those of all in the same order, and add up equal ones."""
         indices, values = grad._indices()[0], grad._values()  # noqa: SLF001
-        lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self._world)]
-        torch.distributed.all_gather(lengths, torch.tensor([len(indices)]))
+        lengths = [indices.new_zeros(1) for _ in range(self._world)]
+        torch.distributed.all_gather(lengths, indices.new_tensor([len(indices)]))
         longest = max(int(length) for length in lengths)
         padded = torch.nn.functional.pad(indices, (0, longest - len(indices)))
         padded_values = torch.nn.functional.pad(values, (0, 0, 0, longest - len(indices)))
@@ -210,7 +212,8 @@ class PartOfBatches(Part):
         if checkpoint is None:
             return None
         with checkpoint.as_directory() as folder:
-            state: dict[str, Any] = torch.load(Path(folder, _FILE), weights_only=False)
+            path = Path(folder, _FILE)
+            state: dict[str, Any] = torch.load(path, map_location=self._device, weights_only=False)
             return state
 
     def save(self, state: dict[str, Any]) -> None:
@@ -241,15 +244,24 @@ def _n_known(answers: torch.Tensor) -> int:
     return int((~answers.isnan() if answers.is_floating_point() else answers >= 0).sum())
 
 
-def _train_on_ray(job: tuple[Any, ...], workers: int, folder: Path) -> dict[str, Any]:
+def _check_gpus(workers: int, device: str) -> None:
+    """Refuse a device that the cluster does not have: Ray would wait for it."""
+    found = int(import_extra("ray", "cluster").cluster_resources().get("GPU", 0))
+    if device == "cuda" and found < workers:
+        raise TwinWLError(
+            f"device: got 'cuda' for {workers} workers, but Ray has {found} GPUs here; set device to 'cpu'"
+        )
+
+
+def _train_on_ray(job: tuple[Any, ...], workers: int, folder: Path, *, use_gpu: bool) -> dict[str, Any]:
     """Train on Ray Train's workers; return the state of the last checkpoint."""
     ray_train = import_extra("ray.train", "cluster")
     torch_train = import_extra("ray.train.torch", "cluster")
     trainer = torch_train.TorchTrainer(
         _train_part,
         train_loop_config={"job": import_extra("ray", "cluster").put(cloudpickle.dumps(job))},
-        scaling_config=ray_train.ScalingConfig(num_workers=workers),
-        torch_config=torch_train.TorchConfig(backend="gloo"),
+        scaling_config=ray_train.ScalingConfig(num_workers=workers, use_gpu=use_gpu),
+        torch_config=torch_train.TorchConfig(backend="nccl" if use_gpu else "gloo"),
         run_config=ray_train.RunConfig(
             name="twinwl",
             storage_path=str(folder.absolute()),
@@ -262,7 +274,7 @@ def _train_on_ray(job: tuple[Any, ...], workers: int, folder: Path) -> dict[str,
     except Exception as error:
         raise TwinWLError(f"training on {workers} workers of Ray failed: {error}") from error
     with result.checkpoint.as_directory() as place:
-        state: dict[str, Any] = torch.load(Path(place, _FILE), weights_only=False)
+        state: dict[str, Any] = torch.load(Path(place, _FILE), map_location="cpu", weights_only=False)
     if state.get("problem"):
         raise TwinWLError(state["problem"])
     return state
@@ -275,7 +287,7 @@ def _train_part(config: dict[str, Any]) -> None:
 
     module, examples, targets, options = cloudpickle.loads(ray.get(config["job"]))
     context = get_context()
-    part = PartOfBatches(context.get_world_rank(), context.get_world_size())
+    part = PartOfBatches(context.get_world_rank(), context.get_world_size(), options["device"])
     state: dict[str, Any] = {"module": None, "history": None}
     try:
         state["history"] = train(module, examples, targets, **options, part=part)
