@@ -1,9 +1,11 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from twinwl.estimators.svm import SupportVectors
-from twinwl.estimators.targets import predicted_codes
+from twinwl.estimators.svm import Choice, SupportVectors, choose_machines, inner_folds, make_svc
+from twinwl.estimators.targets import Targets, predicted_codes
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -37,3 +39,52 @@ def test_the_decision_between_two_classes_changes_sign_with_their_order(n_classe
     members = np.isin(y, [0, n_classes - 1])
     expected = pair.decision_function((x @ x.T)[:, members])
     np.testing.assert_allclose(inside, expected, atol=1e-2)
+
+
+def _kernels(random, n_rare):
+    """Three kernels of 40 graphs, of which the later ones tell the rare class apart better."""
+    for n_iter in range(3):
+        x = random.normal(size=(40, 3))
+        x[:n_rare] += n_iter / 2
+        x /= np.linalg.norm(x, axis=1)[:, None]
+        yield n_iter, x @ x.T
+
+
+def _literal_choice(kernels, choice, Cs):
+    """The rule as it is documented, on all decisions at once."""
+    tried = [
+        (n_iter, C, decisions)
+        for n_iter, kernel in kernels
+        for C, decisions in zip(
+            Cs, choice.machine.held_out(kernel, choice.targets, Cs, choice.folds, None), strict=True
+        )
+    ]
+    best = max(choice.score(decisions) for *_, decisions in tried)
+    leaders = [one for one in tried if choice.score(one[2]) == best]
+    chosen = leaders[0]
+    for one in leaders[1:]:
+        same_class_for_all = len(set(predicted_codes(chosen[2]).tolist())) == 1
+        if same_class_for_all and choice.tie_score(one[2]) > choice.tie_score(chosen[2]):
+            chosen = one
+    return chosen[:2]
+
+
+def test_equal_scores_of_machines_that_know_one_class_only_are_decided_by_rank():
+    Cs = [0.1, 1.0, 3.0]
+    changed, kept = 0, 0
+    for seed, n_rare in [(seed, n_rare) for seed in range(8) for n_rare in (4, 15)]:
+        targets = Targets.of([1] * n_rare + [0] * (40 - n_rare), 40, None, None, None)
+        parts = targets, make_svc(targets), inner_folds(targets, 5, 0), targets.score
+        choice = Choice(*parts, partial(targets.score, scoring="roc_auc"))
+        kernels = list(_kernels(np.random.default_rng(seed), n_rare))
+        (chosen,) = choose_machines(kernels, [choice], Cs)
+        (plain,) = choose_machines(kernels, [Choice(*parts)], Cs)
+        assert (chosen.n_iter, chosen.C) == _literal_choice(kernels, choice, Cs)
+        assert chosen.score == plain.score
+        if len(np.unique(plain.held_out_decisions > 0)) > 1:
+            assert (chosen.n_iter, chosen.C) == (plain.n_iter, plain.C)
+            kept += 1
+        else:
+            changed += (chosen.n_iter, chosen.C) != (plain.n_iter, plain.C)
+    assert changed > 2
+    assert kept > 2

@@ -17,7 +17,7 @@ from twinwl.arguments import MAX_ITEMS, checked, integer, number, one_or_more
 from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.smo import Problem, solve
-from twinwl.estimators.targets import probabilities_of
+from twinwl.estimators.targets import predicted_codes, probabilities_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -103,7 +103,7 @@ def choose_machines(
     """Try every C on every kernel matrix by cross-validation, and train the best on all graphs, per task.
 
     All tasks share the kernel matrices; no more than one matrix is kept. In a tie, the first kernel is
-    chosen, then the smallest C.
+    chosen, then the smallest C, unless the choice says otherwise (`Choice.tie_score`).
 
     Parameters
     ----------
@@ -137,12 +137,16 @@ class Choice(NamedTuple):
         From `inner_folds`.
     score
         From decisions about held-out graphs to how good they are.
+    tie_score
+        The same, for equal scores where the first machine gives one class to every held-out graph: then the
+        score only says how common that class is. Where classes are uneven, several machines often do so.
     """
 
     targets: Targets | Measurements
     machine: Machine
     folds: list[tuple[Int64, Int64]]
     score: Callable[[Float64], float]
+    tie_score: Callable[[Float64], float] | None = None
 
     def better(
         self,
@@ -154,18 +158,24 @@ class Choice(NamedTuple):
     ) -> ChosenMachine | None:
         """Return the best machine on one more kernel matrix, or the one from before."""
         scores = {} if before is None else before.scores
+        highest, leading = (-np.inf, None) if before is None else (before.score, before.held_out_decisions)
         best = None
         of_penalties = self.machine.held_out(similarities, self.targets, Cs, self.folds, n_jobs)
         for penalty, decisions in zip(Cs, of_penalties, strict=True):
-            found = self.score(decisions)
-            if found > max(scores.values(), default=-np.inf):
+            found = scores[n_iter, penalty] = self.score(decisions)
+            if found > highest or (found == highest and self._breaks_tie(leading, decisions)):
+                highest, leading = found, decisions
                 best = penalty, found, decisions
-            scores[n_iter, penalty] = found
         if best is None:
             return before
         # Learnt at once, so that the matrix need not be kept until the last one was tried.
         vectors = self.machine.learnt(similarities, self.targets, best[0])
         return ChosenMachine(n_iter, best[0], best[1], scores, vectors, best[2])
+
+    def _breaks_tie(self, leading: Float64 | None, decisions: Float64) -> bool:
+        if self.tie_score is None or leading is None or len(np.unique(predicted_codes(leading))) > 1:
+            return False
+        return self.tie_score(decisions) > self.tie_score(leading)
 
 
 def make_svc(targets: Targets) -> KernelMachine:

@@ -386,7 +386,9 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
     scoring : str, default="accuracy"
         What the inner choice goes by, as in scikit-learn: ``"accuracy"``, ``"balanced_accuracy"``,
         ``"matthews_corrcoef"``, ``"roc_auc"`` or ``"average_precision"``; the last two go by decision values,
-        one class against the rest where there are more than two.
+        one class against the rest where there are more than two. If the best choice gives the same class to
+        all held-out graphs, which happens where one class is rare, an equally good one with a higher ROC-AUC
+        is taken instead.
     kernel_approximation : None or "nystroem", default=None
         ``"nystroem"`` compares each graph with ``n_components`` landmarks alone, training graphs drawn at
         random, and learns a linear machine with a squared loss on the Nyström features that they give. Its
@@ -488,7 +490,8 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
 
     def _choice(self, targets: Targets, machine: Machine | None, folds: list[tuple[Int64, Int64]]) -> Choice:
         machine = make_svc(targets) if machine is None else machine
-        return Choice(targets, machine, folds, partial(targets.score, scoring=self.scoring))
+        score = partial(targets.score, scoring=self.scoring)
+        return Choice(targets, machine, folds, score, partial(targets.score, scoring="roc_auc"))
 
     def _keep(
         self, targets: Targets, chosen: ChosenMachine, space: FeatureSpace, matrix: sparse.csr_matrix
