@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
+from sklearn.base import clone
 
 import twinwl as tw
 from twinwl.estimators.svm import KernelMachine, choose_machine, inner_folds, make_svc
@@ -40,7 +41,7 @@ class Libsvm(KernelMachine):
         train, test = similarities[np.ix_(learnt, learnt)], similarities[np.ix_(held, learnt)]
         decisions = []
         for C in Cs:
-            fitted = self._fitted(C, train, targets.codes[learnt], None)
+            fitted = clone(self.machine).set_params(C=C).fit(train, targets.codes[learnt])
             decisions.append(fitted.decision_function(test))
             if (np.abs(fitted.dual_coef_) < C * (1 - 1e-9)).all():
                 break

@@ -9,8 +9,8 @@ from sklearn.base import clone
 import twinwl as tw
 from tests.stwin.test_svc import noisy
 from tests.stwin.test_svr import measured
-from twinwl.estimators.targets import Targets
-from twinwl.estimators.task_table import Tasks, TaskTable, rarest_classes
+from twinwl.estimators.hold_out import rarest_classes
+from twinwl.estimators.target_columns import Tasks
 from twinwl.stwin import svc
 
 NAN = np.nan
@@ -272,22 +272,6 @@ def test_whatever_is_missing_counts_as_unknown(missing):
     assert tasks.known.sum() == 23
     assert not tasks.known[2, 1]
     assert tasks.columns[1].dtype == np.int64
-
-
-# ---------------------------------------------------------------------- tables for networks
-
-
-def test_a_table_holds_codes_and_weights_of_known_targets_only():
-    Y = np.array([[0, 1], [1, NAN], [NAN, NAN], [1, 0], [0, 0]])
-    tasks = Tasks.of(Y, 5)
-    weights = np.array([1.0, 2, 3, 0, 5])
-    targets = tasks.each(
-        lambda column, known: Targets.of(column, 5, weights, None, None, known), tasks.columns, tasks.known.T
-    )
-    found = TaskTable.of(tasks, targets, weights, None)
-    assert found.rows.tolist() == [0, 1, 4]
-    assert found.answers.tolist() == [[0, 1], [1, -1], [0, 0]]
-    assert found.importance().tolist() == [[1, 1], [2, 0], [5, 5]]
 
 
 def test_graphs_are_stratified_by_their_rarest_class():

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.svm import SVC, SVR
 
 from twinwl.estimators import svm
 from twinwl.estimators.measurements import Measurements
-from twinwl.estimators.smo import Problem, solve
+from twinwl.estimators.smo import Problem
+from twinwl.estimators.svm import solve
 from twinwl.estimators.targets import Targets, predicted_codes
 
 N = 120
@@ -64,7 +66,8 @@ def test_held_out_decisions_are_those_of_libsvm(n_classes, class_weight):
     for C, decisions in zip(Cs, found, strict=True):
         judged = np.empty_like(decisions)
         for learnt, held in folds():
-            fitted = machine._fitted(C, similarities[np.ix_(learnt, learnt)], y[learnt], weights[learnt])
+            fitted = clone(machine.machine).set_params(C=C)
+            fitted.fit(similarities[np.ix_(learnt, learnt)], y[learnt], weights[learnt])
             judged[held] = fitted.decision_function(similarities[np.ix_(held, learnt)])
         assert (predicted_codes(decisions) == predicted_codes(judged)).mean() > 0.98
         np.testing.assert_allclose(np.quantile(np.abs(decisions - judged), 0.9), 0, atol=TOLERANCE)

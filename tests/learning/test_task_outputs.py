@@ -9,6 +9,9 @@ torch = pytest.importorskip("torch", reason="needs PyTorch")
 
 import twinwl as tw  # noqa: E402
 from tests.estimators.test_multitask import table  # noqa: E402
+from twinwl.estimators.target_columns import Tasks  # noqa: E402
+from twinwl.estimators.targets import Targets  # noqa: E402
+from twinwl.learning.task_outputs import TaskTable  # noqa: E402
 from twinwl.learning.training import Held, _evaluate, _loss, train  # noqa: E402
 
 NAN = np.nan
@@ -165,3 +168,16 @@ def test_more_than_two_classes_are_for_machines():
     graphs, Y = table(40, 3)
     with pytest.raises(tw.TwinWLError, match=r"task 'y2': got 3 classes, expected 2.*STwinSVC"):
         tw.STwinClassifier(1, max_epochs=1, verbose=False).fit(graphs, Y)
+
+
+def test_a_table_holds_codes_and_weights_of_known_targets_only():
+    Y = np.array([[0, 1], [1, NAN], [NAN, NAN], [1, 0], [0, 0]])
+    tasks = Tasks.of(Y, 5)
+    weights = np.array([1.0, 2, 3, 0, 5])
+    targets = tasks.each(
+        lambda column, known: Targets.of(column, 5, weights, None, None, known), tasks.columns, tasks.known.T
+    )
+    found = TaskTable.of(tasks, targets, weights, None)
+    assert found.rows.tolist() == [0, 1, 4]
+    assert found.answers.tolist() == [[0, 1], [1, -1], [0, 0]]
+    assert found.importance().tolist() == [[1, 1], [2, 0], [5, 5]]

@@ -9,7 +9,8 @@ from sklearn.base import ClassifierMixin
 from twinwl.arguments import CLASS_WEIGHT, FLAG, RANDOM_STATE
 from twinwl.errors import TwinWLError
 from twinwl.estimators.base import GraphEstimator, graphs_of, one_seed
-from twinwl.estimators.svm import INNER_FOLDS, PENALTIES, Calibration, choose_machine, inner_folds, make_svc
+from twinwl.estimators.calibration import Calibration
+from twinwl.estimators.svm import INNER_FOLDS, PENALTIES, choose_machine, inner_folds, make_svc
 from twinwl.estimators.targets import Targets, predicted_codes
 from twinwl.memory import check_fits
 

@@ -12,7 +12,7 @@ from twinwl.datasets.formats.tables import named_targets
 from twinwl.datasets.opening import ALL
 from twinwl.datasets.source import targets_in
 from twinwl.errors import TwinWLError, shown
-from twinwl.estimators.conformal import kept
+from twinwl.estimators.calibration import kept
 from twinwl.evaluation.metrics import METRICS, Answers, figures, measure, names_for
 from twinwl.evaluation.task_metrics import mean_scores
 

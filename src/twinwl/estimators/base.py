@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
-from twinwl.arguments import checked
+from twinwl.arguments import checked, is_a
 from twinwl.errors import TwinWLError, warn_caller
+from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import as_batch
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arguments import Constraint
-    from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
 
 __all__ = [
@@ -120,7 +120,7 @@ class GraphEstimator(BaseEstimator):
 
 def graphs_of(X: GraphsLike, what: str) -> GraphBatch:
     """Return the input as a batch; refuse it if it has no graph."""
-    batch = as_batch(X)
+    batch = X if is_a(X, GraphBatch) else as_batch(X)
     if len(batch) == 0:
         raise TwinWLError(f"there is no graph to {what}; pass at least one")
     return batch

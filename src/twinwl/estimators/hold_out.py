@@ -1,4 +1,4 @@
-"""The inner hold-out: the graphs of a training part that are held out to choose the epoch."""
+"""The inner hold-out: the graphs of a training part that are held out to choose the epoch, stratified."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from twinwl.errors import TwinWLError
 if TYPE_CHECKING:
     from twinwl.arrays import Int64
 
-__all__ = ["hold_out"]
+__all__ = ["hold_out", "rarest_classes"]
 
 
 def hold_out(codes: Int64, fraction: float, seed: int, groups: Int64 | None = None) -> tuple[Int64, Int64]:
@@ -55,6 +55,26 @@ def hold_out(codes: Int64, fraction: float, seed: int, groups: Int64 | None = No
             "give more, pass validation_data, or set validation_fraction=None"
         )
     return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def rarest_classes(codes: Int64) -> Int64:
+    """Return a code for each graph by which to stratify: the rarest class, of any task, that it has.
+
+    Parameters
+    ----------
+    codes : array of int64, shape (n_graphs, n_tasks)
+        The class of each graph in each task; below 0 where it is unknown.
+
+    >>> rarest_classes(np.array([[0, 0], [0, 1], [0, 0], [1, -1]]))
+    array([2, 1, 2, 0])
+    """
+    places = np.where(codes >= 0, codes + np.arange(codes.shape[1]) * (codes.max() + 1), -1)
+    labels, numbers, counts = np.unique(places, return_inverse=True, return_counts=True)
+    rank = np.empty(len(labels), np.int64)
+    rank[np.lexsort((labels, counts))] = np.arange(len(labels))
+    rank[labels < 0] = len(labels)
+    rarest = rank[numbers.reshape(codes.shape)].min(axis=1)
+    return np.unique(rarest, return_inverse=True)[1].astype(np.int64)
 
 
 def _held_rows(codes: Int64, fraction: float, random: np.random.Generator) -> np.ndarray:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.arguments import FLAG, checked, number
-from twinwl.estimators.targets import Given, column_of, given_for, refuse_missing
+from twinwl.estimators.target_columns import column_of, refuse_missing
+from twinwl.estimators.targets import Given, given_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

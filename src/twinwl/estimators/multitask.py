@@ -12,8 +12,8 @@ import numpy as np
 
 from twinwl.arguments import MAX_ITEMS, NAME, attribute_of, checked, integer, is_a
 from twinwl.errors import TwinWLError, shown
-from twinwl.estimators.targets import as_array, column_of, refuse_missing, sample_weights
-from twinwl.estimators.task_table import Tasks
+from twinwl.estimators.target_columns import Tasks, as_array, column_of, refuse_missing
+from twinwl.estimators.targets import sample_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

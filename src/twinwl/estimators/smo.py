@@ -20,7 +20,7 @@ from twinwl.compilation.kernel import kernel
 if TYPE_CHECKING:
     from twinwl.arrays import Float32, Float64
 
-__all__ = ["Problem", "solve"]
+__all__ = ["Problem", "optimise"]
 
 _TOLERANCE = 1e-3  # of LIBSVM
 _MAX_STEPS = 10_000_000  # of LIBSVM
@@ -48,45 +48,20 @@ class Problem(NamedTuple):
     upper: Float64
 
 
-def solve(problem: Problem, weights: Float64) -> tuple[Float64, float]:
-    """Train a machine, starting from ``weights`` within the bounds, which are changed in place.
+@kernel
+def optimise(problem: Problem, weights: Float64, errors: Float64) -> tuple[float, float]:
+    """Train a machine, starting from ``weights`` within the bounds; weights and errors are changed in place.
+
+    ``errors`` are the targets at first, and in the end ``t - K·b``: targets minus decisions without the
+    intercept.
 
     Returns
     -------
-    errors : array of float64, shape (weights per graph * n_graphs,)
-        ``t - K·b``: targets minus decisions without the intercept.
-    intercept : float
-
-    >>> two = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
-    >>> problem = Problem(two, np.ones(2), np.array([1.0, -1.0]), np.array([0.0, -9.0]), np.array([9.0, 0.0]))
-    >>> weights = np.zeros(2)
-    >>> errors, intercept = solve(problem, weights)
-    >>> weights.tolist(), (problem.targets - errors + intercept).tolist()
-    ([1.0, -1.0], [1.0, -1.0])
+    float, float
+        The largest error of a weight that may rise, and the smallest of one that may fall.
     """
-    errors = problem.targets.copy()
-    _subtract_decisions(problem.kernel, weights, errors)
-    most, least = _optimise(problem, weights, errors, _MAX_STEPS)
-    free = (weights > problem.lower) & (weights < problem.upper)
-    return errors, float(errors[free].mean()) if free.any() else (most + least) / 2
-
-
-@kernel
-def _subtract_decisions(similarities: Float32, weights: Float64, errors: Float64) -> None:
-    n = len(similarities)
-    for place in range(len(weights)):
-        if weights[place] != 0:
-            row = similarities[place % n]
-            for begin in range(0, len(errors), n):
-                part = errors[begin : begin + n]
-                for column in range(n):
-                    part[column] -= weights[place] * row[column]
-
-
-@kernel
-def _optimise(problem: Problem, weights: Float64, errors: Float64, max_steps: int) -> tuple[float, float]:
-    """Return the largest error of a weight that may rise, and the smallest of one that may fall."""
     n = len(problem.kernel)
+    _subtract_decisions(problem.kernel, weights, errors)
     # Added to an error, these leave out the weights that may not rise, or fall.
     bar_rise, bar_fall = np.empty(len(weights)), np.empty(len(weights))
     for place in range(len(weights)):
@@ -95,7 +70,7 @@ def _optimise(problem: Problem, weights: Float64, errors: Float64, max_steps: in
     lanes = np.empty(_LANES), np.empty(_LANES)
     row = problem.kernel[0]
     rising, highest, lowest = _step(row, row, 0.0, errors, bar_rise, bar_fall, lanes)
-    for _ in range(max_steps):
+    for _ in range(_MAX_STEPS):
         if not highest - lowest > _TOLERANCE:
             break
         row = problem.kernel[rising % n]
@@ -113,6 +88,18 @@ def _optimise(problem: Problem, weights: Float64, errors: Float64, max_steps: in
         other = problem.kernel[falling % n]
         rising, highest, lowest = _step(row, other, step, errors, bar_rise, bar_fall, lanes)
     return highest, lowest
+
+
+@kernel
+def _subtract_decisions(similarities: Float32, weights: Float64, errors: Float64) -> None:
+    n = len(similarities)
+    for place in range(len(weights)):
+        if weights[place] != 0:
+            row = similarities[place % n]
+            for begin in range(0, len(errors), n):
+                part = errors[begin : begin + n]
+                for column in range(n):
+                    part[column] -= weights[place] * row[column]
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Support vector machines on kernel matrices: the choice of C, the support vectors, the Platt scaling."""
+"""Support vector machines on kernel matrices: the choice of C, the machines, the support vectors."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.svm import SVC, SVR
 
 from twinwl.arguments import MAX_ITEMS, checked, integer, number, one_or_more
 from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.measurements import Measurements
-from twinwl.estimators.smo import Problem, solve
-from twinwl.estimators.targets import predicted_codes, probabilities_of
+from twinwl.estimators.smo import Problem, optimise
+from twinwl.estimators.targets import predicted_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = [
     "INNER_FOLDS",
     "PENALTIES",
-    "Calibration",
     "Choice",
     "ChosenMachine",
     "KernelMachine",
@@ -39,6 +37,7 @@ __all__ = [
     "inner_folds",
     "make_svc",
     "make_svr",
+    "solve",
 ]
 
 PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the optimisation does not finish
@@ -46,7 +45,6 @@ INNER_FOLDS = integer(2, MAX_ITEMS)
 
 _CACHE_MEGABYTES = 500
 _MAX_STEPS = 10_000_000  # LIBSVM's own limit, which scikit-learn lifts
-_HARDLY_REGULARISED = 1e6  # the doubt about each target keeps the slope finite already
 
 
 class ChosenMachine(NamedTuple):
@@ -239,6 +237,11 @@ def inner_folds(targets: Targets | Measurements, n_folds: int, seed: int) -> lis
     return folds
 
 
+def _groups_per_class(codes: Int64, groups: Int64) -> Int64:
+    pairs = np.unique(np.stack([codes, groups]), axis=1)
+    return np.bincount(pairs[0])
+
+
 @dataclass(frozen=True, eq=False)
 class SupportVectors:
     """The support vectors and their weights.
@@ -364,7 +367,8 @@ class KernelMachine(Machine):
         """Learn from all graphs."""
         rows = targets.rows
         own = similarities if len(rows) == len(similarities) else similarities[np.ix_(rows, rows)]
-        vectors = SupportVectors.of(self._fitted(C, own, targets.answers, targets.weights))
+        fitted = clone(self.machine).set_params(C=C).fit(own, targets.answers, targets.weights)
+        vectors = SupportVectors.of(fitted)
         return replace(vectors, rows=rows[vectors.rows])
 
     def _shared(self, similarities: Float64) -> Float32:
@@ -417,10 +421,27 @@ class KernelMachine(Machine):
             found[place] = wanted[asked] - errors[asked] + intercept
         return found
 
-    def _fitted(
-        self, C: float, similarities: Float64, answers: Float64 | Int64, weights: Float64 | None
-    ) -> SVC | SVR:
-        return clone(self.machine).set_params(C=C).fit(similarities, answers, weights)
+
+def solve(problem: Problem, weights: Float64) -> tuple[Float64, float]:
+    """Train a machine, starting from ``weights`` within the bounds, which are changed in place.
+
+    Returns
+    -------
+    errors : array of float64, shape (weights per graph * n_graphs,)
+        ``t - K·b``: targets minus decisions without the intercept.
+    intercept : float
+
+    >>> two = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
+    >>> problem = Problem(two, np.ones(2), np.array([1.0, -1.0]), np.array([0.0, -9.0]), np.array([9.0, 0.0]))
+    >>> weights = np.zeros(2)
+    >>> errors, intercept = solve(problem, weights)
+    >>> weights.tolist(), (problem.targets - errors + intercept).tolist()
+    ([1.0, -1.0], [1.0, -1.0])
+    """
+    errors = problem.targets.copy()
+    most, least = optimise(problem, weights, errors)
+    free = (weights > problem.lower) & (weights < problem.upper)
+    return errors, float(errors[free].mean()) if free.any() else (most + least) / 2
 
 
 def _pairs(targets: Targets, learnt: Int64) -> list[tuple[Int64, int]]:
@@ -444,60 +465,3 @@ def _decisions(margins: Float64, n_classes: int) -> Float64:
         votes[:, i] += margins[:, pair] >= 0
         votes[:, j] += margins[:, pair] < 0
     return votes + confidence / (3 * (np.abs(confidence) + 1))
-
-
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """A logistic regression on decision values.
-
-    Attributes
-    ----------
-    slopes : array of float64, shape (1, 1) for two classes, else (n_classes, n_classes)
-    offsets : array of float64, shape (1,) for two classes, else (n_classes,)
-    """
-
-    slopes: Float64
-    offsets: Float64
-
-    @classmethod
-    def fitted(cls, decisions: Float64, codes: Int64, weights: Float64 | None = None) -> Calibration:
-        """Fit to decisions about graphs that the machine had not seen.
-
-        Parameters
-        ----------
-        decisions : array of float64, shape (n,) or (n, n_classes)
-        codes : array of int64, shape (n,)
-        weights : array of float64, shape (n,), optional
-        """
-        regression = LogisticRegression(C=_HARDLY_REGULARISED, max_iter=1000)
-        n_classes = int(codes.max()) + 1
-        every_class = np.tile(np.arange(n_classes), len(codes))
-        rows = np.repeat(decisions.reshape(len(codes), -1), n_classes, axis=0)
-        doubt = _doubt(codes, n_classes) * (1.0 if weights is None else weights[:, None])
-        regression.fit(rows, every_class, doubt.ravel())
-        return cls(regression.coef_, regression.intercept_)
-
-    def probabilities(self, decisions: Float64) -> Float64:
-        """Return the probability of each class, shape (n, n_classes).
-
-        >>> Calibration(np.array([[2.0]]), np.array([0.0])).probabilities(np.array([0.0])).tolist()
-        [[0.5, 0.5]]
-        """
-        return probabilities_of(decisions.reshape(len(decisions), -1) @ self.slopes.T + self.offsets)
-
-
-def _groups_per_class(codes: Int64, groups: Int64) -> Int64:
-    pairs = np.unique(np.stack([codes, groups]), axis=1)
-    return np.bincount(pairs[0])
-
-
-def _doubt(codes: Int64, n_classes: int) -> Float64:
-    """Return how much each graph counts as each class: nearly all as its own, a little as the others.
-
-    Platt's targets, (n + 1) / (n + 2) in a class of n: without them, classes that the decisions separate
-    would get probabilities of exactly 0 and 1.
-    """
-    own = (np.bincount(codes, minlength=n_classes) + 1) / (np.bincount(codes, minlength=n_classes) + 2)
-    doubt = np.repeat(((1 - own[codes]) / (n_classes - 1))[:, None], n_classes, axis=1)
-    doubt[np.arange(len(codes)), codes] = own[codes]
-    return doubt

@@ -1,8 +1,7 @@
-"""Checks of classes, weights and groups; conversion of decisions to classes."""
+"""Classes to predict, the weights and groups of their graphs; from decisions to classes and scores."""
 
 from __future__ import annotations
 
-import contextlib
 import math
 import warnings
 from dataclasses import dataclass
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.arguments import attribute_of, checked, foreign_array, instance, is_a, items, number, one_of
+from twinwl.arguments import checked, foreign_array, instance, is_a, number, one_of
 from twinwl.errors import TwinWLError, shown
+from twinwl.estimators.target_columns import check_length, column_of, refuse_missing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,14 +23,10 @@ __all__ = [
     "SCORINGS",
     "Given",
     "Targets",
-    "as_array",
     "codes_of",
-    "column_of",
     "given_for",
-    "is_absent",
     "predicted_codes",
     "probabilities_of",
-    "refuse_missing",
     "sample_weights",
     "score_classes",
 ]
@@ -296,7 +292,7 @@ def sample_weights(sample_weight: object, n_graphs: int) -> Float64 | None:
     if sample_weight is None:
         return None
     weights = foreign_array("sample_weight", sample_weight, np.float64)
-    _check_length(weights, n_graphs, "sample_weight")
+    check_length(weights, n_graphs, "sample_weight")
     for place in np.flatnonzero(~((weights >= _LIGHTEST) & (weights <= _HEAVIEST))).tolist():
         checked(f"sample_weight[{place}]", float(weights[place]), *_WEIGHT)
     return weights
@@ -320,82 +316,6 @@ def _class_weights(
             f"{shown(classes.tolist())}"
         )
     return np.array([checked(f"class_weight[{shown(value)}]", found, *_WEIGHT) for value, found in named])
-
-
-def column_of(values: object, n_graphs: int, name: str) -> NDArray[np.generic]:
-    """Return one value per graph as an array of one axis."""
-    if values is None:
-        raise TwinWLError("this requires y to be passed, but the target y is None; give one class per graph")
-    if attribute_of(values, "columns") is not None:  # a frame; of one column, for others are tasks
-        values = foreign_array(name, values)
-    array = values if is_a(values, np.ndarray) else as_array(_listed(values, name), name)
-    if array.ndim == 2 and array.shape[1] == 1:  # noqa: PLR2004  (a data frame's column)
-        from sklearn.exceptions import DataConversionWarning  # noqa: PLC0415  (slow; seldom needed)
-
-        message = "A column-vector y was passed when a 1d array was expected; pass y.ravel()"
-        warnings.warn(message, DataConversionWarning, stacklevel=4)
-        array = array[:, 0]
-    _check_length(array, n_graphs, name)
-    return array
-
-
-def _listed(values: object, name: str) -> list[object]:
-    """Return a list; series, tensors and what only knows how to become an array are asked themselves."""
-    if attribute_of(values, "__array__") is not None and attribute_of(values, "tolist") is None:
-        values = foreign_array(name, values)
-    with contextlib.suppress(Exception):
-        values = values.tolist()  # type: ignore[attr-defined]
-    return items(name, values, "a list, one entry per graph")
-
-
-def as_array(values: list[object], name: str) -> NDArray[np.generic]:
-    """Turn a list into an array without letting NumPy mix kinds: [1, "a"] stays an int and a string."""
-    kinds = {type(value) for value in values}
-    if kinds & {list, dict, set, np.ndarray}:
-        raise TwinWLError(f"{name}: got entries that are collections, expected one value per graph")
-    if len(kinds) == 1 or kinds <= {int, float, bool}:
-        array = foreign_array(name, values)
-        if array.ndim == 1 and array.dtype.kind != "O":
-            return array
-    out = np.empty(len(values), object)
-    for place, value in enumerate(values):
-        out[place] = value
-    return out
-
-
-def _check_length(array: NDArray[np.generic], n_graphs: int, name: str) -> None:
-    if array.ndim != 1:
-        raise TwinWLError(f"{name}: got shape {array.shape}, expected one dimension, one entry per graph")
-    if len(array) != n_graphs:
-        raise TwinWLError(f"there are {n_graphs} graphs but {len(array)} {name}; give one per graph")
-
-
-def refuse_missing(targets: NDArray[np.generic]) -> None:
-    """Refuse None, NaN, infinity and the like, naming the first."""
-    if targets.dtype.kind == "O":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # objects may have their own ideas about equality
-            missing = np.array([is_absent(value) for value in targets.tolist()], bool)
-    elif targets.dtype.kind in "fc":
-        missing = ~np.isfinite(targets)
-    elif targets.dtype.kind in "mM":
-        missing = np.isnat(targets)
-    else:
-        return
-    if missing.any():
-        first = int(np.flatnonzero(missing)[0])
-        raise TwinWLError(
-            f"target {first} is {shown(targets.tolist()[first])} ({np.count_nonzero(missing)} of "
-            f"{len(targets)} miss); leave those graphs out"
-        )
-
-
-def is_absent(value: object) -> bool:
-    """Tell None, NaN and the like; what cannot even be compared with itself counts as missing too."""
-    try:
-        return value is None or not bool(value == value)  # noqa: PLR0124
-    except Exception:  # noqa: BLE001
-        return True
 
 
 def _distinct(values: NDArray[np.generic]) -> tuple[NDArray[np.generic], Int64]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from twinwl.arguments import checked, integer
 from twinwl.errors import TwinWLError
-from twinwl.estimators.hold_out import hold_out
-from twinwl.estimators.task_table import Tasks, rarest_classes
+from twinwl.estimators.hold_out import hold_out, rarest_classes
+from twinwl.estimators.target_columns import Tasks
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.errors import TwinWLError
-from twinwl.estimators.task_table import Tasks
+from twinwl.estimators.target_columns import Tasks
 from twinwl.evaluation.metrics import Answers, answers_of, measure, predictions_of
 
 if TYPE_CHECKING:

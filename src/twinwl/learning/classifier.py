@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 
 from twinwl.arguments import CLASS_WEIGHT, one_of
 from twinwl.errors import TwinWLError
-from twinwl.estimators.conformal import ConformalSets, PredictsSets
+from twinwl.estimators.calibration import ConformalSets, PredictsSets
 from twinwl.estimators.multitask import one_each, per_task, side_by_side
 from twinwl.estimators.state import classes_from_state, classes_to_state
 from twinwl.estimators.targets import SCORINGS, Targets, codes_of, predicted_codes, probabilities_of

@@ -25,7 +25,7 @@ from twinwl.learning.network_state import (
     network_from_state,
     weights_to_state,
 )
-from twinwl.learning.task_outputs import TaskOutputs
+from twinwl.learning.task_outputs import TaskOutputs, TaskTable
 from twinwl.learning.training import Examples, Held, predict_logits
 from twinwl.learning.warm_start import check_same_shape, check_same_targets, network_of
 from twinwl.progress import ProgressBar
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.estimators.base import Constraints, RandomState
     from twinwl.estimators.targets import Targets
-    from twinwl.estimators.task_table import TaskTable
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.learning.callbacks import Callbacks

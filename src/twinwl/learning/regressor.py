@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 
 from twinwl.arguments import one_of
 from twinwl.errors import TwinWLError
-from twinwl.estimators.conformal import ConformalIntervals, PredictsIntervals
+from twinwl.estimators.calibration import ConformalIntervals, PredictsIntervals
 from twinwl.estimators.measurements import NUMBER_SCORINGS, Measurements, numbers_of
 from twinwl.estimators.multitask import per_task, side_by_side
 from twinwl.learning.estimator import NeuralGraphEstimator, Reading

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import torch
 
 from twinwl.arguments import attribute_of
 from twinwl.errors import TwinWLError
+from twinwl.estimators.hold_out import rarest_classes
 from twinwl.estimators.multitask import Answered, MultiTask
 from twinwl.estimators.state import task_names_from_state
-from twinwl.estimators.targets import Targets
-from twinwl.estimators.task_table import Tasks, TaskTable
+from twinwl.estimators.target_columns import Tasks
+from twinwl.estimators.targets import Given, Targets, given_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Self
 
     from numpy.typing import NDArray
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from twinwl.estimators.measurements import Measurements
     from twinwl.graphs.coercion import GraphsLike
 
-__all__ = ["Outputs", "TaskOutputs"]
+__all__ = ["Outputs", "TaskOutputs", "TaskTable"]
 
 Outputs = TypeVar("Outputs", "NDArray[np.float32]", torch.Tensor)
 
@@ -212,3 +214,51 @@ class TaskOutputs(MultiTask):
     def _gather(self, models: list[Self]) -> None:
         for name in self._per_task:
             setattr(self, name, [getattr(model, name, None) for model in models])
+
+
+@dataclass(frozen=True, eq=False)
+class TaskTable(Given):
+    """The targets of several tasks as a network learns them: one row per graph with a known target.
+
+    Attributes
+    ----------
+    answers : array, shape (n_graphs, n_tasks)
+        Class codes, -1 where a target is unknown; or standardised numbers, NaN where it is.
+    weight_of_entry : array of float64, shape (n_graphs, n_tasks), or None
+        Weight of each, 0 where it is unknown; None if all known ones count the same.
+    """
+
+    answers: Int64 | Float64
+    weight_of_entry: Float64 | None
+
+    @classmethod
+    def of(
+        cls, tasks: Tasks, targets: Sequence[Targets | Measurements], sample_weight: object, groups: object
+    ) -> TaskTable:
+        """Put the targets of each task side by side."""
+        n_graphs, anything = len(tasks.known), np.logical_or.reduce(tasks.known, axis=1)
+        given = given_for(np.zeros(n_graphs), n_graphs, sample_weight, groups, anything)[1]
+        unknown = np.nan if targets[0].answers.dtype.kind == "f" else -1
+        answers: Any = np.full((len(given.rows), len(targets)), unknown, targets[0].answers.dtype)
+        weights = np.zeros(answers.shape)
+        for task, one in enumerate(targets):
+            places = np.searchsorted(given.rows, one.rows)
+            answers[places, task], weights[places, task] = one.answers, one.importance()
+        weighed = any(one.weighed for one in targets)
+        return cls(given.rows, given.weights, given.groups, answers, weights if weighed else None)
+
+    @property
+    def weighed(self) -> bool:
+        """Whether some targets may count more than others."""
+        return self.weight_of_entry is not None
+
+    def importance(self) -> Float64:
+        """Return how much each target weighs."""
+        return np.ones(self.answers.shape) if self.weight_of_entry is None else self.weight_of_entry
+
+    @property
+    def codes(self) -> Int64:
+        """Codes by which to stratify; all 0 for numbers."""
+        if self.answers.dtype.kind == "f":
+            return np.zeros(len(self.rows), np.int64)
+        return rarest_classes(np.asarray(self.answers, np.int64))

@@ -23,21 +23,20 @@ from twinwl.arguments import (
     one_or_more,
 )
 from twinwl.estimators.base import GraphEstimator, graphs_of, old_names, one_seed
-from twinwl.estimators.conformal import ConformalSets, PredictsSets
+from twinwl.estimators.calibration import Calibration, ConformalSets, PredictsSets
 from twinwl.estimators.multitask import Answered, MultiTask, one_each, per_task, side_by_side
 from twinwl.estimators.nystroem import LandmarkMachine
 from twinwl.estimators.state import classes_from_state, classes_to_state
 from twinwl.estimators.svm import (
     INNER_FOLDS,
     PENALTIES,
-    Calibration,
     Choice,
     choose_machines,
     inner_folds,
     make_svc,
 )
+from twinwl.estimators.target_columns import Tasks
 from twinwl.estimators.targets import SCORINGS, Targets, predicted_codes
-from twinwl.estimators.task_table import Tasks
 from twinwl.files.model_files import savable
 from twinwl.memory import check_fits
 from twinwl.stwin.explanation import Sides, explain_machine

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sklearn.base import RegressorMixin
 
 from twinwl.arguments import number, one_of
-from twinwl.estimators.conformal import ConformalIntervals, PredictsIntervals
+from twinwl.estimators.calibration import ConformalIntervals, PredictsIntervals
 from twinwl.estimators.measurements import NUMBER_SCORINGS, Measurements
 from twinwl.estimators.multitask import per_task, side_by_side
 from twinwl.estimators.svm import Choice, make_svr

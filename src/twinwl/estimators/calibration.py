@@ -1,6 +1,7 @@
-"""Conformal prediction: sets of classes and intervals that contain the truth with a given probability.
+"""Calibration on held-out graphs: Platt scaling to probabilities; conformal sets of classes and intervals.
 
-The scores of graphs that a model had not seen, with their true targets, are kept. A new graph's score for a
+Conformal prediction gives sets of classes and intervals that contain the truth with a given probability. The
+scores of graphs that a model had not seen, with their true targets, are kept. A new graph's score for a
 class, were that its class, is ranked among them: a class stays in the set unless its score is among the
 worst. If new graphs are exchangeable with those the scores come from, the set holds the true class at least
 as often as the confidence says, however wrong the model is. Under a shift, such as new scaffolds, it need
@@ -13,10 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
 from twinwl.arguments import FLAG, Constraint, checked, number
 from twinwl.errors import TwinWLError
 from twinwl.estimators.multitask import MultiTask, mean_score, one_each, per_task
+from twinwl.estimators.targets import probabilities_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,12 +29,73 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.graphs.coercion import GraphsLike
 
-__all__ = ["CONFIDENCE", "ConformalIntervals", "ConformalSets", "PredictsIntervals", "PredictsSets", "kept"]
+__all__ = [
+    "CONFIDENCE",
+    "Calibration",
+    "ConformalIntervals",
+    "ConformalSets",
+    "PredictsIntervals",
+    "PredictsSets",
+    "kept",
+]
 
 Kept = TypeVar("Kept", "ConformalSets", "ConformalIntervals")
 
 CONFIDENCE: Constraint = number(0, 1, above=True, below=True)
+_HARDLY_REGULARISED = 1e6  # the doubt about each target keeps the slope finite already
 _TOLERANCE = 1e-12  # equal scores may differ in the last digit
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Platt scaling: a logistic regression on decision values.
+
+    Attributes
+    ----------
+    slopes : array of float64, shape (1, 1) for two classes, else (n_classes, n_classes)
+    offsets : array of float64, shape (1,) for two classes, else (n_classes,)
+    """
+
+    slopes: Float64
+    offsets: Float64
+
+    @classmethod
+    def fitted(cls, decisions: Float64, codes: Int64, weights: Float64 | None = None) -> Calibration:
+        """Fit to decisions about graphs that the machine had not seen.
+
+        Parameters
+        ----------
+        decisions : array of float64, shape (n,) or (n, n_classes)
+        codes : array of int64, shape (n,)
+        weights : array of float64, shape (n,), optional
+        """
+        regression = LogisticRegression(C=_HARDLY_REGULARISED, max_iter=1000)
+        n_classes = int(codes.max()) + 1
+        every_class = np.tile(np.arange(n_classes), len(codes))
+        rows = np.repeat(decisions.reshape(len(codes), -1), n_classes, axis=0)
+        doubt = _doubt(codes, n_classes) * (1.0 if weights is None else weights[:, None])
+        regression.fit(rows, every_class, doubt.ravel())
+        return cls(regression.coef_, regression.intercept_)
+
+    def probabilities(self, decisions: Float64) -> Float64:
+        """Return the probability of each class, shape (n, n_classes).
+
+        >>> Calibration(np.array([[2.0]]), np.array([0.0])).probabilities(np.array([0.0])).tolist()
+        [[0.5, 0.5]]
+        """
+        return probabilities_of(decisions.reshape(len(decisions), -1) @ self.slopes.T + self.offsets)
+
+
+def _doubt(codes: Int64, n_classes: int) -> Float64:
+    """Return how much each graph counts as each class: nearly all as its own, a little as the others.
+
+    Platt's targets, (n + 1) / (n + 2) in a class of n: without them, classes that the decisions separate
+    would get probabilities of exactly 0 and 1.
+    """
+    own = (np.bincount(codes, minlength=n_classes) + 1) / (np.bincount(codes, minlength=n_classes) + 2)
+    doubt = np.repeat(((1 - own[codes]) / (n_classes - 1))[:, None], n_classes, axis=1)
+    doubt[np.arange(len(codes)), codes] = own[codes]
+    return doubt
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""A table of targets, one column per task, in which entries may be missing."""
+"""Reading of ``y``: one target per graph, or a table of tasks in which entries may be missing."""
 
 from __future__ import annotations
 
@@ -11,18 +11,13 @@ import numpy as np
 
 from twinwl.arguments import attribute_of, foreign_array, is_a, items
 from twinwl.errors import TwinWLError, shown
-from twinwl.estimators.targets import Given, as_array, given_for, is_absent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
-    from twinwl.arrays import Float64, Int64
-    from twinwl.estimators.measurements import Measurements
-    from twinwl.estimators.targets import Targets
-
-__all__ = ["TaskTable", "Tasks", "rarest_classes"]
+__all__ = ["Tasks", "as_array", "check_length", "column_of", "is_absent", "refuse_missing"]
 
 _Made = TypeVar("_Made")
 _EXACT = 2**53  # beyond, floats skip whole numbers
@@ -88,72 +83,64 @@ class Tasks:
         return made
 
 
-@dataclass(frozen=True, eq=False)
-class TaskTable(Given):
-    """The targets of several tasks as a network learns them: one row per graph with a known target.
+def column_of(values: object, n_graphs: int, name: str) -> NDArray[np.generic]:
+    """Return one value per graph as an array of one axis."""
+    if values is None:
+        raise TwinWLError("this requires y to be passed, but the target y is None; give one class per graph")
+    if attribute_of(values, "columns") is not None:  # a frame; of one column, for others are tasks
+        values = foreign_array(name, values)
+    array = values if is_a(values, np.ndarray) else as_array(_listed(values, name), name)
+    if array.ndim == 2 and array.shape[1] == 1:  # noqa: PLR2004  (a data frame's column)
+        from sklearn.exceptions import DataConversionWarning  # noqa: PLC0415  (slow; seldom needed)
 
-    Attributes
-    ----------
-    answers : array, shape (n_graphs, n_tasks)
-        Class codes, -1 where a target is unknown; or standardised numbers, NaN where it is.
-    weight_of_entry : array of float64, shape (n_graphs, n_tasks), or None
-        Weight of each, 0 where it is unknown; None if all known ones count the same.
-    """
-
-    answers: Int64 | Float64
-    weight_of_entry: Float64 | None
-
-    @classmethod
-    def of(
-        cls, tasks: Tasks, targets: Sequence[Targets | Measurements], sample_weight: object, groups: object
-    ) -> TaskTable:
-        """Put the targets of each task side by side."""
-        n_graphs, anything = len(tasks.known), np.logical_or.reduce(tasks.known, axis=1)
-        given = given_for(np.zeros(n_graphs), n_graphs, sample_weight, groups, anything)[1]
-        unknown = np.nan if targets[0].answers.dtype.kind == "f" else -1
-        answers: Any = np.full((len(given.rows), len(targets)), unknown, targets[0].answers.dtype)
-        weights = np.zeros(answers.shape)
-        for task, one in enumerate(targets):
-            places = np.searchsorted(given.rows, one.rows)
-            answers[places, task], weights[places, task] = one.answers, one.importance()
-        weighed = any(one.weighed for one in targets)
-        return cls(given.rows, given.weights, given.groups, answers, weights if weighed else None)
-
-    @property
-    def weighed(self) -> bool:
-        """Whether some targets may count more than others."""
-        return self.weight_of_entry is not None
-
-    def importance(self) -> Float64:
-        """Return how much each target weighs."""
-        return np.ones(self.answers.shape) if self.weight_of_entry is None else self.weight_of_entry
-
-    @property
-    def codes(self) -> Int64:
-        """Codes by which to stratify; all 0 for numbers."""
-        if self.answers.dtype.kind == "f":
-            return np.zeros(len(self.rows), np.int64)
-        return rarest_classes(np.asarray(self.answers, np.int64))
+        message = "A column-vector y was passed when a 1d array was expected; pass y.ravel()"
+        warnings.warn(message, DataConversionWarning, stacklevel=4)
+        array = array[:, 0]
+    check_length(array, n_graphs, name)
+    return array
 
 
-def rarest_classes(codes: Int64) -> Int64:
-    """Return a code for each graph by which to stratify: the rarest class, of any task, that it has.
+def refuse_missing(targets: NDArray[np.generic]) -> None:
+    """Refuse None, NaN, infinity and the like, naming the first."""
+    if targets.dtype.kind == "O":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # objects may have their own ideas about equality
+            missing = np.array([is_absent(value) for value in targets.tolist()], bool)
+    elif targets.dtype.kind in "fc":
+        missing = ~np.isfinite(targets)
+    elif targets.dtype.kind in "mM":
+        missing = np.isnat(targets)
+    else:
+        return
+    if missing.any():
+        first = int(np.flatnonzero(missing)[0])
+        raise TwinWLError(
+            f"target {first} is {shown(targets.tolist()[first])} ({np.count_nonzero(missing)} of "
+            f"{len(targets)} miss); leave those graphs out"
+        )
 
-    Parameters
-    ----------
-    codes : array of int64, shape (n_graphs, n_tasks)
-        The class of each graph in each task; below 0 where it is unknown.
 
-    >>> rarest_classes(np.array([[0, 0], [0, 1], [0, 0], [1, -1]]))
-    array([2, 1, 2, 0])
-    """
-    places = np.where(codes >= 0, codes + np.arange(codes.shape[1]) * (codes.max() + 1), -1)
-    labels, numbers, counts = np.unique(places, return_inverse=True, return_counts=True)
-    rank = np.empty(len(labels), np.int64)
-    rank[np.lexsort((labels, counts))] = np.arange(len(labels))
-    rank[labels < 0] = len(labels)
-    rarest = rank[numbers.reshape(codes.shape)].min(axis=1)
-    return np.unique(rarest, return_inverse=True)[1].astype(np.int64)
+def is_absent(value: object) -> bool:
+    """Tell None, NaN and the like; what cannot even be compared with itself counts as missing too."""
+    try:
+        return value is None or not bool(value == value)  # noqa: PLR0124
+    except Exception:  # noqa: BLE001
+        return True
+
+
+def as_array(values: list[object], name: str) -> NDArray[np.generic]:
+    """Turn a list into an array without letting NumPy mix kinds: [1, "a"] stays an int and a string."""
+    kinds = {type(value) for value in values}
+    if kinds & {list, dict, set, np.ndarray}:
+        raise TwinWLError(f"{name}: got entries that are collections, expected one value per graph")
+    if len(kinds) == 1 or kinds <= {int, float, bool}:
+        array = foreign_array(name, values)
+        if array.ndim == 1 and array.dtype.kind != "O":
+            return array
+    out = np.empty(len(values), object)
+    for place, value in enumerate(values):
+        out[place] = value
+    return out
 
 
 def _columns(y: object) -> tuple[list[str], list[NDArray[np.generic]]] | None:
@@ -242,3 +229,20 @@ def _completed(values: NDArray[Any], name: str, empty: bool) -> tuple[NDArray[np
     column = np.zeros(len(values), found.dtype)
     column[known] = found
     return column, known
+
+
+def _listed(values: object, name: str) -> list[object]:
+    """Return a list; series, tensors and what only knows how to become an array are asked themselves."""
+    if attribute_of(values, "__array__") is not None and attribute_of(values, "tolist") is None:
+        values = foreign_array(name, values)
+    with contextlib.suppress(Exception):
+        values = values.tolist()  # type: ignore[attr-defined]
+    return items(name, values, "a list, one entry per graph")
+
+
+def check_length(array: NDArray[np.generic], n_graphs: int, name: str) -> None:
+    """Refuse an array that is not one entry per graph."""
+    if array.ndim != 1:
+        raise TwinWLError(f"{name}: got shape {array.shape}, expected one dimension, one entry per graph")
+    if len(array) != n_graphs:
+        raise TwinWLError(f"there are {n_graphs} graphs but {len(array)} {name}; give one per graph")
