@@ -63,10 +63,11 @@ def test_every_public_symbol_has_a_docstring(name):
 
 
 def undocumented(module):
-    """Names that a module makes public and does not explain."""
-    for public in getattr(module, "__all__", []):
-        value = getattr(module, public)
-        if not (inspect.isclass(value) or inspect.isroutine(value)):
+    """Classes and functions of a module, without an underscore in front, that are not explained."""
+    for public, value in vars(module).items():
+        if public.startswith("_") or not (inspect.isclass(value) or inspect.isroutine(value)):
+            continue
+        if value.__module__ != module.__name__:
             continue
         if not inspect.getdoc(value):
             yield public

@@ -24,36 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
     from typing_extensions import TypeIs
 
-__all__ = [
-    "CLASS_WEIGHT",
-    "DEPTH",
-    "FLAG",
-    "FRACTION",
-    "JOBS",
-    "MARKED_WL",
-    "MAX_ITEMS",
-    "MAX_ROUNDS",
-    "MEMORY",
-    "NAME",
-    "PATH",
-    "RANDOM_STATE",
-    "ROUNDS",
-    "SEED",
-    "WIDTH",
-    "Constraint",
-    "attribute_of",
-    "checked",
-    "exactly",
-    "foreign_array",
-    "instance",
-    "integer",
-    "is_a",
-    "items",
-    "number",
-    "one_of",
-    "one_or_more",
-]
-
 _Kind = TypeVar("_Kind")
 
 MAX_ROUNDS = 10_000

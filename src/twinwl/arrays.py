@@ -7,8 +7,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bool", "Float32", "Float64", "Int32", "Int64", "Ints", "UInt64"]
-
 Bool: TypeAlias = NDArray[np.bool_]
 Int32: TypeAlias = NDArray[np.int32]
 Int64: TypeAlias = NDArray[np.int64]

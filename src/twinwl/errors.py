@@ -19,23 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
-__all__ = [
-    "GraphIndexError",
-    "GraphInputError",
-    "LabelError",
-    "MissingExtraError",
-    "TwinWLError",
-    "TwinWLWarning",
-    "first_line",
-    "gist",
-    "held_warnings",
-    "import_extra",
-    "import_name",
-    "nearest",
-    "shown",
-    "warn_caller",
-]
-
 
 class TwinWLError(ValueError):
     """Base class of all errors that twinwl raises."""

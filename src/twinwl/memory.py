@@ -6,8 +6,6 @@ import os
 
 from twinwl.errors import TwinWLError
 
-__all__ = ["allowed_memory", "check_fits", "readable"]
-
 _WHERE_UNKNOWN = 8 << 30
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from rich.progress import ProgressColumn
 
-__all__ = ["ProgressBar"]
-
 DELAY = 2.0
 _SHORTEST_TITLE = 10
 _SHORTEST_BAR = 10

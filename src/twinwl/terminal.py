@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, RenderableType
 
-__all__ = ["aligned", "new_console", "one_line", "printable", "say"]
-
 _CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029]
 _DIRECTIONS = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 _WRITTEN_OUT = {code: repr(chr(code))[1:-1] for code in [*_CONTROLS, *_DIRECTIONS]}

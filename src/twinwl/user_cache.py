@@ -6,8 +6,6 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["user_cache"]
-
 
 def user_cache() -> Path | None:
     """Return ``twinwl`` in the user's cache folder, or None if the home folder is unknown.

@@ -24,8 +24,6 @@ from twinwl.terminal import printable, say
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["app", "main"]
-
 # In the order of the help page. A new subcommand is its module and one line here.
 _SUBCOMMANDS = [
     "demo",

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from twinwl.evaluation.audit import Audit
     from twinwl.evaluation.audit_scores import PartScores
 
-__all__ = ["audit", "register"]
-
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
 Give the training data first. For every later data set the command counts the graphs that an earlier one has \

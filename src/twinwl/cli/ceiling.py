@@ -12,8 +12,6 @@ from twinwl.terminal import say
 if TYPE_CHECKING:
     from twinwl.datasets.opening import Reading
 
-__all__ = ["ceiling", "register"]
-
 EPILOG = """
 Graphs that look alike but differ in class cannot all be right. The command groups the graphs by what 1-WL \
 sees, by what each readout sees, and by isomorphism, and adds up the most frequent class of each group \

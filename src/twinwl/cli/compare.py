@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from twinwl.datasets.opening import Reading
     from twinwl.isomorphism.verdict import Comparison
 
-__all__ = ["compare", "register"]
-
 _DIFFERENT = 1  # exit code, as of diff and cmp
 
 # A line break within a paragraph would be kept, so each paragraph is one line.

@@ -13,8 +13,6 @@ from twinwl.terminal import aligned, new_console, one_line, say
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Address", "Engine", "Events", "Folder", "Fresh", "Memory", "Output", "Workers", "register"]
-__all__ += ["running_of"]
 
 EPILOG_OF_BUILD = """
 Rows that cannot be read are set aside in OUT/errors, with file, row and reason. \

@@ -29,8 +29,6 @@ from twinwl.cli.options import (
 )
 from twinwl.terminal import say
 
-__all__ = ["register"]
-
 EPILOG_OF_FEATURES = """
 OUT/shards has one Parquet file per shard, with id, all other columns, and the nonzero entries of each \
 graph as two lists, columns and values. OUT/vocabulary.twinwl is the vectorizer: \

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from twinwl.datasets.opening import Reading
     from twinwl.datasets.statistics import Spread, Statistics
 
-__all__ = ["datasets", "register"]
-
 EPILOG = """
 A data set is available if its zip (or folder, or CSV) is in the folder given by [cyan]--data-dir[/] or \
 [cyan]TWINWL_DATA[/], or was downloaded before. Other sets of the TU collection are downloaded on first use.

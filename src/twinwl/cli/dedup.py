@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.deduplication import Deduplication
     from twinwl.progress import ProgressBar
 
-__all__ = ["dedup", "register"]
-
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
 Graphs are the same if they are isomorphic, including the labels of nodes and edges. \

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from twinwl.datasets.opening import Reading
     from twinwl.isomorphism.deduplication import Deduplication
 
-__all__ = ["check_dedup_output", "write_output"]
-
 
 def check_dedup_output(output: Path, source: str, reading: Reading) -> None:
     """Check that the output file can be written, before any work is done.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.report.results.cells import ResultCell, Results
 
-__all__ = ["demo", "register"]
-
 _METHODS = ("wl", "stwin", "ntwin")
 _FOLDS = 5
 _SECONDS = 45.0  # if TWINS took longer, the second data set is skipped

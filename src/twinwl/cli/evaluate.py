@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from twinwl.datasets.opening import Reading
     from twinwl.evaluation.result import Evaluation
 
-__all__ = ["evaluate", "register"]
-
 EPILOG = """
 [bold]Methods[/]: stwin, stwin-joint, stwin-svc, ntwin; without identities: wl (as stwin), wl-svc, \
 wl-encoder (as ntwin); and the other methods of the paper, from gcn to ppgn. Name any other scikit-learn \

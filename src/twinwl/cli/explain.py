@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from twinwl.datasets.opening import Reading
     from twinwl.estimators.explanation import Explanation
 
-__all__ = ["explain", "register"]
-
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
 The share of a node is its contribution to the decision; the shares and the intercept sum to the \

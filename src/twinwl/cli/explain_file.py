@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from twinwl.report.explain.gallery import Answers
     from twinwl.report.explain.patterns import ExplainedGraphs
 
-__all__ = [
-    "answers_about",
-    "environments",
-    "explain_data",
-    "named_after",
-    "pattern_rows",
-    "tell_patterns",
-    "write_gallery",
-]
-
 
 def explain_data(model: Any, data: Dataset, top: int) -> ExplainedGraphs:  # noqa: ANN401
     """Explain all graphs, with a progress bar."""

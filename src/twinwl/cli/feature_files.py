@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from twinwl.datasets.dataset import Dataset
 
-__all__ = ["NAMES_KEY", "files_to_write", "write_features"]
-
 NAMES_KEY = b"twinwl.feature_names"
 _PARQUET = ".parquet"
 

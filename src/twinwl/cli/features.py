@@ -21,8 +21,6 @@ from twinwl.terminal import say
 if TYPE_CHECKING:
     from twinwl.datasets.opening import Reading
 
-__all__ = ["features", "register"]
-
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
 [bold]DATA[/] is a known name (MUTAG), a TU zip or folder, a .csv with SMILES, a folder of GraphML, or a \

@@ -13,8 +13,6 @@ from twinwl.terminal import one_line, say
 if TYPE_CHECKING:
     from twinwl.datasets.opening import Reading
 
-__all__ = ["hash_graphs", "register"]
-
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
 One line per graph: the hash and the graph's name. \

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from twinwl.evaluation.methods import Config
     from twinwl.evaluation.tasks import Task
 
-__all__ = ["METHODS", "check_options", "fit", "new_model", "summary_of"]
-
 _PLURAL = {"classification": "classes", "regression": "targets"}
 
 _OF_STWIN = ("n_iter", "features", "readout", "initial")

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = ["alphabet_of", "answers_from", "answers_of", "load_predictor", "model_of_task"]
-__all__ += ["predicts_classes", "unseen_shares", "use_device"]
-
 
 def load_predictor(path: Path) -> Any:  # noqa: ANN401  (models share no base that has predict)
     """Load a model that predicts classes or numbers.

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from twinwl.datasets.dataset import Dataset
 
-__all__ = ["Nearest"]
-
 
 class Nearest(NamedTuple):
     """Indices of training graphs, -1 where nothing is similar, and their similarities."""

@@ -14,8 +14,6 @@ from twinwl.terminal import printable, say
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["in_options", "log_as_lines", "warnings_as_lines"]
-
 _PARAMETER = re.compile(
     r"""\b(node_label|edge_label|on_error|target|smiles_column|kind|atoms)=(["'])([^"']*)\2"""
 )

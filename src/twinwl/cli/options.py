@@ -10,26 +10,6 @@ from typing import Annotated, Any, ParamSpec, TypeAlias, get_type_hints
 
 import typer
 
-__all__ = [
-    "CHOICES",
-    "OUTPUT",
-    "Address",
-    "DataDir",
-    "Device",
-    "EdgeLabels",
-    "EngineName",
-    "IgnoreFeatures",
-    "Json",
-    "ModelFile",
-    "Network",
-    "Readouts",
-    "ReadoutsOfFeatures",
-    "among",
-    "checked_readouts",
-    "file_option",
-    "reads_data",
-]
-
 P = ParamSpec("P")
 
 # Values of options, repeated here so that they can be checked before the slow modules that define them are

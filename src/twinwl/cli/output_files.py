@@ -16,16 +16,6 @@ from twinwl.files.tables import TABLE_ENDINGS, table_bytes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "MODELS",
-    "PAGES",
-    "PICTURES",
-    "STORES",
-    "check_ending",
-    "check_output",
-    "write_table",
-]
-
 PAGES = (".html", ".htm")
 PICTURES = (".png", ".svg", ".pdf")
 MODELS = (".twinwl",)

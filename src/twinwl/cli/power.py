@@ -10,8 +10,6 @@ import typer
 from twinwl.cli.options import CHOICES, DataDir
 from twinwl.terminal import say
 
-__all__ = ["power", "register"]
-
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
 For each pair of the suite the command says whether it is told apart, and whether relabelled copies of its \

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64
     from twinwl.datasets.opening import Reading
 
-__all__ = ["predict", "register"]
-
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
 The table has one row per row of DATA, in the same order, with all columns of DATA. These columns are \

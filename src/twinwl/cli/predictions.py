@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Predictions", "answers_about", "check_asked", "prediction_table", "truths_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Predictions:

@@ -13,8 +13,6 @@ from twinwl.cli.options import DataDir
 from twinwl.errors import TwinWLError, nearest
 from twinwl.terminal import say
 
-__all__ = ["register", "reproduce", "seconds_of"]
-
 PARTS = ("table1", "table2", "table3", "ceiling", "case-study", "figures")
 
 EPILOG = """

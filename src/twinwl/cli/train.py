@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.opening import Reading
 
-__all__ = ["register", "train"]
-
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
 [bold]DATA[/] is a known name (MUTAG), a TU zip or folder, a table with a column of SMILES and one of \

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.table import Table
 
-__all__ = ["show_worked_example"]
-
 _ROUNDS = 2
 _DRAWINGS = {
     "G1": "1 --- 2\n|     |\n3 --- 4\n|     |\n5 --- 6",

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FunctionType
 
-__all__ = ["CodeCache", "code_folder"]
-
 # Files of one kernel beyond this number belong to versions of it that are long gone.
 _FILES_OF_ONE_KERNEL = 24
 _CHECKSUM_BYTES = 16

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FunctionType
 
-__all__ = ["fingerprint"]
-
 _TOOLS = (sys.version, numba.__version__, np.__version__)
 _CONSTANTS = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type(None))
 

@@ -15,8 +15,6 @@ from twinwl.compilation.code_cache import CodeCache, code_folder
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["kernel"]
-
 _LOG = logging.getLogger("twinwl")
 _SECONDS_BEFORE_A_WORD = 1.0
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from twinwl.corpus.jobs import Running
     from twinwl.corpus.pieces import Piece, Source
 
-__all__ = ["build_corpus", "build_piece", "columns_of", "settings_for"]
-
 
 def build_corpus(
     inputs: object, folder: Path, wanted: Mapping[str, Any], running: Running, *, fresh: bool = False

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from twinwl.corpus.jobs import Running
     from twinwl.corpus.key_groups import Part
 
-__all__ = ["Overlap", "dedup_corpus", "overlap_of"]
-
 COPIES = "n_copies"
 
 

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.stwin.vectorizer import STwinVectorizer
 
-__all__ = ["Corpus"]
-
 Event = "Callable[[dict[str, Any]], object]"
 Estimator = TypeVar("Estimator")
 _MOST_SHOWN = 10**7

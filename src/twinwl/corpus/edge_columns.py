@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Bool, Int64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["edge_columns_of", "read_edges"]
-
 _EDGES = ("ends", "edges", "edge_index")
 _COUNTS = ("n_nodes", "num_nodes")
 _PAIR = 2

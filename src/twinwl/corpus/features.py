@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.stwin.vocabulary import FeatureSettings
 
-__all__ = ["features_of", "read_features"]
-
 
 def features_of(
     folder: Path,

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from twinwl.engines.engine import Engine
 
-__all__ = ["MANIFEST", "VOCABULARY", "Job", "Running", "Task", "read_manifest"]
-
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
 FORMAT = "twinwl corpus 1"
 VOCABULARY = "vocabulary.twinwl"

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64, UInt64
     from twinwl.corpus.jobs import Job
 
-__all__ = ["BYTES_OF_PROCESS", "BYTES_PER_ENTRY", "Learnt", "Part", "group_keys", "learnt_by", "parts_of"]
-__all__ += ["ranges_of", "save_array", "slices_of", "task_of"]
 
 BYTES_PER_ENTRY = 200  # of a range: the arrays of an entry, a copy in order, and what sorting needs
 BYTES_OF_PROCESS = 350 << 20  # Python, its libraries, and one shard

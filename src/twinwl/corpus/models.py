@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 _WHOLE = 2.0**53  # up to here every whole number is a float
 
-__all__ = ["ShardTargets", "predict_corpus", "targets_in", "train_on_corpus"]
-
 
 class ShardTargets(NamedTuple):
     """The rows of a corpus that have a target.

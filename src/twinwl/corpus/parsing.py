@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
     from twinwl.corpus.pieces import Piece, Source
 
-__all__ = ["shard_of"]
-
 _NO_ASCII = 128
 _BATCH = 1 << 13
 _HEADERS = (b">>graph6<<", b">>sparse6<<", b">>digraph6<<")

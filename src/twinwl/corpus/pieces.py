@@ -27,8 +27,6 @@ from twinwl.files.cache import file_digest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Piece", "Source", "find_sources", "pieces_of"]
-
 # A piece has at most so many rows, about so many bytes, and of a Parquet file so many values in its lists,
 # that a process which makes a shard of it stays within the least memory of a job, 512 MiB. They do not depend
 # on the memory given, because shards must not.

@@ -42,18 +42,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.graphs.labels import Label
 
-__all__ = [
-    "KEYS",
-    "OWN_COLUMNS",
-    "arrow",
-    "check_keys",
-    "digest_of",
-    "graph_table",
-    "graphs_in",
-    "keys_in",
-    "lists_in",
-]
-__all__ += ["read_shard", "types_of", "vocabularies_of", "write_shard"]
 
 KEYS = ("key_high", "key_low")
 OWN_COLUMNS = ("id", "n_nodes", "ends", "node_labels", "edge_labels", *KEYS)

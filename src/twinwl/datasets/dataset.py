@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.graphs.labels import Label
 
-__all__ = ["Dataset", "RowError", "content_digest"]
-
 
 class RowError(NamedTuple):
     """A row of a source that was left out.

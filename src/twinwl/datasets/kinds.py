@@ -39,8 +39,6 @@ from twinwl.errors import GraphInputError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FOLDER_KINDS", "KINDS", "NAME", "ROW_KINDS", "Place", "known_kinds", "place_of"]
-
 NAME = "name"
 
 

@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Reading", "check_options", "check_place", "columns_of", "is_frame", "read_place"]
-__all__ += ["refuse_options", "rows_in_memory", "rows_of"]
 
 _LABELS = ("node_label", "edge_label")
 _OF_MOLECULES = ("target", "smiles_column", "atoms")

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["from_arrays", "parsed", "to_arrays"]
-
 _FORMAT = 2  # raise it whenever the same file would be parsed or kept in another way
 
 

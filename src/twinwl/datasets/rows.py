@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.atom_labels import AtomLevel
 
-__all__ = ["BLOCK", "Row", "Rows", "as_targets", "is_missing", "read_rows", "stream_rows", "task_table"]
-__all__ += ["usable_targets", "warn_left_out"]
 
 BLOCK = 4096  # rows at a time: RDKit's molecules are large, the graphs made from them are not
 _MISSING = {"", "nan", "na", "n/a", "none", "null", "<na>"}

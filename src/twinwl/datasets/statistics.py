@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from twinwl.datasets.dataset import Dataset
 
-__all__ = ["Spread", "Statistics", "statistics_of"]
-
 
 class Spread(NamedTuple):
     """Distribution of a number over the graphs."""

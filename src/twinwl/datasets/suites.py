@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int64
 
-__all__ = ["SUITES", "PairSuite", "load_suite"]
-
 _TWO = 2
 _N_TWINS = 50
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["ENGINES", "RETRIES", "Engine", "compile_kernels", "engine_of"]
-
 ENGINES = ("local", "ray")
 RETRIES = 3
 _MAX_WORKERS = 4096

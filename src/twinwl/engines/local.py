@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
     from typing import Self
 
-__all__ = ["LocalEngine"]
-
 _SECONDS_TO_STOP = 5.0
 _THREADS = ("TWINWL", "NUMBA", "OMP", "OPENBLAS", "MKL")
 

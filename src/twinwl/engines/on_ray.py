@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["RayEngine", "connected"]
-
 _SECONDS_TO_CONNECT = 5.0
 _SECONDS_TO_STOP = 5.0
 _OBJECT_STORE_BYTES = 200 << 20  # results are small: large ones are files

@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from twinwl.arguments import Constraint
     from twinwl.graphs.coercion import GraphsLike
 
-__all__ = [
-    "Constraints",
-    "GraphEstimator",
-    "NotFittedTwinError",
-    "RandomState",
-    "graphs_of",
-    "old_names",
-    "one_seed",
-    "seeds",
-    "warn_unseen_labels",
-]
-
 Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
 RandomState: TypeAlias = "int | np.random.RandomState | np.random.Generator | None"
 

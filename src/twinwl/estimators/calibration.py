@@ -29,16 +29,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.graphs.coercion import GraphsLike
 
-__all__ = [
-    "CONFIDENCE",
-    "Calibration",
-    "ConformalIntervals",
-    "ConformalSets",
-    "PredictsIntervals",
-    "PredictsSets",
-    "kept",
-]
-
 Kept = TypeVar("Kept", "ConformalSets", "ConformalIntervals")
 
 CONFIDENCE: Constraint = number(0, 1, above=True, below=True)

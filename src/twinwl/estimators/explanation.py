@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["ColumnShare", "Explanation"]
-
 _NODES_LISTED = 10
 _BONDS = {"single", "double", "triple", "aromatic"}  # the edge labels of molecules
 

@@ -12,8 +12,6 @@ from twinwl.errors import TwinWLError
 if TYPE_CHECKING:
     from twinwl.arrays import Int64
 
-__all__ = ["hold_out", "rarest_classes"]
-
 
 def hold_out(codes: Int64, fraction: float, seed: int, groups: Int64 | None = None) -> tuple[Int64, Int64]:
     """Split rows into a training part and a held-out part, stratified by class.

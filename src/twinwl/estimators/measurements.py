@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64, Int64
 
-__all__ = ["NUMBER_SCORINGS", "Measurements", "numbers_of", "score_numbers"]
-
 _MEASUREMENT = number(-1e100, 1e100)  # so that squares stay finite
 _NO_SPREAD = 1e-12
 # What choices among regressors can go by, as scikit-learn calls them.

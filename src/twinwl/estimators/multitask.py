@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64
     from twinwl.graphs.coercion import GraphsLike
 
-__all__ = ["Answered", "MultiTask", "mean_score", "one_each", "per_task", "side_by_side"]
-
 _Made = TypeVar("_Made")
 _Values = TypeVar("_Values")
 _Method = TypeVar("_Method", bound="Callable[..., Any]")

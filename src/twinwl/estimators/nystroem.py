@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.estimators.targets import Targets
 
-__all__ = ["LandmarkMachine"]
-
 _RANK = 1e-10  # eigenvalues below this share of the largest are rounding
 _ROUNDING = 1e-13  # share of the trace below which a penalty is rounding
 

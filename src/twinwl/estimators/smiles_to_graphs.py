@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["SmilesToGraphs"]
-
 
 class SmilesToGraphs(TransformerMixin, GraphEstimator):
     """Turn SMILES strings into a `GraphBatch`; needs no fitting.

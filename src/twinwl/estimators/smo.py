@@ -20,8 +20,6 @@ from twinwl.compilation.kernel import kernel
 if TYPE_CHECKING:
     from twinwl.arrays import Float32, Float64
 
-__all__ = ["Problem", "optimise"]
-
 _TOLERANCE = 1e-3  # of LIBSVM
 _MAX_STEPS = 10_000_000  # of LIBSVM
 _FLAT = 1e-12  # the least curvature: equal graphs have none

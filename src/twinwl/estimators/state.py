@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 _CLASSES_DTYPE = re.compile(r"[|]b1|[|][iu]1|<[iu][248]|<f[248]|[|]S\d+|<U\d+|[|]O")
 
-__all__ = ["classes_from_state", "classes_to_state", "labels_from_state", "task_names_from_state"]
-
 
 def labels_from_state(values: object) -> tuple[Label, ...]:
     """Read labels, which a model file holds as a list of values.

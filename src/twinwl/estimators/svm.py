@@ -24,22 +24,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float32, Float64, Int64
     from twinwl.estimators.targets import Targets
 
-__all__ = [
-    "INNER_FOLDS",
-    "PENALTIES",
-    "Choice",
-    "ChosenMachine",
-    "KernelMachine",
-    "Machine",
-    "SupportVectors",
-    "choose_machine",
-    "choose_machines",
-    "inner_folds",
-    "make_svc",
-    "make_svr",
-    "solve",
-]
-
 PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the optimisation does not finish
 INNER_FOLDS = integer(2, MAX_ITEMS)
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Tasks", "as_array", "check_length", "column_of", "is_absent", "refuse_missing"]
-
 _Made = TypeVar("_Made")
 _EXACT = 2**53  # beyond, floats skip whole numbers
 

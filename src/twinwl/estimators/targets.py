@@ -19,18 +19,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = [
-    "SCORINGS",
-    "Given",
-    "Targets",
-    "codes_of",
-    "given_for",
-    "predicted_codes",
-    "probabilities_of",
-    "sample_weights",
-    "score_classes",
-]
-
 _LIGHTEST, _HEAVIEST = 1e-12, 1e12  # so that sums and products of weights are finite
 _WEIGHT = (number(_LIGHTEST, _HEAVIEST), number(0, 0))
 SCORINGS = {  # what choices among classifiers can go by: scikit-learn's scorers, and their functions

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.rooted import RootedSubgraph
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = ["Branch", "RootedTree", "shown", "tree_of_colour"]
-
 _MOST_LINES = 60
 _MOST_NODES = 10_000
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int64
 
-__all__ = ["Audit", "AuditedSet", "Contradiction", "Match", "Member", "Overlap", "audit", "audit_sets"]
-__all__ += ["read_audited"]
 
 GRAPH = "graph"  # the only level where graphs are not molecules
 _ELEMENT = re.compile(r"[A-Z][a-z]?|\*")

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from twinwl.evaluation.audit import Audit, AuditedSet
 
-__all__ = ["PartScores", "scores_without_overlap"]
-
 _PREDICTION = ("twinwl_prediction", "prediction")
 
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
 
-__all__ = ["ISOMORPHISM", "WL", "Ceiling", "CeilingRow", "ceiling"]
-
 WL, ISOMORPHISM = "1-WL", "isomorphism"
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from twinwl.evaluation.store import ResultStore, Row
 
-__all__ = ["Claims", "SharedWork"]
-
 _SECONDS_BETWEEN_LOOKS = 0.5
 
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from twinwl.evaluation.splits import Split
     from twinwl.evaluation.store import Row
 
-__all__ = ["evaluate"]
-
 
 def evaluate(
     method: object,

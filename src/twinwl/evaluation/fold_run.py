@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from twinwl.evaluation.methods import Method
     from twinwl.evaluation.store import Row
 
-__all__ = ["Asked", "Unit", "run_fold", "versions"]
-
 _PACKAGES = ("twinwl", "numpy", "scipy", "numba", "scikit-learn", "torch")
 
 

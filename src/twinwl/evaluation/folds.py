@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
     from twinwl.datasets.dataset import Dataset
 
-__all__ = ["Fold", "folds_of", "hold_out_tenth", "make_folds"]
-
 HELD_OUT = 0.1  # share of the training part that chooses epoch and configuration
 
 

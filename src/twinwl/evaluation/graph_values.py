@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64
 
-__all__ = ["Judgement", "Value", "as_value", "judge"]
-
 _CLEARLY = 10.0  # a difference counts only from so many times the noise of relabelling on
 _ROUNDING = 16.0  # and only above so many units of rounding
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from twinwl.evaluation.folds import Fold
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["copies_of", "leaked_test_graphs"]
-
 
 def copies_of(graphs: GraphBatch) -> Int64:
     """Return a number for each graph, equal for isomorphic graphs, shape (n_graphs,).

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from sklearn.base import BaseEstimator
 
-__all__ = ["METHODS", "Config", "Grid", "Method", "method", "register", "resolve"]
-
 Config: TypeAlias = "dict[str, object]"
 Grid: TypeAlias = Mapping[str, Sequence[object]]
 """Values to try of each parameter, in every combination."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["METRICS", "WITHOUT_COPIES", "Answers", "Metric", "answers_of", "check_metrics", "figures"]
-__all__ += ["known_metrics", "measure", "names_for", "predictions_of"]
 
 WITHOUT_COPIES = "-without-duplicates"  # suffix of a metric: on test graphs without a copy in training
 _TWO = 2

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-__all__ = ["CategoryScore", "PairScore", "Power", "power"]
-
 _MOST_COPIES = 10_000
 
 

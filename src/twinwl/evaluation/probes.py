@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["TAKES", "Probe", "probe_of"]
-
 TAKES = ("batch", "networkx", "pyg")
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64
     from twinwl.evaluation.store import Row
 
-__all__ = ["OPTIMISTIC", "PROTOCOLS", "Summary", "check_protocol", "summarise"]
-
 PROTOCOLS = ("fair", "best-epoch", "best-fold-epoch")
 OPTIMISTIC = frozenset({"best-epoch", "best-fold-epoch"})
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from twinwl.evaluation.power import Power
 
-__all__ = ["PUBLISHED", "Published", "published_for"]
-
 _WANG = "Wang and Zhang, An Empirical Study of Realized GNN Expressiveness, ICML 2024, table 2"
 _FENG = (
     "Feng et al., Extending the Design Space of Graph Neural Networks by Rethinking Folklore "

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
     from twinwl.datasets.dataset import Dataset
 
-__all__ = ["find_splits", "published_folds"]
-
 _ARCHIVE = "gnn_comparison_splits.zip"
 _ENDING = "_splits.json"
 _OTHER_NAMES = {"PROTEINS": "PROTEINS_full"}  # the same graphs with more attributes

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from twinwl.evaluation.store import Row
 
-__all__ = ["Evaluation", "Record"]
-
 _CLASSES = Task("classification", "")
 
 

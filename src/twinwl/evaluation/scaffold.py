@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int64
 
-__all__ = ["scaffold_groups", "scaffold_split", "split_groups"]
-
 _ROUNDING = 1e-9  # 0.1 of 10 molecules is one
 
 

@@ -15,8 +15,6 @@ from twinwl.evaluation.metrics import METRICS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PairedComparison", "compare_scores", "p_value_text"]
-
 _CONVENTIONAL = 0.05
 _SMALLEST_SHOWN = 0.001
 _ALL_SIGNS_TRIED = 13

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from twinwl.datasets.dataset import Dataset
 
-__all__ = ["is_published", "read_split"]
-
 _NAMES = {"train": ("train",), "validation": ("valid", "validation", "val", "dev"), "test": ("test",)}
 _ROW_COLUMNS = ("row", "index", "idx", "")
 _PART_COLUMNS = ("split", "part", "set", "subset", "partition", "fold")

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.opening import Reading
 
-__all__ = ["WORDS", "Column", "Split", "groups_of", "is_column", "read_column", "split_of"]
-
 WORDS = ("stratified", "scaffold", "scaffold-shuffled", "gnn-comparison")
 _PARTS = ("train", "validation", "test")
 _PART_OF_NAME = {

@@ -32,8 +32,6 @@ except ImportError:  # no such lock outside POSIX; appending is still one write
 
     LOCK_EX = LOCK_UN = 0  # type: ignore[misc]
 
-__all__ = ["FORMAT", "ResultStore", "Row", "key_of", "row_key"]
-
 FORMAT = 1
 _KEY_FIELDS = {
     "dataset": str, "digest": str, "method": str, "version": int, "config": dict, "splits": str, "seed": int,

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["TaskAnswers", "mean_scores", "of_task", "scores_of", "task_answers_of"]
-
 
 def of_task(metric: str, task: str) -> str:
     """Return what the score of one task is called, beside the mean of all.

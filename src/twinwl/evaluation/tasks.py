@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64
 
-__all__ = ["TASKS", "Task", "suits", "task_of"]
-
 TASKS = ("classification", "regression")
 _MANY = 20  # different whole numbers, from which on they may be counts rather than classes
 _GRAPHS_PER_CLASS = 10  # on average; classes with fewer are hardly classes

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ModelFileError", "plain_array", "read_array", "read_members", "write_members"]
-
 MANIFEST = "manifest.json"
 _ARRAY_ENDING = ".npy"
 # No objects, so there is nothing to unpickle; no dates, no records, no other byte order than '<'.

@@ -13,8 +13,6 @@ from twinwl.errors import TwinWLError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["atomic_write", "errors_of_writing", "written"]
-
 
 @contextlib.contextmanager
 def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["cache_folder", "file_digest", "read_arrays", "write_arrays"]
-
 _DIGEST_LENGTH = 64
 
 

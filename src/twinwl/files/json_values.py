@@ -14,8 +14,6 @@ from twinwl.files.array_members import ModelFileError, plain_array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["from_json", "to_json"]
-
 
 def to_json(value: object, arrays: dict[str, NDArray[np.generic]], name: str) -> object:
     """Return a JSON value; arrays go into ``arrays``, under the name of their place.

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["FORMAT_VERSION", "Savable", "load", "savable", "save"]
-
 EstimatorClass = TypeVar("EstimatorClass", bound=type)
 
 FORMAT = "twinwl model"

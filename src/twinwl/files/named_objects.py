@@ -9,8 +9,6 @@ from twinwl.arguments import NAME, checked, is_a
 from twinwl.errors import TwinWLError, shown
 from twinwl.files.array_members import ModelFileError
 
-__all__ = ["found_object", "importable_name"]
-
 _MADE, _OBJECT = "made", "object"
 
 

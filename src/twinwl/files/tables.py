@@ -20,8 +20,6 @@ from twinwl.errors import TwinWLError, import_extra
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["TABLE_ENDINGS", "plain_cell", "table_bytes"]
-
 TABLE_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int32, Int64
 
-__all__ = ["Arcs", "Entries", "bucket", "fill_from_bits", "merge"]
-
 
 class Arcs(NamedTuple):
     """Arcs in any order; ``codes`` of their labels may be empty."""

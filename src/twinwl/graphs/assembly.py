@@ -11,8 +11,6 @@ from twinwl.errors import GraphInputError, warn_caller
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["MAX_NODES", "Adjacency", "assemble", "graph_of_node"]
-
 MAX_NODES = 2**31 - 2  # node numbers are int32
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.node_features import Bins
     from twinwl.graphs.selection import Key
 
-__all__ = ["UNLABELLED", "GraphBatch", "concatenate"]
-
 UNLABELLED: tuple[Label, ...] = (None,)
 
 

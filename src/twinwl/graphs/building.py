@@ -19,17 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "PLAUSIBLE_NODES",
-    "aligned",
-    "build",
-    "check_plausible",
-    "coded",
-    "listed",
-    "of_one_kind",
-    "stacked_features",
-]
-
 
 class _Directable(Protocol):
     def is_directed(self) -> bool: ...

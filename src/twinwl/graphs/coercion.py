@@ -14,8 +14,6 @@ from twinwl.graphs.batch import GraphBatch, concatenate
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["GraphsLike", "as_batch", "is_pyg_batch", "one_graph"]
-
 GraphsLike: TypeAlias = "GraphBatch | Iterable[object]"
 
 _ACCEPTED = (

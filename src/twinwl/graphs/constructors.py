@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Constructors"]
-
 
 class Constructors:
     """The ``from_…`` constructors of `GraphBatch`."""

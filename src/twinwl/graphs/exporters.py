@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
 
-__all__ = ["Exporters"]
-
 
 class Exporters:
     """The ``to_…`` methods of `GraphBatch`."""

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["flat_edges", "from_edges"]
-
 _PAIR = "pairs (u, v) of node numbers 0..n-1"
 
 

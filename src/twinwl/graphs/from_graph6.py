@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["from_graph6", "plain_graph6"]
-
 _HEADERS = {b">>graph6<<": b"", b">>sparse6<<": b":", b">>digraph6<<": b"&"}
 _REMEDY = "is it graph6, sparse6 or digraph6, whole and unchanged?"
 _BIAS = 63  # the first printable character used

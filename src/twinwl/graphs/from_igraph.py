@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["from_igraph"]
-
 
 def from_igraph(
     graphs: Iterable[igraph.Graph], node_label: str | None = None, edge_label: str | None = None

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["from_networkx"]
-
 _MISSING = object()
 
 

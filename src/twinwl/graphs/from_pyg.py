@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["from_pyg"]
-
 _MISSING = object()
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["from_scipy"]
-
 _BINARISE = "binarise the matrix, (matrix != 0).astype(int), or threshold it"
 
 

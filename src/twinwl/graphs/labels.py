@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Coded", "Label", "encode_labels", "label_token", "normalise_label", "recode"]
-
 Label: TypeAlias = "bool | int | float | str | bytes | tuple[Label, ...] | None"
 
 _PLAIN_KINDS = frozenset({type(None), bool, str, bytes})

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Bins", "labels_only", "labels_with_features"]
-
 Bins: TypeAlias = "Sequence[float] | Sequence[Sequence[float]] | NDArray[np.generic] | None"
 
 

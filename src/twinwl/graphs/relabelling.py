@@ -11,8 +11,6 @@ from twinwl.graphs.selection import pointer
 if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["relabelled"]
-
 
 def relabelled(batch: GraphBatch, rng: np.random.Generator) -> GraphBatch:
     """Shuffle the nodes of each graph; labels, edge labels and features move along.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Key", "graph_indices", "join", "pointer", "ranges", "select", "select_one"]
-
 Key: TypeAlias = "int | slice | Sequence[int] | NDArray[np.generic] | tuple[Key, EllipsisType]"
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from rdkit import Chem
 
-__all__ = ["StereoMarks", "may_have_stereo", "stereo_marks"]
-
 _CODE = "_CIPCode"
 _SIGNS = frozenset("@/\\")
 # Ranking the branches of a highly symmetric molecule can take extremely long; this many steps take a few

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["to_smiles"]
-
 _MOST_TRIES = 512
 _PLAIN = '; read molecules with atoms="skeleton" to write them again'
 _NEON = 10

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["ARRAYS", "validate"]
-
 ARRAYS: dict[str, tuple[Constraint | None, ...]] = {
     "indptr": (exactly(np.int64, 1),),
     "indices": (exactly(np.int32, 1),),

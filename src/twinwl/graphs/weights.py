@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["WEIGHT", "count_weights", "warn_weights"]
-
 WEIGHT = "weight"  # what networkx, igraph and most files call it
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.labels import Label
     from twinwl.isomorphism.rooted import RootedBlock
 
-__all__ = ["canonical", "certificates", "orbits"]
-
 
 def canonical(block: RootedBlock) -> list[Hashable]:
     """Return the certificate of each rooted subgraph: the exact readout."""

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.readouts import Readout, ReadoutChoice
     from twinwl.isomorphism.values import Values
 
-__all__ = ["compare"]
-
 # Rounds are computed a few at a time, because most pairs of graphs differ early.
 _FIRST_ROUNDS = 3
 _MANY_ROUNDS = 50

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64, Int32
 
-__all__ = ["MOST_STEPS", "check_cost", "check_steps", "n_marks_of", "steps_of"]
-
 # Colours of pairs before and after a round, and prepared for either side of a triangle: eight words per pair.
 _BYTES_PER_PAIR = 64
 _STEPS_PER_SECOND = 3e8  # on one core, measured, where few rounds are needed

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.rooted import RootedBlock
     from twinwl.refinement.content_keys import KeyedMessages
 
-__all__ = ["degrees", "edges", "size"]
-
 
 def size(block: RootedBlock) -> Int64:
     """Return the number of nodes: the readout of STwin."""

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.hashing import Rounds
     from twinwl.isomorphism.readouts import ReadoutChoice
 
-__all__ = ["Deduplication", "deduplicate", "wl_groups"]
-
 # A stream is taken so many graphs at a time.
 _GRAPHS_PER_BLOCK = 2048
 

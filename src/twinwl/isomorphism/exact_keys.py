@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from twinwl.refinement.content_keys import KeyedMessages
     from twinwl.refinement.stable_keys import Classes
 
-__all__ = ["exact_keys"]
-
 # At most so many nodes are individualised one after the other, and so many steps are spent on a graph, before
 # igraph takes over. Both are compared with numbers that are the same for isomorphic graphs.
 _DEEPEST = 24

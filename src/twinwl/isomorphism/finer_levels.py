@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.isomorphism.deduplication import Deduplication
 
-__all__ = ["differing_groups"]
-
 
 def differing_groups(found: Deduplication, smiles: Sequence[str], atoms: AtomLevel) -> dict[AtomLevel, int]:
     """Count the groups whose molecules differ in what the chosen level leaves out, for each finer level.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.isomorphism.rooted import RootedBlock
 
-__all__ = ["Groups"]
-
 # Writings are kept up to about this many bytes, then forgotten: memory stays bounded, and the answer correct.
 _BYTES_KEPT = 1 << 28
 _MOST_ROUNDS = 8

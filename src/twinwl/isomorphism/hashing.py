@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.isomorphism.readouts import Readout, ReadoutChoice
 
-__all__ = ["Rounds", "graph_hash", "graph_hashes", "graph_keys"]
-
 Rounds = int | Literal["stable"] | None
 
 VERSION, VERSION_OF_ROUNDS = "twl2", "twl1"

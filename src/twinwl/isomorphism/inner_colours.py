@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.rooted import RootedBlock
     from twinwl.refinement.content_keys import KeyedMessages
 
-__all__ = ["n_distinct", "rooted_wl", "wl"]
-
 
 def wl(block: RootedBlock) -> UInt64:
     """Return the key of the stable 1-WL colours of each subgraph."""

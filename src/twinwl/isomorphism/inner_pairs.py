@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.rooted import RootedBlock
     from twinwl.refinement.content_keys import KeyedMessages
 
-__all__ = ["rooted_fwl2"]
-
 
 def rooted_fwl2(block: RootedBlock) -> UInt64:
     """Return the key of the stable colours of all pairs of nodes, the root marked.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int64, UInt64
 
-__all__ = ["absorbed", "absorbed_rows", "digest_keys", "hexadecimal", "row_keys"]
-
 # Digits of the square roots of 2 and 3: one salt for what comes in, one for the whole.
 _COMING = np.uint64(0x6A09E667F3BCC908)
 _WHOLE = np.uint64(0xBB67AE8584CAA73B)

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.rooted import RootedBlock, Subgraphs
     from twinwl.refinement.content_keys import KeyedMessages
 
-__all__ = ["marked_wl"]
-
 
 def marked_wl(block: RootedBlock, n_marks: int) -> UInt64:
     """Return the key of what some marks lead to in each subgraph, its root marked from the start.

@@ -18,17 +18,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Bool, Int32, UInt64
     from twinwl.refinement.content_keys import KeyedMessages
 
-__all__ = [
-    "Partitions",
-    "copied",
-    "largest_cell",
-    "marked",
-    "room_for",
-    "split_until_discrete",
-    "started",
-    "value",
-]
-
 _MARK = np.uint64(0x3C6EF372FE94F82B)  # digits of the square root of 5
 _FEW = 24  # so few nodes are sorted by insertion
 

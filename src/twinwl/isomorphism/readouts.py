@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = [
-    "READOUTS",
-    "Readout",
-    "ReadoutChoice",
-    "ReadoutError",
-    "ReadoutFunction",
-    "RoundReader",
-    "joint_keys",
-    "resolve",
-]
-
 ReadoutFunction: TypeAlias = Callable[[RootedSubgraph], Hashable]
 ReadoutChoice: TypeAlias = "str | ReadoutFunction | Sequence[str | ReadoutFunction]"
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
 
-__all__ = ["Neighbourhoods", "RootedBlock", "RootedSubgraph", "Subgraphs"]
-
 # A block of rooted subgraphs holds about this many nodes and arcs together: some tens of megabytes.
 _BLOCK_ENTRIES = 1 << 21
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.readouts import Readout
 
-__all__ = ["EVERY_RADIUS_UP_TO", "stable_folds"]
-
 EVERY_RADIUS_UP_TO = 256
 """Rooted subgraphs of larger graphs are followed to `RADIUS_BEYOND` only, so that the cost stays bounded."""
 RADIUS_BEYOND = 3

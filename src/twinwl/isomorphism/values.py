@@ -15,17 +15,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int64, UInt64
 
-__all__ = [
-    "UnstableValueError",
-    "Values",
-    "class_numbers",
-    "joined",
-    "readable",
-    "replaced",
-    "stable_keys",
-    "taken",
-]
-
 Values: TypeAlias = "Int64 | UInt64 | list[Hashable]"
 """One per node: a row of counts, a key of two words, or any hashable."""
 

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.labels import Label
 
-__all__ = ["Comparison", "Witness"]
-
 _NODES_SHOWN = 8
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from twinwl.learning.history import History
 
-__all__ = ["CALLBACKS", "Callbacks", "call_back"]
-
 Callbacks: TypeAlias = "Callable[[History], object] | Sequence[Callable[[History], object]] | None"
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.learning.task_outputs import Outputs
 
-__all__ = ["NeuralGraphClassifier"]
-
 
 class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator):
     """Base of the neural classifiers: trained on the cross-entropy.

@@ -19,8 +19,6 @@ from twinwl.refinement.round_kernels import Messages
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64
 
-__all__ = ["BatchLevels", "ColourLevels", "Level"]
-
 
 class Level(NamedTuple):
     """The rows of one level of a mini-batch.

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from twinwl.learning.optimiser import SparseAwareAdam
     from twinwl.learning.training import Examples
 
-__all__ = ["PartOfBatches", "data_parallel", "fit_network", "is_data_parallel"]
-
 _FILE = "state.pt"
 _MAX_WORKERS = 4096
 

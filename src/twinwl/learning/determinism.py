@@ -10,8 +10,6 @@ import torch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["seeded", "single_threaded"]
-
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:

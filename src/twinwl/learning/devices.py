@@ -12,8 +12,6 @@ from twinwl.errors import TwinWLError
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["DEVICES", "PRECISIONS", "as_tensor", "autocast", "device_of", "moved", "own_device", "single"]
-
 DEVICES = ("auto", "cpu", "cuda", "mps")
 PRECISIONS = ("float32", "mixed")
 

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from twinwl.learning.callbacks import Callbacks
     from twinwl.learning.history import History
 
-__all__ = ["NeuralGraphEstimator", "Reading", "split_rows"]
-
 
 class Reading(NamedTuple):
     """What a network's outputs about one graph mean.

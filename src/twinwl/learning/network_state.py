@@ -16,13 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "history_from_state",
-    "history_to_state",
-    "network_from_state",
-    "weights_to_state",
-]
-
 
 def history_to_state(history: History) -> dict[str, object]:
     """Return the curves as lists of numbers."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.learning.sparse import SparseRows
 
-__all__ = ["SparseAwareAdam"]
-
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
 # After this many steps without a gradient the first moment is below float32's precision of what it was.
 _FADED = 160

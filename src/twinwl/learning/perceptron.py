@@ -11,8 +11,6 @@ from twinwl.learning.sparse import SparseLinear
 if TYPE_CHECKING:
     from twinwl.learning.sparse import SparseRows
 
-__all__ = ["SparsePerceptron"]
-
 
 class SparsePerceptron(torch.nn.Module):
     """Input, one hidden layer of rectified units, classes.

@@ -10,8 +10,6 @@ from torch.nn import functional
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["PooledSumNorm"]
-
 
 class PooledSumNorm(torch.nn.BatchNorm1d):
     """Batch normalisation over graphs; a single graph, which has no spread, is scaled as at prediction."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int32, Int64, Ints
 
-__all__ = ["expanded", "pool", "weighted_sums"]
-
 
 def pool(rows: torch.Tensor, pool_ptr: Int64, pooled: Ints, counts: NDArray[Any]) -> torch.Tensor:
     """Return ``P @ rows`` for a matrix of counts (or other weights) in CSR form, shape (n_graphs, width).

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.learning.task_outputs import Outputs
 
-__all__ = ["NeuralGraphRegressor"]
-
 
 class NeuralGraphRegressor(PredictsIntervals, RegressorMixin, NeuralGraphEstimator):
     """Base of the neural regressors: trained on the mean squared error of standardised targets.

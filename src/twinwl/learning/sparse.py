@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int64
 
-__all__ = ["SparseExamples", "SparseLinear", "SparseRows"]
-
 
 class SparseRows(NamedTuple):
     """Some rows of a sparse matrix, in the arrays of CSR; indices within a row are distinct."""

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from twinwl.estimators.measurements import Measurements
     from twinwl.graphs.coercion import GraphsLike
 
-__all__ = ["Outputs", "TaskOutputs", "TaskTable"]
-
 Outputs = TypeVar("Outputs", "NDArray[np.float32]", torch.Tensor)
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64, Int64
 
-__all__ = ["Examples", "Held", "Part", "Settling", "Shuffling", "predict_logits", "rows_at_once", "train"]
-
 _ROWS_AT_ONCE = 1024
 
 

@@ -13,8 +13,6 @@ from twinwl.errors import TwinWLError, shown
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["check_same_shape", "check_same_targets", "network_of"]
-
 
 def check_same_shape(earlier: dict[str, object], now: dict[str, object], free: Collection[str]) -> None:
     """Refuse to go on if a parameter that is not about training has changed.

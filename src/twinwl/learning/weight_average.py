@@ -11,8 +11,6 @@ import torch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["WeightAverage", "weights_of"]
-
 Weights: TypeAlias = dict[str, torch.Tensor]
 
 

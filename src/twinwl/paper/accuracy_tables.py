@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from twinwl.paper.tables import PaperTable, TableRow
     from twinwl.report.results.cells import ResultCell, Results
 
-__all__ = [
-    "accuracy_table",
-    "by_method",
-    "closeness_table",
-    "leaks_table",
-    "runtime_table",
-    "significance_table",
-]
-
 _TWINS = {"stwin", "ntwin", "stwin-svc", "stwin-joint"}
 _ORDER = list(dict.fromkeys(row.method for table in TABLES.values() for row in table.rows))
 _NOT_RUN = AccuracyCell(text="not run")

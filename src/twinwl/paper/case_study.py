@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     _Unit = tuple[Row, Callable[[], dict[str, float]]]
 
-__all__ = ["CASE_GRAPHS", "CASE_METHODS", "CASE_SET", "cosine_of", "run_case_study"]
-
 CASE_SET = "Mutagenicity"
 CASE_GRAPHS = (208, 1103)
 """Counted from 1, as the paper does."""

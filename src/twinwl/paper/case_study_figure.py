@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.report.drawing.svg import Canvas
 
-__all__ = ["case_figure", "case_pictures", "strangers"]
-
 # The readme inside Mutagenicity's archive numbers its atoms and bonds so.
 _ATOMS = ("C", "O", "Cl", "H", "N", "F", "Br", "S", "P", "I", "Na", "K", "Li", "Ca")
 _CLASSES = {0: "mutagen", 1: "nonmutagen"}

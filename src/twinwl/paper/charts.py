@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from twinwl.paper.reported import Reported
     from twinwl.report.results.cells import ResultCell
 
-__all__ = ["cost_chart", "family", "growth_chart", "pairs_chart", "protocol_chart"]
-
 _WIDTH = 360.0
 _WIDE = 440.0  # a chart full of labels needs room
 _TICK = 12.0  # font size of ticks, as in charts.css

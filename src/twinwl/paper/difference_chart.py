@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from twinwl.paper.findings import TwinAgainstWL
 
-__all__ = ["DifferenceAxes", "difference_axes", "difference_chart"]
-
 _WIDTH = 440.0
 _TOP, _ROW, _BELOW = 52.0, 27.0, 50.0  # where rows begin, their height, and what an axis takes below them
 _LARGE = 12.0  # points; on one axis with such a difference the others would all lie on zero

@@ -16,8 +16,6 @@ from twinwl.report.drawing.svg import Canvas
 if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["round_pictures", "rounds_figure", "trees_figure"]
-
 # G1 is a ladder; G2 two triangles joined by an edge. In units of an edge.
 _PLACES = (
     [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)],

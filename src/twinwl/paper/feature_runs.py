@@ -21,18 +21,6 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.evaluation.store import Row
 
-__all__ = [
-    "CEILINGS",
-    "CEILING_READOUTS",
-    "KINDS",
-    "RUNTIME_SETS",
-    "RuntimeComparison",
-    "compare_runtimes",
-    "find_ceilings",
-    "separate_pairs",
-    "time_features",
-]
-
 KINDS = {"1-WL": "count", "STwin": "size", "STwin, joint counts": "joint"}
 """Features by the name of what they are."""
 

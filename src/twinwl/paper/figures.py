@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from twinwl.datasets.dataset import Dataset
 
-__all__ = ["architecture_figure", "write_figures"]
-
 _NODES = [(34.0, 176.0), (84.0, 140.0), (84.0, 212.0), (138.0, 176.0), (192.0, 176.0)]
 _EDGES = [(0, 1, 1), (0, 2, 1), (1, 3, 1), (2, 3, 1), (3, 4, 1)]
 _PAINTS = [FILLS[0], FILLS[1], FILLS[2], FILLS[3], FILLS[4]]

@@ -18,18 +18,6 @@ if TYPE_CHECKING:
     from twinwl.evaluation.significance import PairedComparison
     from twinwl.report.results.cells import ResultCell, Results
 
-__all__ = [
-    "PROTOCOL_SENTENCE",
-    "Closeness",
-    "TwinAgainstWL",
-    "closeness_to_paper",
-    "no_help",
-    "protocol_gap",
-    "protocol_rises",
-    "twins_against_wl",
-    "verdict",
-]
-
 PROTOCOL_SENTENCE = (
     "The columns differ in how configuration and epoch are chosen: in “fair” on a tenth of each training "
     "part, without the test fold; in “best-fold-epoch” by the accuracy on each test fold itself, so the "

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["MoleculePicture", "on_equal_canvases", "put_graph", "side_by_side"]
-
 _FILLS = {"C": "#dddddd", "H": "#f6f5f2", "N": "#77aadd", "O": "#ee8866", "S": "#eedd88", "F": "#99ddff"}
 _OTHER_FILL = "#bbcc33"
 _EDGE = 46.0

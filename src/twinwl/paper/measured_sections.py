@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from twinwl.report.results.blocks import Block
     from twinwl.report.results.cells import Results
 
-__all__ = [
-    "FEWEST_IN_A_CHART",
-    "case_section",
-    "growth_section",
-    "pairs_apart",
-    "pairs_drawing",
-    "runtime_section",
-]
-
 FEWEST_IN_A_CHART = 2
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CASE_COSINES", "RUNTIME_P_VALUE", "TABLE_1", "TABLE_2", "TABLE_3", "Reported"]
-
 
 class Reported(NamedTuple):
     """A reported mean and its standard deviation: per cent in tables 1 and 2, seconds in table 3."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from twinwl.evaluation.store import Row
     from twinwl.paper.tables import Cell
 
-__all__ = ["Outcome", "Settings", "Task", "run_tasks", "stored_rows", "tasks_of"]
-
 # Seconds of one fit for a thousand nodes of training graphs, to the nearest power of three or so: they order
 # the work before anything has been measured, and are forgotten as soon as the store knows better.
 _ROUGH_SECONDS = {

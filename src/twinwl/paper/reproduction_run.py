@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from twinwl.paper.reproduction import Settings
     from twinwl.paper.tables import Cell
 
-__all__ = ["ReproductionRun"]
-
 _TABLES = ("table1", "table2")
 _CEILING_SETS = [name for table in _TABLES for name in TABLES[table].datasets]
 _RESULTS = Path("results")

@@ -32,15 +32,6 @@ if TYPE_CHECKING:
     from twinwl.report.results.blocks import Block
     from twinwl.report.results.cells import ResultCell, Results
 
-__all__ = [
-    "accuracy_section",
-    "closeness_section",
-    "copies_section",
-    "cost_section",
-    "protocol_section",
-    "significance_section",
-]
-
 _READING_HELP = (
     "Mean ± standard deviation over the folds, in per cent; in parentheses the number of runs (folds × "
     "repeats). “fair” is the main figure; the protocols called optimistic, or marked *, choose by test "

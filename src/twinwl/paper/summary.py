@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from twinwl.report.results.cells import ResultCell, Results
 
-__all__ = ["Finding", "findings_of", "headline_table", "update_readme"]
-
 _METHODS = ("wl", "stwin", "wl-encoder", "ntwin", "wl-svc", "stwin-svc")
 _BEGIN, _END = "<!-- figures:start -->", "<!-- figures:end -->"
 _FEW = 4

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from twinwl.paper.reported import Reported
 
-__all__ = ["DEMO_PAIRS", "PAIRS", "TABLES", "TITLES", "Cell", "PaperTable", "TableRow", "cells_of"]
-
 
 class TableRow(NamedTuple):
     """A row of a table: what it is called, and the method of ours that stands for it."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.labels import Label
     from twinwl.refinement.round_kernels import Messages
 
-__all__ = ["Alphabet", "Round", "RoundTable", "item_dtype"]
-
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 FULL_HASH = (1 << 64) - 1

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
 
-__all__ = ["Colouring", "colour_round", "messages_of", "refine"]
-
 INITIALS = ("label", "degree")
 
 # Threads fill tables of their own for one block of nodes at a time, so memory does not grow with the batch.

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.labels import Label
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = ["KeyedMessages", "content_keys", "fold_keys", "keyed_messages", "label_keys", "node_keys"]
-
 # Digits of the golden ratio, e and pi: one salt for each place a key is used in.
 HEARD = np.uint64(0x9E3779B97F4A7C15)
 OWN = np.uint64(0xB7E151628AED2A6A)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from twinwl.refinement.cores import Core
     from twinwl.refinement.graph_arrays import Graph
 
-__all__ = ["sizes_of_core", "sizes_of_large_core"]
-
 _SAMPLED_ROOTS = 64
 # Rows of more nodes than this do not fit into the near cache, where a step of a search is cheaper than a row.
 _NEAR_NODES = 1 << 13

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int32
     from twinwl.refinement.graph_arrays import Graphs
 
-__all__ = ["Core", "is_core", "peeled", "spread", "whole"]
-
 # In graphs of up to this many nodes, or with less than one leaf in this many, removing leaves costs more than
 # keeping them.
 _FEW_NODES, _FEW_LEAVES = 256, 16

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.graph_arrays import Graphs
 
-__all__ = ["diameters"]
-
 _UNKNOWN = np.iinfo(np.int32).max
 
 

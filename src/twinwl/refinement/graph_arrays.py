@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Graph", "Graphs", "graph_between", "graphs_of", "union_of"]
-
 
 class Graphs(NamedTuple):
     """All graphs of a batch: which nodes and which arcs each of them has."""

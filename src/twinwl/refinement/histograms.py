@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int32, Int64, Ints
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["colour_histograms"]
-
 # Threads work on this many nodes each before their rows are put in order, so that apart from the result
 # memory does not grow with the batch.
 _NODES_PER_TURN = 1 << 17

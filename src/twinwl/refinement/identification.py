@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from twinwl.refinement.content_keys import KeyedMessages
     from twinwl.refinement.stable_keys import Classes
 
-__all__ = ["N_NOTES", "class_to_split"]
-
 # What is known of the relations of a class to another.
 _ALIKE, _SINGLES_ONE_OUT, _OTHER = 0, 1, 2
 # Columns of `notes`, one row per node of a graph. By class: the number of classes that it has other relations

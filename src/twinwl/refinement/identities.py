@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.graph_arrays import Graphs
 
-__all__ = ["LARGE", "rooted_sizes", "sizes_of_graphs", "sizes_of_large_graph"]
-
 LARGE = 1 << 12
 """A graph of this many nodes is cut into pieces and distributed over threads."""
 _WORD_BITS = 64

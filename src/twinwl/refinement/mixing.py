@@ -9,8 +9,6 @@ import numpy as np
 
 from twinwl.compilation.kernel import kernel
 
-__all__ = ["blended", "stirred"]
-
 # All arithmetic is on unsigned words: one plain int would turn it into floating point.
 _STIR = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)

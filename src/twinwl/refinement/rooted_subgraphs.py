@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64
     from twinwl.refinement.graph_arrays import Graph
 
-__all__ = ["RootedSubgraphs", "rooted_subgraphs"]
-
 
 class RootedSubgraphs(NamedTuple):
     """The disjoint union of rooted subgraphs, in CSR form.

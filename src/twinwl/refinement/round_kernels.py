@@ -22,8 +22,6 @@ from twinwl.refinement.mixing import stirred
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, Ints, UInt64
 
-__all__ = ["KeyFormat", "Messages", "Signatures", "Table", "enter_all", "look_up", "pair_keys", "pass_labels"]
-
 # All arithmetic on keys is on unsigned 64-bit words; a plain int literal would turn it into floats.
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)

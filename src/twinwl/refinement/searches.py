@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.refinement.graph_arrays import Graph
 
-__all__ = ["representatives", "search"]
-
 # The neighbour lists of this many nodes are prefetched before the first of them is read: cache misses then
 # overlap, which made searches of large graphs two to three times as fast.
 _AHEAD = 128

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.content_keys import KeyedMessages
 
-__all__ = ["CLASS", "KEY", "LENGTH", "NODE", "SIGNATURE", "Classes"]
-__all__ += ["classes_of", "individualise", "run_rounds", "settled", "sign_all", "stable_signatures"]
 
 # Columns of `words`, two words each: the key of a node's class, the sum of the keys it receives, its
 # signature.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from twinwl.refinement.cores import Core
     from twinwl.refinement.graph_arrays import Graph
 
-__all__ = ["TARGETS_PER_BLOCK", "WORDS", "Room", "pass_block", "pass_far_block", "popcount"]
-
 WORDS = 8
 TARGETS_PER_BLOCK = WORDS * 64
 _WORD_BITS = 64

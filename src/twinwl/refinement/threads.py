@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
 
 
-__all__ = ["STEPS_PER_PIECE", "available_threads", "balanced_ranges", "run_ranges"]
-
 # Below this many steps waking a thread costs more than it saves.
 _STEPS_WORTH_A_THREAD = 50_000
 # A step takes from under one to some thirty nanoseconds, so a piece takes half a second at most.

@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.verdict import Comparison
 
-__all__ = [
-    "batch_html",
-    "ceiling_html",
-    "comparison_html",
-    "evaluation_html",
-    "explanation_html",
-    "power_html",
-    "tree_html",
-]
-
 _GRAPHS_DRAWN = 8
 _LARGEST_DRAWN = 120  # maximum number of nodes of a readable drawing
 _TILE = 150

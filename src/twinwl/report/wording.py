@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["counted", "enumerated", "facts_of", "signed"]
-
 
 def counted(number: int, noun: str) -> str:
     """Return a number and a noun, in the plural if needed.

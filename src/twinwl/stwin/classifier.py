@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.readouts import ReadoutChoice
     from twinwl.learning.callbacks import Callbacks
 
-__all__ = ["STwinClassifier"]
-
 
 @savable
 class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):

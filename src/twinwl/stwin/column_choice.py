@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int32, Int64, Ints
     from twinwl.estimators.base import Constraints
 
-__all__ = ["COLUMN_PARAMETERS", "choose_columns", "fewest_graphs", "keep_columns", "most_frequent"]
-
 COLUMN_PARAMETERS: Constraints = {
     "min_df": (integer(1, MAX_ITEMS), FRACTION),
     "max_features": (integer(1, MAX_ITEMS), None),

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from twinwl.stwin.similarity import Similarity
     from twinwl.stwin.svc import TwinMachine
 
-__all__ = ["Sides", "explain_machine", "explanation_of", "node_shares"]
-
 
 def explanation_of(
     graph: GraphBatch,

@@ -34,17 +34,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.readouts import Readout, ReadoutChoice
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = [
-    "FEATURE_PARAMETERS",
-    "KINDS",
-    "STRIDE",
-    "Encoding",
-    "FeatureSpace",
-    "encode_in_full",
-    "pair_with_values",
-    "stwin_features",
-]
-
 KINDS = ("count", "size", "joint")
 
 # A pair is entered as a signature that hears one item, its value. With this stride every colour and every

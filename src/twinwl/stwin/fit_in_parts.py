@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from twinwl.stwin.network import STwinNetworkEstimator
     from twinwl.stwin.vectorizer import STwinVectorizer
 
-__all__ = ["GraphParts", "StoredExamples", "fit_in_parts"]
-
 MEMORY = 1 << 28
 """Bytes of features in memory at a time, unless told otherwise."""
 _COUNTS_AT_ONCE = 1 << 22

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.isomorphism.readouts import ReadoutChoice
 
-__all__ = ["TwinKernel"]
-
 
 @savable
 class TwinKernel(TransformerMixin, GraphEstimator):

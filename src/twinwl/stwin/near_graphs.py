@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int32, Int64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["NearGraphs", "NearPairs"]
-
 _QUERIES_AT_ONCE = 128
 _PAIRS_AT_ONCE = 1 << 18
 _TOLERANCE = 1e-9  # thresholds are rounded, counts are not

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.isomorphism.readouts import ReadoutChoice
 
-__all__ = ["STwinNetworkEstimator"]
-
 
 class STwinNetworkEstimator(NeuralGraphEstimator):
     """STwin features as the input of a perceptron with one hidden layer; its parameters, use and state.

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from twinwl.stwin.features import Encoding
     from twinwl.stwin.network import STwinNetworkEstimator
 
-__all__ = ["explain_decision"]
-
 
 def explain_decision(model: STwinNetworkEstimator, X: GraphsLike, n_columns: int) -> Explanation:
     """Explain a predicted class against the second most likely one, or a number."""

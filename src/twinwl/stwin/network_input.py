@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64, Int64, Ints
 
-__all__ = ["EXCESS_SCALE", "SCALINGS", "STEPS", "STEPS_LENGTH", "ColumnStatistics", "NetworkInput"]
-
 SCALINGS = ("twin", "none")
 
 # 1, 2, 3, 4, 6, 8, 12, 16, …: all that a graph with 2³¹ nodes can need.

@@ -24,16 +24,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.rooted import RootedSubgraph
     from twinwl.refinement.alphabet import Alphabet
 
-__all__ = [
-    "LARGEST_EXAMPLE",
-    "READOUT",
-    "Examples",
-    "ValueTable",
-    "numbered_values",
-    "readouts_of",
-    "visible_to_readouts",
-]
-
 LARGEST_EXAMPLE = 64  # nodes: what is larger cannot be read in a picture
 _DIGITS_SHOWN = 16
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.readouts import ReadoutChoice
     from twinwl.learning.callbacks import Callbacks
 
-__all__ = ["STwinRegressor"]
-
 
 @savable
 class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):

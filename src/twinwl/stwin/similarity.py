@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int32, Int64, Ints
     from twinwl.stwin.features import Encoding
 
-__all__ = [
-    "BASES",
-    "PairwiseSums",
-    "Similarity",
-    "own_sums",
-    "similarities_by_rounds",
-    "similarities_from_sums",
-]
-
 BASES = ("linear", "minmax", "intersection")
 
 # From about this share of rows on, a dense vector is faster than a list (measured on NCI1).

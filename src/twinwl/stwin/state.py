@@ -31,22 +31,6 @@ Machine = TypeVar("Machine", bound="TwinMachine")
 _INTEGERS = (np.int32, np.int64)
 _EXAMPLES_READ_AGAIN = 64
 
-__all__ = [
-    "alphabet_from_state",
-    "alphabet_to_state",
-    "columns_from_state",
-    "floats_from_state",
-    "machine_from_state",
-    "machine_to_state",
-    "matrix_from_state",
-    "matrix_to_state",
-    "n_graphs_from_state",
-    "space_from_state",
-    "space_to_state",
-    "tasks_from_state",
-    "tasks_to_state",
-]
-
 
 def space_to_state(space: FeatureSpace) -> dict[str, object]:
     """Return JSON values and arrays that `space_from_state` turns into the same space."""

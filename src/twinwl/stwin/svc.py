@@ -67,8 +67,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.readouts import ReadoutChoice
     from twinwl.stwin.features import Encoding
 
-__all__ = ["STwinSVC", "TwinMachine"]
-
 # At once: sums, their similarities, a part of a task or fold; and Nyström features, and their part.
 _MATRICES, _MATRICES_OF_LANDMARKS = 3, 5
 

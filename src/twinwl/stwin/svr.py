@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.readouts import ReadoutChoice
     from twinwl.stwin.features import FeatureSpace
 
-__all__ = ["STwinSVR"]
-
 
 @savable
 class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.readouts import ReadoutChoice
     from twinwl.stwin.features import Encoding
 
-__all__ = ["STwinVectorizer", "frozen_vectorizer", "warn_strange_graphs"]
-
 
 @savable
 class STwinVectorizer(TransformerMixin, GraphEstimator):

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from twinwl.refinement.alphabet import Alphabet
     from twinwl.stwin.features import FeatureSpace
 
-__all__ = ["ColumnCounts", "FeatureSettings", "Vocabulary", "column_keys", "frozen"]
-
 
 class FeatureSettings(TypedDict):
     """What decides about columns, as for `stwin_features`."""

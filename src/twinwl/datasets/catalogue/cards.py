@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["CARDS", "Card", "CardError", "ClassValue", "check_card", "measure"]
-
 ClassValue: TypeAlias = "int | float | str"
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     import requests
 
-__all__ = ["DownloadError", "download"]
-
 _ATTEMPTS = 4
 _PAUSE = 0.5  # seconds before the second attempt; doubled each time
 _TIMEOUT = (10, 60)  # seconds to connect, and between two pieces

@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = [
-    "check_known",
-    "is_known",
-    "known_names",
-    "load_collection",
-    "load_generated",
-    "read_collection",
-    "split_options",
-]
-
 _IN_PAIRS = {"EXP", "CEXP"}
 
 

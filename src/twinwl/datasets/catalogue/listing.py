@@ -14,8 +14,6 @@ from twinwl.errors import TwinWLError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Entry", "catalogue", "entry_of"]
-
 
 class Entry(NamedTuple):
     """One line of the catalogue.

@@ -9,8 +9,6 @@ from pathlib import Path
 from twinwl.errors import TwinWLError
 from twinwl.files.cache import cache_folder
 
-__all__ = ["data_folders", "downloads_folder", "find", "names_at_hand"]
-
 _EXP_NAMES = {"EXP", "CEXP"}
 
 

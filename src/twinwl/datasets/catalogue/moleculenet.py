@@ -11,8 +11,6 @@ from twinwl.errors import TwinWLError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["MOLECULE_SETS", "MoleculeSet", "find_molecules"]
-
 _ARCHIVES = ("moleculenet_csv.zip", "moleculenet_regression_csv.zip")
 
 

@@ -16,8 +16,6 @@ from twinwl.files.cache import file_digest
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["check_tu_zip", "downloaded_tu", "is_intact", "set_aside"]
-
 _REQUIRED = ("A", "graph_indicator", "graph_labels")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["TU_NAMES", "tu_url"]
-
 _URL = "https://www.chrsmrrs.com/graphkerneldatasets/{name}.zip"
 
 _MOLECULES = """

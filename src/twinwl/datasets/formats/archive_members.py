@@ -15,8 +15,6 @@ from twinwl.errors import TwinWLError
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["ArchiveMembers"]
-
 _BROKEN = (
     zipfile.BadZipFile,
     zlib.error,

@@ -18,8 +18,6 @@ from twinwl.graphs.batch import GraphBatch
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["BREC_PARTS", "BrecPart", "brec_pairs", "find_brec", "holds_brec"]
-
 
 class BrecPart(NamedTuple):
     """A category of BREC: its file, its number of pairs, and the category of the paper it belongs to."""

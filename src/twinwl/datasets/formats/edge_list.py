@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["HEADINGS", "parse_edge_list", "read_edge_list"]
-
 _SEPARATORS = re.compile(r"[\s,;]+")
 HEADINGS = {("source", "target"), ("from", "to"), ("src", "dst")}
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["looks_like_exp", "read_exp_text"]
-
 _REMEDY = "get the file again"
 _HEAD = 2  # numbers before the neighbours: label and degree
 

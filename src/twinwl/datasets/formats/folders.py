@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container
     from pathlib import Path
 
-__all__ = ["TABLE", "graph_files", "read_folder"]
-
 TABLE = "labels.csv"
 
 

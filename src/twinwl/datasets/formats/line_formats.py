@@ -11,8 +11,6 @@ from twinwl.datasets.rows import Row
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["line_rows"]
-
 _HEADER = re.compile(r"^>>(?:graph6|sparse6|digraph6)<<")
 
 

@@ -17,8 +17,6 @@ from twinwl.graphs.batch import GraphBatch
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["read_gml", "read_graphml"]
-
 
 def read_graphml(path: Path, node_label: str | None = None, edge_label: str | None = None) -> GraphBatch:
     """Read the graphs of a GraphML file.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["parse_node_link", "read_node_link"]
-
 _SHAPE = 'a graph is an object {"nodes": [{"id": …}, …], "links" or "edges": [{"source": …, "target": …}, …]}'
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["float_table", "integer_table"]
-
 _BAD, _BLANK, _RAGGED, _LONG = 1, 2, 3, 4
 _MAX_DIGITS = 18  # more may not fit 64 bits
 _NEWLINE, _COMMA, _MINUS, _ZERO, _NINE = 10, 44, 45, 48, 57

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from rdkit import Chem
 
-__all__ = ["END", "all_properties", "properties_in", "properties_of", "property_names"]
-__all__ += ["record_rows", "sdf_rows"]
 
 END = "$$$$"
 """What the line after each record starts with."""

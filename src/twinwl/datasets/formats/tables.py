@@ -19,9 +19,6 @@ from twinwl.files.tables import plain_cell
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["Columns", "Table", "Targets", "all_cells", "choose_columns", "csv_table", "frame_table"]
-__all__ += ["in_memory", "named_targets", "obvious_target", "one_or_several", "parquet_table"]
-__all__ += ["smiles_column_of", "table_rows"]
 
 Targets = Literal["needed", "obvious", "given", "none"]
 """Fail without a target, take one where no choice is to be made, only where its column is named, or never.

@@ -15,8 +15,6 @@ from twinwl.errors import GraphInputError, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["STDIN", "bounded", "check_ratio", "decode", "numbered_lines", "open_file", "read_bytes"]
-__all__ += ["text_lines"]
 
 STDIN = "-"
 MAX_BYTES = 2**29  # formats that are parsed as a whole are refused beyond this

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["TUCollection", "read_tu"]
-
 
 class TUCollection(NamedTuple):
     """A data set in TU format.

@@ -14,8 +14,6 @@ from twinwl.graphs.weights import WEIGHT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["warn_unread"]
-
 # What only tells nodes and edges apart; weights have a warning of their own.
 _NO_LABELS = {"node": {"id"}, "edge": {"id", "key", "source", "target", WEIGHT}}
 _MOST_LISTED = 6

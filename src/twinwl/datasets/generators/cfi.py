@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int64
 
-__all__ = ["CFI_BASES", "cfi", "cfi_pair"]
-
 _MOST_NODES = 1_000_000
 _LEAST_DEGREE = 2
 

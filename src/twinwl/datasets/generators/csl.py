@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["circular_skip_links", "csl"]
-
 N_NODES = 41
 SKIPS = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["GENERATED", "Generated", "check_generator_options", "generate"]
-
 _FAMILIES = {"16-6-2-2": 2, "25-12-5-6": 15, "28-12-6-4": 4}  # graphs with these parameters
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int64
 
-__all__ = ["permuted_copies"]
-
 
 def permuted_copies(
     edge_lists: Sequence[Int64], n_copies: int, random_state: int

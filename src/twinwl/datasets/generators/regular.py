@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["regular_graphs"]
-
 # graph6, as nauty's ``geng -c -d4 -D4 10`` lists them.
 _GRAPHS = r"""
     I?BvUqw]? I?betpw\? I?bejpwm? I?bc~`w]? I?ba~`wm? I?`rnRWm? I?rFf_{N? I?rDtps\? I?rDrqs\? I?qff`[N?

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int64
 
-__all__ = ["FAMILIES", "strongly_regular", "strongly_regular_family"]
-
 # The two Latin squares of order 5 that no exchange of rows, columns and symbols turns into each other.
 _LATIN_SQUARES = (
     ("01234", "12340", "23401", "34012", "40123"),

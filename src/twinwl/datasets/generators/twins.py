@@ -25,8 +25,6 @@ from twinwl.graphs.batch import GraphBatch
 if TYPE_CHECKING:
     from twinwl.arrays import Int64
 
-__all__ = ["twins"]
-
 _ARMS = [(2, 6), (6, 7), (7, 3), (4, 8), (8, 9), (9, 5), (0, 1), (0, 2), (1, 5)]
 _DECALIN = [*_ARMS, (1, 3), (0, 4)]
 _BICYCLOPENTYL = [*_ARMS, (0, 3), (1, 4)]

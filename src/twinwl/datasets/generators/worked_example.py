@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["worked_example"]
-
 # Figure 2 counts nodes from 1. G1 is a ladder of three rungs, G2 two triangles joined by an edge.
 _EDGES_FROM_1 = (
     ((1, 2), (1, 3), (2, 4), (3, 4), (3, 5), (4, 6), (5, 6)),

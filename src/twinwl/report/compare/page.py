@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.verdict import Comparison
     from twinwl.report.compare.rounds import Round
 
-__all__ = ["compare_page"]
-
 
 def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter: int | None = None) -> str:
     """Return the page of two graphs as HTML.

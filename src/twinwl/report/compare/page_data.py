@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from twinwl.report.compare.rounds import ColourRow, Round
     from twinwl.report.drawing.graph_drawing import Drawing
 
-__all__ = ["LARGEST_DRAWN", "page_data", "script_safe_json", "shown_label", "side_of_page"]
-
 LARGEST_DRAWN = 400
 _MOST_ROWS = 400
 _ROWS_AT_A_GLANCE = 10

@@ -16,15 +16,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = [
-    "ColourRow",
-    "Round",
-    "first_wl_difference",
-    "rounds_of_pair",
-    "rounds_to_show",
-    "slots_of_colours",
-]
-
 _MOST_ROUNDS = 12
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.verdict import Comparison, Witness
     from twinwl.report.compare.rounds import ColourRow, Round
 
-__all__ = ["Verdict", "caption", "verdict_of"]
-
 _MOST_LISTED = 4
 
 

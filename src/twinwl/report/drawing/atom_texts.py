@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["AtomText", "atom_texts"]
-
 _SIDES = {"right": (1, 0), "left": (-1, 0), "below": (0, 1), "above": (0, -1)}
 _CORNERS = [(1, -1), (-1, -1), (1, 1), (-1, 1)]
 

@@ -12,18 +12,6 @@ if TYPE_CHECKING:
 
     from twinwl.report.drawing.svg import Canvas
 
-__all__ = [
-    "Frame",
-    "Point",
-    "frame_of",
-    "labelled_points",
-    "log_axis",
-    "seconds_text",
-    "widest_label",
-    "x_axis",
-    "y_axis",
-]
-
 _LABEL = 12.5  # font size of labels, as in charts.css
 _BESIDE, _FARTHER = (9,), (18, 30, 44, 60, 78)  # how far a label may be from its point
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["example_graphs", "save_figure", "title_of"]
-
 _FORMATS = (".png", ".svg", ".pdf")
 _INCHES = 3.6
 _EASY_TO_DRAW = 60  # maximum number of nodes of a readable drawing

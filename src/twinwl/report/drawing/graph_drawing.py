@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["Drawing", "Stroke", "draw", "on_one_canvas"]
-
 RADIUS = 16.0
 _EDGE = 56.0  # length of an edge, in the units of the canvas
 _MARGIN = 34.0

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["spring_positions"]
-
 _GAP = 1.1  # between components, in edge lengths
 _ASPECT = 1.35  # width to height of the packed whole
 _ANGLES = np.linspace(0.0, np.pi / 2, 90, endpoint=False)

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rdkit import Chem
 
-__all__ = ["Molecule", "lay_out_molecule", "read_molecule"]
-
 _KINDS = {
     "SINGLE": "single",
     "DOUBLE": "double",

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["FILLS", "Paint", "paint"]
-
 FILLS = (
     "#77aadd",  # blue
     "#ee8866",  # orange

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Canvas", "linear_ticks", "log_ticks", "sheet", "standalone", "text_width"]
-
 _TEMPLATES = files("twinwl.report") / "templates"
 _STYLES = ("theme.css", "figures.css", "charts.css")
 _MARGIN = 22.0

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["text_drawing"]
-
 _BLANK = 0x2800  # the Braille character without a dot
 # The bit of each of the 4 × 2 dots of a Braille character.
 _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])

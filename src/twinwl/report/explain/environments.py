@@ -10,8 +10,6 @@ from twinwl.report.drawing.molecule_layout import read_molecule
 if TYPE_CHECKING:
     from rdkit import Chem
 
-__all__ = ["Environment", "environment_of"]
-
 _BONDS = {"SINGLE": "-", "DOUBLE": "=", "TRIPLE": "#", "AROMATIC": ":"}
 
 

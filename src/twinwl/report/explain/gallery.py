@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from twinwl.report.explain.page_data import ShownColumn, ShownNode
     from twinwl.report.explain.patterns import ExplainedGraphs, Pattern
 
-__all__ = ["Answers", "gallery_page"]
-
 _TWO_CLASSES = 2
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from twinwl.refinement.alphabet import Alphabet
     from twinwl.report.explain.page_data import ShownNode
 
-__all__ = ["STYLES", "drawn_for_the_eye", "explain_page", "explain_template"]
-
 STYLES = ("compare.css", "explain.css")
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from twinwl.report.drawing.graph_drawing import Drawing
     from twinwl.report.explain.environments import Environment
 
-__all__ = ["ShownColumn", "ShownNode", "columns_shown", "drawing_of", "nodes_shown", "percent", "signed"]
-
 STRONGEST = 0.86  # of the full colour, so that letters on a disc stay readable
 _FRAME = (264.0, 188.0)  # smallest frame around the neighbourhood of a column
 _AROUND = 30.0

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from twinwl.estimators.explanation import ColumnShare, Explanation
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["ExplainedGraphs", "Occurrence", "Pattern", "classes_named", "explain_all", "side_of"]
-
 
 class Occurrence(NamedTuple):
     """A pattern in one graph."""

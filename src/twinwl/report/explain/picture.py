@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from twinwl.report.drawing.graph_drawing import Drawing
     from twinwl.report.explain.page_data import ShownNode
 
-__all__ = ["draw_explanation"]
-
 _FOR, _AGAINST, _NOTHING = "#d4502e", "#2b73b8", "#f4f2ec"
 _INK, _SOFT, _FAINT, _EDGE = "#1d2026", "#5b616e", "#8b909b", "#9aa0ab"
 _HALO, _DISC, _KNOCK_OUT = 21.0, 16.0, 12.0

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from twinwl.evaluation.audit_scores import PartScores
     from twinwl.report.results.blocks import Block
 
-__all__ = ["audit_page"]
-
 _ROWS_SHOWN = 40
 _PAIRS_DRAWN = 12
 _LARGEST_DRAWN = 80  # nodes

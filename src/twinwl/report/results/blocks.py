@@ -8,20 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from twinwl.report.drawing.svg import Canvas
 
-__all__ = [
-    "AccuracyCell",
-    "AccuracyGroup",
-    "AccuracyLine",
-    "AccuracyTable",
-    "Block",
-    "Bullets",
-    "Drawings",
-    "Page",
-    "Paragraph",
-    "PlainTable",
-    "Section",
-]
-
 
 @dataclass(frozen=True)
 class Paragraph:

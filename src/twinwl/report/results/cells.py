@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from twinwl.evaluation.protocols import Summary
     from twinwl.evaluation.store import Row
 
-__all__ = ["ResultCell", "Results", "result_cell"]
-
 _GRIDS = ("paper", "compact", None)  # of equally complete ones the first is shown
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from twinwl.report.results.blocks import Page
 
-__all__ = ["results_html", "write_results"]
-
 _PICTURES = "figures"
 _COLUMNS = {"small": 3, "medium": 2, "wide": 1}
 _STYLES = ("theme.css", "report.css", "figures.css", "charts.css")

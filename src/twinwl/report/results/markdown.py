@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from twinwl.report.results.blocks import AccuracyCell, Block, Page
 
-__all__ = ["markdown_list", "results_markdown"]
-
 _WIDTH = 110
 
 

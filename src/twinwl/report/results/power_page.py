@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from twinwl.evaluation.power import Power
     from twinwl.report.results.blocks import Block
 
-__all__ = ["power_page"]
-
 _WIDTH, _MARGIN = 620.0, 130.0
 _ROWS_SHOWN = 40
 _PAIRS_SHOWN = 8
