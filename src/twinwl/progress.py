@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Self
 
     from rich.progress import ProgressColumn
 

@@ -16,7 +16,7 @@ from twinwl.arguments import FLAG, NAME, checked, integer
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.estimators.base import NotFittedTwinError
 from twinwl.graphs.batch import GraphBatch
-from twinwl.isomorphism.readouts import RoundReader, resolve
+from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, resolve
 from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from torch_geometric.transforms import BaseTransform
 
     from twinwl.arrays import Int64
-    from twinwl.isomorphism.readouts import ReadoutChoice
     from twinwl.learning.lifted_model import LiftedModel
     from twinwl.refinement.alphabet import Alphabet
 else:

@@ -10,7 +10,7 @@ from twinwl.cli.model_files import answers_from, answers_of, predicts_classes
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, nearest
 from twinwl.estimators.multitask import Answered
-from twinwl.evaluation.methods import resolve
+from twinwl.evaluation.methods import Config, resolve
 from twinwl.evaluation.metrics import Answers, check_metrics, figures, measure, names_for, scorer_for
 from twinwl.evaluation.task_metrics import mean_scores
 from twinwl.progress import ProgressBar
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64
-    from twinwl.evaluation.methods import Config
     from twinwl.evaluation.tasks import Task
 
 _PLURAL = {"classification": "classes", "regression": "targets"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from hashlib import blake2b
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING
 
 import numba
@@ -12,7 +12,6 @@ import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import FunctionType
 
 _TOOLS = (sys.version, numba.__version__, np.__version__)
 _CONSTANTS = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type(None))

@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twinwl.corpus.edge_columns import edge_columns_of
-from twinwl.corpus.jobs import Job, Task
+from twinwl.corpus.jobs import Job, Running, Task
 from twinwl.corpus.parsing import shard_of
-from twinwl.corpus.pieces import find_sources, header_of, is_packed, parquet_file, pieces_of, unpacked
+from twinwl.corpus.pieces import (
+    Piece,
+    Source,
+    find_sources,
+    header_of,
+    is_packed,
+    parquet_file,
+    pieces_of,
+    unpacked,
+)
 from twinwl.corpus.shards import OWN_COLUMNS, arrow, types_of, vocabularies_of, write_shard
 from twinwl.datasets.formats.tables import choose_columns, smiles_column_of
 from twinwl.datasets.formats.text_files import open_file
@@ -21,9 +30,6 @@ from twinwl.graphs.from_graph6 import from_graph6
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from twinwl.corpus.jobs import Running
-    from twinwl.corpus.pieces import Piece, Source
 
 
 def build_corpus(

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twinwl.corpus.building import columns_of
-from twinwl.corpus.jobs import Job
-from twinwl.corpus.key_groups import group_keys, learnt_by, parts_of, task_of
+from twinwl.corpus.jobs import Job, Running
+from twinwl.corpus.key_groups import Part, group_keys, learnt_by, parts_of, task_of
 from twinwl.corpus.shards import arrow, digest_of, keys_in, read_shard, write_shard
 from twinwl.errors import TwinWLError
 from twinwl.files.atomic import errors_of_writing
@@ -16,8 +16,6 @@ from twinwl.files.atomic import errors_of_writing
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from twinwl.corpus.jobs import Running
-    from twinwl.corpus.key_groups import Part
 
 COPIES = "n_copies"
 

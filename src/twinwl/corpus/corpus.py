@@ -23,9 +23,9 @@ from twinwl.arguments import (
     one_of,
 )
 from twinwl.corpus.building import build_corpus
-from twinwl.corpus.comparing import dedup_corpus, overlap_of
+from twinwl.corpus.comparing import Overlap, dedup_corpus, overlap_of
 from twinwl.corpus.jobs import Job, Running, read_manifest
-from twinwl.corpus.key_groups import parts_of, task_of
+from twinwl.corpus.key_groups import Part, parts_of, task_of
 from twinwl.corpus.shards import arrow, digest_of, graphs_in, read_shard, write_shard
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.kinds import ROW_KINDS
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from twinwl.arrays import Int64
-    from twinwl.corpus.comparing import Overlap
-    from twinwl.corpus.key_groups import Part
     from twinwl.graphs.batch import GraphBatch
     from twinwl.stwin.vectorizer import STwinVectorizer
 

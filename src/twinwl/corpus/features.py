@@ -16,10 +16,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from twinwl.corpus.jobs import VOCABULARY, Job, Task
+from twinwl.corpus.jobs import VOCABULARY, Job, Running, Task
 from twinwl.corpus.key_groups import (
     BYTES_OF_PROCESS,
     BYTES_PER_ENTRY,
+    Part,
     parts_of,
     ranges_of,
     save_array,
@@ -30,20 +31,16 @@ from twinwl.corpus.shards import OWN_COLUMNS, arrow, digest_of, graphs_in, lists
 from twinwl.errors import TwinWLError
 from twinwl.files.atomic import errors_of_writing
 from twinwl.files.model_files import load, save
-from twinwl.graphs.batch import concatenate
+from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.stwin.column_choice import keep_columns
 from twinwl.stwin.features import stwin_features
 from twinwl.stwin.vectorizer import STwinVectorizer, frozen_vectorizer
-from twinwl.stwin.vocabulary import ColumnCounts, frozen
+from twinwl.stwin.vocabulary import ColumnCounts, FeatureSettings, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from twinwl.arrays import Int64, UInt64
-    from twinwl.corpus.jobs import Running
-    from twinwl.corpus.key_groups import Part
-    from twinwl.graphs.batch import GraphBatch
-    from twinwl.stwin.vocabulary import FeatureSettings
 
 
 def features_of(

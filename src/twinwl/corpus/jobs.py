@@ -13,10 +13,10 @@ import shutil
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from twinwl.arguments import NAME, Constraint, checked, integer
-from twinwl.engines.engine import engine_of
+from twinwl.engines.engine import Engine, engine_of
 from twinwl.errors import GraphInputError, TwinWLError, gist, held_warnings, shown, warn_caller
 from twinwl.files.atomic import errors_of_writing, written
 from twinwl.progress import ProgressBar
@@ -24,9 +24,7 @@ from twinwl.progress import ProgressBar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
-    from typing import Self
 
-    from twinwl.engines.engine import Engine
 
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
 FORMAT = "twinwl corpus 1"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.corpus.jobs import Task
+from twinwl.corpus.jobs import Job, Task
 from twinwl.corpus.shards import OWN_COLUMNS, check_keys, digest_of, keys_in, read_shard
 from twinwl.errors import GraphInputError
 from twinwl.files.atomic import written
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from twinwl.arrays import Int64, UInt64
-    from twinwl.corpus.jobs import Job
 
 
 BYTES_PER_ENTRY = 200  # of a range: the arrays of an entry, a copy in order, and what sorting needs

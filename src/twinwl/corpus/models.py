@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.corpus.jobs import Job
-from twinwl.corpus.key_groups import parts_of, task_of
+from twinwl.corpus.jobs import Job, Running
+from twinwl.corpus.key_groups import Part, parts_of, task_of
 from twinwl.corpus.shards import OWN_COLUMNS, arrow, digest_of, graphs_in, keys_in, read_shard, write_shard
 from twinwl.errors import TwinWLError, nearest, shown, warn_caller
 from twinwl.estimators.base import one_seed
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Bool, Int64
-    from twinwl.corpus.jobs import Running
-    from twinwl.corpus.key_groups import Part
     from twinwl.graphs.batch import GraphBatch
 
 _WHOLE = 2.0**53  # up to here every whole number is a float

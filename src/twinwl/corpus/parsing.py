@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from twinwl.corpus.edge_columns import read_edges
-from twinwl.corpus.pieces import parquet_file
+from twinwl.corpus.pieces import Piece, Source, parquet_file
 from twinwl.corpus.shards import arrow, graph_table
 from twinwl.datasets.formats.sdf import properties_in, record_rows
 from twinwl.datasets.formats.tables import csv_table
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from twinwl.arrays import Int64
-    from twinwl.corpus.pieces import Piece, Source
 
 _NO_ASCII = 128
 _BATCH = 1 << 13

@@ -30,7 +30,7 @@ from twinwl.files.atomic import written
 from twinwl.files.json_values import from_json, to_json
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.building import build
-from twinwl.graphs.labels import Coded
+from twinwl.graphs.labels import Coded, Label
 from twinwl.graphs.selection import pointer
 from twinwl.isomorphism.exact_keys import exact_keys
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from twinwl.arrays import Int32, Int64, UInt64
-    from twinwl.graphs.labels import Label
 
 
 KEYS = ("key_high", "key_low")

@@ -21,19 +21,16 @@ from twinwl.arguments import (
     is_a,
     items,
 )
-from twinwl.datasets.catalogue.cards import measure
+from twinwl.datasets.catalogue.cards import Card, measure
 from twinwl.errors import LabelError, TwinWLError
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.coercion import as_batch
-from twinwl.graphs.labels import Coded, encode_labels, label_token
+from twinwl.graphs.coercion import GraphsLike, as_batch
+from twinwl.graphs.labels import Coded, Label, encode_labels, label_token
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Int32, Int64
-    from twinwl.datasets.catalogue.cards import Card
-    from twinwl.graphs.coercion import GraphsLike
-    from twinwl.graphs.labels import Label
 
 
 class RowError(NamedTuple):

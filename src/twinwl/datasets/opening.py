@@ -43,13 +43,12 @@ from twinwl.datasets.kinds import FOLDER_KINDS, KINDS, NAME, ROW_KINDS, Place, k
 from twinwl.datasets.parse_cache import parsed
 from twinwl.datasets.rows import Row, Rows, read_rows, usable_targets
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, shown
-from twinwl.graphs.atom_labels import ATOMS
+from twinwl.graphs.atom_labels import ATOMS, AtomLevel
 from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
 
 

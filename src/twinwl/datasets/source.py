@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from twinwl.arguments import is_a
 from twinwl.datasets.catalogue.known import is_known, known_names
 from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.formats.tables import all_cells, frame_table
+from twinwl.datasets.formats.tables import Targets, all_cells, frame_table
 from twinwl.datasets.kinds import ROW_KINDS, Place, place_of
 from twinwl.datasets.opening import (
     Reading,
@@ -33,7 +33,6 @@ from twinwl.errors import GraphInputError, TwinWLError, nearest, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from twinwl.datasets.formats.tables import Targets
 
 __all__ = [
     "Reading",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import traceback
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 import cloudpickle
 
@@ -19,7 +19,6 @@ from twinwl.errors import TwinWLError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
-    from typing import Self
 
 ENGINES = ("local", "ray")
 RETRIES = 3

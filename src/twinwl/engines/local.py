@@ -13,7 +13,7 @@ import signal
 import threading
 from collections import deque
 from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar, cast
 
 import cloudpickle
 from joblib.externals.loky.backend import get_context
@@ -24,7 +24,6 @@ from twinwl.refinement.threads import available_threads
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import FrameType, TracebackType
-    from typing import Self
 
 _SECONDS_TO_STOP = 5.0
 _THREADS = ("TWINWL", "NUMBA", "OMP", "OPENBLAS", "MKL")

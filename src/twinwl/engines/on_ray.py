@@ -6,7 +6,7 @@ import contextlib
 import logging
 import os
 import socket
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import cloudpickle
 
@@ -17,7 +17,6 @@ from twinwl.refinement.threads import available_threads
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
-    from typing import Self
 
 _SECONDS_TO_CONNECT = 5.0
 _SECONDS_TO_STOP = 5.0

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import functools
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
-from twinwl.arguments import checked, is_a
+from twinwl.arguments import Constraint, checked, is_a
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.coercion import as_batch
+from twinwl.graphs.coercion import GraphsLike, as_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Self
 
     from numpy.typing import NDArray
 
-    from twinwl.arguments import Constraint
-    from twinwl.graphs.coercion import GraphsLike
 
 Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
 RandomState: TypeAlias = "int | np.random.RandomState | np.random.Generator | None"

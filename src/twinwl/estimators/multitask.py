@@ -6,7 +6,7 @@ import copy
 import functools
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from twinwl.estimators.targets import sample_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Self
 
     from numpy.typing import NDArray
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from sklearn.base import TransformerMixin
 
 from twinwl.arguments import JOBS
-from twinwl.estimators.base import GraphEstimator
-from twinwl.graphs.atom_labels import ATOMS
+from twinwl.estimators.base import Constraints, GraphEstimator
+from twinwl.graphs.atom_labels import ATOMS, AtomLevel
 from twinwl.graphs.from_smiles import from_smiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Self
 
-    from twinwl.estimators.base import Constraints
-    from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
 
 

@@ -16,13 +16,12 @@ from twinwl.arguments import MAX_ITEMS, checked, integer, number, one_or_more
 from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.smo import Problem, optimise
-from twinwl.estimators.targets import predicted_codes
+from twinwl.estimators.targets import Targets, predicted_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from twinwl.arrays import Float32, Float64, Int64
-    from twinwl.estimators.targets import Targets
 
 PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the optimisation does not finish
 INNER_FOLDS = integer(2, MAX_ITEMS)

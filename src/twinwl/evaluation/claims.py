@@ -15,7 +15,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self
 
-from twinwl.evaluation.store import row_key
+from twinwl.evaluation.store import ResultStore, Row, row_key
 
 if sys.platform != "win32":
     import fcntl
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from twinwl.evaluation.store import ResultStore, Row
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 

@@ -22,12 +22,12 @@ from twinwl.errors import TwinWLError, held_warnings, shown, warn_caller
 from twinwl.evaluation.claims import Claims, SharedWork
 from twinwl.evaluation.fold_run import Asked, Unit, run_fold
 from twinwl.evaluation.leaks import copies_of
-from twinwl.evaluation.methods import Method, resolve
+from twinwl.evaluation.methods import Config, Grid, Method, resolve
 from twinwl.evaluation.metrics import check_metrics, known_metrics, names_for, scorer_for
 from twinwl.evaluation.protocols import check_protocol
 from twinwl.evaluation.result import Evaluation
-from twinwl.evaluation.splits import groups_of, is_column, read_column, split_of
-from twinwl.evaluation.store import ResultStore, key_of, row_key
+from twinwl.evaluation.splits import Split, groups_of, is_column, read_column, split_of
+from twinwl.evaluation.store import ResultStore, Row, key_of, row_key
 from twinwl.evaluation.tasks import TASKS, Task, suits, task_of
 from twinwl.progress import ProgressBar
 
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from twinwl.arrays import Int64
-    from twinwl.evaluation.methods import Config, Grid
-    from twinwl.evaluation.splits import Split
-    from twinwl.evaluation.store import Row
 
 
 def evaluate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -16,8 +16,6 @@ from twinwl.errors import MissingExtraError, TwinWLError, import_name, nearest, 
 from twinwl.evaluation.tasks import TASKS, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sklearn.base import BaseEstimator
 
 Config: TypeAlias = "dict[str, object]"

@@ -16,7 +16,7 @@ import numpy as np
 from twinwl.arguments import attribute_of, is_a
 from twinwl.errors import TwinWLError, import_extra, import_name, shown
 from twinwl.evaluation.graph_values import Judgement, Value, as_value, judge
-from twinwl.graphs.batch import concatenate
+from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.relabelling import relabelled
 from twinwl.isomorphism.comparison import compare
 from twinwl.isomorphism.hashing import graph_keys
@@ -26,7 +26,6 @@ from twinwl.isomorphism.stable_hash import EVERY_RADIUS_UP_TO
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from twinwl.graphs.batch import GraphBatch
 
 TAKES = ("batch", "networkx", "pyg")
 

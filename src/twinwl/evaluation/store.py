@@ -13,13 +13,12 @@ import json
 import numbers
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import IO, TYPE_CHECKING, TypedDict, cast
 
 from twinwl.errors import TwinWLError, warn_caller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import IO
 
     from twinwl.datasets.dataset import Dataset
 

@@ -11,8 +11,8 @@ from twinwl.arguments import is_a, items
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.constructors import Constructors
 from twinwl.graphs.exporters import Exporters
-from twinwl.graphs.node_features import labels_with_features
-from twinwl.graphs.selection import graph_indices, join, select, select_one
+from twinwl.graphs.node_features import Bins, labels_with_features
+from twinwl.graphs.selection import Key, graph_indices, join, select, select_one
 from twinwl.graphs.validation import ARRAYS, validate
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from twinwl.graphs.labels import Label
-    from twinwl.graphs.node_features import Bins
-    from twinwl.graphs.selection import Key
 
 UNLABELLED: tuple[Label, ...] = (None,)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.graphs.labels import label_token
+from twinwl.graphs.labels import Label, label_token
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int32, Int64, Ints
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.graphs.labels import Label
     from twinwl.isomorphism.rooted import RootedBlock
 
 

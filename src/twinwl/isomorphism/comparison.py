@@ -10,11 +10,11 @@ import numpy as np
 
 from twinwl.arguments import ROUNDS, checked
 from twinwl.errors import TwinWLError
-from twinwl.graphs.batch import concatenate
+from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.coercion import one_graph
 from twinwl.graphs.node_features import labels_only
-from twinwl.isomorphism.readouts import RoundReader, resolve
-from twinwl.isomorphism.values import class_numbers, readable, taken
+from twinwl.isomorphism.readouts import Readout, ReadoutChoice, RoundReader, resolve
+from twinwl.isomorphism.values import Values, class_numbers, readable, taken
 from twinwl.isomorphism.verdict import Comparison, Witness
 from twinwl.refinement.colours import refine
 from twinwl.refinement.diameters import diameters
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from twinwl.arrays import Int32, Int64
-    from twinwl.graphs.batch import GraphBatch
-    from twinwl.isomorphism.readouts import Readout, ReadoutChoice
-    from twinwl.isomorphism.values import Values
 
 # Rounds are computed a few at a time, because most pairs of graphs differ early.
 _FIRST_ROUNDS = 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -12,20 +12,15 @@ import numpy as np
 from twinwl.arguments import FLAG, checked
 from twinwl.errors import GraphInputError
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.coercion import as_batch
+from twinwl.graphs.coercion import GraphsLike, as_batch
 from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.exact_keys import exact_keys
-from twinwl.isomorphism.hashing import graph_keys
-from twinwl.isomorphism.readouts import ReadoutError, resolve
+from twinwl.isomorphism.hashing import Rounds, graph_keys
+from twinwl.isomorphism.readouts import ReadoutChoice, ReadoutError, resolve
 from twinwl.refinement.colours import refine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from twinwl.arrays import Int64
-    from twinwl.graphs.coercion import GraphsLike
-    from twinwl.isomorphism.hashing import Rounds
-    from twinwl.isomorphism.readouts import ReadoutChoice
 
 # A stream is taken so many graphs at a time.
 _GRAPHS_PER_BLOCK = 2048

@@ -20,7 +20,7 @@ from twinwl.compilation.kernel import kernel
 from twinwl.graphs.selection import pointer
 from twinwl.isomorphism.canonical import certificates
 from twinwl.isomorphism.keys import absorbed
-from twinwl.refinement.content_keys import HEARD, WHOLE, fold_keys, keyed_messages
+from twinwl.refinement.content_keys import HEARD, WHOLE, KeyedMessages, fold_keys, keyed_messages
 from twinwl.refinement.identification import N_NOTES, class_to_split
 from twinwl.refinement.mixing import blended
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
@@ -29,6 +29,7 @@ from twinwl.refinement.stable_keys import (
     LENGTH,
     NODE,
     SIGNATURE,
+    Classes,
     classes_of,
     individualise,
     run_rounds,
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.refinement.content_keys import KeyedMessages
-    from twinwl.refinement.stable_keys import Classes
 
 # At most so many nodes are individualised one after the other, and so many steps are spent on a graph, before
 # igraph takes over. Both are compared with numbers that are the same for isomorphic graphs.

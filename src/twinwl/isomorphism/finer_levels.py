@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.graphs.atom_labels import LADDER
+from twinwl.graphs.atom_labels import LADDER, AtomLevel
 from twinwl.graphs.batch import GraphBatch
-from twinwl.isomorphism.deduplication import deduplicate
+from twinwl.isomorphism.deduplication import Deduplication, deduplicate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from twinwl.graphs.atom_labels import AtomLevel
-    from twinwl.isomorphism.deduplication import Deduplication
 
 
 def differing_groups(found: Deduplication, smiles: Sequence[str], atoms: AtomLevel) -> dict[AtomLevel, int]:

@@ -9,11 +9,11 @@ import numpy as np
 
 from twinwl.arguments import FLAG, ROUNDS, checked, one_of
 from twinwl.compilation.kernel import kernel
-from twinwl.graphs.coercion import as_batch, one_graph
+from twinwl.graphs.coercion import GraphsLike, as_batch, one_graph
 from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.inner_colours import n_distinct
 from twinwl.isomorphism.keys import absorbed, digest_keys
-from twinwl.isomorphism.readouts import ReadoutError, RoundReader, resolve
+from twinwl.isomorphism.readouts import Readout, ReadoutChoice, ReadoutError, RoundReader, resolve
 from twinwl.isomorphism.stable_hash import stable_folds
 from twinwl.refinement.content_keys import fold_keys, node_keys
 from twinwl.refinement.diameters import diameters
@@ -23,8 +23,6 @@ from twinwl.refinement.threads import balanced_ranges, run_ranges
 if TYPE_CHECKING:
     from twinwl.arrays import Int64, UInt64
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.graphs.coercion import GraphsLike
-    from twinwl.isomorphism.readouts import Readout, ReadoutChoice
 
 Rounds = int | Literal["stable"] | None
 

@@ -10,6 +10,7 @@ from twinwl.compilation.kernel import kernel
 from twinwl.isomorphism.cost import MOST_STEPS, check_steps
 from twinwl.isomorphism.keys import absorbed
 from twinwl.isomorphism.partitions import (
+    Partitions,
     copied,
     largest_cell,
     marked,
@@ -22,7 +23,6 @@ from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_rang
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int64, UInt64
-    from twinwl.isomorphism.partitions import Partitions
     from twinwl.isomorphism.rooted import RootedBlock, Subgraphs
     from twinwl.refinement.content_keys import KeyedMessages
 

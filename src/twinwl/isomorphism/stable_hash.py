@@ -12,7 +12,7 @@ import numpy as np
 from twinwl.compilation.kernel import kernel
 from twinwl.isomorphism.counting import size
 from twinwl.isomorphism.keys import absorbed, absorbed_rows
-from twinwl.isomorphism.readouts import ReadoutError, RoundReader
+from twinwl.isomorphism.readouts import Readout, ReadoutError, RoundReader
 from twinwl.refinement.content_keys import fold_keys
 from twinwl.refinement.graph_arrays import union_of
 from twinwl.refinement.identities import rooted_sizes
@@ -23,7 +23,6 @@ from twinwl.refinement.threads import STEPS_PER_PIECE
 if TYPE_CHECKING:
     from twinwl.arrays import Bool, Int32, Int64, UInt64
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.isomorphism.readouts import Readout
 
 EVERY_RADIUS_UP_TO = 256
 """Rooted subgraphs of larger graphs are followed to `RADIUS_BEYOND` only, so that the cost stays bounded."""

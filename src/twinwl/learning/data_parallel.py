@@ -24,7 +24,7 @@ from twinwl.engines.on_ray import connected
 from twinwl.errors import TwinWLError, check_extra, import_extra
 from twinwl.files.atomic import errors_of_writing
 from twinwl.learning.pooled_sum_norm import PooledSumNorm
-from twinwl.learning.training import Part, train
+from twinwl.learning.training import Examples, Part, train
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.learning.history import History
     from twinwl.learning.optimiser import SparseAwareAdam
-    from twinwl.learning.training import Examples
 
 _FILE = "state.pt"
 _MAX_WORKERS = 4096

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
 from twinwl.arguments import FLAG, MAX_ITEMS, RANDOM_STATE, integer, is_a, items, number, one_of
 from twinwl.errors import TwinWLError
-from twinwl.estimators.base import GraphEstimator, graphs_of, seeds
+from twinwl.estimators.base import Constraints, GraphEstimator, RandomState, graphs_of, seeds
 from twinwl.estimators.hold_out import hold_out
 from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.multitask import Answered
-from twinwl.graphs.batch import concatenate
-from twinwl.graphs.coercion import as_batch
-from twinwl.learning.callbacks import CALLBACKS, call_back
+from twinwl.graphs.batch import GraphBatch, concatenate
+from twinwl.graphs.coercion import GraphsLike, as_batch
+from twinwl.learning.callbacks import CALLBACKS, Callbacks, call_back
 from twinwl.learning.data_parallel import fit_network, is_data_parallel
 from twinwl.learning.determinism import seeded
 from twinwl.learning.devices import DEVICES, PRECISIONS, device_of
@@ -32,18 +32,13 @@ from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Self
 
     import torch
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64, Int64
-    from twinwl.estimators.base import Constraints, RandomState
     from twinwl.estimators.targets import Targets
-    from twinwl.graphs.batch import GraphBatch
-    from twinwl.graphs.coercion import GraphsLike
-    from twinwl.learning.callbacks import Callbacks
     from twinwl.learning.history import History
 
 

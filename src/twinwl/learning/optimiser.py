@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import torch
 
 from twinwl.compilation.kernel import kernel
-from twinwl.learning.sparse import SparseLinear
+from twinwl.learning.sparse import SparseLinear, SparseRows
 
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Self
 
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64, Int64
-    from twinwl.learning.sparse import SparseRows
 
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
 # After this many steps without a gradient the first moment is below float32's precision of what it was.

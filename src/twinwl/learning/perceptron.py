@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 
-from twinwl.learning.sparse import SparseLinear
-
-if TYPE_CHECKING:
-    from twinwl.learning.sparse import SparseRows
+from twinwl.learning.sparse import SparseLinear, SparseRows
 
 
 class SparsePerceptron(torch.nn.Module):

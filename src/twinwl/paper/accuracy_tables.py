@@ -9,8 +9,8 @@ import numpy as np
 
 from twinwl.evaluation.protocols import OPTIMISTIC, PROTOCOLS
 from twinwl.paper.feature_runs import RUNTIME_SETS, compare_runtimes
-from twinwl.paper.reported import TABLE_3
-from twinwl.paper.tables import TABLES, TITLES
+from twinwl.paper.reported import TABLE_3, Reported
+from twinwl.paper.tables import TABLES, TITLES, PaperTable, TableRow
 from twinwl.report.results.blocks import AccuracyCell, AccuracyGroup, AccuracyLine, AccuracyTable, PlainTable
 from twinwl.report.wording import enumerated, signed
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from twinwl.evaluation.store import Row
     from twinwl.paper.findings import Closeness, TwinAgainstWL
-    from twinwl.paper.reported import Reported
-    from twinwl.paper.tables import PaperTable, TableRow
     from twinwl.report.results.cells import ResultCell, Results
 
 _TWINS = {"stwin", "ntwin", "stwin-svc", "stwin-joint"}

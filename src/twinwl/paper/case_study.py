@@ -12,7 +12,7 @@ import numpy as np
 from twinwl.evaluation.claims import Claims, SharedWork
 from twinwl.evaluation.fold_run import versions
 from twinwl.evaluation.methods import resolve
-from twinwl.evaluation.store import ResultStore, key_of, row_key
+from twinwl.evaluation.store import ResultStore, Row, key_of, row_key
 from twinwl.stwin.kernel import TwinKernel
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from twinwl.datasets.dataset import Dataset
-    from twinwl.evaluation.store import Row
 
     _Unit = tuple[Row, Callable[[], dict[str, float]]]
 

@@ -11,7 +11,7 @@ from scipy import stats
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.ceiling import ISOMORPHISM, WL, ceiling
 from twinwl.evaluation.fold_run import versions
-from twinwl.evaluation.store import ResultStore, key_of, row_key
+from twinwl.evaluation.store import ResultStore, Row, key_of, row_key
 from twinwl.stwin.vectorizer import STwinVectorizer
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from twinwl.datasets.dataset import Dataset
-    from twinwl.evaluation.store import Row
 
 KINDS = {"1-WL": "count", "STwin": "size", "STwin, joint counts": "joint"}
 """Features by the name of what they are."""

@@ -8,14 +8,13 @@ import numpy as np
 from scipy import stats
 
 from twinwl.evaluation.protocols import OPTIMISTIC
-from twinwl.evaluation.significance import compare_scores
+from twinwl.evaluation.significance import PairedComparison, compare_scores
 from twinwl.paper.tables import PAIRS, TABLES, TITLES
 from twinwl.report.wording import counted, enumerated, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from twinwl.evaluation.significance import PairedComparison
     from twinwl.report.results.cells import ResultCell, Results
 
 PROTOCOL_SENTENCE = (

@@ -12,7 +12,7 @@ from twinwl.paper.charts import growth_chart, pairs_chart
 from twinwl.paper.feature_runs import CEILING_READOUTS, CEILINGS, PAIRS_APART, RUNTIME_ROUNDS, RUNTIMES
 from twinwl.paper.reported import CASE_COSINES, RUNTIME_P_VALUE
 from twinwl.paper.tables import TABLES, TITLES
-from twinwl.report.results.blocks import Drawings, Paragraph, PlainTable, Section
+from twinwl.report.results.blocks import Block, Drawings, Paragraph, PlainTable, Section
 from twinwl.report.wording import enumerated
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from twinwl.evaluation.store import Row
     from twinwl.report.drawing.svg import Canvas
-    from twinwl.report.results.blocks import Block
     from twinwl.report.results.cells import Results
 
 FEWEST_IN_A_CHART = 2

@@ -22,17 +22,15 @@ from twinwl.paper.feature_runs import (
 )
 from twinwl.paper.figures import write_figures
 from twinwl.paper.pages import paper_page, read_benchmark
-from twinwl.paper.reproduction import run_tasks, stored_rows, tasks_of
+from twinwl.paper.reproduction import Settings, run_tasks, stored_rows, tasks_of
 from twinwl.paper.summary import update_readme
-from twinwl.paper.tables import TABLES, cells_of
+from twinwl.paper.tables import TABLES, Cell, cells_of
 from twinwl.report.results.cells import Results
 from twinwl.report.results.html_page import write_results
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
-    from twinwl.paper.reproduction import Settings
-    from twinwl.paper.tables import Cell
 
 _TABLES = ("table1", "table2")
 _CEILING_SETS = [name for table in _TABLES for name in TABLES[table].datasets]

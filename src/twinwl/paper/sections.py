@@ -22,14 +22,12 @@ from twinwl.paper.findings import (
     verdict,
 )
 from twinwl.paper.measured_sections import FEWEST_IN_A_CHART, pairs_drawing
-from twinwl.paper.tables import PAIRS
-from twinwl.report.results.blocks import Bullets, Drawings, Paragraph, Section
+from twinwl.paper.tables import PAIRS, PaperTable
+from twinwl.report.results.blocks import Block, Bullets, Drawings, Paragraph, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from twinwl.paper.tables import PaperTable
-    from twinwl.report.results.blocks import Block
     from twinwl.report.results.cells import ResultCell, Results
 
 _READING_HELP = (

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from twinwl.errors import TwinWLError, nearest
-from twinwl.paper.reported import TABLE_1, TABLE_2
+from twinwl.paper.reported import TABLE_1, TABLE_2, Reported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from twinwl.paper.reported import Reported
 
 
 class TableRow(NamedTuple):

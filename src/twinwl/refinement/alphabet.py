@@ -11,6 +11,7 @@ from twinwl.refinement.round_kernels import (
     PACKED_BITS,
     USUAL_DEGREE,
     KeyFormat,
+    Messages,
     Signatures,
     Table,
     enter_all,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int32, Int64, Ints
     from twinwl.graphs.labels import Label
-    from twinwl.refinement.round_kernels import Messages
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from twinwl.arguments import checked, integer, one_of
 from twinwl.errors import TwinWLError
-from twinwl.graphs.labels import recode
+from twinwl.graphs.labels import Label, recode
 from twinwl.graphs.selection import pointer
 from twinwl.refinement.alphabet import Alphabet, Round, RoundTable
 from twinwl.refinement.round_kernels import Messages, translate
@@ -18,7 +18,6 @@ from twinwl.refinement.threads import balanced_ranges, run_ranges
 if TYPE_CHECKING:
     from twinwl.arrays import Int32
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.graphs.labels import Label
 
 INITIALS = ("label", "degree")
 

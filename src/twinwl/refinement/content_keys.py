@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from twinwl.compilation.kernel import kernel
-from twinwl.graphs.labels import label_token
+from twinwl.graphs.labels import Label, label_token
 from twinwl.refinement.colours import messages_of
 from twinwl.refinement.mixing import blended
 from twinwl.refinement.threads import balanced_ranges, run_ranges
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int32, Int64, Ints, UInt64
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.graphs.labels import Label
     from twinwl.refinement.alphabet import Alphabet
 
 # Digits of the golden ratio, e and pi: one salt for each place a key is used in.

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from twinwl.compilation.kernel import kernel
-from twinwl.refinement.graph_arrays import Graph, graph_between
+from twinwl.refinement.graph_arrays import Graph, Graphs, graph_between
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32
-    from twinwl.refinement.graph_arrays import Graphs
 
 # In graphs of up to this many nodes, or with less than one leaf in this many, removing leaves costs more than
 # keeping them.

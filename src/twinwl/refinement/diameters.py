@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.compilation.kernel import kernel
-from twinwl.refinement.graph_arrays import graph_between, graphs_of
+from twinwl.refinement.graph_arrays import Graphs, graph_between, graphs_of
 from twinwl.refinement.identities import LARGE
 from twinwl.refinement.searches import representatives
 from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
@@ -15,7 +15,6 @@ from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_rang
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.refinement.graph_arrays import Graphs
 
 _UNKNOWN = np.iinfo(np.int32).max
 

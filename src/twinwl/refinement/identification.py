@@ -12,12 +12,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from twinwl.compilation.kernel import kernel
-from twinwl.refinement.stable_keys import CLASS, KEY, LENGTH, NODE
+from twinwl.refinement.stable_keys import CLASS, KEY, LENGTH, NODE, Classes
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32
     from twinwl.refinement.content_keys import KeyedMessages
-    from twinwl.refinement.stable_keys import Classes
 
 # What is known of the relations of a class to another.
 _ALIKE, _SINGLES_ONE_OUT, _OTHER = 0, 1, 2

@@ -15,14 +15,13 @@ from twinwl.arguments import checked, integer
 from twinwl.compilation.kernel import kernel
 from twinwl.refinement.core_sizes import sizes_of_core, sizes_of_large_core
 from twinwl.refinement.cores import is_core, peeled, spread, whole
-from twinwl.refinement.graph_arrays import graphs_of
+from twinwl.refinement.graph_arrays import Graphs, graphs_of
 from twinwl.refinement.target_blocks import popcount
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.refinement.graph_arrays import Graphs
 
 LARGE = 1 << 12
 """A graph of this many nodes is cut into pieces and distributed over threads."""

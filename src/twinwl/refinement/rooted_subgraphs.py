@@ -10,12 +10,11 @@ from twinwl.compilation.kernel import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.assembly import MAX_NODES
 from twinwl.graphs.batch import GraphBatch
-from twinwl.refinement.graph_arrays import union_of
+from twinwl.refinement.graph_arrays import Graph, union_of
 from twinwl.refinement.threads import STEPS_PER_PIECE, run_ranges
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64
-    from twinwl.refinement.graph_arrays import Graph
 
 
 class RootedSubgraphs(NamedTuple):

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from twinwl.compilation.kernel import kernel
-from twinwl.refinement.content_keys import HEARD, OWN, WHOLE, keyed_messages, label_keys
+from twinwl.refinement.content_keys import HEARD, OWN, WHOLE, KeyedMessages, keyed_messages, label_keys
 from twinwl.refinement.mixing import blended
 from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.refinement.content_keys import KeyedMessages
 
 
 # Columns of `words`, two words each: the key of a node's class, the sum of the keys it receives, its

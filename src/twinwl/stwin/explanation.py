@@ -8,19 +8,16 @@ import numpy as np
 
 from twinwl.arguments import MAX_ITEMS, checked, integer
 from twinwl.estimators.explanation import ColumnShare, Explanation
-from twinwl.graphs.coercion import one_graph
+from twinwl.graphs.coercion import GraphsLike, one_graph
 from twinwl.refinement.identities import rooted_sizes
-from twinwl.stwin.features import encode_in_full
-from twinwl.stwin.similarity import own_sums
+from twinwl.stwin.features import Encoding, encode_in_full
+from twinwl.stwin.similarity import Similarity, own_sums
 
 if TYPE_CHECKING:
     from scipy import sparse
 
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.graphs.coercion import GraphsLike
-    from twinwl.stwin.features import Encoding
-    from twinwl.stwin.similarity import Similarity
     from twinwl.stwin.svc import TwinMachine
 
 

@@ -10,9 +10,9 @@ from scipy import sparse
 
 from twinwl.arguments import FLAG, ROUNDS, checked, one_of
 from twinwl.errors import TwinWLError
-from twinwl.estimators.base import warn_unseen_labels
-from twinwl.estimators.trees import tree_of_colour
-from twinwl.refinement.alphabet import Round, RoundTable
+from twinwl.estimators.base import Constraints, warn_unseen_labels
+from twinwl.estimators.trees import RootedTree, tree_of_colour
+from twinwl.refinement.alphabet import Alphabet, Round, RoundTable
 from twinwl.refinement.colours import INITIALS, refine
 from twinwl.refinement.histograms import colour_histograms
 from twinwl.refinement.identities import rooted_sizes
@@ -28,11 +28,8 @@ from twinwl.stwin.readout_columns import (
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int32, Int64, Ints
-    from twinwl.estimators.base import Constraints
-    from twinwl.estimators.trees import RootedTree
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.readouts import Readout, ReadoutChoice
-    from twinwl.refinement.alphabet import Alphabet
 
 KINDS = ("count", "size", "joint")
 

@@ -21,23 +21,21 @@ from scipy import sparse
 
 from twinwl.errors import TwinWLError
 from twinwl.estimators.base import seeds
-from twinwl.graphs.batch import concatenate
+from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.learning.estimator import split_rows
 from twinwl.learning.sparse import SparseExamples, SparseRows
 from twinwl.learning.training import Held
 from twinwl.stwin.column_choice import fewest_graphs
 from twinwl.stwin.features import stwin_features
 from twinwl.stwin.network_input import ColumnStatistics
-from twinwl.stwin.vectorizer import frozen_vectorizer
+from twinwl.stwin.vectorizer import STwinVectorizer, frozen_vectorizer
 from twinwl.stwin.vocabulary import ColumnCounts, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from twinwl.arrays import Bool, Int64
-    from twinwl.graphs.batch import GraphBatch
     from twinwl.stwin.network import STwinNetworkEstimator
-    from twinwl.stwin.vectorizer import STwinVectorizer
 
 MEMORY = 1 << 28
 """Bytes of features in memory at a time, unless told otherwise."""

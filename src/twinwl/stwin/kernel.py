@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 
 from twinwl.arguments import FLAG, MAX_ITEMS, checked, integer, one_of
-from twinwl.estimators.base import GraphEstimator, graphs_of
+from twinwl.estimators.base import Constraints, GraphEstimator, graphs_of
 from twinwl.files.model_files import savable
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, encode_in_full, stwin_features
 from twinwl.stwin.similarity import BASES, Similarity, own_sums
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from twinwl.arrays import Float64
-    from twinwl.estimators.base import Constraints
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.isomorphism.readouts import ReadoutChoice
 

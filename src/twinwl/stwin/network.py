@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from scipy import sparse
 
@@ -19,7 +19,6 @@ from twinwl.stwin.vectorizer import STwinVectorizer, warn_strange_graphs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Self
 
     from twinwl.estimators.base import Constraints
     from twinwl.estimators.explanation import Explanation

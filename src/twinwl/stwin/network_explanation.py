@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from twinwl.graphs.coercion import one_graph
+from twinwl.graphs.coercion import GraphsLike, one_graph
 from twinwl.learning.training import predict_logits
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.stwin.explanation import explanation_of, node_shares
-from twinwl.stwin.features import FeatureSpace, stwin_features
+from twinwl.stwin.features import Encoding, FeatureSpace, stwin_features
 from twinwl.stwin.network_input import EXCESS_SCALE
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64
     from twinwl.estimators.explanation import Explanation
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.graphs.coercion import GraphsLike
-    from twinwl.stwin.features import Encoding
     from twinwl.stwin.network import STwinNetworkEstimator
 
 

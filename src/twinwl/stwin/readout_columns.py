@@ -9,19 +9,16 @@ import numpy as np
 
 from twinwl.arguments import Constraint
 from twinwl.errors import TwinWLError
-from twinwl.graphs.batch import concatenate
+from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.isomorphism.cost import check_cost
 from twinwl.isomorphism.keys import hexadecimal
-from twinwl.isomorphism.readouts import READOUTS, RoundReader, joint_keys, resolve
-from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock
+from twinwl.isomorphism.readouts import READOUTS, Readout, ReadoutChoice, RoundReader, joint_keys, resolve
+from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph
 from twinwl.isomorphism.values import stable_keys
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64, UInt64
-    from twinwl.graphs.batch import GraphBatch
-    from twinwl.isomorphism.readouts import Readout, ReadoutChoice
-    from twinwl.isomorphism.rooted import RootedSubgraph
     from twinwl.refinement.alphabet import Alphabet
 
 LARGEST_EXAMPLE = 64  # nodes: what is larger cannot be read in a picture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -22,7 +22,7 @@ from twinwl.arguments import (
     one_of,
     one_or_more,
 )
-from twinwl.estimators.base import GraphEstimator, graphs_of, old_names, one_seed
+from twinwl.estimators.base import Constraints, GraphEstimator, RandomState, graphs_of, old_names, one_seed
 from twinwl.estimators.calibration import Calibration, ConformalSets, PredictsSets
 from twinwl.estimators.multitask import Answered, MultiTask, one_each, per_task, side_by_side
 from twinwl.estimators.nystroem import LandmarkMachine
@@ -31,6 +31,9 @@ from twinwl.estimators.svm import (
     INNER_FOLDS,
     PENALTIES,
     Choice,
+    ChosenMachine,
+    Machine,
+    SupportVectors,
     choose_machines,
     inner_folds,
     make_svc,
@@ -40,7 +43,7 @@ from twinwl.estimators.targets import SCORINGS, Targets, predicted_codes
 from twinwl.files.model_files import savable
 from twinwl.memory import check_fits
 from twinwl.stwin.explanation import Sides, explain_machine
-from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, encode_in_full, stwin_features
+from twinwl.stwin.features import FEATURE_PARAMETERS, Encoding, FeatureSpace, encode_in_full, stwin_features
 from twinwl.stwin.similarity import BASES, Similarity, own_sums, similarities_by_rounds
 from twinwl.stwin.state import (
     floats_from_state,
@@ -52,20 +55,16 @@ from twinwl.stwin.state import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Self
 
     from numpy.typing import NDArray
     from scipy import sparse
 
     from twinwl.arrays import Float64, Int64
-    from twinwl.estimators.base import Constraints, RandomState
     from twinwl.estimators.explanation import Explanation
     from twinwl.estimators.measurements import Measurements
-    from twinwl.estimators.svm import ChosenMachine, Machine, SupportVectors
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.isomorphism.readouts import ReadoutChoice
-    from twinwl.stwin.features import Encoding
 
 # At once: sums, their similarities, a part of a task or fold; and Nyström features, and their part.
 _MATRICES, _MATRICES_OF_LANDMARKS = 3, 5

@@ -11,7 +11,7 @@ from twinwl.arguments import number, one_of
 from twinwl.estimators.calibration import ConformalIntervals, PredictsIntervals
 from twinwl.estimators.measurements import NUMBER_SCORINGS, Measurements
 from twinwl.estimators.multitask import per_task, side_by_side
-from twinwl.estimators.svm import Choice, make_svr
+from twinwl.estimators.svm import Choice, ChosenMachine, Machine, make_svr
 from twinwl.files.model_files import savable
 from twinwl.stwin.explanation import Sides
 from twinwl.stwin.svc import TwinMachine
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64, Int64
     from twinwl.estimators.base import Constraints, RandomState
-    from twinwl.estimators.svm import ChosenMachine, Machine
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.isomorphism.readouts import ReadoutChoice
     from twinwl.stwin.features import FeatureSpace

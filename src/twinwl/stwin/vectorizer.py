@@ -9,10 +9,10 @@ from sklearn.base import TransformerMixin
 
 from twinwl.arguments import checked, integer
 from twinwl.errors import TwinWLError, shown
-from twinwl.estimators.base import GraphEstimator, graphs_of, warn_unseen_labels
+from twinwl.estimators.base import Constraints, GraphEstimator, graphs_of, warn_unseen_labels
 from twinwl.files.model_files import load, savable
 from twinwl.stwin.column_choice import COLUMN_PARAMETERS, choose_columns, keep_columns, most_frequent
-from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, stwin_features
+from twinwl.stwin.features import FEATURE_PARAMETERS, Encoding, FeatureSpace, stwin_features
 from twinwl.stwin.state import (
     columns_from_state,
     n_graphs_from_state,
@@ -28,12 +28,10 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from twinwl.arrays import Float64, Int64
-    from twinwl.estimators.base import Constraints
     from twinwl.estimators.trees import RootedTree
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.isomorphism.readouts import ReadoutChoice
-    from twinwl.stwin.features import Encoding
 
 
 @savable

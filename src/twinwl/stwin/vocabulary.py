@@ -17,10 +17,10 @@ import numpy as np
 
 from twinwl.errors import TwinWLError
 from twinwl.isomorphism.keys import absorbed_rows, row_keys
-from twinwl.refinement.alphabet import Round, item_dtype
+from twinwl.refinement.alphabet import Alphabet, Round, item_dtype
 from twinwl.refinement.content_keys import content_keys
 from twinwl.stwin.column_choice import most_frequent
-from twinwl.stwin.features import stwin_features
+from twinwl.stwin.features import FeatureSpace, stwin_features
 from twinwl.stwin.readout_columns import Examples, ValueTable
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from twinwl.arrays import Bool, Int32, Int64, UInt64
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.readouts import ReadoutChoice
-    from twinwl.refinement.alphabet import Alphabet
-    from twinwl.stwin.features import FeatureSpace
 
 
 class FeatureSettings(TypedDict):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePosixPath
 
 from twinwl.datasets.catalogue.download import DownloadError, download
 from twinwl.datasets.catalogue.locations import downloads_folder
@@ -12,9 +11,6 @@ from twinwl.datasets.formats.archive_members import ArchiveMembers
 from twinwl.errors import warn_caller
 from twinwl.files.atomic import atomic_write
 from twinwl.files.cache import file_digest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _REQUIRED = ("A", "graph_indicator", "graph_labels")
 

@@ -6,17 +6,14 @@ graph6 strings. They are read without pickle, so a file can contain nothing but 
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from twinwl.datasets.catalogue.locations import data_folders
 from twinwl.datasets.formats.archive_members import ArchiveMembers
 from twinwl.errors import TwinWLError
 from twinwl.files.array_members import ModelFileError, read_array
 from twinwl.graphs.batch import GraphBatch
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class BrecPart(NamedTuple):

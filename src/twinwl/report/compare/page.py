@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twinwl.graphs.batch import concatenate
+from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.report.compare.page_data import LARGEST_DRAWN, page_data, script_safe_json, side_of_page
-from twinwl.report.compare.rounds import rounds_of_pair, rounds_to_show
+from twinwl.report.compare.rounds import Round, rounds_of_pair, rounds_to_show
 from twinwl.report.compare.verdict_text import caption, verdict_of
 from twinwl.report.drawing.graph_drawing import draw, on_one_canvas
 from twinwl.report.html import rendered, templates
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
-    from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.verdict import Comparison
-    from twinwl.report.compare.rounds import Round
 
 
 def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter: int | None = None) -> str:

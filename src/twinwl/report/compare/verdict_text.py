@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from twinwl.report.compare.rounds import first_wl_difference, rounds_of_pair
+from twinwl.report.compare.rounds import ColourRow, Round, first_wl_difference, rounds_of_pair
 from twinwl.report.wording import counted, enumerated
 
 if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.verdict import Comparison, Witness
-    from twinwl.report.compare.rounds import ColourRow, Round
 
 _MOST_LISTED = 4
 

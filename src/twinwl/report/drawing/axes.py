@@ -5,12 +5,11 @@ from __future__ import annotations
 from math import log10
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from twinwl.report.drawing.svg import log_ticks, text_width
+from twinwl.report.drawing.svg import Canvas, log_ticks, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from twinwl.report.drawing.svg import Canvas
 
 _LABEL = 12.5  # font size of labels, as in charts.css
 _BESIDE, _FARTHER = (9,), (18, 30, 44, 60, 78)  # how far a label may be from its point

@@ -7,7 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from twinwl.report.explain.page import STYLES, drawn_for_the_eye, explain_template
-from twinwl.report.explain.page_data import STRONGEST, columns_shown, drawing_of, nodes_shown, percent
+from twinwl.report.explain.page_data import (
+    STRONGEST,
+    ShownColumn,
+    ShownNode,
+    columns_shown,
+    drawing_of,
+    nodes_shown,
+    percent,
+)
 from twinwl.report.html import rendered
 from twinwl.report.wording import counted, facts_of
 
@@ -19,7 +27,6 @@ if TYPE_CHECKING:
     from twinwl.estimators.explanation import Explanation
     from twinwl.refinement.alphabet import Alphabet
     from twinwl.report.drawing.graph_drawing import Drawing
-    from twinwl.report.explain.page_data import ShownColumn, ShownNode
     from twinwl.report.explain.patterns import ExplainedGraphs, Pattern
 
 _TWO_CLASSES = 2

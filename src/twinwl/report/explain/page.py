@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.report.compare.page_data import LARGEST_DRAWN
-from twinwl.report.explain.page_data import STRONGEST, columns_shown, drawing_of, nodes_shown, percent, signed
+from twinwl.report.explain.page_data import (
+    STRONGEST,
+    ShownNode,
+    columns_shown,
+    drawing_of,
+    nodes_shown,
+    percent,
+    signed,
+)
 from twinwl.report.html import rendered, templates
 from twinwl.report.wording import counted, facts_of
 
@@ -20,7 +28,6 @@ if TYPE_CHECKING:
     from twinwl.estimators.explanation import Explanation
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
-    from twinwl.report.explain.page_data import ShownNode
 
 STYLES = ("compare.css", "explain.css")
 

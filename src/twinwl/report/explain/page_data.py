@@ -9,8 +9,8 @@ import numpy as np
 from twinwl.refinement.colours import refine
 from twinwl.report.compare.page_data import LARGEST_DRAWN, shown_label
 from twinwl.report.drawing.atom_texts import AtomText, atom_texts
-from twinwl.report.drawing.graph_drawing import draw, on_one_canvas
-from twinwl.report.explain.environments import environment_of
+from twinwl.report.drawing.graph_drawing import Drawing, draw, on_one_canvas
+from twinwl.report.explain.environments import Environment, environment_of
 from twinwl.report.wording import counted
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from twinwl.estimators.explanation import ColumnShare, Explanation
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
-    from twinwl.report.drawing.graph_drawing import Drawing
-    from twinwl.report.explain.environments import Environment
 
 STRONGEST = 0.86  # of the full colour, so that letters on a disc stay readable
 _FRAME = (264.0, 188.0)  # smallest frame around the neighbourhood of a column

@@ -13,7 +13,7 @@ from matplotlib.patches import Circle
 
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.files.atomic import written
-from twinwl.report.explain.page_data import STRONGEST, drawing_of, nodes_shown, percent, signed
+from twinwl.report.explain.page_data import STRONGEST, ShownNode, drawing_of, nodes_shown, percent, signed
 
 if TYPE_CHECKING:
     from rdkit import Chem
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from twinwl.refinement.alphabet import Alphabet
     from twinwl.report.drawing.atom_texts import AtomText
     from twinwl.report.drawing.graph_drawing import Drawing
-    from twinwl.report.explain.page_data import ShownNode
 
 _FOR, _AGAINST, _NOTHING = "#d4502e", "#2b73b8", "#f4f2ec"
 _INK, _SOFT, _FAINT, _EDGE = "#1d2026", "#5b616e", "#8b909b", "#9aa0ab"

@@ -10,7 +10,7 @@ from twinwl.evaluation.metrics import METRICS
 from twinwl.report.drawing.graph_drawing import RADIUS, draw
 from twinwl.report.drawing.palette import paint
 from twinwl.report.drawing.svg import Canvas
-from twinwl.report.results.blocks import Drawings, Page, Paragraph, PlainTable, Section
+from twinwl.report.results.blocks import Block, Drawings, Page, Paragraph, PlainTable, Section
 from twinwl.report.wording import counted
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.evaluation.audit import Audit, Match
     from twinwl.evaluation.audit_scores import PartScores
-    from twinwl.report.results.blocks import Block
 
 _ROWS_SHOWN = 40
 _PAIRS_DRAWN = 12

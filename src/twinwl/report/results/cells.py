@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.evaluation.methods import METHODS
-from twinwl.evaluation.protocols import PROTOCOLS, summarise
+from twinwl.evaluation.methods import METHODS, Config
+from twinwl.evaluation.protocols import PROTOCOLS, Summary, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from twinwl.evaluation.methods import Config
-    from twinwl.evaluation.protocols import Summary
     from twinwl.evaluation.store import Row
 
 _GRIDS = ("paper", "compact", None)  # of equally complete ones the first is shown

@@ -9,13 +9,12 @@ from markupsafe import Markup
 from twinwl.files.atomic import errors_of_writing
 from twinwl.report.drawing.svg import sheet, standalone
 from twinwl.report.html import rendered, templates, write_page
-from twinwl.report.results.blocks import Drawings
+from twinwl.report.results.blocks import Drawings, Page
 from twinwl.report.results.markdown import results_markdown
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from twinwl.report.results.blocks import Page
 
 _PICTURES = "figures"
 _COLUMNS = {"small": 3, "medium": 2, "wide": 1}

@@ -5,12 +5,20 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from twinwl.report.results.blocks import AccuracyTable, Bullets, Drawings, Paragraph, PlainTable
+from twinwl.report.results.blocks import (
+    AccuracyCell,
+    AccuracyTable,
+    Block,
+    Bullets,
+    Drawings,
+    Page,
+    Paragraph,
+    PlainTable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from twinwl.report.results.blocks import AccuracyCell, Block, Page
 
 _WIDTH = 110
 

@@ -17,12 +17,11 @@ from twinwl.report.drawing.axes import (
     y_axis,
 )
 from twinwl.report.drawing.svg import Canvas, linear_ticks
-from twinwl.report.results.blocks import Bullets, Drawings, Page, Paragraph, PlainTable, Section
+from twinwl.report.results.blocks import Block, Bullets, Drawings, Page, Paragraph, PlainTable, Section
 from twinwl.report.wording import counted
 
 if TYPE_CHECKING:
     from twinwl.evaluation.power import Power
-    from twinwl.report.results.blocks import Block
 
 _WIDTH, _MARGIN = 620.0, 130.0
 _ROWS_SHOWN = 40
