@@ -27,8 +27,6 @@ def check_fits(needed: int, max_memory: int | None, what: str, remedy: str) -> N
     ------
     TwinWLError
 
-    Examples
-    --------
     >>> check_fits(3 << 30, 1 << 30, "graph 7", "leave it out")
     Traceback (most recent call last):
         ...

@@ -33,8 +33,6 @@ class ProgressBar:
     show
         True always shows the bar, at once; False never shows it; None decides as described above.
 
-    Examples
-    --------
     >>> with ProgressBar("counting", total=3) as bar:
     ...     for step in range(3):
     ...         bar.advance()

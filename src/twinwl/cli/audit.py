@@ -58,12 +58,10 @@ def audit(
         ),
     ] = None,
     predictions: Annotated[
-        Path | None,
-        file_option("Predictions for the last data set, as twinwl predict writes them."),
+        Path | None, file_option("Predictions for the last data set, as twinwl predict writes them.")
     ] = None,
     output: Annotated[
-        Path | None,
-        file_option("Write one row per match: .csv, .tsv, .json, .jsonl or .parquet.", *OUTPUT),
+        Path | None, file_option("Write one row per match: .csv, .tsv, .json, .jsonl or .parquet.", *OUTPUT)
     ] = None,
     html: Annotated[Path | None, file_option("Write an HTML page of the results.")] = None,
     json: Json = False,

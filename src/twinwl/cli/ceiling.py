@@ -41,8 +41,7 @@ def ceiling(
         typer.Option(min=0, help="Number of rounds. \\[default: until nothing changes]", show_default=False),
     ] = None,
     task: Annotated[
-        str,
-        typer.Option(metavar="TASK", help="auto, classification or regression.", callback=among("task")),
+        str, typer.Option(metavar="TASK", help="auto, classification or regression.", callback=among("task"))
     ] = "auto",
     edge_labels: EdgeLabels = False,
     ignore_features: IgnoreFeatures = False,

@@ -63,8 +63,7 @@ def compare(
     ] = None,
     json: Json = False,
     html: Annotated[
-        Path | None,
-        file_option("Also write a page that shows the graphs, round by round."),
+        Path | None, file_option("Also write a page that shows the graphs, round by round.")
     ] = None,
     ignore_features: IgnoreFeatures = False,
     *,

@@ -66,8 +66,7 @@ Workers: TypeAlias = Annotated[
     ),
 ]
 Address: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="HOST:PORT", help="Running Ray cluster.", rich_help_panel=_PANEL),
+    str | None, typer.Option(metavar="HOST:PORT", help="Running Ray cluster.", rich_help_panel=_PANEL)
 ]
 Memory: TypeAlias = Annotated[
     str, typer.Option(metavar="SIZE", help="Memory of each process.", rich_help_panel=_PANEL)

@@ -7,17 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from twinwl.cli.corpus import (
-    Address,
-    Engine,
-    Events,
-    Folder,
-    Fresh,
-    Memory,
-    Output,
-    Workers,
-    running_of,
-)
+from twinwl.cli.corpus import Address, Engine, Events, Folder, Fresh, Memory, Output, Workers, running_of
 from twinwl.cli.options import (
     OUTPUT,
     EdgeLabels,

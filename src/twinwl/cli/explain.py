@@ -59,10 +59,7 @@ def explain(
     model: ModelFile,
     data: Annotated[str, typer.Argument(metavar="DATA", help="One graph, or several.", show_default=False)],
     html: Annotated[Path | None, file_option("Also write an HTML page, in one file.")] = None,
-    png: Annotated[
-        Path | None,
-        file_option("Also write a picture of one graph: .png, .svg or .pdf."),
-    ] = None,
+    png: Annotated[Path | None, file_option("Also write a picture of one graph: .png, .svg or .pdf.")] = None,
     output: Annotated[
         Path | None,
         file_option(
@@ -70,14 +67,12 @@ def explain(
         ),
     ] = None,
     train: Annotated[
-        str | None,
-        typer.Option(metavar="DATA", help="The training data: shows the nearest training graph."),
+        str | None, typer.Option(metavar="DATA", help="The training data: shows the nearest training graph.")
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="Number of columns (patterns) to show.")] = 10,
     most: Annotated[int, typer.Option(min=0, help="Number of graphs to draw on the page.")] = 60,
     for_task: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The target to explain, if the model predicts several."),
+        str | None, typer.Option(metavar="NAME", help="The target to explain, if the model predicts several.")
     ] = None,
     *,
     reading: Reading,

@@ -97,8 +97,7 @@ Address: TypeAlias = Annotated[
     typer.Option(metavar="HOST:PORT", help="Running Ray cluster. \\[default: start Ray on this machine]"),
 ]
 IgnoreFeatures: TypeAlias = Annotated[
-    bool,
-    typer.Option("--ignore-features", help="Ignore continuous node features instead of refusing them."),
+    bool, typer.Option("--ignore-features", help="Ignore continuous node features instead of refusing them.")
 ]
 EdgeLabels: TypeAlias = Annotated[bool, typer.Option("--edge-labels", help="Use edge labels.")]
 Readouts: TypeAlias = Annotated[

@@ -47,8 +47,7 @@ def register(app: typer.Typer) -> None:
 
 def power(
     scored: Annotated[
-        list[str],
-        typer.Argument(metavar="READOUT", help="Readouts, or import paths.", show_default=False),
+        list[str], typer.Argument(metavar="READOUT", help="Readouts, or import paths.", show_default=False)
     ],
     suite: Annotated[str, typer.Option(metavar="SUITE", help="Which pairs.")] = "brec",
     category: Annotated[
@@ -59,8 +58,7 @@ def power(
         int, typer.Option(min=0, help="Relabelled copies of each graph, which must have its value.")
     ] = 16,
     takes: Annotated[
-        str | None,
-        typer.Option(metavar="KIND", help="What a function receives: batch, networkx or pyg."),
+        str | None, typer.Option(metavar="KIND", help="What a function receives: batch, networkx or pyg.")
     ] = None,
     on_error: Annotated[
         str, typer.Option(metavar="raise|count", help="Stop at a failure, or count it as failed.")

@@ -85,10 +85,7 @@ def predict(
     ] = False,
     threshold: Annotated[
         float | None,
-        typer.Option(
-            metavar="P",
-            help="Predict the second of two classes if its probability is at least P.",
-        ),
+        typer.Option(metavar="P", help="Predict the second of two classes if its probability is at least P."),
     ] = None,
     confidence: Annotated[
         float | None,
@@ -111,12 +108,7 @@ def predict(
     """Predict the class, or the number, of each graph."""
     from twinwl.arguments import checked, number  # noqa: PLC0415  (keeps --help fast)
     from twinwl.cli.output_files import check_output, write_table  # noqa: PLC0415
-    from twinwl.datasets.source import (  # noqa: PLC0415
-        check_source,
-        read_columns,
-        read_source,
-        read_with_targets,
-    )
+    from twinwl.datasets.source import check_source, read_columns, read_source, read_with_targets  # noqa: PLC0415
     from twinwl.files.tables import TABLE_ENDINGS, table_bytes  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
@@ -130,12 +122,7 @@ def predict(
     from twinwl.cli.model_files import load_predictor, unseen_shares, use_device  # noqa: PLC0415
 
     loaded = load_predictor(model)
-    from twinwl.cli.predictions import (  # noqa: PLC0415  (slow; a missing model shows before)
-        answers_about,
-        check_asked,
-        prediction_table,
-        truths_of,
-    )
+    from twinwl.cli.predictions import answers_about, check_asked, prediction_table, truths_of  # noqa: PLC0415  (slow; a missing model shows before)
 
     if device is not None:
         use_device(loaded, device)

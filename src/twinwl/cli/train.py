@@ -178,8 +178,7 @@ def train(  # noqa: PLR0917  (the options of a command)
         ),
     ] = None,
     refit: Annotated[
-        bool,
-        typer.Option("--refit", help="Train a network again on all graphs once the epoch is chosen."),
+        bool, typer.Option("--refit", help="Train a network again on all graphs once the epoch is chosen.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
     device: Device = None,

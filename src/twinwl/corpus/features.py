@@ -99,11 +99,7 @@ def len_of(parts: Sequence[Part]) -> int:
 
 
 def _counted(
-    job: Job,
-    parts: Sequence[Part],
-    columns: Mapping[str, str],
-    vectorizer: STwinVectorizer,
-    source: str,
+    job: Job, parts: Sequence[Part], columns: Mapping[str, str], vectorizer: STwinVectorizer, source: str
 ) -> ColumnCounts:
     """Run the first two stages; return the columns of enough graphs."""
     files = [job.work(f"counts-{place:05}.npy") for place in range(len(parts))]

@@ -231,13 +231,7 @@ def _check_model(
 
 
 def predict_shard(
-    part: Part,
-    output: str,
-    model: str,
-    digest: str,
-    proba: bool,
-    columns: Mapping[str, str],
-    full: str,
+    part: Part, output: str, model: str, digest: str, proba: bool, columns: Mapping[str, str], full: str
 ) -> dict[str, Any]:
     """Write the predictions for a shard; ``full`` is a shard with graphs."""
     path = Path(part.path)

@@ -42,8 +42,6 @@ def engine_of(name: str = "local", workers: int | None = None, address: str | No
         started on this machine. None starts Ray on this machine and stops it after the block; where the
         program has already called ``ray.init``, that connection is used and kept.
 
-    Examples
-    --------
     >>> with engine_of("local", workers=1) as engine:
     ...     sorted(engine.run(divmod, [(7, 2), (9, 4)]))
     [(0, (3, 1)), (1, (2, 1))]

@@ -32,8 +32,6 @@ def hold_out(codes: Int64, fraction: float, seed: int, groups: Int64 | None = No
     kept, held : arrays of int64, rising
         Both have every class, unless a class has a single row (or group), which is then kept for training.
 
-    Examples
-    --------
     >>> kept, held = hold_out(np.array([0, 0, 0, 0, 1, 1, 1, 1]), 0.25, seed=0)
     >>> len(kept), len(held)
     (6, 2)

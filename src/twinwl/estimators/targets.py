@@ -114,8 +114,6 @@ class Targets(Given):
             If a target is missing, a measurement instead of a class, or all are of one class; if a weight is
             not finite or below 0.
 
-        Examples
-        --------
         >>> targets = Targets.of(["yes", "no", "yes"], 3, None, "balanced", None)
         >>> targets.classes, targets.codes, targets.weight_of_class
         (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1]), array([1.5 , 0.75]))

@@ -115,8 +115,6 @@ class Claims:
     store
         The file of results; the claims are in a folder next to it, which is removed after the run.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> store = Path(tempfile.mkdtemp(), "results.jsonl")

@@ -200,11 +200,7 @@ def register(
 
 
 def method(
-    name: str,
-    *,
-    fixed: Config | None = None,
-    grids: Mapping[str, Grid] | None = None,
-    version: int = 1,
+    name: str, *, fixed: Config | None = None, grids: Mapping[str, Grid] | None = None, version: int = 1
 ) -> Callable[[EstimatorClass], EstimatorClass]:
     """Register a class as a method; used as a decorator.
 
@@ -215,8 +211,6 @@ def method(
     fixed, grids, version
         As for `Method`.
 
-    Examples
-    --------
     >>> from sklearn.dummy import DummyClassifier
     >>> @method("guess", grids={"compact": {"strategy": ["prior", "uniform"]}})
     ... class Guess(DummyClassifier):

@@ -168,10 +168,7 @@ def _by_test(by_fold: dict[tuple[int, int], list[Row]], protocol: str) -> Summar
         else:
             scores = curves.max(axis=1)
         candidate = Summary(
-            protocol,
-            "accuracy",
-            tuple(scores.tolist()),
-            tuple(row["config"] for row in rows),
+            protocol, "accuracy", tuple(scores.tolist()), tuple(row["config"] for row in rows)
         )
         if best is None or candidate.mean > best.mean:
             best = candidate

@@ -91,8 +91,6 @@ def compare_scores(
     metric
         Metric of the scores.
 
-    Examples
-    --------
     >>> print(compare_scores([0.9, 0.8, 0.85], [0.9, 0.8, 0.85], ("a", "b")))  # doctest: +ELLIPSIS
     a and b score the same on average (corrected t-test p = 1.000, Wilcoxon p = 1.000, effect ... 3 folds).
     """

@@ -114,8 +114,6 @@ class ResultStore:
     path
         The file; it is created by the first `append`.
 
-    Examples
-    --------
     >>> import tempfile
     >>> store = ResultStore(Path(tempfile.mkdtemp(), "results.jsonl"))
     >>> _ = store.append({"dataset": "TWINS", "digest": "", "method": "m", "version": 1, "config": {},

@@ -27,8 +27,6 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
         The file to write; its folder must exist. Anything that is not a file, such as ``/dev/stdout``, is
         written to directly.
 
-    Examples
-    --------
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> with atomic_write(Path(folder, "note.txt")) as stream:

@@ -37,8 +37,6 @@ def table_bytes(columns: Mapping[str, Sequence[object]], ending: str) -> bytes:
     ending
         One of `TABLE_ENDINGS`: ``.json`` is a list of objects, ``.jsonl`` one object per line.
 
-    Examples
-    --------
     >>> table_bytes({"name": ["CCO", "=1+1"], "share": [-0.5, 1.0]}, ".csv")
     b"name,share\nCCO,-0.5\n'=1+1,1.0\n"
     >>> table_bytes({"name": ["CCO"], "share": [-0.5]}, ".jsonl")

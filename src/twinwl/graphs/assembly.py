@@ -63,12 +63,7 @@ def assemble(
     GraphInputError
         If an edge is given twice with different labels, or there are too many nodes.
     """
-    from twinwl.graphs.arc_kernels import (  # noqa: PLC0415  (numba: for those who build graphs)
-        Arcs,
-        Entries,
-        bucket,
-        merge,
-    )
+    from twinwl.graphs.arc_kernels import Arcs, Entries, bucket, merge  # noqa: PLC0415  (numba: for those who build graphs)
 
     n_nodes = int(graph_ptr[-1])
     if n_nodes > MAX_NODES:

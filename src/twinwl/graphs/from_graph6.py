@@ -203,9 +203,7 @@ def _matrix_edges(
     return np.bincount(graph_of_edge, minlength=len(parsed)).astype(np.int64), sources, targets
 
 
-def _mixed_edges(
-    parsed: list[_Parsed],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _mixed_edges(parsed: list[_Parsed]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Read graphs one by one where some are sparse6."""
     parts = [
         _sparse_edges(part, graph)

@@ -39,8 +39,6 @@ def check_cost(readouts: Iterable[str], sizes: Int32) -> None:
         If the largest needs more than half of the machine's memory, or all together more than 10¹³ steps in
         each round of refinement inside them.
 
-    Examples
-    --------
     >>> check_cost(["rooted-wl"], np.full(3_000, 3_000, np.int32))
     >>> check_cost(["rooted-fwl2"], np.full(30, 30, np.int32))
     """

@@ -189,13 +189,7 @@ def _digest(low: int, high: int, directed: bool, words: UInt64, out: UInt64) -> 
 
 @kernel
 def _individualised(
-    low: int,
-    high: int,
-    messages: KeyedMessages,
-    directed: bool,
-    classes: Classes,
-    notes: Int32,
-    out: UInt64,
+    low: int, high: int, messages: KeyedMessages, directed: bool, classes: Classes, notes: Int32, out: UInt64
 ) -> int:
     """Write the key of a graph that its stable colours leave open, if it has one; return the steps taken."""
     words, marks, _, state = classes

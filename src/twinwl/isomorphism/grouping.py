@@ -44,8 +44,6 @@ class Groups:
 
     Numbers are given in order of first occurrence and hold for all blocks, of any radius.
 
-    Examples
-    --------
     >>> from twinwl import GraphBatch
     >>> from twinwl.isomorphism.rooted import Neighbourhoods
     >>> path = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]])

@@ -48,8 +48,6 @@ class RootedSubgraph:
         Label of each of ``edges``.
     directed : bool
 
-    Examples
-    --------
     >>> import twinwl as tw
     >>> bull = tw.GraphBatch.from_edges([[(0, 1), (1, 2), (2, 0), (1, 3), (2, 4)]])
     >>> square_free = lambda rooted: sum(d == 1 for d in rooted.distances)

@@ -46,10 +46,7 @@ class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator)
         The classes, sorted.
     """
 
-    _constraints: ClassVar[Constraints] = {
-        "class_weight": CLASS_WEIGHT,
-        "scoring": (one_of(*SCORINGS), None),
-    }
+    _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT, "scoring": (one_of(*SCORINGS), None)}
 
     _per_task = ("classes_", "conformal_")
 

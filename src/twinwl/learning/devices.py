@@ -28,8 +28,6 @@ def device_of(name: str, *, or_else: str | None = None) -> torch.device:
     or_else
         What to take where there is no such device, as for a model trained elsewhere; None is an error.
 
-    Examples
-    --------
     >>> device_of("cpu")
     device(type='cpu')
     """

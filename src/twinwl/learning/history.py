@@ -27,8 +27,6 @@ class History:
     best_epoch : int
         The epoch whose weights were kept; -1 before the first.
 
-    Examples
-    --------
     >>> history = History(validation_loss=[0.7, 0.5], validation_accuracy=[0.5, 0.5], best_epoch=1)
     >>> history.n_epochs
     2

@@ -39,8 +39,6 @@ class SparseAwareAdam:
     learning_rate, weight_decay
         As for `torch.optim.AdamW`.
 
-    Examples
-    --------
     >>> line = torch.nn.Linear(1, 1)
     >>> with SparseAwareAdam(line, learning_rate=0.1) as optimiser:
     ...     before = line.bias.item()

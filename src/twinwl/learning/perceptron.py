@@ -17,8 +17,6 @@ class SparsePerceptron(torch.nn.Module):
     dropout
         Share of hidden units dropped in training.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_matrix
     >>> from twinwl.learning.sparse import SparseExamples

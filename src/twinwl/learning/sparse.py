@@ -77,8 +77,6 @@ class SparseLinear(torch.nn.Module):
     scale
         Weights start uniform in ±scale; None takes ``1 / sqrt(n_columns)``, as `torch.nn.Linear` does.
 
-    Examples
-    --------
     >>> layer = SparseLinear(3, 2)
     >>> layer(SparseRows(np.array([0, 1]), np.array([2]), np.array([0.5], np.float32))).shape
     torch.Size([1, 2])
@@ -170,11 +168,7 @@ def _multiply(
 
 @kernel(fastmath={"contract"})
 def _gradient(
-    indptr: Int64,
-    indices: Int64,
-    values: NDArray[np.float32],
-    grad: NDArray[np.float32],
-    place_of_row: Int64,
+    indptr: Int64, indices: Int64, values: NDArray[np.float32], grad: NDArray[np.float32], place_of_row: Int64
 ) -> tuple[Int64, NDArray[np.float32]]:
     """Return the rows of the weight that the batch touches, and their gradients."""
     touched = np.empty(len(indices), np.int64)

@@ -157,8 +157,6 @@ def train(
     -------
     History
 
-    Examples
-    --------
     >>> class Points:
     ...     def __init__(self, x):
     ...         self.x = torch.as_tensor(x, dtype=torch.float32)
@@ -402,7 +400,4 @@ def _accuracy_and_loss(logits: Float64, held: Held) -> tuple[float | None, float
     right = logits.argmax(axis=1) == held.targets
     logits -= logits.max(axis=1, keepdims=True)
     losses = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(len(logits)), held.targets]
-    return (
-        float(np.average(right, weights=held.weights)),
-        float(np.average(losses, weights=held.weights)),
-    )
+    return (float(np.average(right, weights=held.weights)), float(np.average(losses, weights=held.weights)))

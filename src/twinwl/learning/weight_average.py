@@ -32,8 +32,6 @@ class WeightAverage:
     recent : deque of dict
         Weights after the last epochs.
 
-    Examples
-    --------
     >>> line, average = torch.nn.Linear(1, 1, bias=False), WeightAverage(2)
     >>> for weight in (1.0, 2.0, 4.0):
     ...     _ = line.weight.data.fill_(weight)

@@ -129,11 +129,7 @@ def _cosines(data: Dataset, features: str, graphs: tuple[int, int]) -> dict[str,
 
 
 def _predicted(
-    data: Dataset,
-    method: str,
-    seed: int,
-    graphs: tuple[int, int],
-    begin: Callable[[str, int], None],
+    data: Dataset, method: str, seed: int, graphs: tuple[int, int], begin: Callable[[str, int], None]
 ) -> dict[str, float]:
     """Learn from all graphs but the two; return for each whether its class is right and how sure that is."""
     begin(method, seed)

@@ -57,8 +57,6 @@ def difference_chart(found: Sequence[TwinAgainstWL], axes: DifferenceAxes) -> Ca
     axes
         Of `difference_axes`.
 
-    Examples
-    --------
     >>> from twinwl.evaluation.significance import compare_scores
     >>> from twinwl.paper.findings import TwinAgainstWL
     >>> outcome = compare_scores([0.9, 0.8, 0.9], [0.8, 0.8, 0.8], ("STwin", "1-WL"))

@@ -34,9 +34,7 @@ def rounds_figure() -> Canvas:
     'The worked example'
     """
     canvas = Canvas(
-        820,
-        _HEIGHT,
-        "The worked example of the paper, round by round: 1-WL finds no difference, STwin does",
+        820, _HEIGHT, "The worked example of the paper, round by round: 1-WL finds no difference, STwin does"
     )
     for h in range(_ROUNDS + 1):
         _put_round(canvas, h, 280.0 * h)

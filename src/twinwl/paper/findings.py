@@ -119,10 +119,7 @@ def verdict(found: Sequence[TwinAgainstWL]) -> list[str]:
             for what, those in (
                 ("better on", [each for each in mine if each.better]),
                 ("worse on", [each for each in mine if each.worse]),
-                (
-                    "no significant difference on",
-                    [each for each in mine if not each.comparison.significant],
-                ),
+                ("no significant difference on", [each for each in mine if not each.comparison.significant]),
             )
             if those
         ]

@@ -132,8 +132,6 @@ def put_graph(
     shaded
         Nodes with a shaded background, which includes the edges between them.
 
-    Examples
-    --------
     >>> from twinwl.report.drawing.svg import Canvas
     >>> canvas = Canvas(60, 30, "an edge")
     >>> put_graph(canvas, [(15, 15), (45, 15)], [(0, 1, 1)], ["#fff"] * 2, ["C", "O"])

@@ -47,8 +47,6 @@ def paper_page(
     benchmark
         Of `read_benchmark`: how runtime grows.
 
-    Examples
-    --------
     >>> from twinwl.report.results.cells import Results
     >>> [section.anchor for section in paper_page(Results([])).sections]
     ['table1', 'table2']

@@ -95,8 +95,6 @@ def tasks_of(cells: Iterable[Cell], settings: Settings, rows: Sequence[Row]) -> 
     rows
         What the store holds.
 
-    Examples
-    --------
     >>> from twinwl.paper.tables import Cell
     >>> cells = [Cell("NCI1", "ntwin"), Cell("MUTAG", "wl")]
     >>> [task.cell.dataset for task in tasks_of(cells, Settings(), [])]

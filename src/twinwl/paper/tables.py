@@ -124,8 +124,6 @@ def cells_of(
     TwinWLError
         If a name is not in any table, with the nearest one.
 
-    Examples
-    --------
     >>> cells_of(TABLES["table2"], methods=["stwin"])
     [Cell(dataset='EXP', method='stwin')]
     """

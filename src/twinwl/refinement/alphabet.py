@@ -171,10 +171,7 @@ class RoundTable:
         """Return an empty table with the same keys, for another thread."""
         key_format = self._table.key_format
         return RoundTable(
-            self.stride,
-            self.n_codes,
-            packed_bits=key_format.packed_bits,
-            hash_mask=int(key_format.hash_mask),
+            self.stride, self.n_codes, packed_bits=key_format.packed_bits, hash_mask=int(key_format.hash_mask)
         )
 
     def start_over(self, stride: int) -> None:

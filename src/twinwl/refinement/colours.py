@@ -71,8 +71,6 @@ def refine(
     n_threads
         Number of threads; None uses all cores. The result does not depend on it.
 
-    Examples
-    --------
     >>> from twinwl import GraphBatch
     >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
     >>> refine(path, 2).colours

@@ -39,8 +39,6 @@ def rooted_sizes(batch: GraphBatch, n_iter: int, n_threads: int | None = None) -
     -------
     array of int32, shape (n_iter + 1, n_nodes)
 
-    Examples
-    --------
     >>> from twinwl import GraphBatch
     >>> rooted_sizes(GraphBatch.from_edges([[(0, 1), (1, 2)]]), 2)
     array([[1, 1, 1],

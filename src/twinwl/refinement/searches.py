@@ -85,13 +85,7 @@ def search(
 
 @kernel
 def _next_level(
-    begin: int,
-    end: int,
-    graph: Graph,
-    stamp: np.uint8,
-    seen: NDArray[np.uint8],
-    queue: Int32,
-    ahead: Int64,
+    begin: int, end: int, graph: Graph, stamp: np.uint8, seen: NDArray[np.uint8], queue: Int32, ahead: Int64
 ) -> tuple[int, int]:
     """Append the new neighbours of nodes ``begin..end`` of the queue; return its end and the arcs walked."""
     start, stop, touched = ahead[0], ahead[1], ahead[2]

@@ -84,8 +84,6 @@ def node_shares(graph: GraphBatch, encoding: Encoding, contributions: Float64) -
     -------
     array of float64, shape (n_nodes,)
 
-    Examples
-    --------
     >>> from twinwl import GraphBatch
     >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
     >>> from twinwl.stwin.features import stwin_features

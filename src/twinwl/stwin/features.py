@@ -190,8 +190,6 @@ def stwin_features(
     n_threads
         Threads for the parts that can use them. The result does not depend on it.
 
-    Examples
-    --------
     >>> from twinwl import GraphBatch
     >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
     >>> stwin_features(path, 1, "size").matrix.toarray()

@@ -61,8 +61,6 @@ class NearGraphs:
     n_iter : int, default=2
         Rounds of twin passing.
 
-    Examples
-    --------
     >>> from twinwl import GraphBatch
     >>> rings = GraphBatch.from_edges([[(i, (i + 1) % n) for i in range(n)] for n in (3, 9, 10)])
     >>> near = NearGraphs(rings[:2])

@@ -52,8 +52,6 @@ class NetworkInput:
     excess_columns : array of int64, or None
         The columns whose sizes vary among the training graphs; each has one more column behind all steps.
 
-    Examples
-    --------
     >>> counts = sparse.csr_matrix([[2.0, 1.0], [2.0, 0.0]])
     >>> sums = sparse.csr_matrix([[7.0, 2.0], [5.0, 0.0]])
     >>> scaling = NetworkInput.fitted(sums, counts)

@@ -168,12 +168,7 @@ class TwinMachine(MultiTask, GraphEstimator):
         return self
 
     def _targets(
-        self,
-        y: object,
-        n_graphs: int,
-        sample_weight: object,
-        groups: object,
-        known: NDArray[np.bool_] | None,
+        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: NDArray[np.bool_] | None
     ) -> Targets | Measurements:
         """Check the targets of a task."""
         raise NotImplementedError
@@ -475,12 +470,7 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         self.readout = readout
 
     def _targets(
-        self,
-        y: object,
-        n_graphs: int,
-        sample_weight: object,
-        groups: object,
-        known: NDArray[np.bool_] | None,
+        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: NDArray[np.bool_] | None
     ) -> Targets:
         return Targets.of(y, n_graphs, sample_weight, self.class_weight, groups, known)
 

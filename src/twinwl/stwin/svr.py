@@ -143,12 +143,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         self.readout = readout
 
     def _targets(
-        self,
-        y: object,
-        n_graphs: int,
-        sample_weight: object,
-        groups: object,
-        known: NDArray[np.bool_] | None,
+        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: NDArray[np.bool_] | None
     ) -> Measurements:
         return Measurements.of(y, n_graphs, sample_weight, groups, known)
 

@@ -13,12 +13,7 @@ from twinwl.estimators.base import Constraints, GraphEstimator, graphs_of, warn_
 from twinwl.files.model_files import load, savable
 from twinwl.stwin.column_choice import COLUMN_PARAMETERS, choose_columns, keep_columns, most_frequent
 from twinwl.stwin.features import FEATURE_PARAMETERS, Encoding, FeatureSpace, stwin_features
-from twinwl.stwin.state import (
-    columns_from_state,
-    n_graphs_from_state,
-    space_from_state,
-    space_to_state,
-)
+from twinwl.stwin.state import columns_from_state, n_graphs_from_state, space_from_state, space_to_state
 from twinwl.stwin.vocabulary import FeatureSettings, Vocabulary
 
 if TYPE_CHECKING:

@@ -76,8 +76,6 @@ def twins(n_pairs: int = 300, random_state: int = 0) -> tuple[GraphBatch, Int64,
     groups : array of int64, shape (2 * n_pairs,)
         The pair of each graph, to be kept together in folds.
 
-    Examples
-    --------
     >>> graphs, y, groups = twins(n_pairs=2)
     >>> len(graphs), sorted(y.tolist()), groups.tolist()
     (4, [0, 0, 1, 1], [0, 0, 1, 1])

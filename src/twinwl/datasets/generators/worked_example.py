@@ -21,8 +21,6 @@ def worked_example() -> GraphBatch:
     GraphBatch
         Two graphs of six nodes; node ``v`` of the paper is node ``v - 1`` here.
 
-    Examples
-    --------
     >>> worked_example()
     GraphBatch(2 graphs, 12 nodes, 14 edges, 2 node labels)
     """

@@ -28,8 +28,6 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
     n_iter
         Last round to show; None shows as many as are needed.
 
-    Examples
-    --------
     >>> from twinwl.isomorphism.comparison import compare
     >>> from twinwl import load_dataset
     >>> hexagon, triangles = load_dataset("graph6:EhEG"), load_dataset("graph6:EwCW")

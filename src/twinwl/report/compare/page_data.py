@@ -30,12 +30,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | dict[str, Json] |
 
 
 def page_data(
-    pair: GraphBatch,
-    rounds: list[Round],
-    captions: Sequence[tuple[str, str]],
-    start: int,
-    *,
-    drawn: bool,
+    pair: GraphBatch, rounds: list[Round], captions: Sequence[tuple[str, str]], start: int, *, drawn: bool
 ) -> dict[str, Json]:
     """Return the data for the script; it has the graphs themselves only if they are drawn."""
     return {

@@ -89,8 +89,6 @@ def rounds_of_pair(pair: GraphBatch, n_iter: int) -> list[Round]:
     n_iter
         Last round.
 
-    Examples
-    --------
     >>> from twinwl.datasets.generators.worked_example import worked_example
     >>> [row.sums for row in rounds_of_pair(worked_example(), 2)[2].rows]
     [(20, 16), (12, 12)]

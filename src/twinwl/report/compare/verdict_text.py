@@ -34,8 +34,6 @@ def verdict_of(pair: GraphBatch, comparison: Comparison) -> Verdict:
     comparison
         The result of the test.
 
-    Examples
-    --------
     >>> from twinwl.isomorphism.comparison import compare
     >>> from twinwl.datasets.generators.worked_example import worked_example
     >>> pair = worked_example()

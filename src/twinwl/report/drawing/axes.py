@@ -49,12 +49,7 @@ class _Spot(NamedTuple):
 
 
 def frame_of(
-    left: float,
-    top: float,
-    right: float,
-    bottom: float,
-    across: tuple[float, float],
-    up: tuple[float, float],
+    left: float, top: float, right: float, bottom: float, across: tuple[float, float], up: tuple[float, float]
 ) -> Frame:
     """Return a data area for values from ``across[0]`` to ``across[1]`` and from ``up[0]`` to ``up[1]``."""
 

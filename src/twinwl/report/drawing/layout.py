@@ -40,8 +40,6 @@ def spring_positions(graph: GraphBatch) -> NDArray[np.float64]:
     array of float64, shape (n_nodes, 2)
         The smallest coordinate on either axis is 0.
 
-    Examples
-    --------
     >>> from twinwl.graphs.batch import GraphBatch
     >>> spring_positions(GraphBatch.from_edges([[(0, 1), (1, 2)]])).shape
     (3, 2)

@@ -29,8 +29,6 @@ class Canvas:
     title
         Description of the picture for screen readers.
 
-    Examples
-    --------
     >>> canvas = Canvas(20, 10, "a dot")
     >>> canvas.circle(5, 5, 2, "dot")
     >>> canvas.markup().partition(">")[2]

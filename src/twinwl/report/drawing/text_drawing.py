@@ -35,8 +35,6 @@ def text_drawing(graph: GraphBatch, width: int = 60, height: int = 20) -> str:
     str
         Lines of equal length.
 
-    Examples
-    --------
     >>> from twinwl import GraphBatch
     >>> text_drawing(GraphBatch.from_edges([[(0, 1)]], node_labels=[["C", "C"]]))
     'C⠒⠒⠒⠒C '

@@ -44,8 +44,6 @@ def environment_of(
     bonds
         Whether the model sees bond orders; otherwise any bond matches.
 
-    Examples
-    --------
     >>> environment_of("CCO", 2, 1).smarts
     '[#8&D1]~[#6]'
     """

@@ -95,8 +95,6 @@ def gallery_page(
     most
         Number of graphs to draw, the first ones of the data set.
 
-    Examples
-    --------
     >>> from twinwl import GraphBatch, STwinSVC
     >>> from twinwl.datasets.dataset import Dataset
     >>> from twinwl.report.explain.patterns import explain_all

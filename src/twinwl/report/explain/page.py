@@ -61,8 +61,6 @@ def explain_page(
     nearest
         The most similar training graph, and its similarity, if it is known.
 
-    Examples
-    --------
     >>> from twinwl import GraphBatch, STwinSVC
     >>> from twinwl import load_dataset
     >>> triangle, path = [(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2)]

@@ -61,8 +61,6 @@ def explain_all(
     n_patterns
         Number of patterns to return.
 
-    Examples
-    --------
     >>> from twinwl import GraphBatch, STwinSVC
     >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2)]] * 5)
     >>> model = STwinSVC(n_iter=1, C=1.0).fit(graphs, ["ring", "chain"] * 5)

@@ -207,12 +207,7 @@ def _draw_graph(
 
 
 def _write_around(
-    axes: Axes,
-    name: str,
-    explanation: Explanation,
-    probability: float | None,
-    drawing: Drawing,
-    scale: float,
+    axes: Axes, name: str, explanation: Explanation, probability: float | None, drawing: Drawing, scale: float
 ) -> None:
     short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
     middle = drawing.width / 2

@@ -76,8 +76,6 @@ class Results:
     n_folds
         Rows of evaluations with another number of folds are not shown.
 
-    Examples
-    --------
     >>> Results([]).cell("MUTAG", "stwin") is None
     True
     """

@@ -29,8 +29,6 @@ def results_html(page: Page) -> str:
     page
         Content of the page.
 
-    Examples
-    --------
     >>> from twinwl.report.results.blocks import Page
     >>> results_html(Page("Results", [], [], [], [])).startswith("<!DOCTYPE html>")
     True

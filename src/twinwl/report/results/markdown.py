@@ -33,8 +33,6 @@ def results_markdown(page: Page, pictures: str = "") -> str:
     pictures
         Folder of its pictures, relative to the file; None shows tables instead of pictures.
 
-    Examples
-    --------
     >>> from twinwl.report.results.blocks import Page, Section
     >>> section = Section("a", "Part", [Bullets(["One sentence."])])
     >>> print(results_markdown(Page("Results", ["To begin with."], [], [section], ["made so"])))
