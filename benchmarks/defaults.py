@@ -86,6 +86,9 @@ CANDIDATES = {
     "joint: RBF": Candidate(("rbf-joint",)),
     "views: RBF": Candidate(("rbf-views",)),
     "joint with edge labels": Candidate(("edges-joint",)),
+    "joint with rings": Candidate(("ring-joint",)),
+    "joint, with rings or without": Candidate(("joint", "ring-joint")),
+    "joint, or views: RBF": Candidate(("joint", "rbf-views")),
 }
 
 
@@ -143,7 +146,7 @@ def _scores(data: Dataset, similarities: Float64, fold: Fold, seed: int) -> dict
     return {"inner": [targets.score(decisions) for decisions in inner], "test": found}
 
 
-def _kernels(data: Dataset, wanted: list[str] | None) -> Iterator[tuple[str, Float64]]:  # noqa: C901
+def _kernels(data: Dataset, wanted: list[str] | None) -> Iterator[tuple[str, Float64]]:  # noqa: C901, PLR0912
     """Yield named kernel matrices of all graphs."""
 
     def asked(*names: str) -> bool:
@@ -167,31 +170,23 @@ def _kernels(data: Dataset, wanted: list[str] | None) -> Iterator[tuple[str, Flo
             data.graphs, "joint", edge_labels=data.graphs.edge_labels is not None
         ):
             yield f"edges-joint {h}", similarities
+    if asked("ring-joint", "rbf-views"):
+        ring = np.zeros((len(data.graphs),) * 2)
+        for h, similarities in _by_rounds(data.graphs, "joint", initial="ring"):
+            ring += similarities / len(ROUNDS)
+            if asked("ring-joint"):
+                yield f"ring-joint {h}", similarities
     if asked("rbf-views"):
-        ringed = _with_ring_labels(data.graphs)
-        ring = sum(similarities / len(ROUNDS) for _, similarities in _by_rounds(ringed, "joint"))
         views = [*means.values(), ring, _distance_pairs(data.graphs)]
         mean = sum(views) / len(views)
         yield from ((f"rbf-views {width}", np.exp(width * (mean - 1))) for width in WIDTHS)
 
 
 def _by_rounds(
-    graphs: tw.GraphBatch, kind: str, *, edge_labels: bool = False
+    graphs: tw.GraphBatch, kind: str, *, edge_labels: bool = False, initial: str = "label"
 ) -> Iterator[tuple[int, Float64]]:
-    encoding = stwin_features(graphs, max(ROUNDS), kind, edge_labels=edge_labels)
+    encoding = stwin_features(graphs, max(ROUNDS), kind, edge_labels=edge_labels, initial=initial)
     return similarities_by_rounds(encoding, tuple(ROUNDS), "minmax", normalize=True)
-
-
-def _with_ring_labels(graphs: tw.GraphBatch) -> tw.GraphBatch:
-    """Return the graphs with labels (label, whether the node is on a cycle)."""
-    on_cycle = np.zeros(graphs.n_nodes, np.int32)
-    for first, graph in zip(graphs.graph_ptr, graphs.to_igraph(), strict=False):
-        inside = np.ones(graph.ecount(), bool)
-        inside[graph.bridges()] = False
-        ends = np.array(graph.get_edgelist(), int).reshape(-1, 2)[inside]
-        on_cycle[first + ends.ravel()] = 1
-    vocabulary = [(label, ring) for label in graphs.node_vocabulary for ring in (False, True)]
-    return graphs._with(node_labels=2 * graphs.node_labels + on_cycle, node_vocabulary=tuple(vocabulary))  # noqa: SLF001
 
 
 def _distance_pairs(graphs: tw.GraphBatch) -> Float64:

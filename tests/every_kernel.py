@@ -75,6 +75,7 @@ def tour(folder):
     out.append([values.tolist() for values in levels.take(np.arange(2)).pooled(1)])
     out.append([keys.tolist() for keys in content_keys(refine(labelled, 2).alphabet)])
     out.append(refine(plain, 2, n_threads=2).colours.tolist())
+    out.append(refine(plain, 1, initial="ring").colours.tolist())
     out.append(NearGraphs(labelled).pairs(labelled, 0.5).similarity.tolist())
     ends, codes, counts = np.empty(60, np.int32), np.empty(30, np.int32), np.zeros(12, np.int64)
     arrays = (labelled.graph_ptr, labelled.indptr, labelled.indices, labelled.edge_labels)

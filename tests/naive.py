@@ -115,7 +115,27 @@ def _initial_strings(graphs, initial):
     """``s_0(v)``: the label, or the number of neighbours; ``repr`` tells 1, True, 1.0 and '1' apart."""
     if initial == "label":
         return [[repr(label) for label in graph.labels] for graph in graphs]
+    if initial == "ring":
+        return [
+            [repr((label, on_cycle(graph, node))) for node, label in enumerate(graph.labels)]
+            for graph in graphs
+        ]
     return [[str(len(graph.neighbours[node])) for node in range(graph.n)] for graph in graphs]
+
+
+def on_cycle(graph, node):
+    """Whether a neighbour can still be reached when the edge to it is taken away; arcs count both ways."""
+    adjacent = {v: {*graph.neighbours[v], *graph.predecessors(v)} for v in range(graph.n)}
+    for neighbour in adjacent[node]:
+        reached, waiting = {node}, [v for v in adjacent[node] if v != neighbour]
+        while waiting:
+            v = waiting.pop()
+            if v not in reached:
+                reached.add(v)
+                waiting += adjacent[v]
+        if neighbour in reached:
+            return True
+    return False
 
 
 def _strings(graphs, colours_of_graphs, *, edge_labels):

@@ -12,7 +12,7 @@ from twinwl import GraphBatch, TwinWLError
 from twinwl.datasets.formats.tu import read_tu
 from twinwl.datasets.generators.worked_example import worked_example
 from twinwl.refinement.alphabet import RoundTable
-from twinwl.refinement.colours import colour_round, messages_of, refine
+from twinwl.refinement.colours import INITIALS, colour_round, messages_of, refine
 
 PAPER_SETS = ["MUTAG", "PTC_MR", "Mutagenicity", "NCI1", "NCI109"]
 
@@ -44,7 +44,7 @@ def test_worked_example_gives_the_colours_of_the_paper():
         np.testing.assert_array_equal(np.bincount(row[:6]), np.bincount(row[6:]))
 
 
-@pytest.mark.parametrize("initial", ["label", "degree"])
+@pytest.mark.parametrize("initial", ["label", "degree", "ring"])
 def test_equals_oracle_on_the_whole_atlas(initial):
     atlas = GraphBatch.from_networkx(nx.graph_atlas_g())
     assert len(atlas) == 1253
@@ -60,14 +60,14 @@ def test_equals_oracle_on_real_sets(tu_zip, name):
         assert_equals_oracle(batch, 5, edge_labels=True)
 
 
-@given(batches(), st.sampled_from([0, 1, 3, None]), st.booleans(), st.sampled_from(["label", "degree"]))
+@given(batches(), st.sampled_from([0, 1, 3, None]), st.booleans(), st.sampled_from(INITIALS))
 def test_equals_oracle_on_random_graphs(batch, n_iter, edge_labels, initial):
     assert_equals_oracle(batch, n_iter, edge_labels=edge_labels, initial=initial)
 
 
-@given(batches(directed=True), st.booleans())
-def test_directed_signatures_hold_both_sides(batch, edge_labels):
-    assert_equals_oracle(batch, 3, edge_labels=edge_labels)
+@given(batches(directed=True), st.booleans(), st.sampled_from(INITIALS))
+def test_directed_signatures_hold_both_sides(batch, edge_labels, initial):
+    assert_equals_oracle(batch, 3, edge_labels=edge_labels, initial=initial)
 
 
 @given(batches(min_graphs=2), st.booleans())

@@ -40,7 +40,7 @@ def columns_of_oracle(vectors, h):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("edge_labels", [False, True])
-@pytest.mark.parametrize("initial", ["label", "degree"])
+@pytest.mark.parametrize("initial", ["label", "degree", "ring"])
 @settings(max_examples=20, deadline=None)
 @given(batch=batches())
 def test_features_equal_the_oracle(kind, edge_labels, initial, batch):

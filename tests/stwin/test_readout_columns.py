@@ -39,7 +39,7 @@ def labelled(n=12):
 
 @pytest.mark.parametrize("name", KNOWN)
 @settings(max_examples=20, deadline=None)
-@given(batch=batches(), edge_labels=st.booleans(), initial=st.sampled_from(["label", "degree"]))
+@given(batch=batches(), edge_labels=st.booleans(), initial=st.sampled_from(["label", "degree", "ring"]))
 def test_features_equal_the_oracle(name, batch, edge_labels, initial):
     encoding = stwin_features(batch, 2, "joint", readout=name, edge_labels=edge_labels, initial=initial)
     expected = naive.readout_features(

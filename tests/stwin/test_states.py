@@ -23,7 +23,9 @@ def through_json(state):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("options", [{}, {"min_df": 6}, {"initial": "degree", "edge_labels": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"min_df": 6}, {"initial": "degree", "edge_labels": True}, {"initial": "ring"}]
+)
 def test_vectorizer_survives(kind, options):
     vectorizer = STwinVectorizer(2, kind, **options).fit(graphs())
     back = STwinVectorizer._from_state(vectorizer.get_params(), through_json(vectorizer._to_state()))

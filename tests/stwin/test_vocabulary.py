@@ -11,7 +11,7 @@ from twinwl.stwin.features import KINDS
 from twinwl.stwin.vectorizer import frozen_vectorizer
 from twinwl.stwin.vocabulary import ColumnCounts, column_keys, frozen
 
-INITIAL = st.sampled_from(["label", "degree"])
+INITIAL = st.sampled_from(["label", "degree", "ring"])
 
 
 def counted_in_parts(vectorizer, batch, cuts):
@@ -32,7 +32,7 @@ def counted_in_parts(vectorizer, batch, cuts):
     batch=batches(),
     cut=st.integers(0, 4),
     edge_labels=st.booleans(),
-    initial=st.sampled_from(["label", "degree"]),
+    initial=st.sampled_from(["label", "degree", "ring"]),
 )
 def test_counts_of_parts_give_the_columns_of_a_fit_in_memory(kind, limits, batch, cut, edge_labels, initial):
     features, readout = (kind, "size") if kind in KINDS else ("joint", kind)

@@ -57,7 +57,7 @@ Counting = Annotated[
     ),
 ]
 Initial = Annotated[
-    str, typer.Option(metavar="label|degree", help="Colours of round 0.", callback=among("initial"))
+    str, typer.Option(metavar="label|degree|ring", help="Colours of round 0.", callback=among("initial"))
 ]
 FewestGraphs = Annotated[
     int, typer.Option("--min-df", min=1, help="Drop columns that occur in fewer graphs.")

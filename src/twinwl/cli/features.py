@@ -69,7 +69,7 @@ def features(
     ] = "size",
     edge_labels: EdgeLabels = False,
     initial: Annotated[
-        str, typer.Option(metavar="label|degree", help="Colours of round 0.", callback=among("initial"))
+        str, typer.Option(metavar="label|degree|ring", help="Colours of round 0.", callback=among("initial"))
     ] = "label",
     readout: ReadoutsOfFeatures = None,
     min_df: Annotated[int, typer.Option(min=1, help="Drop columns that occur in fewer graphs.")] = 1,

@@ -19,7 +19,7 @@ CHOICES = {
     "atoms": ("skeleton", "constitution", "isotope", "stereo", "ecfp"),
     "engine": ("local", "ray"),
     "features": ("size", "count", "joint"),
-    "initial": ("label", "degree"),
+    "initial": ("label", "degree", "ring"),
     "kernel_approximation": ("nystroem",),
     "network": ("gin", "gcn", "gat", "ppgn", "deepsets"),
     "readout": (

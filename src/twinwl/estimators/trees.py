@@ -58,7 +58,8 @@ class RootedTree:
     Attributes
     ----------
     label : label
-        The root's label (its degree, where round 0 looks at degrees).
+        The root's label; its degree, or its label and whether it lies on a cycle, where round 0 looks at
+        these.
     depth : int
         The round.
     branches : tuple of Branch

@@ -85,7 +85,7 @@ class Alphabet:
     edge_labels : tuple of labels, or None
         Vocabulary of edge labels, if they are used.
     initial : str
-        ``"label"`` or ``"degree"``: the initial colour.
+        ``"label"``, ``"degree"`` or ``"ring"``: the initial colour.
     directed : bool
     rounds : tuple of Round
         Rounds 1, 2, … in order.

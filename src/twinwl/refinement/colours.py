@@ -12,6 +12,7 @@ from twinwl.errors import TwinWLError
 from twinwl.graphs.labels import Label, recode
 from twinwl.graphs.selection import pointer
 from twinwl.refinement.alphabet import Alphabet, Round, RoundTable
+from twinwl.refinement.rings import on_cycle
 from twinwl.refinement.round_kernels import Messages, translate
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int32
     from twinwl.graphs.batch import GraphBatch
 
-INITIALS = ("label", "degree")
+INITIALS = ("label", "degree", "ring")
 
 # Threads fill tables of their own for one block of nodes at a time, so memory does not grow with the batch.
 _NODES_PER_BLOCK = 1 << 18
@@ -61,7 +62,8 @@ def refine(
     edge_labels
         Pair each neighbour's colour with the label of the edge, if the batch has edge labels.
     initial
-        Initial colour: the node's ``"label"`` or its ``"degree"`` (out-degree in directed graphs).
+        Initial colour: the node's ``"label"``, its ``"degree"`` (out-degree in directed graphs), or
+        ``"ring"``: its label and whether it lies on a cycle (the direction of arcs does not matter).
     alphabet
         A frozen alphabet to use; it sets ``n_iter``, ``edge_labels`` and ``initial``. Signatures that are not
         in it get the colour -1, and so does every signature that contains -1.
@@ -208,15 +210,25 @@ def _initial_colours(
         values, inverse = np.unique(degrees, return_inverse=True)
         codes = inverse.astype(np.int32)
         here: tuple[Label, ...] = tuple(values.tolist())
+    elif alphabet.initial == "ring":
+        both_ways = messages_of(batch, None, 1)
+        paired = 2 * batch.node_labels + on_cycle(both_ways.indptr, both_ways.indices)
+        codes, used = _compressed(paired, 2 * len(batch.node_vocabulary))
+        here = tuple((batch.node_vocabulary[code // 2], bool(code % 2)) for code in used)
     else:
-        occurs = np.zeros(len(batch.node_vocabulary), np.bool_)
-        occurs[batch.node_labels] = True
-        used = np.flatnonzero(occurs)
-        place = np.full(len(batch.node_vocabulary), -1, np.int32)
-        place[used] = np.arange(len(used), dtype=np.int32)
-        codes = place[batch.node_labels]
+        codes, used = _compressed(batch.node_labels, len(batch.node_vocabulary))
         here = tuple(batch.node_vocabulary[code] for code in used)
     return _translated(codes, here, alphabet.labels, insert=insert)
+
+
+def _compressed(codes: Int32, n_codes: int) -> tuple[Int32, list[int]]:
+    """Return codes numbered 0, 1, … in their order, only those that occur, and which they are."""
+    occurs = np.zeros(n_codes, np.bool_)
+    occurs[codes] = True
+    used = np.flatnonzero(occurs)
+    place = np.full(n_codes, -1, np.int32)
+    place[used] = np.arange(len(used), dtype=np.int32)
+    return place[codes], used.tolist()
 
 
 def _edge_messages(

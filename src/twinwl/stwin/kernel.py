@@ -43,7 +43,7 @@ class TwinKernel(TransformerMixin, GraphEstimator):
         ``"minmax"`` has that property anyway. The similarity of a graph without nodes is 0, also with itself.
     edge_labels : bool, default=False
         As for `STwinVectorizer`.
-    initial : {"label", "degree"}, default="label"
+    initial : {"label", "degree", "ring"}, default="label"
         As for `STwinVectorizer`.
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.

@@ -362,7 +362,7 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         As for `TwinKernel`.
     edge_labels : bool, default=False
         As for `STwinVectorizer`.
-    initial : {"label", "degree"}, default="label"
+    initial : {"label", "degree", "ring"}, default="label"
         As for `STwinVectorizer`.
     inner_folds : int, default=5
         Folds of the inner choice; fewer where a class has fewer graphs (or groups).

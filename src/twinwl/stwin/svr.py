@@ -51,7 +51,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         As for `TwinKernel`.
     edge_labels : bool, default=False
         As for `STwinVectorizer`.
-    initial : {"label", "degree"}, default="label"
+    initial : {"label", "degree", "ring"}, default="label"
         As for `STwinVectorizer`.
     epsilon : float, default=0.01
         Errors up to this many standard deviations of the targets cost nothing.

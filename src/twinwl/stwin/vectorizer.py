@@ -43,8 +43,8 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         ``"joint"`` is never weaker than ``"count"``: sums of sizes can, rarely, cancel where counts differ.
     edge_labels : bool, default=False
         Let edge labels take part, where the graphs have them.
-    initial : {"label", "degree"}, default="label"
-        What round 0 looks at.
+    initial : {"label", "degree", "ring"}, default="label"
+        What round 0 looks at: the label, the degree, or the label and whether the node lies on a cycle.
     min_df : int or float, default=1
         Drop columns that occur in fewer training graphs than this (a share of them, where a float).
     max_features : int or None, default=None
