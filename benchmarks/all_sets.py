@@ -1,9 +1,9 @@
 """All data sets at hand, one table: ours, 1-WL and the strongest peers under the fair protocol.
 
 Run as ``python benchmarks/all_sets.py [--run] [--methods …] [--sets …] [--minutes 30]``. Cells of the paper's
-tables come from their stores; ``--run`` runs what is missing into benchmarks/results/all_sets.jsonl, one set after
-another, until the time is up. Fingerprints (ECFP4 counts and a forest of 500 trees), which need SMILES and
-not graphs, are learnt on the same folds. Without ``--run`` the table is printed as Markdown, for
+tables come from their stores. ``--run`` runs what is missing, one set after another until time is up, into
+results/all_sets.jsonl beside this file. Fingerprints (ECFP4 counts, a forest of 500 trees), which need SMILES
+and not graphs, are learnt on the same folds. Without ``--run`` the table is printed as Markdown, for
 docs/all_sets.md.
 """
 
