@@ -1,10 +1,13 @@
 """Molecules: twin features and kernels compared with what chemists use, on scaffold splits, five seeds.
 
-Run as ``python benchmarks/molecules.py`` (needs TWINWL_DATA with MoleculeNet's tables). Each set is split
-once by scaffold, 80 : 10 : 10, common scaffolds first, as OGB does. Models learn from the first part and are
-scored on the second (by which defaults were chosen) and on the last (what is reported): mean ROC-AUC over
-the tasks that have both classes there, or RMSE. Scores are kept in results/molecules.json as they come in,
-so that a run that was stopped goes on.
+    python benchmarks/molecules.py              # runs what is missing; needs TWINWL_DATA with MoleculeNet
+    python benchmarks/molecules.py --only-page  # runs nothing, writes the tables of docs/molecules.md again
+
+Each set is split once by scaffold, 80 : 10 : 10, common scaffolds first, as OGB does. Models learn from the
+first part and are scored on the second (by which defaults are chosen) and on the last (what is reported):
+mean ROC-AUC over the tasks that have both classes there, or RMSE. Scores are kept in results/molecules.json
+as they come in, with seconds of processor time (without the features, which all seeds share), so that a run
+that was stopped goes on.
 
 Forests have 500 trees. All features are given to them as sparse columns, which on HIV
 is 10 to 70 times as fast as a dense matrix, with the same trees: nearly all entries are zero. Support vector
@@ -18,7 +21,10 @@ from __future__ import annotations
 import argparse
 import csv
 import functools
+import itertools
 import json
+import os
+import re
 import subprocess
 import tempfile
 import warnings
@@ -30,8 +36,6 @@ import numpy as np
 from rdkit import RDLogger
 from rdkit.Chem import MolFromSmiles
 from rdkit.Chem.rdFingerprintGenerator import GetAtomPairGenerator, GetMorganGenerator
-from rich.console import Console
-from rich.table import Table
 from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import roc_auc_score, root_mean_squared_error
@@ -50,18 +54,21 @@ SETS = {
     "BACE": ["Class"],
     "BBBP": ["BBBP"],
     "ClinTox": ["FDA_APPROVED", "CT_TOX"],
-    "ESOL": ["measured log solubility in mols per litre"],
-    "Lipophilicity": ["exp"],
     "Tox21": [
         *("NR-AR", "NR-AR-LBD", "NR-AhR", "NR-Aromatase", "NR-ER", "NR-ER-LBD", "NR-PPAR-gamma"),
         *("SR-ARE", "SR-ATAD5", "SR-HSE", "SR-MMP", "SR-p53"),
     ],
     "HIV": ["HIV_active"],
+    "ESOL": ["measured log solubility in mols per litre"],
+    "Lipophilicity": ["exp"],
 }
 Parts = tuple[np.ndarray, np.ndarray]
 NUMBERS = {"ESOL", "Lipophilicity"}
-OUT = Path(__file__).parent / "results" / "molecules.json"
-console = Console(width=150)
+CLASSES = [name for name in SETS if name not in NUMBERS]
+ROOT = Path(__file__).resolve().parents[1]
+OUT = ROOT / "benchmarks" / "results" / "molecules.json"
+PAGE = ROOT / "docs" / "molecules.md"
+Results = dict[str, dict[str, dict[str, dict[str, float]]]]  # by set, contestant, seed, part
 
 
 @dataclass(eq=False)
@@ -207,43 +214,79 @@ CONTESTANTS: dict[str, Any] = {
     "twin, ecfp, forest": twin("ecfp"),
     "twin, ecfp and bonds, forest": twin("ecfp", edge_labels=True),
     "STwinSVC/R, skeleton": Machine("skeleton"),
-    "STwinSVC/R, skeleton and bonds": Machine("skeleton", edge_labels=True),
-    "STwinSVC/R, constitution": Machine("constitution"),
     "STwinSVC/R, ecfp": Machine("ecfp"),
+    "STwinSVC/R, ecfp and bonds": Machine("ecfp", edge_labels=True),
 }
 
 
 def main() -> None:
-    """Run what is missing, print the table and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Run what is missing, keep the results and write the tables of the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--sets", nargs="*", choices=list(SETS), default=list(SETS))
     parser.add_argument("--contestants", nargs="*", help="the names in the table (default: all)")
     parser.add_argument("--chemprop", metavar="PROGRAM", help="chemprop's command, to run it as well")
-    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--only-page", action="store_true", help="run nothing, write the tables again")
     options = parser.parse_args()
+    if not options.only_page:
+        known = CONTESTANTS | ({"chemprop": Chemprop(options.chemprop)} if options.chemprop else {})
+        chosen = {name: known[name] for name in options.contestants or known}
+        _run([(seed, name) for seed in range(options.seeds) for name in options.sets], chosen)
+    text = PAGE.read_text(encoding="utf-8")
+    for name, table in tables(json.loads(OUT.read_text())).items():
+        marked = re.compile(f"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
+        text = marked.sub(lambda mark, table=table: f"{mark[1]}\n{table}\n\n{mark[2]}", text)
+        print(table)
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def tables(result: Results) -> dict[str, str]:
+    """Return the tables of the page as Markdown: all test parts, and bond types on both parts."""
+    models = ("twin, ecfp, forest", "twin, ecfp and bonds, forest")
+    models += ("STwinSVC/R, ecfp", "STwinSVC/R, ecfp and bonds")
+    everything = [(name, name, "test") for name in (*CONTESTANTS, "chemprop")]
+    bonds = [(f"{name}: {part}", name, part) for part in ("validation", "test") for name in models]
+    return {"test": _table(result, everything, list(SETS)), "bonds": _table(result, bonds, CLASSES)}
+
+
+def _table(result: Results, rows: list[tuple[str, str, str]], sets: list[str]) -> str:
+    lines = [["", *sets[: len(CLASSES)], "mean of five", *sets[len(CLASSES) :]]]
+    lines.append(["---", *["---:"] * len(lines[0][1:])])
+    for title, contestant, part in rows:
+        scores = {
+            name: [both[part] for both in result.get(name, {}).get(contestant, {}).values()] for name in sets
+        }
+        cells = [_cell(found) for found in scores.values()]
+        means = [np.mean(scores[name]) for name in CLASSES if scores[name]]
+        mean = f"{np.mean(means):.3f}" if len(means) == len(CLASSES) else ""
+        lines.append([title, *cells[: len(CLASSES)], mean, *cells[len(CLASSES) :]])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(scores: list[float]) -> str:
+    if len(scores) < 2:
+        return "".join(f"{score:.3f} (1)" for score in scores)
+    return f"{np.mean(scores):.3f} ± {np.std(scores, ddof=1):.3f} ({len(scores)})"
+
+
+def _run(turns: list[tuple[int, str]], chosen: dict[str, Any]) -> None:
     warnings.simplefilter("ignore")
     RDLogger.DisableLog("rdApp.*")
-    known = CONTESTANTS | ({"chemprop": Chemprop(options.chemprop)} if options.chemprop else {})
-    chosen = {name: known[name] for name in options.contestants or known}
-    result = json.loads(options.out.read_text()) if options.out.exists() else {}
-    missing = [
-        (name, seed, contestant)
-        for seed in range(options.seeds)
-        for name in options.sets
-        for contestant in chosen
-        if str(seed) not in result.get(name, {}).get(contestant, {})
-    ]
     data = functools.cache(Molecules.of)
     prepared = functools.cache(lambda name, contestant: chosen[contestant].prepared(data(name)))
-    for name, seed, contestant in missing:
-        learn = functools.partial(chosen[contestant].predicted, data(name), prepared(name, contestant), seed)
+    for (seed, name), (contestant, model) in itertools.product(turns, chosen.items()):
+        if str(seed) in json.loads(OUT.read_text()).get(name, {}).get(contestant, {}):
+            continue
+        learn = functools.partial(model.predicted, data(name), prepared(name, contestant), seed)
+        start = sum(os.times()[:4])  # of this process and of the programs it ran
         scores = _scores(data(name), learn)
+        scores["seconds"] = round(sum(os.times()[:4]) - start, 1)
+        result: Results = json.loads(OUT.read_text())  # again: another run may have written meanwhile
         result.setdefault(name, {}).setdefault(contestant, {})[str(seed)] = scores
-        options.out.write_text(json.dumps(result, indent=1) + "\n")
-        rounded = {part: round(score, 4) for part, score in scores.items()}
-        console.print(f"{name}, {contestant}, seed {seed}: {rounded}")
-    _print(result)
+        OUT.write_text(json.dumps(result, indent=1) + "\n")
+        print(name, contestant, seed, scores, flush=True)
 
 
 def _scores(data: Molecules, predicted: Callable[[int, Parts], np.ndarray]) -> dict[str, float]:
@@ -262,23 +305,6 @@ def _scores(data: Molecules, predicted: Callable[[int, Parts], np.ndarray]) -> d
             elif len(np.unique(y[part])) == 2:
                 found.append(roc_auc_score(y[part], value))
     return {name: float(np.mean(found)) for name, found in scores.items()}
-
-
-def _print(result: dict[str, dict[str, dict[str, dict[str, float]]]]) -> None:
-    for part in ("validation", "test"):
-        table = Table(title=f"{part}: ROC-AUC, RMSE of ESOL and Lipophilicity; mean ± deviation (seeds)")
-        table.add_column("contestant")
-        for name in result:
-            table.add_column(name, justify="right")
-        for contestant in dict.fromkeys(name for found in result.values() for name in found):
-            cells = []
-            for found in result.values():
-                scores = [both[part] for both in found.get(contestant, {}).values() if part in both]
-                cells.append(
-                    f"{np.mean(scores):.3f} ± {np.std(scores):.3f} ({len(scores)})" if scores else ""
-                )
-            table.add_row(contestant, *cells)
-        console.print(table)
 
 
 if __name__ == "__main__":
