@@ -26,7 +26,7 @@ from twinwl.estimators.svm import inner_folds, make_svc
 from twinwl.estimators.targets import Targets
 from twinwl.evaluation.folds import folds_of
 from twinwl.evaluation.significance import compare_scores, p_value_text
-from twinwl.paper.difference_chart import difference_axes, difference_chart
+from twinwl.paper.charts import difference_axes, difference_chart
 from twinwl.paper.findings import TwinAgainstWL
 from twinwl.report.drawing.svg import standalone
 from twinwl.stwin.features import stwin_features

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from twinwl.compilation.fingerprint import fingerprint
+from twinwl.compilation.code_cache import fingerprint
 
 CALLEE = (
     "from twinwl.compilation.kernel import kernel\nSTEP = {step}\n"
@@ -21,7 +21,7 @@ def digest_of_caller(folder, step, more):
     (folder / "callee.py").write_text(CALLEE.format(step=step, more=more))
     (folder / "caller.py").write_text(CALLER.format(callee="callee"))
     code = (
-        "from caller import outer\nfrom twinwl.compilation.fingerprint import fingerprint\n"
+        "from caller import outer\nfrom twinwl.compilation.code_cache import fingerprint\n"
         "print(fingerprint(outer.py_func))"
     )
     environment = os.environ | {

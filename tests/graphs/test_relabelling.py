@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.relabelling import relabelled
+from twinwl.graphs.selection import relabelled
 from twinwl.graphs.validation import validate
 from twinwl.isomorphism.canonical import certificates
 

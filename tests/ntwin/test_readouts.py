@@ -11,7 +11,7 @@ from tests.ntwin.rooted_data import assert_same_function, graph_data, quotient_i
 from tests.strategies import batches
 from twinwl import GraphBatch, NTwinClassifier, NTwinEncoder, NTwinRegressor, TwinWLError, TwinWLWarning
 from twinwl.datasets.formats.tu import read_tu
-from twinwl.graphs.relabelling import relabelled
+from twinwl.graphs.selection import relabelled
 from twinwl.ntwin import distinct_subgraphs, node_states
 from twinwl.ntwin.bounded_readouts import BoundedReadout, GATReadout, GCNReadout
 from twinwl.ntwin.distinct_subgraphs import DistinctExamples, DistinctSlice, DistinctSubgraphs

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from twinwl.evaluation.significance import compare_scores
-from twinwl.paper.difference_chart import difference_axes, difference_chart
+from twinwl.paper.charts import difference_axes, difference_chart
 from twinwl.paper.findings import TwinAgainstWL
 
 

@@ -6,9 +6,8 @@ import pytest
 
 import twinwl as tw
 from twinwl.errors import TwinWLError
-from twinwl.paper.case_study_figure import case_figure, case_pictures, strangers
 from twinwl.paper.example_figures import rounds_figure, trees_figure
-from twinwl.paper.figures import write_figures
+from twinwl.paper.figures import case_figure, case_pictures, strangers, write_figures
 
 
 def texts(markup):

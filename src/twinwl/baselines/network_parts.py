@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from twinwl.learning.pooled_sum_norm import PooledSumNorm
+from twinwl.learning.pooling import PooledSumNorm
 
 __all__ = ["ReadoutHead", "perceptron", "sum_by"]
 

@@ -97,8 +97,7 @@ def dedup(
     check_source(file, reading, "given")
     if output is not None:
         check_dedup_output(output, file, reading)
-    from twinwl.isomorphism.deduplication import deduplicate  # noqa: PLC0415
-    from twinwl.isomorphism.finer_levels import differing_groups  # noqa: PLC0415
+    from twinwl.isomorphism.deduplication import deduplicate, differing_groups  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     names: list[str] = []

@@ -247,7 +247,7 @@ def _csl(_: Path | None) -> PairSuite:
 
 
 def _strongly_regular(_: Path | None) -> PairSuite:
-    from twinwl.datasets.generators.strongly_regular import FAMILIES, strongly_regular_family  # noqa: PLC0415
+    from twinwl.datasets.generators.regular import FAMILIES, strongly_regular_family  # noqa: PLC0415
 
     edges: list[Int64] = []
     family: list[str] = []

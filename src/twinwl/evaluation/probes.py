@@ -17,7 +17,7 @@ from twinwl.arguments import attribute_of, is_a
 from twinwl.errors import TwinWLError, import_extra, import_name, shown
 from twinwl.evaluation.graph_values import Judgement, Value, as_value, judge
 from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.graphs.relabelling import relabelled
+from twinwl.graphs.selection import relabelled
 from twinwl.isomorphism.comparison import compare
 from twinwl.isomorphism.hashing import graph_keys
 from twinwl.isomorphism.readouts import resolve

@@ -1,4 +1,4 @@
-"""Taking graphs out of a batch, and joining batches."""
+"""Taking graphs out of a batch, joining batches, and copies with the nodes in another order."""
 
 from __future__ import annotations
 
@@ -221,3 +221,38 @@ def _check_alike(model: GraphBatch, edge_model: GraphBatch, other: GraphBatch, p
 
 def _width(batch: GraphBatch) -> int:
     return 0 if batch.node_features is None else int(batch.node_features.shape[1])
+
+
+def relabelled(batch: GraphBatch, rng: np.random.Generator) -> GraphBatch:
+    """Shuffle the nodes of each graph; labels, edge labels and features move along.
+
+    Parameters
+    ----------
+    batch
+        The graphs.
+    rng
+        The only random step.
+
+    >>> from twinwl import GraphBatch, graph_hashes
+    >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2)]], node_labels=[["C", "C", "O"]])
+    >>> other = relabelled(batch, np.random.default_rng(0))
+    >>> sorted(other.labels_of_nodes()), graph_hashes(other) == graph_hashes(batch)
+    (['C', 'C', 'O'], True)
+    """
+    place = np.empty(batch.n_nodes, np.int64)  # of each node in the new order
+    for first, last in zip(batch.graph_ptr[:-1].tolist(), batch.graph_ptr[1:].tolist(), strict=True):
+        place[first:last] = first + rng.permutation(last - first)
+    sources, targets = (place[ends] for ends in batch.arcs())
+    order = np.lexsort((targets, sources))
+    moved = np.argsort(place)
+    return type(batch).unchecked(
+        indptr=pointer(np.bincount(sources, minlength=batch.n_nodes)),
+        indices=targets[order].astype(np.int32),
+        graph_ptr=batch.graph_ptr,
+        node_labels=batch.node_labels[moved],
+        node_vocabulary=batch.node_vocabulary,
+        edge_labels=None if batch.edge_labels is None else batch.edge_labels[order],
+        edge_vocabulary=batch.edge_vocabulary,
+        node_features=None if batch.node_features is None else batch.node_features[moved],
+        directed=batch.directed,
+    )

@@ -1,4 +1,4 @@
-"""Groups of isomorphic graphs, labels included, among few graphs or a stream of millions."""
+"""Groups of isomorphic graphs, in memory or in a stream, and what molecules of a group differ in."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from twinwl.arguments import FLAG, checked
 from twinwl.errors import GraphInputError
+from twinwl.graphs.atom_labels import LADDER, AtomLevel
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike, as_batch
 from twinwl.graphs.node_features import labels_only
@@ -20,6 +21,8 @@ from twinwl.isomorphism.readouts import ReadoutChoice, ReadoutError, resolve
 from twinwl.refinement.colours import refine
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from twinwl.arrays import Int64
 
 # A stream is taken so many graphs at a time.
@@ -208,3 +211,43 @@ def wl_groups(batch: GraphBatch, n_iter: int | None = None) -> Int64:
         for first, last in zip(batch.graph_ptr[:-1], batch.graph_ptr[1:], strict=True)
     ]
     return np.array(numbers, np.int64)
+
+
+def differing_groups(found: Deduplication, smiles: Sequence[str], atoms: AtomLevel) -> dict[AtomLevel, int]:
+    """Count the groups whose molecules differ in what the chosen level leaves out, for each finer level.
+
+    Parameters
+    ----------
+    found
+        Groups of the molecules.
+    smiles
+        One per molecule, in the same order.
+    atoms
+        The level that the groups were found at.
+
+    Returns
+    -------
+    dict
+        For each finer level, the number of groups in which two molecules agree at the level before it and
+        differ at this one.
+
+    >>> smiles = ["CC(=O)O", "CC(=O)[O-]", "C[C@H](O)F", "C[C@@H](O)F"]
+    >>> found = deduplicate(GraphBatch.from_smiles(smiles))
+    >>> differing_groups(found, smiles, "skeleton")
+    {'constitution': 1, 'isotope': 0, 'stereo': 1}
+    """
+    finer = LADDER[LADDER.index(atoms) + 1 :]
+    shared = np.flatnonzero((np.bincount(found.labels) > 1)[found.labels])
+    group_of = found.labels[shared].tolist()
+    before: list[object] = [*group_of]
+    counts = {}
+    for level in finer:
+        graphs = GraphBatch.from_smiles([smiles[graph] for graph in shared.tolist()], atoms=level)
+        now = list(zip(before, deduplicate(graphs).labels.tolist(), strict=True))
+        parts_before, parts_now = (
+            np.bincount([group for group, _ in set(zip(group_of, parts, strict=True))], minlength=len(found))
+            for parts in (before, now)
+        )
+        counts[level] = int((parts_now > parts_before).sum())
+        before = [*now]
+    return counts

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from torch.nn import functional
 
 from twinwl.compilation.kernel import kernel
 from twinwl.learning.devices import as_tensor, single
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from twinwl.arrays import Int32, Int64, Ints
@@ -102,3 +105,39 @@ def _pool_backward(
             for unit in range(width):
                 target[unit] += count * source[unit]
     return out
+
+
+class PooledSumNorm(torch.nn.BatchNorm1d):
+    """Batch normalisation over graphs; a single graph, which has no spread, is scaled as at prediction."""
+
+    # Sums over all processes that share a batch (`twinwl.learning.data_parallel`), if there are several.
+    total: Callable[[torch.Tensor], torch.Tensor] | None = None
+
+    def forward(self, sums: torch.Tensor) -> torch.Tensor:
+        """Normalise each column."""
+        if self.training and self.total is not None:
+            return self._normalised_together(sums, self.total)
+        if self.training and len(sums) > 1:
+            return super().forward(sums)
+        return functional.batch_norm(
+            sums, self.running_mean, self.running_var, self.weight, self.bias, training=False, eps=self.eps
+        )
+
+    def _normalised_together(
+        self, sums: torch.Tensor, total: Callable[[torch.Tensor], torch.Tensor]
+    ) -> torch.Tensor:
+        """Normalise by mean and variance of the rows of all processes."""
+        count = total(torch.tensor(float(len(sums))))
+        centred = sums - total(sums.sum(dim=0)) / count
+        variance = total((centred * centred).sum(dim=0)) / count
+        return centred * torch.rsqrt(variance + self.eps) * self.weight + self.bias
+
+    def recalibrate(self, sums: torch.Tensor) -> None:
+        """Use mean and variance of these rows at prediction, instead of the running averages."""
+        if self.running_mean is not None and self.running_var is not None and len(sums) > 1:
+            # In double precision: sums are large, and differences between graphs may be small.
+            exact = (
+                sums.float() if sums.device.type == "mps" else sums.double()
+            )  # mps has no double precision
+            self.running_mean.copy_(exact.mean(dim=0))
+            self.running_var.copy_(exact.var(dim=0))

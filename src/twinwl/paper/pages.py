@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.paper.case_study_figure import case_pictures
 from twinwl.paper.example_figures import round_pictures
+from twinwl.paper.figures import case_pictures
 from twinwl.paper.graph_pictures import MoleculePicture, on_equal_canvases
 from twinwl.paper.measured_sections import case_section, ceiling_section, growth_section, runtime_section
 from twinwl.paper.sections import (

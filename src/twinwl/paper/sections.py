@@ -11,8 +11,7 @@ from twinwl.paper.accuracy_tables import (
     leaks_table,
     significance_table,
 )
-from twinwl.paper.charts import cost_chart, protocol_chart
-from twinwl.paper.difference_chart import difference_axes, difference_chart
+from twinwl.paper.charts import cost_chart, difference_axes, difference_chart, protocol_chart
 from twinwl.paper.findings import (
     PROTOCOL_SENTENCE,
     closeness_to_paper,

@@ -22,7 +22,7 @@ import numpy as np
 
 from twinwl.errors import TwinWLError, shown
 from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.graphs.relabelling import relabelled
+from twinwl.graphs.selection import relabelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -70,7 +70,7 @@ def _cfi(n_copies: int = 10, random_state: int = 0) -> tuple[GraphBatch, Int64, 
 def _regular(
     family: str | None, *, n_copies: int = 10, random_state: int = 0
 ) -> tuple[GraphBatch, Int64, Int64 | None]:
-    from twinwl.datasets.generators.strongly_regular import strongly_regular  # noqa: PLC0415
+    from twinwl.datasets.generators.regular import strongly_regular  # noqa: PLC0415
 
     return (*strongly_regular(family, n_copies, random_state), None)
 

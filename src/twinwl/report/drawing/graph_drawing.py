@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from twinwl.report.drawing.layout import spring_positions
-from twinwl.report.drawing.molecule_layout import lay_out_molecule
+from twinwl.report.drawing.molecule_drawing import lay_out_molecule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from twinwl.errors import import_extra
-from twinwl.report.drawing.molecule_layout import read_molecule
+from twinwl.report.drawing.molecule_drawing import read_molecule
 
 if TYPE_CHECKING:
     from rdkit import Chem

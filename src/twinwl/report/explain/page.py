@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.report.compare.page_data import LARGEST_DRAWN
+from twinwl.report.compare.page import LARGEST_DRAWN
 from twinwl.report.explain.page_data import (
     STRONGEST,
     ShownNode,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from twinwl.refinement.colours import refine
-from twinwl.report.compare.page_data import LARGEST_DRAWN, shown_label
-from twinwl.report.drawing.atom_texts import AtomText, atom_texts
+from twinwl.report.compare.page import LARGEST_DRAWN, shown_label
 from twinwl.report.drawing.graph_drawing import Drawing, draw, on_one_canvas
+from twinwl.report.drawing.molecule_drawing import AtomText, atom_texts
 from twinwl.report.explain.environments import Environment, environment_of
 from twinwl.report.wording import counted
 

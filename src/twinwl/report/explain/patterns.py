@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from twinwl.arguments import MAX_ITEMS
-from twinwl.report.compare.page_data import LARGEST_DRAWN
+from twinwl.report.compare.page import LARGEST_DRAWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from twinwl.estimators.explanation import Explanation
     from twinwl.refinement.alphabet import Alphabet
-    from twinwl.report.drawing.atom_texts import AtomText
     from twinwl.report.drawing.graph_drawing import Drawing
+    from twinwl.report.drawing.molecule_drawing import AtomText
 
 _FOR, _AGAINST, _NOTHING = "#d4502e", "#2b73b8", "#f4f2ec"
 _INK, _SOFT, _FAINT, _EDGE = "#1d2026", "#5b616e", "#8b909b", "#9aa0ab"
