@@ -145,9 +145,9 @@ class GIN(torch.nn.Module):
             yield layer, rows, units, total
             if number < len(self.steps):
                 # Two linear maps in a row are one: a product of two small matrices saves one of all rows.
-                weight = self.steps[number].first.weight
+                weight, n_below = self.steps[number].first.weight, graphs.layers[number].n_below
                 projected = functional.linear(
-                    units[: graphs.layers[number].n_below],
+                    units if len(units) == n_below else units[:n_below],  # a slice's gradient is a copy
                     weight @ layer.second.weight,
                     weight @ layer.second.bias,
                 )

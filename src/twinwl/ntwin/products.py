@@ -132,10 +132,19 @@ def _hear_and_pool_forward(
     for row in range(n):
         for unit in range(width):
             units[unit] = bias[unit]
-        for entry in range(hear_ptr[row], hear_ptr[row + 1]):
-            source = below[heard[entry]]
+        entry, stop = hear_ptr[row], hear_ptr[row + 1]
+        # Four rows in one pass, so that the sum is read and written less often; it is added up in order.
+        while entry + 4 <= stop:
+            first, second = below[np.uint32(heard[entry])], below[np.uint32(heard[entry + 1])]
+            third, fourth = below[np.uint32(heard[entry + 2])], below[np.uint32(heard[entry + 3])]
             for unit in range(width):
-                units[unit] += source[unit]
+                units[unit] = (((units[unit] + first[unit]) + second[unit]) + third[unit]) + fourth[unit]
+            entry += 4
+        while entry < stop:
+            first = below[np.uint32(heard[entry])]
+            for unit in range(width):
+                units[unit] += first[unit]
+            entry += 1
         signs = above_zero[row]
         for unit in range(width):
             signs[unit] = units[unit] > zero
@@ -165,13 +174,16 @@ def _hear_and_pool_backward(
     bias = np.zeros(width, of_total.dtype)
     passed = np.empty(width, of_total.dtype)
     zero = of_total.dtype.type(0)
+    n_kept = len(of_kept)
     for row in range(n):
-        if row < len(of_kept):
-            passed[:] = of_kept[row]
+        if row < n_kept:
+            for unit in range(width):
+                passed[unit] = of_kept[row, unit]
         else:
-            passed[:] = zero
+            for unit in range(width):
+                passed[unit] = zero
         for entry in range(pooling.ptr[row], pooling.ptr[row + 1]):
-            source = of_total[pooling.graph[entry]]
+            source = of_total[np.uint32(pooling.graph[entry])]
             count = of_total.dtype.type(pooling.times[entry])
             for unit in range(width):
                 passed[unit] += count * source[unit]
@@ -180,7 +192,7 @@ def _hear_and_pool_backward(
             passed[unit] = passed[unit] if signs[unit] else zero
             bias[unit] += passed[unit]
         for entry in range(hear_ptr[row], hear_ptr[row + 1]):
-            target = below[heard[entry]]
+            place = np.uint32(heard[entry])
             for unit in range(width):
-                target[unit] += passed[unit]
+                below[place, unit] += passed[unit]
     return below, bias
