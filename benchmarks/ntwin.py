@@ -4,8 +4,10 @@ Run as ``python benchmarks/ntwin.py`` (needs TWINWL_DATA with NCI1.zip). Contest
 process of its own so that peak memory is its own too. The PyG contestant is given its rooted subgraphs
 already cut, one ``Data`` per graph with one-hot labels, as a transform would leave them; both start from the
 same weights, and their first outputs are compared. ``--only sets`` does so on other kinds of graphs, on the
-path that `NTwinClassifier` takes there: many labels (DD), a continuous attribute (generated, of the size of
-PROTEINS), hubs (reply trees). Figures go to results/ntwin.json, the plot to docs/images/ntwin_growth.png.
+path that `NTwinClassifier` takes there: many labels (DD), no labels but many edges (IMDB-BINARY), a
+continuous attribute (generated, of the size of PROTEINS), nothing to share (random graphs), hubs (reply
+trees). ``--only fits`` measures `NTwinClassifier.fit` as a whole. Figures go to results/ntwin.json, the plot
+to docs/images/ntwin_growth.png.
 """
 
 from __future__ import annotations
@@ -49,9 +51,10 @@ RESULTS = HERE / "results" / "ntwin.json"
 PLOT = HERE.parent / "docs" / "images" / "ntwin_growth.png"
 LAYERS, HOPS, HIDDEN, BATCH = 3, 3, 64, 32
 CONTESTANTS = ("quotient", "pyg", "quotient with histograms", "twinwl")
-SETS = {"NCI1": 3, "MUTAG": 3, "DD": 2, "attributes": 2, "reply trees": 2}
-"""Radius of the rooted subgraphs; with larger ones PyG does not fit into memory on the last three."""
+SETS = {"NCI1": 3, "MUTAG": 3, "IMDB-BINARY": 3, "random": 2, "DD": 2, "attributes": 2, "reply trees": 2}
+"""Radius of the rooted subgraphs; with larger ones PyG does not fit into memory on the last four."""
 GRAPHS_OF_SETS = {"DD": 200, "reply trees": 20}
+FITS = ("DD", "attributes", "attributes left out", "reply trees")
 
 
 def main() -> None:
@@ -59,17 +62,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=3, help="processes of each contestant")
     parser.add_argument("--epochs", type=int, default=3, help="timed epochs in each process")
-    parser.add_argument("--only", choices=["epoch", "growth", "sets"])
-    parser.add_argument("--worker", choices=CONTESTANTS, help=argparse.SUPPRESS)
+    parser.add_argument("--only", choices=["epoch", "growth", "sets", "fits"])
+    parser.add_argument("--worker", choices=[*CONTESTANTS, "fit"], help=argparse.SUPPRESS)
     parser.add_argument("--threads", type=int, default=1, help=argparse.SUPPRESS)
-    parser.add_argument("--set", choices=list(SETS), default="NCI1", help=argparse.SUPPRESS)
+    parser.add_argument("--set", choices=[*SETS, *FITS], help="only this one of the sets")
     options = parser.parse_args()
+    if options.worker == "fit":
+        print(json.dumps(fit(options.set, options.epochs)))
+        return
     if options.worker:
         print(json.dumps(work(options.worker, options.threads, options.epochs, options.set)))
         return
     result = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     if options.only in {None, "sets"}:
-        result["sets"] = compare_sets(options.turns, options.epochs)
+        chosen = [options.set] if options.set else list(SETS)
+        old = [row for row in result.get("sets", []) if row["set"] not in chosen]
+        result["sets"] = old + compare_sets(chosen, options.turns, options.epochs)
+    if options.only in {None, "fits"}:
+        for data in [options.set] if options.set else FITS:
+            result.setdefault("fits", {})[data] = found = _in_process("fit", 1, options.epochs, data)
+            print(data, found, flush=True)
     if options.only in {None, "epoch"}:
         result["epoch"] = compare(options.turns, options.epochs)
     if options.only in {None, "growth"}:
@@ -103,15 +115,15 @@ def compare(turns: int, epochs: int) -> list[dict[str, object]]:
     return table
 
 
-def compare_sets(turns: int, epochs: int) -> list[dict[str, object]]:
+def compare_sets(chosen: list[str], turns: int, epochs: int) -> list[dict[str, object]]:
     """Compare processor times of epochs with PyG's on one thread, on each set."""
     table = []
-    for data, hops in SETS.items():
+    for data in chosen:
         runs: dict[str, list[dict]] = {"twinwl": [], "pyg": []}
         for _ in range(turns):
             for name, found in runs.items():
                 found.append(_in_process(name, 1, epochs, data))
-        row: dict[str, object] = {"set": data, "graphs": runs["twinwl"][0]["graphs"], "hops": hops}
+        row: dict[str, object] = {"set": data, "graphs": runs["twinwl"][0]["graphs"], "hops": SETS[data]}
         for name, found in runs.items():
             for key in ("prepare", "processor", "peak"):
                 row[f"{name}_{key}"] = round(statistics.median(run[key] for run in found), 3)
@@ -129,18 +141,42 @@ def _in_process(name: str, threads: int, epochs: int, data: str) -> dict[str, fl
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def _graphs(data: str) -> tuple[GraphBatch, np.ndarray]:
+def fit(data: str, epochs: int) -> dict[str, float]:
+    """Measure a fit; what the first epoch takes longer (states are found at first use) is preparation."""
+    torch.set_num_threads(1)
+    os.environ["TWINWL_NUM_THREADS"] = "1"
+    graphs, y = _graphs(data, whole=True)
+    times: list[float] = []
+    params = {"verbose": False, "callbacks": lambda _: times.append(time.process_time())}
+    tw.NTwinClassifier(max_epochs=1, **params).fit(graphs[:64], np.arange(len(graphs[:64])) % 2)
+    times.clear()
+    began = time.process_time()
+    tw.NTwinClassifier(max_epochs=epochs + 1, **params).fit(graphs, y)
+    epoch = statistics.median(np.diff(times))
+    return {"graphs": len(graphs), "prepare": times[0] - began - epoch, "epoch": epoch, "peak": _peak()}
+
+
+def _graphs(data: str, *, whole: bool = False) -> tuple[GraphBatch, np.ndarray]:
     random = np.random.default_rng(0)
     if data == "reply trees":
-        graphs = reply_trees(GRAPHS_OF_SETS[data])
+        graphs = reply_trees(2000 if whole else GRAPHS_OF_SETS[data])
         return graphs, random.integers(0, 2, len(graphs))
+    if data == "random":
+        parts = [nx.gnm_random_graph(60, 240, seed=seed) for seed in range(200)]
+        for part in parts:
+            nx.set_node_attributes(part, {node: int(random.integers(20)) for node in part}, "label")
+        return tw.from_networkx(parts, node_label="label"), random.integers(0, 2, len(parts))
+    if data == "attributes left out":
+        graphs, y = _graphs("attributes")
+        return graphs.without_features(), y
     if data == "attributes":
         parts = [_neighbours_in_space(int(size), random) for size in random.poisson(39, 1113).clip(4)]
         graphs = tw.from_networkx(parts, node_label="label", node_features="length")
         return graphs, random.integers(0, 2, len(parts))
     collection = read_tu(Path(os.environ["TWINWL_DATA"]) / f"{data}.zip")
     y = np.unique(collection.y, return_inverse=True)[1]
-    kept = random.permutation(len(y))[: GRAPHS_OF_SETS[data]] if data in GRAPHS_OF_SETS else np.arange(len(y))
+    some = data in GRAPHS_OF_SETS and not whole
+    kept = random.permutation(len(y))[: GRAPHS_OF_SETS[data]] if some else np.arange(len(y))
     return collection.graphs[kept], y[kept]
 
 

@@ -6,7 +6,7 @@ from sklearn.pipeline import make_pipeline
 
 import twinwl as tw
 from tests.ntwin.own_readouts import RootSum, root_sum
-from twinwl import GraphBatch, NTwinClassifier, NTwinTransformer, TwinWLError
+from twinwl import GraphBatch, NTwinClassifier, NTwinRegressor, NTwinTransformer, TwinWLError
 
 PATH, TRIANGLE = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
 GRAPHS = GraphBatch.from_edges([PATH, TRIANGLE] * 6)
@@ -60,6 +60,66 @@ def test_a_saved_transformer_gives_the_same_bytes(readout, tmp_path):
     assert loaded.get_feature_names_out().tolist() == [
         f"ntwin{column}" for column in range(loaded.n_features_out_)
     ]
+
+
+TRAINING = [
+    {"refit": True},
+    {"refit": True, "hold_outs": 2},
+    {"average_epochs": 2},
+    {"callbacks": lambda history: history.n_epochs == 1},
+]
+
+
+@pytest.mark.parametrize("params", TRAINING, ids="-".join)
+def test_it_is_trained_like_the_classifier(params):
+    params = {**SMALL, "max_epochs": 3, **params}
+    trained = NTwinTransformer(**params).fit(GRAPHS, Y).model_
+    expected = NTwinClassifier(**params).fit(GRAPHS, Y)
+    assert trained.history_ == expected.history_
+    assert trained.predict_proba(GRAPHS).tobytes() == expected.predict_proba(GRAPHS).tobytes()
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+@pytest.mark.parametrize(("kind", "y"), [(NTwinClassifier, Y), (NTwinRegressor, np.arange(12) / 7)])
+def test_a_warm_start_goes_on_from_the_weights_before_also_of_a_file(kind, y, loaded, tmp_path):
+    transformer = NTwinTransformer(warm_start=True, **SMALL).fit(GRAPHS, y)
+    model = kind(warm_start=True, **SMALL).fit(GRAPHS, y)
+    if loaded:
+        tw.save(transformer, tmp_path / "it.twinwl")
+        transformer = tw.load(tmp_path / "it.twinwl")
+    once = transformer.transform(GRAPHS)
+    transformer.set_params(max_epochs=1, refit=True).fit(GRAPHS, y)
+    model.set_params(max_epochs=1, refit=True).fit(GRAPHS, y)
+    assert transformer.model_.predict(GRAPHS).tobytes() == model.predict(GRAPHS).tobytes()
+    assert transformer.transform(GRAPHS).tobytes() != once.tobytes()
+
+
+def test_a_warm_start_with_another_task_is_refused_and_changes_nothing():
+    transformer = NTwinTransformer(warm_start=True, **SMALL).fit(GRAPHS, Y)
+    rows = transformer.transform(GRAPHS)
+    with pytest.raises(TwinWLError, match="the task was 'classification' and is 'none'"):
+        transformer.fit(GRAPHS)
+    with pytest.raises(TwinWLError, match="other classes"):
+        transformer.fit(GRAPHS, list(range(6)) * 2)
+    assert transformer.transform(GRAPHS).tobytes() == rows.tobytes()
+
+
+def test_curves_are_plotted_where_something_was_learnt(tmp_path):
+    transformer = NTwinTransformer(**SMALL).fit(GRAPHS, Y)
+    tw.save(transformer, tmp_path / "it.twinwl")
+    for one in (transformer, tw.load(tmp_path / "it.twinwl")):
+        assert len(one.plot_history().axes) == 2
+    with pytest.raises(TwinWLError, match="has learnt nothing"):
+        NTwinTransformer(**SMALL).fit(GRAPHS).plot_history()
+
+
+def test_a_file_with_the_network_alone_is_loaded():
+    transformer = NTwinTransformer(readout="gcn", **SMALL).fit(GRAPHS, Y)
+    state = transformer._to_state()
+    old = {name: state[name] for name in ("inputs", "hops", "weights")}
+    old |= {"n_outputs": 2, "width": transformer.n_features_out_}
+    loaded = NTwinTransformer._from_state(transformer.get_params(), old)
+    assert loaded.transform(GRAPHS).tobytes() == transformer.transform(GRAPHS).tobytes()
 
 
 NAME = f"{RootSum.__module__}:RootSum"

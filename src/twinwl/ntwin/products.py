@@ -114,7 +114,7 @@ def _by_row(pool_ptr: Int64, pooled: Int32, counts: Int32, n_rows: int) -> _ByRo
 
 
 @kernel(fastmath={"contract"})
-def _hear_and_pool_forward(
+def _hear_and_pool_forward(  # noqa: C901  (one pass, few calls)
     below: NDArray[np.floating],
     bias: NDArray[np.floating],
     hear_ptr: Int64,

@@ -27,11 +27,13 @@ from twinwl.ntwin.settings import hops_of_layers
 if TYPE_CHECKING:
     from typing import Self
 
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from twinwl.arrays import Float64
     from twinwl.estimators.base import Constraints, RandomState
     from twinwl.graphs.coercion import GraphsLike
+    from twinwl.learning.callbacks import Callbacks
     from twinwl.ntwin.network import NTwinNetwork
     from twinwl.ntwin.readouts import NetworkReadout
     from twinwl.ntwin.settings import Hops, RootMark
@@ -60,13 +62,14 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         As for `NTwinClassifier`; ``transform`` takes all roots.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, verbose
         As for every neural estimator here: see `twinwl.learning.estimator.NeuralGraphEstimator`.
-    device, precision
-        As for every neural estimator here: see `twinwl.learning.estimator.NeuralGraphEstimator`.
+    device, precision, refit, hold_outs, average_epochs, warm_start, callbacks
+        As for every neural estimator here: see `twinwl.learning.estimator.NeuralGraphEstimator`. All but
+        ``device`` matter only where something is learnt.
 
     Attributes
     ----------
     model_ : NTwinClassifier or NTwinRegressor
-        The network with its inputs.
+        The network with its inputs; if something was learnt, its ``history_`` has the learning curves.
     n_features_out_ : int
 
     Examples
@@ -86,6 +89,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
     }
     _fitted_attribute = "n_features_out_"
     _named_parameters: ClassVar[tuple[str, ...]] = ("readout",)
+    _not_saved: ClassVar[tuple[str, ...]] = ("callbacks",)
 
     model_: NTwinClassifier | NTwinRegressor
     n_features_out_: int
@@ -118,6 +122,11 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         verbose: bool | int | None = None,
         device: str = "auto",
         precision: str = "float32",
+        refit: bool = False,
+        hold_outs: int = 1,
+        average_epochs: int = 1,
+        warm_start: bool = False,
+        callbacks: Callbacks = None,
     ) -> None:
         self.layers = layers
         self.hops = hops
@@ -144,6 +153,11 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         self.verbose = verbose
         self.device = device
         self.precision = precision
+        self.refit = refit
+        self.hold_outs = hold_outs
+        self.average_epochs = average_epochs
+        self.warm_start = warm_start
+        self.callbacks = callbacks
 
     def fit(self, X: GraphsLike, y: object = None, groups: object = None) -> Self:
         """Train the network on ``y``, or only fit its inputs and norms to the graphs.
@@ -164,7 +178,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         """
         batch = self._graphs_to_fit(X)
         task = self._task_of(y)
-        model = self._new_model(task)
+        model = self._model_to_fit(task)
         if task == "none":
             examples = model._fit_examples(batch)  # noqa: SLF001  (it is ours)
             with seeded(seeds(self.random_state, 3)[1]):
@@ -206,6 +220,13 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         vectors: Float64 = torch.cat(parts).numpy()
         return vectors
 
+    def plot_history(self) -> Figure:
+        """Return the learning curves as a figure of matplotlib, to show or to save (``.savefig``)."""
+        self._check_fitted()
+        if _learnt(self.model_) == "none":
+            raise TwinWLError("plot_history: this transformer has learnt nothing; fit it with y")
+        return self.model_.plot_history()
+
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Return the name of each column.
 
@@ -237,6 +258,20 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
             raise TwinWLError(f"task={task!r} needs y, and there is none; pass it, or use task='none'")
         return task
 
+    def _model_to_fit(self, task: str) -> NTwinClassifier | NTwinRegressor:
+        """Return a new model, or one that goes on from what the fit before has learnt."""
+        before = _learnt(self.model_) if self.warm_start and hasattr(self, self._fitted_attribute) else "none"
+        if before == "none":
+            return self._new_model(task)
+        if before != task:
+            raise TwinWLError(
+                f"warm_start: the task was {before!r} and is {task!r}; fit with the same kind of y, or set "
+                "warm_start=False"
+            )
+        params = self.get_params(deep=False)
+        del params["task"]
+        return copy.copy(self.model_).set_params(**params)
+
     def _new_model(self, task: str) -> NTwinClassifier | NTwinRegressor:
         params = self.get_params(deep=False)
         del params["task"]
@@ -244,28 +279,43 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
 
     def _to_state(self) -> dict[str, object]:
         self._check_fitted()
+        model, task = self.model_, _learnt(self.model_)
+        if task != "none":
+            return {"task": task, **model._to_state()}  # noqa: SLF001
         return {
-            "inputs": self.model_.inputs_.to_state(),
-            "hops": list(self.model_.hops_),
-            "weights": weights_to_state(self.model_.module_),
-            "n_outputs": self.model_.module_.second.out_features,
-            "width": self.model_.module_.encoder.n_rooted_outputs,
+            "inputs": model.inputs_.to_state(),
+            "hops": list(model.hops_),
+            "weights": weights_to_state(model.module_),
+            "n_outputs": model.module_.second.out_features,
+            "width": model.module_.encoder.n_rooted_outputs,
         }
 
     @classmethod
     def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> Self:
         self = cls._with_params(params)
-        model = self._new_model("none")
-        model.inputs_ = FittedInputs.from_state(state["inputs"])  # type: ignore[arg-type]
-        model.hops_ = fitted_hops(state.get("hops"), hops_of_layers(self.hops, self.layers))
-        n_outputs, width = (
-            checked(name, state[name], integer(1, MAX_ITEMS)) for name in ("n_outputs", "width")
-        )
-        model._readout_width = width  # noqa: SLF001
-        model.module_ = network_from_state(lambda: model._build_module(n_outputs), state["weights"])  # type: ignore[assignment]  # noqa: SLF001
-        model._readout_width = None  # noqa: SLF001
+        # Where nothing was learnt, and in earlier files, there is the network alone.
+        task = checked("task", state.get("task", "none"), one_of("classification", "regression", "none"))
+        model = self._new_model(task)
+        if task == "none":
+            model.inputs_ = FittedInputs.from_state(state["inputs"])  # type: ignore[arg-type]
+            model.hops_ = fitted_hops(state.get("hops"), hops_of_layers(self.hops, self.layers))
+            n_outputs, width = (
+                checked(name, state[name], integer(1, MAX_ITEMS)) for name in ("n_outputs", "width")
+            )
+            model._readout_width = width  # noqa: SLF001
+            model.module_ = network_from_state(lambda: model._build_module(n_outputs), state["weights"])  # type: ignore[assignment]  # noqa: SLF001
+            model._readout_width = None  # noqa: SLF001
+        else:
+            model = model._from_state(model.get_params(deep=False), state)  # noqa: SLF001
         self.model_, self.n_features_out_ = model, model.module_.encoder.n_outputs
         return self
+
+
+def _learnt(model: NTwinClassifier | NTwinRegressor) -> str:
+    """Return the task that a network was trained for."""
+    if not hasattr(model, "history_"):
+        return "none"
+    return "classification" if isinstance(model, NTwinClassifier) else "regression"
 
 
 def _in_double(value: T) -> T:
