@@ -20,7 +20,7 @@ import twinwl as tw
 from twinwl.corpus import shards
 from twinwl.evaluation.methods import METHODS
 from twinwl.isomorphism import marked_wl
-from twinwl.learning.colour_levels import ColourLevels
+from twinwl.learning.colour_levels import MessageLevels
 from twinwl.refinement import core_sizes, cores, identities, round_kernels, threads
 from twinwl.refinement.colours import refine
 from twinwl.refinement.content_keys import content_keys
@@ -71,7 +71,7 @@ def tour(folder):
         tw.STwinSVC(1, (1.0, 3.0), inner_folds=2).fit(labelled, [0, 1] * 6).held_out_decisions_.tolist()
     )
     senders, kinds = labelled.indices.astype(np.int64), np.zeros(len(labelled.indices), np.int32)
-    levels = ColourLevels(labelled.graph_ptr, labelled.indptr, senders, kinds, labelled.node_labels)
+    levels = MessageLevels(labelled.graph_ptr, labelled.indptr, senders, kinds, labelled.node_labels)
     out.append([values.tolist() for values in levels.take(np.arange(2)).pooled(1)])
     out.append([keys.tolist() for keys in content_keys(refine(labelled, 2).alphabet)])
     out.append(refine(plain, 2, n_threads=2).colours.tolist())

@@ -55,8 +55,8 @@ def test_gcn_multiplies_by_the_normalised_adjacency(adjacency):
 def test_gin_adds_neighbours_and_reads_all_layers(adjacency):
     network, inputs = prepared("gin", layers=2)
     states = [COLUMNS]
-    for convolution in network.layers.convolutions:
-        states.append(convolution.nn(states[-1] + adjacency @ states[-1]))
+    for perceptron in network.layers.perceptrons:
+        states.append(perceptron(states[-1] + adjacency @ states[-1]))
     agree(network, inputs, torch.cat(states, dim=1).sum(dim=0))
 
 
@@ -94,8 +94,8 @@ def test_nested_gin_runs_a_gin_in_each_induced_subgraph():
         inner = torch.from_numpy(nx.to_numpy_array(GRAPH.subgraph(nodes), nodelist=nodes))
         marks = torch.eye(3, dtype=torch.float64)[[distances[node] for node in nodes]]
         x, states = torch.cat([COLUMNS[nodes], marks], dim=1), []
-        for convolution in network.layers.convolutions:
-            x = convolution.nn(x + inner @ x)
+        for perceptron in network.layers.perceptrons:
+            x = perceptron(x + inner @ x)
             states.append(x)
         roots.append(torch.cat(states, dim=1).sum(dim=0))
     agree(network, inputs, network.of_root(torch.stack(roots)).sum(dim=0))

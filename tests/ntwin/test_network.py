@@ -3,7 +3,7 @@ import torch
 
 from twinwl.datasets.generators.worked_example import worked_example
 from twinwl.graphs.batch import concatenate
-from twinwl.learning.pooling import PooledSumNorm
+from twinwl.learning.pooled_sum_norm import PooledSumNorm
 from twinwl.learning.sparse import SparseRows
 from twinwl.learning.training import train
 from twinwl.ntwin.encoder import NTwinEncoder

@@ -6,14 +6,21 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from twinwl.baselines.geometric import pyg
+from twinwl.baselines.batching.level_examples import LevelExamples, add_rounds
 from twinwl.baselines.gnn_classifier import GNNClassifier
-from twinwl.baselines.network_parts import ReadoutHead, perceptron, sum_by
+from twinwl.baselines.network_parts import Perceptron, ReadoutHead
+from twinwl.learning.pooling import pool
 
 if TYPE_CHECKING:
-    from twinwl.baselines.batching.examples import GraphInput
+    import numpy as np
+    from numpy.typing import NDArray
 
-__all__ = ["GINClassifier", "GINLayers", "GINNetwork"]
+    from twinwl.baselines.batching.level_examples import LevelInput
+    from twinwl.baselines.parts import PartedExamples
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.learning.colour_levels import BatchLevels
+
+__all__ = ["GINClassifier", "GINLayers", "GINNetwork", "gin_examples"]
 
 
 class GINClassifier(GNNClassifier):
@@ -38,8 +45,18 @@ class GINClassifier(GNNClassifier):
     (['long', 'short'], (2, 2))
     """
 
+    def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
+        return gin_examples(batch, columns, self.layers)
+
     def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
         return GINNetwork(n_columns, self.hidden, self.layers, n_classes, self.dropout)
+
+
+def gin_examples(batch: GraphBatch, columns: NDArray[np.float32], layers: int) -> LevelExamples:
+    """Return graphs as input of a GIN: level k has the colours of the nodes after k rounds."""
+    examples = LevelExamples(batch, columns)
+    add_rounds(examples.levels, batch.graph_ptr, batch.indptr, batch.indices, layers)
+    return examples
 
 
 class GINLayers(torch.nn.Module):
@@ -48,13 +65,13 @@ class GINLayers(torch.nn.Module):
     def __init__(self, n_columns: int, hidden: int, layers: int) -> None:
         super().__init__()
         widths = [n_columns] + [hidden] * (layers - 1)
-        self.convolutions = torch.nn.ModuleList(pyg.GINConv(perceptron(width, hidden)) for width in widths)
+        self.perceptrons = torch.nn.ModuleList(Perceptron(width, hidden) for width in widths)
 
-    def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> list[torch.Tensor]:
-        """Return the node states after each layer."""
+    def forward(self, x: torch.Tensor, levels: BatchLevels, first: int = 0) -> list[torch.Tensor]:
+        """Return the rows after each layer, from those of level ``first``."""
         states = []
-        for convolution in self.convolutions:
-            x = convolution(x, edge_index)
+        for number, perceptron in enumerate(self.perceptrons, start=first + 1):
+            x = perceptron(x, levels.level(number), hears=True)
             states.append(x)
         return states
 
@@ -67,8 +84,10 @@ class GINNetwork(torch.nn.Module):
         self.layers = GINLayers(n_columns, hidden, layers)
         self.head = ReadoutHead(n_columns + layers * hidden, hidden, n_classes, dropout)
 
-    def forward(self, graphs: GraphInput) -> torch.Tensor:
+    def forward(self, graphs: LevelInput) -> torch.Tensor:
         """Return logits, shape (n_graphs, n_classes)."""
-        states = torch.cat([graphs.x, *self.layers(graphs.x, graphs.edge_index)], dim=1)
-        logits: torch.Tensor = self.head(sum_by(states, graphs.graph_of_node, graphs.n_graphs))
+        x, levels = graphs
+        states = [x, *self.layers(x, levels)]
+        pooled = [pool(rows, *levels.pooled(number)) for number, rows in enumerate(states)]
+        logits: torch.Tensor = self.head(torch.cat(pooled, dim=1))
         return logits

@@ -8,12 +8,11 @@ import numpy as np
 import torch
 
 from twinwl.arguments import MEMORY, integer, one_of
-from twinwl.baselines.batching.examples import GraphExamples
 from twinwl.baselines.batching.rooted_examples import RootedExamples
 from twinwl.baselines.geometric import pyg
-from twinwl.baselines.gin import GINNetwork
+from twinwl.baselines.gin import GINNetwork, gin_examples
 from twinwl.baselines.gnn_classifier import GNNClassifier
-from twinwl.baselines.network_parts import ReadoutHead, perceptron, sum_by
+from twinwl.baselines.network_parts import Perceptron, ReadoutHead, sum_by
 from twinwl.compilation.kernel import kernel
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class IDGNNClassifier(GNNClassifier):
 
     def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
         if self.form == "fast":
-            return GraphExamples(batch, columns)
+            return gin_examples(batch, columns, self.layers)
         return RootedExamples(batch, columns, self.layers, self.max_memory)
 
     def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
@@ -100,7 +99,7 @@ class IDGNNNetwork(torch.nn.Module):
         self.enter = torch.nn.Linear(n_columns, hidden)
         self.from_centre = torch.nn.ModuleList(torch.nn.Linear(hidden, hidden) for _ in range(layers))
         self.from_others = torch.nn.ModuleList(torch.nn.Linear(hidden, hidden) for _ in range(layers))
-        self.updates = torch.nn.ModuleList(pyg.GINConv(perceptron(hidden, hidden)) for _ in range(layers))
+        self.updates = torch.nn.ModuleList(pyg.GINConv(Perceptron(hidden, hidden)) for _ in range(layers))
         self.head = ReadoutHead(layers * hidden, hidden, n_classes, dropout)
 
     def forward(self, graphs: RootedInput) -> torch.Tensor:

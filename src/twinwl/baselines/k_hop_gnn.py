@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Unpack
 
+import numpy as np
 import torch
 
 from twinwl.arguments import DEPTH, MEMORY
-from twinwl.baselines.batching.rooted_examples import RootedExamples
+from twinwl.baselines.batching.level_examples import LevelExamples
 from twinwl.baselines.gnn_classifier import GNNClassifier
-from twinwl.baselines.network_parts import ReadoutHead, perceptron, sum_by
+from twinwl.baselines.network_parts import Perceptron, ReadoutHead
+from twinwl.graphs.selection import pointer, ranges
+from twinwl.learning.devices import as_tensor
+from twinwl.learning.pooling import hear, pool
+from twinwl.ntwin.blocks import check_memory
+from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    from twinwl.baselines.batching.rooted_examples import RootedInput
+    from twinwl.arrays import Int64
+    from twinwl.baselines.batching.level_examples import LevelInput
     from twinwl.baselines.gnn_classifier import TrainingOptions
     from twinwl.baselines.parts import PartedExamples
     from twinwl.estimators.base import Constraints
     from twinwl.graphs.batch import GraphBatch
+    from twinwl.learning.colour_levels import BatchLevels, Level
+    from twinwl.refinement.rooted_subgraphs import RootedSubgraphs
 
 __all__ = ["KHopGNNClassifier"]
 
@@ -75,10 +83,53 @@ class KHopGNNClassifier(GNNClassifier):
         self.max_memory = max_memory
 
     def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
-        return RootedExamples(batch, columns, self.hops, self.max_memory)
+        return ring_examples(batch, columns, self.hops, self.layers, self.max_memory)
 
     def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
         return KHopNetwork(n_columns, self.hidden, self.layers, self.hops, n_classes, self.dropout)
+
+
+def ring_examples(
+    batch: GraphBatch, columns: NDArray[np.float32], hops: int, layers: int, max_memory: int | None
+) -> LevelExamples:
+    """Return graphs as rows: the levels of each pass are its steps, in the order of `_RingPass.forward`."""
+    check_memory(batch, (hops,), max_memory)
+    cut = rooted_subgraphs(batch, hops)
+    pair_ptr = cut.subgraph_ptr[batch.graph_ptr]
+    rings = [_Ring(cut, pair_ptr, distance) for distance in range(hops + 1)]
+    examples = LevelExamples(batch, columns, np.diff(pair_ptr) + np.diff(cut.indptr[pair_ptr]))
+    levels, last = examples.levels, 0
+    for _ in range(layers):
+        roots = last
+        for ring, outer in zip(reversed(rings), [None, *reversed(rings)], strict=False):
+            outermost = last
+            last = levels.add(ring.graph_ptr, own=(roots, ring.node))
+            if outer is not None:
+                heard = (outermost, *ring.neighbours(outer))
+                last = levels.add(ring.graph_ptr, own=(last, None), heard=heard)
+            if ring is not rings[0]:
+                last = levels.add(ring.graph_ptr, own=(last, None), heard=(last, *ring.neighbours(ring)))
+    return examples
+
+
+class _Ring:
+    """The nodes at one distance from all roots; those at distance 0 are the nodes of the graphs, in order."""
+
+    def __init__(self, cut: RootedSubgraphs, pair_ptr: Int64, distance: int) -> None:
+        self.cut = cut
+        self.members = np.flatnonzero(cut.distance == distance)
+        self.graph_ptr = np.searchsorted(self.members, pair_ptr)
+        self.node = cut.node[self.members]
+
+    def neighbours(self, other: _Ring) -> tuple[Int64, Int64]:
+        """Return the members of another ring that are adjacent to each, in CSR form."""
+        place = np.full(len(self.cut.node), -1, np.int64)
+        place[other.members] = np.arange(len(other.members))
+        starts = self.cut.indptr[self.members]
+        degree = self.cut.indptr[self.members + 1] - starts
+        found = place[self.cut.indices[ranges(starts, degree)]]
+        member = np.repeat(np.arange(len(degree)), degree)[found >= 0]
+        return pointer(np.bincount(member, minlength=len(degree))), found[found >= 0]
 
 
 class KHopNetwork(torch.nn.Module):
@@ -92,12 +143,13 @@ class KHopNetwork(torch.nn.Module):
         self.passes = torch.nn.ModuleList(_RingPass(width, hidden, hops) for width in widths)
         self.head = ReadoutHead(hidden, hidden, n_classes, dropout)
 
-    def forward(self, graphs: RootedInput) -> torch.Tensor:
+    def forward(self, graphs: LevelInput) -> torch.Tensor:
         """Return logits, shape (n_graphs, n_classes)."""
-        x = graphs.x
+        x, levels = graphs
+        last = 0
         for ring_pass in self.passes:
-            x = ring_pass(x, graphs)
-        logits: torch.Tensor = self.head(sum_by(x, graphs.graph_of_node, graphs.n_graphs))
+            x, last = ring_pass(x, levels, last)
+        logits: torch.Tensor = self.head(pool(x, *levels.pooled(last)))
         return logits
 
 
@@ -107,31 +159,32 @@ class _RingPass(torch.nn.Module):
     def __init__(self, n_columns: int, hidden: int, hops: int) -> None:
         super().__init__()
         self.hops = hops
-        self.enter = torch.nn.ModuleList(perceptron(n_columns, hidden) for _ in range(hops + 1))
-        self.within_own = torch.nn.ModuleList(perceptron(hidden, hidden) for _ in range(hops))
-        self.within_other = torch.nn.ModuleList(perceptron(hidden, hidden) for _ in range(hops))
-        self.across = torch.nn.ModuleList(perceptron(hidden, hidden) for _ in range(hops))
+        self.enter = torch.nn.ModuleList(Perceptron(n_columns, hidden) for _ in range(hops + 1))
+        self.within_own = torch.nn.ModuleList(Perceptron(hidden, hidden) for _ in range(hops))
+        self.within_other = torch.nn.ModuleList(Perceptron(hidden, hidden) for _ in range(hops))
+        self.across = torch.nn.ModuleList(Perceptron(hidden, hidden) for _ in range(hops))
 
-    def forward(self, x: torch.Tensor, graphs: RootedInput) -> torch.Tensor:
-        """Return new node states, shape (n_nodes, hidden)."""
-        distance = graphs.distance
-        source, target = graphs.edge_index
-        place = torch.empty_like(distance)
+    def forward(self, x: torch.Tensor, levels: BatchLevels, last: int) -> tuple[torch.Tensor, int]:
+        """Return the rows of the level after the pass, from those of level ``last``, and its number."""
         outer: torch.Tensor | None = None
         for d in range(self.hops, -1, -1):
-            members = torch.nonzero(distance == d)[:, 0]
-            # Places are counted within a ring; those of the outer ring do not change.
-            place[members] = torch.arange(len(members), device=place.device)
-            states = self.enter[d](x[graphs.node_of_pair[members]])
+            outermost, last = last, last + 1
+            members = levels.level(last)
+            states = self.enter[d](x[as_tensor(members.own, x.device)], members)
             if outer is not None:
-                inwards = (distance[target] == d) & (distance[source] == d + 1)
-                heard = self.across[d](outer)[place[source[inwards]]]
-                states = states + sum_by(heard, place[target[inwards]], len(members))
+                said = self.across[d](outer, levels.level(outermost))
+                last += 1
+                states = _heard(said, states, levels.level(last))
             if d > 0:
-                level = (distance[target] == d) & (distance[source] == d)
-                heard = self.within_other[d - 1](states)[place[source[level]]]
-                states = self.within_own[d - 1](states) + sum_by(heard, place[target[level]], len(members))
+                members = levels.level(last)
+                said = self.within_other[d - 1](states, members)
+                states = self.within_own[d - 1](states, members)
+                last += 1
+                states = _heard(said, states, levels.level(last))
             outer = states
         assert outer is not None  # noqa: S101  (ring 0 is always there)
-        # The roots come in node order, each being the root of its own subgraph.
-        return outer
+        return outer, last
+
+
+def _heard(said: torch.Tensor, states: torch.Tensor, level: Level) -> torch.Tensor:
+    return hear(said, level.ptr, level.senders, states, level.own)

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Unpack
 
+import numpy as np
 import torch
+from torch.nn.functional import one_hot
 
 from twinwl.arguments import DEPTH, FLAG, MEMORY
-from twinwl.baselines.batching.rooted_examples import RootedExamples
+from twinwl.baselines.batching.level_examples import LevelExamples, add_rounds
 from twinwl.baselines.gin import GINLayers
 from twinwl.baselines.gnn_classifier import GNNClassifier
-from twinwl.baselines.network_parts import ReadoutHead, perceptron, sum_by
+from twinwl.baselines.network_parts import Perceptron, ReadoutHead
+from twinwl.learning.devices import as_tensor
+from twinwl.learning.pooling import hear, pool
+from twinwl.ntwin.blocks import check_memory
+from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    from twinwl.baselines.batching.rooted_examples import RootedInput
+    from twinwl.baselines.batching.level_examples import LevelInput
     from twinwl.baselines.gnn_classifier import TrainingOptions
     from twinwl.baselines.parts import PartedExamples
     from twinwl.estimators.base import Constraints
@@ -81,7 +86,17 @@ class NestedGINClassifier(GNNClassifier):
         self.max_memory = max_memory
 
     def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
-        return RootedExamples(batch, columns, self.height, self.max_memory)
+        check_memory(batch, (self.height,), self.max_memory)
+        cut = rooted_subgraphs(batch, self.height)
+        pair_ptr = cut.subgraph_ptr[batch.graph_ptr]
+        examples = LevelExamples(batch, columns, np.diff(pair_ptr) + np.diff(cut.indptr[pair_ptr]))
+        levels = examples.levels
+        # A pair is a node inside the subgraph of a root.
+        marks = cut.distance if self.distance_features else None
+        pairs = levels.add(pair_ptr, marks, own=(0, cut.node))
+        last = add_rounds(levels, pair_ptr, cut.indptr, cut.indices, self.layers, pairs)
+        levels.add(batch.graph_ptr, heard=(last, cut.subgraph_ptr, np.arange(len(cut.node), dtype=np.int32)))
+        return examples
 
     def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
         n_distances = self.height + 1 if self.distance_features else 0
@@ -89,7 +104,10 @@ class NestedGINClassifier(GNNClassifier):
 
 
 class NestedGINNetwork(torch.nn.Module):
-    """A GIN on the union of rooted subgraphs, sums over subgraphs and graphs, a classifier."""
+    """A GIN on the union of rooted subgraphs, sums over subgraphs and graphs, a classifier.
+
+    Level 0 has nodes, level 1 pairs of a root and a node of its subgraph, the last level roots.
+    """
 
     def __init__(
         self, n_columns: int, n_distances: int, hidden: int, layers: int, n_classes: int, dropout: float
@@ -97,16 +115,22 @@ class NestedGINNetwork(torch.nn.Module):
         super().__init__()
         self.n_distances = n_distances
         self.layers = GINLayers(n_columns + n_distances, hidden, layers)
-        self.of_root = perceptron(layers * hidden, hidden)
+        self.of_root = Perceptron(layers * hidden, hidden)
         self.head = ReadoutHead(hidden, hidden, n_classes, dropout)
 
-    def forward(self, graphs: RootedInput) -> torch.Tensor:
+    def forward(self, graphs: LevelInput) -> torch.Tensor:
         """Return logits, shape (n_graphs, n_classes)."""
-        x = graphs.x[graphs.node_of_pair]
+        x, levels = graphs
+        x = x[as_tensor(levels.level(1).own, x.device)]
         if self.n_distances:
-            marks = torch.nn.functional.one_hot(graphs.distance, self.n_distances)
+            marks = one_hot(as_tensor(levels.marks(1), x.device), self.n_distances)
             x = torch.cat([x, marks.to(x.dtype)], dim=1)
-        states = torch.cat(self.layers(x, graphs.edge_index), dim=1)
-        roots = self.of_root(sum_by(states, graphs.root_of_pair, len(graphs.x)))
-        logits: torch.Tensor = self.head(sum_by(roots, graphs.graph_of_node, graphs.n_graphs))
+        states = self.layers(x, levels, first=1)
+        last = len(states) + 2
+        roots = levels.level(last)
+        sums = [
+            hear(rows, roots.ptr, levels.senders(last, number)) for number, rows in enumerate(states, start=2)
+        ]
+        pooled = pool(self.of_root(torch.cat(sums, dim=1), roots), *levels.pooled(last))
+        logits: torch.Tensor = self.head(pooled)
         return logits

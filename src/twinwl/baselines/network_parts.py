@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
+from torch.nn.functional import linear
 
-from twinwl.learning.pooling import PooledSumNorm
+from twinwl.learning.pooled_sum_norm import PooledSumNorm
+from twinwl.learning.pooling import hear
 
-__all__ = ["ReadoutHead", "perceptron", "sum_by"]
+if TYPE_CHECKING:
+    from twinwl.learning.colour_levels import Level
+
+__all__ = ["Perceptron", "ReadoutHead", "sum_by"]
 
 
-def perceptron(n_inputs: int, hidden: int) -> torch.nn.Sequential:
-    """Return two layers, each normalised over the rows of a batch and followed by a ReLU."""
-    return torch.nn.Sequential(
-        torch.nn.Linear(n_inputs, hidden),
-        PooledSumNorm(hidden),
-        torch.nn.ReLU(),
-        torch.nn.Linear(hidden, hidden),
-        PooledSumNorm(hidden),
-        torch.nn.ReLU(),
-    )
+class Perceptron(torch.nn.Module):
+    """Two layers, each normalised over the items of a batch and followed by a ReLU."""
+
+    def __init__(self, n_inputs: int, hidden: int) -> None:
+        super().__init__()
+        self.first, self.first_norm = torch.nn.Linear(n_inputs, hidden), PooledSumNorm(hidden)
+        self.second, self.second_norm = torch.nn.Linear(hidden, hidden), PooledSumNorm(hidden)
+
+    def forward(self, x: torch.Tensor, level: Level | None = None, *, hears: bool = False) -> torch.Tensor:
+        """Return the results, one row each.
+
+        Parameters
+        ----------
+        x : tensor, shape (n_rows, n_inputs)
+        level
+            Says how many items share each row; None if there is one row per item.
+        hears
+            Whether the input of a row is the sum of its own row and those that it hears, which are rows of
+            the level before; there are fewer of these, so the first layer is applied before the sum.
+        """
+        if level is None:
+            units = self.first_norm(self.first(x)).relu()
+            return self.second_norm(self.second(units)).relu()
+        said = linear(x, self.first.weight)
+        said = hear(said, level.ptr, level.senders, said, level.own) if hears else said
+        units = self.first_norm.rectified(said, level.counts, self.first.bias)
+        return self.second_norm.rectified(linear(units, self.second.weight), level.counts, self.second.bias)
 
 
 def sum_by(rows: torch.Tensor, place: torch.Tensor, n_places: int) -> torch.Tensor:

@@ -23,7 +23,7 @@ from twinwl.engines.engine import RETRIES
 from twinwl.engines.on_ray import connected
 from twinwl.errors import TwinWLError, check_extra, import_extra
 from twinwl.files.atomic import errors_of_writing
-from twinwl.learning.pooling import PooledSumNorm
+from twinwl.learning.pooled_sum_norm import PooledSumNorm
 from twinwl.learning.training import Examples, Part, train
 
 if TYPE_CHECKING:

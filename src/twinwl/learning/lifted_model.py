@@ -11,7 +11,7 @@ import torch
 from twinwl.arguments import is_a
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.graphs.selection import pointer
-from twinwl.learning.colour_levels import ColourLevels
+from twinwl.learning.colour_levels import MessageLevels, distinct_rows
 from twinwl.learning.lifted_tensors import (
     ColourRows,
     EdgeRows,
@@ -60,7 +60,7 @@ class LiftedModel(torch.nn.Module):
         self._edge_values = _distinct([graphs.edge_attr, graphs.edge_weight], graphs.edge_index.shape[1])
         arcs = _messages(graphs, layers, self._edge_values[0])
         self._arcs = arcs
-        self._levels = ColourLevels(
+        self._levels = MessageLevels(
             graphs.ptr, arcs.indptr, arcs.senders, arcs.codes, _distinct([graphs.x], graphs.n_nodes)[0]
         )
         self._whole: NodeRows | None = None
@@ -107,10 +107,10 @@ class LiftedModel(torch.nn.Module):
 
     def _data(self, nodes: NodeRows) -> _LiftedData:
         levels, device = nodes.levels, nodes.device
-        first = self._x[torch.from_numpy(levels.level(0).node_of_row)].to(device)
-        batch = NodeIndex.of(torch.from_numpy(levels.graph_of_node).to(device), nodes.pooled)
+        first = self._x[torch.from_numpy(levels.level(0).item_of_row)].to(device)
+        batch = NodeIndex.of(torch.from_numpy(levels.graph_of_item(0)).to(device), nodes.pooled)
         _, of_value = self._edge_values
-        edges = EdgeRows(int(np.diff(self._levels.indptr)[levels.nodes].sum()))
+        edges = EdgeRows(int(np.diff(self._levels.indptr)[levels.items(0)].sum()))
         tables = {
             name: None if values is None else ColourRows.of(values[of_value].to(device), edges, 0)
             for name, values in (("edge_attr", self._edge_attr), ("edge_weight", self._edge_weight))
@@ -133,8 +133,8 @@ class LiftedModel(torch.nn.Module):
             x=ColourRows.of(first, nodes, 0),
             edge_index=edge_index,
             batch=batch,
-            num_graphs=len(levels.node_ptr) - 1,
-            batch_size=len(levels.node_ptr) - 1,
+            num_graphs=levels.n_graphs,
+            batch_size=levels.n_graphs,
             num_nodes=nodes.n_items,
             **tables,
         )
@@ -228,13 +228,8 @@ def _distinct(columns: list[torch.Tensor | None], n: int) -> tuple[Int32, torch.
         for part in columns
         if part is not None
     ]
-    if not parts or not n:
-        return np.zeros(n, np.int32), torch.zeros(min(1, n), dtype=torch.int64)
-    joined = np.ascontiguousarray(np.hstack(parts))
-    _, first, codes = np.unique(
-        joined.view(f"V{joined.shape[1]}").ravel(), return_index=True, return_inverse=True
-    )
-    return codes.astype(np.int32), torch.from_numpy(first)
+    codes, first = distinct_rows(np.hstack(parts) if parts else np.empty((n, 0)))
+    return codes, torch.from_numpy(first)
 
 
 def _messages(graphs: _Graphs, layers: list[Any], edge_codes: Int32) -> _Messages:

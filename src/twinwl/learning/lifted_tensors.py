@@ -70,12 +70,12 @@ class NodeRows:
     @property
     def n_items(self) -> int:
         """Number of nodes."""
-        return len(self.levels.nodes)
+        return int(self.levels.item_ptr(0)[-1])
 
     def raised(self, rows: torch.Tensor, level: int, wanted: int) -> torch.Tensor:
         """Bring rows to a finer level."""
         for number in range(level + 1, wanted + 1):
-            rows = rows[self._tensor("parent", number)]
+            rows = rows[self._tensor("own", number)]
         return rows
 
     def counts(self, level: int) -> torch.Tensor:
@@ -84,7 +84,7 @@ class NodeRows:
 
     def on_nodes(self, rows: torch.Tensor, level: int) -> torch.Tensor:
         """Return one row per node."""
-        return rows[self._tensor("row_of_node", level)]
+        return rows[self._tensor("row_of_item", level)]
 
     def pooled(self, level: int) -> tuple[Int64, Int64, Int64]:
         """Return the pooling matrix of a level, in CSR form."""
@@ -215,7 +215,7 @@ class LiftedArcs:
         """Return the messages that the rows of a level receive, in CSR form: pointer, senders, numbers."""
         if (level, kind) not in self._taken:
             found = self.nodes.levels.level(level)
-            ptr, senders, arcs = found.arc_ptr, found.senders, found.arcs
+            ptr, senders, arcs = found.ptr, found.senders, self.nodes.levels.arcs(level)
             if self._kind_of_arc is not None:
                 mine = self._kind_of_arc[arcs] == kind
                 row = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))[mine]

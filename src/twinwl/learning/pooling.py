@@ -1,4 +1,4 @@
-"""Weighted sums of rows, with their gradient: a sparse matrix in CSR form times a dense one.
+"""Sums of rows, with their gradient: a sparse matrix in CSR form times a dense one.
 
 Mini-batches have a few thousand short rows. For them a plain compiled loop is several times as fast as
 general sparse kernels; on other devices than the processor, torch's own operations do the same.
@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch.nn import functional
 
 from twinwl.compilation.kernel import kernel
 from twinwl.learning.devices import as_tensor, single
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from twinwl.arrays import Int32, Int64, Ints
+
+_NONE = np.empty(0, np.int64)
 
 
 def pool(rows: torch.Tensor, pool_ptr: Int64, pooled: Ints, counts: NDArray[Any]) -> torch.Tensor:
@@ -49,6 +48,35 @@ def weighted_sums(rows: torch.Tensor, pool_ptr: Int64, pooled: Ints, counts: NDA
     return rows.new_zeros(len(pool_ptr) - 1, rows.shape[1]).index_add(0, into, rows[taken] * weights[:, None])
 
 
+def hear(
+    rows: torch.Tensor, ptr: Int64, heard: Int64, own_rows: torch.Tensor | None = None, own: Int64 = _NONE
+) -> torch.Tensor:
+    """Return the sum of the rows that each row hears, and of its own, shape (n, width).
+
+    Parameters
+    ----------
+    rows : tensor, shape (n_rows, width)
+    ptr, heard : arrays of int64
+        The rows that are summed, in CSR form.
+    own_rows : tensor, shape (n_own, width), optional
+        Where the own rows are; may be ``rows`` itself.
+    own : array of int64, shape (n,)
+        One row of ``own_rows`` for each sum.
+
+    Examples
+    --------
+    >>> rows = torch.tensor([[1.0], [2.0]])
+    >>> hear(rows, np.array([0, 2, 2]), np.array([1, 1]), rows, np.array([0, 1])).tolist()
+    [[5.0], [2.0]]
+    """
+    if rows.device.type != "cpu":
+        total = weighted_sums(rows, ptr, heard, np.ones(len(heard), np.float32))
+        return total if own_rows is None else total + single(own_rows)[as_tensor(own, rows.device)]
+    own_rows = None if own_rows is None or own_rows is rows else single(own_rows)
+    result: torch.Tensor = _Hear.apply(single(rows), own_rows, ptr, heard, own)  # type: ignore[no-untyped-call]
+    return result
+
+
 def expanded(pointer: Int64, device: torch.device) -> torch.Tensor:
     """Return the row of each entry of a CSR matrix, on a device.
 
@@ -73,6 +101,77 @@ class _Pool(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None, None, None]:  # noqa: ANN401
         return torch.from_numpy(_pool_backward(grad.contiguous().numpy(), *ctx.arrays)), None, None, None
+
+
+class _Hear(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,  # noqa: ANN401  (torch's context takes any attribute)
+        rows: torch.Tensor,
+        own_rows: torch.Tensor | None,
+        ptr: Int64,
+        heard: Int64,
+        own: Int64,
+    ) -> torch.Tensor:
+        ctx.arrays = ptr, heard, own
+        ctx.lengths = len(rows), -1 if own_rows is None else len(own_rows)
+        table = rows.detach().contiguous().numpy()
+        own_table = table if own_rows is None else own_rows.detach().contiguous().numpy()
+        return torch.from_numpy(_hear_forward(table, own_table, ptr, heard, own))
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # noqa: ANN401
+        (ptr, heard, own), (n_rows, n_own) = ctx.arrays, ctx.lengths
+        total = grad.contiguous().numpy()
+        of_rows = np.zeros((n_rows, total.shape[1]), total.dtype)
+        of_own = of_rows if n_own < 0 else np.zeros((n_own, total.shape[1]), total.dtype)
+        _hear_backward(total, of_rows, of_own, ptr, heard, own)
+        own_grad = None if n_own < 0 else torch.from_numpy(of_own)
+        return torch.from_numpy(of_rows), own_grad, None, None, None
+
+
+@kernel(fastmath={"contract"})
+def _hear_forward(
+    rows: NDArray[np.floating], own_rows: NDArray[np.floating], ptr: Int64, heard: Int64, own: Int64
+) -> NDArray[np.floating]:
+    n, width = len(ptr) - 1, rows.shape[1]
+    out = np.empty((n, width), rows.dtype)
+    for row in range(n):
+        target = out[row]
+        if len(own):
+            source = own_rows[own[row]]
+            for unit in range(width):
+                target[unit] = source[unit]
+        else:
+            for unit in range(width):
+                target[unit] = 0
+        for entry in range(ptr[row], ptr[row + 1]):
+            source = rows[heard[entry]]
+            for unit in range(width):
+                target[unit] += source[unit]
+    return out
+
+
+@kernel
+def _hear_backward(
+    grad: NDArray[np.floating],
+    of_rows: NDArray[np.floating],
+    of_own: NDArray[np.floating],
+    ptr: Int64,
+    heard: Int64,
+    own: Int64,
+) -> None:
+    n, width = grad.shape
+    for row in range(n):
+        source = grad[row]
+        if len(own):
+            target = of_own[own[row]]
+            for unit in range(width):
+                target[unit] += source[unit]
+        for entry in range(ptr[row], ptr[row + 1]):
+            target = of_rows[heard[entry]]
+            for unit in range(width):
+                target[unit] += source[unit]
 
 
 @kernel(fastmath={"contract"})
@@ -105,39 +204,3 @@ def _pool_backward(
             for unit in range(width):
                 target[unit] += count * source[unit]
     return out
-
-
-class PooledSumNorm(torch.nn.BatchNorm1d):
-    """Batch normalisation over graphs; a single graph, which has no spread, is scaled as at prediction."""
-
-    # Sums over all processes that share a batch (`twinwl.learning.data_parallel`), if there are several.
-    total: Callable[[torch.Tensor], torch.Tensor] | None = None
-
-    def forward(self, sums: torch.Tensor) -> torch.Tensor:
-        """Normalise each column."""
-        if self.training and self.total is not None:
-            return self._normalised_together(sums, self.total)
-        if self.training and len(sums) > 1:
-            return super().forward(sums)
-        return functional.batch_norm(
-            sums, self.running_mean, self.running_var, self.weight, self.bias, training=False, eps=self.eps
-        )
-
-    def _normalised_together(
-        self, sums: torch.Tensor, total: Callable[[torch.Tensor], torch.Tensor]
-    ) -> torch.Tensor:
-        """Normalise by mean and variance of the rows of all processes."""
-        count = total(torch.tensor(float(len(sums))))
-        centred = sums - total(sums.sum(dim=0)) / count
-        variance = total((centred * centred).sum(dim=0)) / count
-        return centred * torch.rsqrt(variance + self.eps) * self.weight + self.bias
-
-    def recalibrate(self, sums: torch.Tensor) -> None:
-        """Use mean and variance of these rows at prediction, instead of the running averages."""
-        if self.running_mean is not None and self.running_var is not None and len(sums) > 1:
-            # In double precision: sums are large, and differences between graphs may be small.
-            exact = (
-                sums.float() if sums.device.type == "mps" else sums.double()
-            )  # mps has no double precision
-            self.running_mean.copy_(exact.mean(dim=0))
-            self.running_var.copy_(exact.var(dim=0))

@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional
 
 from twinwl.learning.devices import moved, own_device
-from twinwl.learning.pooling import PooledSumNorm
+from twinwl.learning.pooled_sum_norm import PooledSumNorm
 from twinwl.learning.sparse import SparseLinear, SparseRows
 from twinwl.learning.training import rows_at_once
 
