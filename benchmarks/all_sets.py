@@ -16,6 +16,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from rdkit import RDLogger
 from rdkit.Chem import MolFromSmiles
 from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
 from scipy import sparse
@@ -51,6 +52,7 @@ def main() -> None:
         print(table())
         return
     warnings.simplefilter("ignore")
+    RDLogger.DisableLog("rdApp.*")
     until = time.monotonic() + 60 * options.minutes
     known = _results()
     for name in options.sets:

@@ -274,18 +274,14 @@ register("wl-kernel", "twinwl.baselines.wl_kernels:WLSubtreeSVC")
 register("wl-oa", "twinwl.baselines.wl_kernels:WLOptimalAssignmentSVC")
 register("dgk", "twinwl.baselines.deep_graph_kernel:DeepGraphKernelSVC", grids=_BY_ROUNDS)
 _baseline("gcn", "gcn:GCNClassifier", {"layers": [3, 5]}, _OF_GNN)
-_baseline("gin", "gin:GINClassifier", {"layers": [2, 4]}, _OF_GNN, version=2)
+_baseline("gin", "gin:GINClassifier", {"layers": [2, 4]}, _OF_GNN)
 _baseline("diffpool", "diffpool:DiffPoolClassifier", {"cluster_ratio": [0.1, 0.25]}, {})
 _baseline("sortpool", "sort_pool:SortPoolClassifier", {"hidden": [32, 64]}, {})
 _baseline("sagpool", "sag_pool:SAGPoolClassifier", {"ratio": [0.5, 0.8]}, {})
 _baseline("123-gnn", "one_two_three_gnn:OneTwoThreeGNNClassifier", {"hidden": [32]}, {})
-_baseline("3-hop-gnn", "k_hop_gnn:KHopGNNClassifier", {"hidden": [32, 64]}, {}, {"hops": 3}, 2)
+_baseline("3-hop-gnn", "k_hop_gnn:KHopGNNClassifier", {"hidden": [32, 64]}, {}, {"hops": 3})
 _baseline(
-    "nested-gin",
-    "nested_gin:NestedGINClassifier",
-    {"height": [2, 3]},
-    {"height": _DEPTHS, "layers": [4]},
-    version=2,
+    "nested-gin", "nested_gin:NestedGINClassifier", {"height": [2, 3]}, {"height": _DEPTHS, "layers": [4]}
 )
 _baseline("ppgn", "ppgn:PPGNClassifier", {"layers": [2, 3]}, {})
 _baseline(
@@ -298,7 +294,7 @@ _baseline(
     version=3,
 )
 _baseline("id-gnn", "id_gnn:IDGNNClassifier", {"layers": [2, 3]}, {})
-_baseline("id-gnn-fast", "id_gnn:IDGNNClassifier", {"longest_walk": [4, 6]}, {}, {"form": "fast"}, 2)
+_baseline("id-gnn-fast", "id_gnn:IDGNNClassifier", {"longest_walk": [4, 6]}, {}, {"form": "fast"})
 
 
 def resolve(method: object) -> Method:
