@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-def build_corpus(
-    inputs: object, folder: Path, wanted: Mapping[str, Any], running: Running, *, fresh: bool = False
-) -> dict[str, Any]:
+def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], running: Running) -> dict[str, Any]:
     """Build a corpus, or go on with one; return its manifest.
 
     Parameters
@@ -45,14 +43,14 @@ def build_corpus(
         Where the corpus goes.
     wanted
         The options of `twinwl.Corpus.build` by name.
-    running, fresh
+    running
         As in `twinwl.corpus.jobs.Job`.
     """
     arrow()
     has_columns = any(wanted[name] is not None for name in ("smiles_column", "id_column", "edges_column"))
     sources = find_sources(inputs, wanted["kind"], has_columns=has_columns)
     settings = settings_for(sources, wanted)
-    with Job(folder, "build", settings, running, fresh) as job:
+    with Job(folder, "build", settings, running) as job:
         ready = [
             unpacked(source, job.work(f"input-{place:05}")) if is_packed(source) else source
             for place, source in enumerate(sources)

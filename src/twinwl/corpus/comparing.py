@@ -44,13 +44,11 @@ class Overlap(NamedTuple):
     other_graphs_shared: int
 
 
-def dedup_corpus(
-    folder: Path, manifest: Mapping[str, Any], output: Path, running: Running, *, fresh: bool = False
-) -> dict[str, Any]:
+def dedup_corpus(folder: Path, manifest: Mapping[str, Any], output: Path, running: Running) -> dict[str, Any]:
     """Write a corpus with the first graph of each group, and a table of groups; return the manifest."""
     parts = parts_of(folder, manifest)
     source = digest_of(*(part.digest for part in parts))
-    with Job(output, "dedup", {**manifest["settings"], "of": source}, running, fresh) as job:
+    with Job(output, "dedup", {**manifest["settings"], "of": source}, running) as job:
         if job.finished is not None:
             return job.finish(job.finished["shards"])
         grouped, told = group_keys(job, parts, [manifest["columns"]] * len(parts))
@@ -109,8 +107,6 @@ def overlap_of(
     manifests: tuple[Mapping[str, Any], Mapping[str, Any]],
     output: Path | None,
     running: Running,
-    *,
-    fresh: bool = False,
 ) -> Overlap:
     """Count what two corpora have in common; with ``output``, write the rows of the first that are."""
     _check_alike(folders, manifests)
@@ -121,7 +117,7 @@ def overlap_of(
     split = ours[-1].stop
     parts = [*ours, *parts_of(folders[1], manifests[1], split)]
     settings = {"of": digest_of(*(part.digest for part in parts)), "shards": len(ours)}
-    with Job(output, "overlap", settings, running, fresh) as job:
+    with Job(output, "overlap", settings, running) as job:
         if job.finished is not None:
             job.finish(job.finished["shards"])
             return Overlap(**job.finished["overlap"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from twinwl.arguments import (
     NAME,
     PATH,
     RANDOM_STATE,
-    Constraint,
     checked,
     foreign_array,
     instance,
@@ -24,7 +23,7 @@ from twinwl.arguments import (
 )
 from twinwl.corpus.building import build_corpus
 from twinwl.corpus.comparing import Overlap, dedup_corpus, overlap_of
-from twinwl.corpus.jobs import Job, Running, read_manifest
+from twinwl.corpus.jobs import Job, Running, RunOptions, read_manifest
 from twinwl.corpus.key_groups import Part, parts_of, task_of
 from twinwl.corpus.shards import arrow, digest_of, graphs_in, read_shard, write_shard
 from twinwl.datasets.dataset import Dataset
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.stwin.vectorizer import STwinVectorizer
 
-Event = "Callable[[dict[str, Any]], object]"
 Estimator = TypeVar("Estimator")
 _MOST_SHOWN = 10**7
 
@@ -141,7 +139,7 @@ class Corpus:
         Corpus
             The corpus in ``folder``.
         """
-        running = _running(engine, workers, address, memory, progress, on_event)
+        running = Running(fresh, engine, workers, address, memory, progress, on_event)
         wanted = {
             "kind": checked("kind", kind, one_of(*sorted(ROW_KINDS)), None),
             "atoms": checked("atoms", atoms, ATOMS, None),
@@ -152,7 +150,7 @@ class Corpus:
             "rows_per_shard": checked("rows_per_shard", rows_per_shard, integer(1, 1 << 24), None),
         }
         path = checked("folder", folder, PATH)
-        build_corpus(inputs, path, wanted, running, fresh=checked("fresh", fresh, FLAG))
+        build_corpus(inputs, path, wanted, running)
         return cls(path)
 
     def __len__(self) -> int:
@@ -176,14 +174,7 @@ class Corpus:
     def dedup(
         self,
         output: str | Path,
-        *,
-        fresh: bool = False,
-        engine: str = "local",
-        workers: int | None = None,
-        address: str | None = None,
-        memory: int | str = "1GiB",
-        progress: bool | None = None,
-        on_event: Callable[[dict[str, Any]], object] | None = None,
+        **running: Unpack[RunOptions],
     ) -> Corpus:
         """Write a corpus with the first graph of each group of isomorphic ones, in order; return it.
 
@@ -194,31 +185,24 @@ class Corpus:
         ----------
         output
             A new or empty folder, or one to go on with.
-        fresh, engine, workers, address, memory, progress, on_event
-            As in `build`.
+        **running
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            ``on_event``.
 
         Returns
         -------
         Corpus
             The corpus of representatives.
         """
-        running = _running(engine, workers, address, memory, progress, on_event)
         path = checked("output", output, PATH)
-        dedup_corpus(self.folder, self.manifest, path, running, fresh=checked("fresh", fresh, FLAG))
+        dedup_corpus(self.folder, self.manifest, path, Running(**running))
         return Corpus(path)
 
     def overlap(
         self,
         other: Corpus | str | Path,
         output: str | Path | None = None,
-        *,
-        fresh: bool = False,
-        engine: str = "local",
-        workers: int | None = None,
-        address: str | None = None,
-        memory: int | str = "1GiB",
-        progress: bool | None = None,
-        on_event: Callable[[dict[str, Any]], object] | None = None,
+        **running: Unpack[RunOptions],
     ) -> Overlap:
         """Count the graphs that this corpus has in common with another one, up to isomorphism.
 
@@ -229,36 +213,28 @@ class Corpus:
         output
             Folder for Parquet shards of the graphs of this corpus that are in the other: ``id``, ``row``,
             ``other_row`` (its first copy there), ``n_other`` (how many copies). None writes none.
-        fresh, engine, workers, address, memory, progress, on_event
-            As in `build`.
+        **running
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            ``on_event``.
 
         Returns
         -------
         Overlap
             Counts: ``graphs``, ``distinct``, ``shared``, ``graphs_shared``, and those of the other corpus.
         """
-        running = _running(engine, workers, address, memory, progress, on_event)
         second = other if is_a(other, Corpus) else Corpus(checked("other", other, PATH))
         path = None if output is None else checked("output", output, PATH)
         return overlap_of(
             (self.folder, second.folder),
             (self.manifest, second.manifest),
             path,
-            running,
-            fresh=checked("fresh", fresh, FLAG),
+            Running(**running),
         )
 
     def hash(
         self,
         output: str | Path,
-        *,
-        fresh: bool = False,
-        engine: str = "local",
-        workers: int | None = None,
-        address: str | None = None,
-        memory: int | str = "1GiB",
-        progress: bool | None = None,
-        on_event: Callable[[dict[str, Any]], object] | None = None,
+        **running: Unpack[RunOptions],
     ) -> list[Path]:
         """Write the hash of each graph, as `graph_hashes` has it, to Parquet shards with ``id`` and ``hash``.
 
@@ -266,19 +242,19 @@ class Corpus:
         ----------
         output
             A new or empty folder, or one to go on with.
-        fresh, engine, workers, address, memory, progress, on_event
-            As in `build`.
+        **running
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            ``on_event``.
 
         Returns
         -------
         list of Path
             The shards.
         """
-        running = _running(engine, workers, address, memory, progress, on_event)
         path = checked("output", output, PATH)
         parts = parts_of(self.folder, self.manifest)
         settings = {"of": digest_of(*(part.digest for part in parts))}
-        with Job(path, "hash", settings, running, checked("fresh", fresh, FLAG)) as job:
+        with Job(path, "hash", settings, Running(**running)) as job:
             with errors_of_writing(path):
                 (path / "shards").mkdir(exist_ok=True)
             tasks = [task_of(part, path, (part, str(path))) for part in parts]
@@ -289,14 +265,7 @@ class Corpus:
         self,
         output: str | Path,
         vectorizer: STwinVectorizer | None = None,
-        *,
-        fresh: bool = False,
-        engine: str = "local",
-        workers: int | None = None,
-        address: str | None = None,
-        memory: int | str = "1GiB",
-        progress: bool | None = None,
-        on_event: Callable[[dict[str, Any]], object] | None = None,
+        **running: Unpack[RunOptions],
     ) -> STwinVectorizer:
         """Write STwin features with one vocabulary for all graphs; return the fitted vectorizer.
 
@@ -310,8 +279,9 @@ class Corpus:
             A new or empty folder, or one to go on with.
         vectorizer
             Its parameters decide; ``min_df`` has to be a number of graphs. None is ``STwinVectorizer()``.
-        fresh, engine, workers, address, memory, progress, on_event
-            As in `build`.
+        **running
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            ``on_event``.
 
         Returns
         -------
@@ -321,13 +291,11 @@ class Corpus:
         from twinwl.corpus.features import features_of  # noqa: PLC0415
         from twinwl.stwin.vectorizer import STwinVectorizer as Vectorizer  # noqa: PLC0415
 
-        running = _running(engine, workers, address, memory, progress, on_event)
         chosen = (
             Vectorizer() if vectorizer is None else checked("vectorizer", vectorizer, instance(Vectorizer))
         )
         path = checked("output", output, PATH)
-        fresh = checked("fresh", fresh, FLAG)
-        return features_of(self.folder, self.manifest, path, chosen, running, fresh=fresh)
+        return features_of(self.folder, self.manifest, path, chosen, Running(**running))
 
     def train(
         self, estimator: Estimator, target: str | Iterable[str], *, memory: int | str = "1GiB"
@@ -356,9 +324,10 @@ class Corpus:
         from twinwl.corpus.models import train_on_corpus  # noqa: PLC0415
 
         names = [target] if is_a(target, str) else items("target", target, "a name, or a list of names")
-        running = _running("local", 1, None, memory, None, None)
         listed = [checked("target", name, NAME) for name in names]
-        train_on_corpus(self.folder, self.manifest, estimator, listed, int(running.memory) // 4)
+        train_on_corpus(
+            self.folder, self.manifest, estimator, listed, int(Running(memory=memory).memory) // 4
+        )
         return estimator
 
     def predict(
@@ -367,13 +336,7 @@ class Corpus:
         output: str | Path,
         *,
         proba: bool = False,
-        fresh: bool = False,
-        engine: str = "local",
-        workers: int | None = None,
-        address: str | None = None,
-        memory: int | str = "1GiB",
-        progress: bool | None = None,
-        on_event: Callable[[dict[str, Any]], object] | None = None,
+        **running: Unpack[RunOptions],
     ) -> list[Path]:
         """Write the predictions of a model to Parquet shards with ``id`` and all columns of the input.
 
@@ -385,8 +348,9 @@ class Corpus:
             A new or empty folder, or one to go on with.
         proba
             Whether to add the probability of each class.
-        fresh, engine, workers, address, memory, progress, on_event
-            As in `build`.
+        **running
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            ``on_event``.
 
         Returns
         -------
@@ -395,15 +359,13 @@ class Corpus:
         """
         from twinwl.corpus.models import predict_corpus  # noqa: PLC0415
 
-        running = _running(engine, workers, address, memory, progress, on_event)
         return predict_corpus(
             self.folder,
             self.manifest,
             checked("model", model, PATH),
             checked("output", output, PATH),
-            running,
+            Running(**running),
             proba=checked("proba", proba, FLAG),
-            fresh=checked("fresh", fresh, FLAG),
         )
 
     def hashes(self) -> Iterator[tuple[str, str]]:
@@ -554,25 +516,6 @@ def hash_shard(part: Part, output: str, columns: Mapping[str, str]) -> dict[str,
     pa = arrow()
     written = pa.table({"id": table.column("id"), "hash": pa.array(hashes, pa.string())})
     return {"rows": len(hashes), "digest": write_shard(Path(output, "shards", path.name), written)}
-
-
-def _function(value: object) -> object:
-    if not callable(value):
-        raise TypeError
-    return value
-
-
-def _running(
-    engine: object, workers: object, address: object, memory: object, progress: object, on_event: object
-) -> Running:
-    return Running(
-        engine,  # type: ignore[arg-type]  # checked there
-        workers,  # type: ignore[arg-type]
-        address,  # type: ignore[arg-type]
-        memory,  # type: ignore[arg-type]
-        checked("progress", progress, FLAG, None),
-        checked("on_event", on_event, Constraint("a function of one dictionary", _function), None),
-    )
 
 
 def _increasing(rows: object, n: int) -> Int64:

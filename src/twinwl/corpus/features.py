@@ -49,8 +49,6 @@ def features_of(
     output: Path,
     vectorizer: STwinVectorizer,
     running: Running,
-    *,
-    fresh: bool = False,
 ) -> STwinVectorizer:
     """Write the vocabulary and one shard of features per shard of the corpus; return the vectorizer."""
     vectorizer = clone(vectorizer)
@@ -70,7 +68,7 @@ def features_of(
     source = digest_of(*(part.digest for part in parts))
     chosen = {"min_df": vectorizer.min_df, "max_features": vectorizer.max_features}
     settings = {**vectorizer.settings, **chosen, "of": source}
-    with Job(output, "features", settings, running, fresh) as job:
+    with Job(output, "features", settings, running) as job:
         with errors_of_writing(output):
             (output / "shards").mkdir(exist_ok=True)
         path = output / VOCABULARY

@@ -13,9 +13,9 @@ import shutil
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypedDict
 
-from twinwl.arguments import NAME, Constraint, checked, integer
+from twinwl.arguments import FLAG, NAME, Constraint, checked, integer
 from twinwl.engines.engine import Engine, engine_of
 from twinwl.errors import GraphInputError, TwinWLError, gist, held_warnings, shown, warn_caller
 from twinwl.files.atomic import errors_of_writing, written
@@ -44,7 +44,26 @@ def _bytes(value: object) -> int:
     return int(float(digits) * _UNITS[text[len(digits) :]])
 
 
+def _function(value: object) -> object:
+    if not callable(value):
+        raise TypeError
+    return value
+
+
 _MEMORY = (Constraint("a number of bytes, such as '1GiB'", _bytes), integer(1))
+_FUNCTION = Constraint("a function of one dictionary", _function)
+
+
+class RunOptions(TypedDict, total=False):
+    """The fields of `Running`, as keyword arguments of methods."""
+
+    fresh: bool
+    engine: str
+    workers: int | None
+    address: str | None
+    memory: int | str
+    progress: bool | None
+    on_event: Callable[[dict[str, Any]], object] | None
 
 
 @dataclass(frozen=True)
@@ -53,6 +72,8 @@ class Running:
 
     Attributes
     ----------
+    fresh : bool
+        Whether to delete what an earlier run left in the folder.
     engine, workers, address
         As in `twinwl.engines.engine.engine_of`.
     memory : int or str
@@ -63,6 +84,7 @@ class Running:
         Called with a dictionary for each finished task, and at the end.
     """
 
+    fresh: bool = False
     engine: str = "local"
     workers: int | None = None
     address: str | None = None
@@ -71,6 +93,9 @@ class Running:
     on_event: Callable[[dict[str, Any]], object] | None = None
 
     def __post_init__(self) -> None:
+        checked("fresh", self.fresh, FLAG)
+        checked("progress", self.progress, FLAG, None)
+        checked("on_event", self.on_event, _FUNCTION, None)
         memory = checked("memory", self.memory, *_MEMORY)
         if memory < _LEAST_MEMORY:
             raise TwinWLError(
@@ -129,15 +154,12 @@ class Job:
         All that the result depends on besides the input; as JSON.
     running
         How to run.
-    fresh
-        Whether to delete what an earlier run left in the folder.
     """
 
     folder: Path
     what: str
     settings: Mapping[str, Any]
     running: Running
-    fresh: bool = False
     finished: dict[str, Any] | None = None
     """The manifest, if the job was finished before."""
     _done: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
@@ -154,7 +176,7 @@ class Job:
 
     def __post_init__(self) -> None:
         self.settings = json.loads(json.dumps(self.settings))
-        if self.fresh:
+        if self.running.fresh:
             _clear(self.folder)
         with errors_of_writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)

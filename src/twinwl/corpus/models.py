@@ -190,7 +190,6 @@ def predict_corpus(
     running: Running,
     *,
     proba: bool = False,
-    fresh: bool = False,
 ) -> list[Path]:
     """Write the predictions of a model for each shard, with ids and the other columns; return the files."""
     loaded = load(model)
@@ -202,7 +201,7 @@ def predict_corpus(
     if full is None:
         raise TwinWLError(f"{folder} has no graph to predict; build a corpus of some")
     shared = (str(model), digest, proba, manifest["columns"], full)
-    with Job(output, "predict", {"model": digest, "proba": proba, "of": source}, running, fresh) as job:
+    with Job(output, "predict", {"model": digest, "proba": proba, "of": source}, running) as job:
         with errors_of_writing(output):
             (output / "shards").mkdir(exist_ok=True)
         tasks = [task_of(part, output, (part, str(output))) for part in parts]
