@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar, cast
 
@@ -172,6 +173,29 @@ def old_names(**renamed: str) -> Callable[[_Function], _Function]:
         return cast("_Function", renaming)
 
     return decorate
+
+
+def keeps_parameters(init: _Function) -> _Function:
+    """Let an ``__init__`` without a body set one attribute per parameter, as scikit-learn expects.
+
+    >>> class Rounds:
+    ...     @keeps_parameters
+    ...     def __init__(self, n_iter=3): ...
+    >>> Rounds(5).n_iter
+    5
+    """
+    signature = inspect.signature(init)
+
+    @functools.wraps(init)
+    def keeping(self: object, *args: object, **kwargs: object) -> None:
+        init(self, *args, **kwargs)
+        given = signature.bind(self, *args, **kwargs)
+        given.apply_defaults()
+        _, *parameters = given.arguments.items()
+        for name, value in parameters:
+            setattr(self, name, value)
+
+    return cast("_Function", keeping)
 
 
 def _with_new_names(params: Mapping[str, Any], renamed: Mapping[str, str], *, warn: bool) -> dict[str, Any]:

@@ -159,19 +159,25 @@ class Choice(NamedTuple):
         return self.tie_score(decisions) > self.tie_score(leading)
 
 
-def make_svc(targets: Targets) -> KernelMachine:
-    """Return an untrained machine that tells classes apart."""
+def make_svc(targets: Targets, tol: float = 1e-3) -> KernelMachine:
+    """Return an untrained machine that tells classes apart, to a tolerance when it learns from all graphs."""
     by_class = targets.weight_of_class
     weights = None if by_class is None else dict(enumerate(by_class.tolist()))
     return KernelMachine(
-        SVC(kernel="precomputed", class_weight=weights, cache_size=_CACHE_MEGABYTES, max_iter=_MAX_STEPS)
+        SVC(
+            kernel="precomputed",
+            class_weight=weights,
+            tol=tol,
+            cache_size=_CACHE_MEGABYTES,
+            max_iter=_MAX_STEPS,
+        )
     )
 
 
-def make_svr(epsilon: float) -> KernelMachine:
+def make_svr(epsilon: float, tol: float = 1e-3) -> KernelMachine:
     """Return an untrained machine that predicts numbers and ignores errors up to ``epsilon``."""
     return KernelMachine(
-        SVR(kernel="precomputed", epsilon=epsilon, cache_size=_CACHE_MEGABYTES, max_iter=_MAX_STEPS)
+        SVR(kernel="precomputed", epsilon=epsilon, tol=tol, cache_size=_CACHE_MEGABYTES, max_iter=_MAX_STEPS)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from twinwl.estimators.base import keeps_parameters
 from twinwl.files.model_files import savable
 from twinwl.learning.regressor import NeuralGraphRegressor
 from twinwl.stwin.network import STwinNetworkEstimator
@@ -75,6 +76,7 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
     (2,)
     """
 
+    @keeps_parameters
     def __init__(
         self,
         n_iter: int | None = 3,
@@ -105,31 +107,4 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         average_epochs: int = 1,
         warm_start: bool = False,
         callbacks: Callbacks = None,
-    ) -> None:
-        self.n_iter = n_iter
-        self.features = features
-        self.edge_labels = edge_labels
-        self.initial = initial
-        self.min_df = min_df
-        self.max_features = max_features
-        self.scaling = scaling
-        self.hidden = hidden
-        self.dropout = dropout
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
-        self.ignore_features = ignore_features
-        self.readout = readout
-        self.device = device
-        self.precision = precision
-        self.scoring = scoring
-        self.refit = refit
-        self.hold_outs = hold_outs
-        self.average_epochs = average_epochs
-        self.warm_start = warm_start
-        self.callbacks = callbacks
+    ) -> None: ...

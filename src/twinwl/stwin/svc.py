@@ -19,10 +19,19 @@ from twinwl.arguments import (
     checked,
     integer,
     is_a,
+    number,
     one_of,
     one_or_more,
 )
-from twinwl.estimators.base import Constraints, GraphEstimator, RandomState, graphs_of, old_names, one_seed
+from twinwl.estimators.base import (
+    Constraints,
+    GraphEstimator,
+    RandomState,
+    graphs_of,
+    keeps_parameters,
+    old_names,
+    one_seed,
+)
 from twinwl.estimators.calibration import Calibration, ConformalSets, PredictsSets
 from twinwl.estimators.multitask import Answered, MultiTask, one_each, per_task, side_by_side
 from twinwl.estimators.nystroem import LandmarkMachine
@@ -107,6 +116,7 @@ class TwinMachine(MultiTask, GraphEstimator):
         "random_state": RANDOM_STATE,
         "kernel_approximation": (one_of("nystroem"), None),
         "n_components": (integer(1, MAX_ITEMS),),
+        "tol": (number(1e-12, 1),),
     }
     _fitted_attribute = "similarity_"
     _for_large_sets: ClassVar[str]
@@ -125,6 +135,7 @@ class TwinMachine(MultiTask, GraphEstimator):
     kernel_approximation: str | None
     n_components: int
     readout: ReadoutChoice
+    tol: float
 
     n_iter_: int
     C_: float
@@ -388,6 +399,9 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         Number of landmarks, which become the support vectors; all graphs where there are fewer.
     readout : str, function or list of these, default="size"
         As for `STwinVectorizer`.
+    tol : float, default=1e-3
+        How closely the machine that learns from all graphs is optimised, as in scikit-learn; not used with
+        ``kernel_approximation``, whose machine has a closed form.
 
     Attributes
     ----------
@@ -432,6 +446,7 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
     calibration_: Calibration
     held_out_decisions_: Float64
 
+    @keeps_parameters
     def __init__(
         self,
         n_iter: int | Sequence[int] = (0, 1, 2, 3, 4, 5),
@@ -451,23 +466,8 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         kernel_approximation: str | None = None,
         n_components: int = 1000,
         readout: ReadoutChoice = "size",
-    ) -> None:
-        self.n_iter = n_iter
-        self.C = C
-        self.features = features
-        self.base = base
-        self.normalize = normalize
-        self.edge_labels = edge_labels
-        self.initial = initial
-        self.inner_folds = inner_folds
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.ignore_features = ignore_features
-        self.scoring = scoring
-        self.kernel_approximation = kernel_approximation
-        self.n_components = n_components
-        self.readout = readout
+        tol: float = 1e-3,
+    ) -> None: ...
 
     def _targets(
         self, y: object, n_graphs: int, sample_weight: object, groups: object, known: NDArray[np.bool_] | None
@@ -475,7 +475,7 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         return Targets.of(y, n_graphs, sample_weight, self.class_weight, groups, known)
 
     def _choice(self, targets: Targets, machine: Machine | None, folds: list[tuple[Int64, Int64]]) -> Choice:
-        machine = make_svc(targets) if machine is None else machine
+        machine = make_svc(targets, self.tol) if machine is None else machine
         score = partial(targets.score, scoring=self.scoring)
         return Choice(targets, machine, folds, score, partial(targets.score, scoring="roc_auc"))
 

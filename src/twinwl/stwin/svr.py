@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sklearn.base import RegressorMixin
 
 from twinwl.arguments import number, one_of
+from twinwl.estimators.base import keeps_parameters
 from twinwl.estimators.calibration import ConformalIntervals, PredictsIntervals
 from twinwl.estimators.measurements import NUMBER_SCORINGS, Measurements
 from twinwl.estimators.multitask import per_task, side_by_side
@@ -74,6 +75,9 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         Number of landmarks, which become the support vectors; all graphs where there are fewer.
     readout : str, function or list of these, default="size"
         As for `STwinVectorizer`.
+    tol : float, default=1e-3
+        How closely the machine that learns from all graphs is optimised, as in scikit-learn; not used with
+        ``kernel_approximation``, whose machine has a closed form.
 
     Attributes
     ----------
@@ -105,6 +109,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
     }
     _for_large_sets = "STwinRegressor"
 
+    @keeps_parameters
     def __init__(
         self,
         n_iter: int | Sequence[int] = (1, 2, 3, 4),
@@ -124,23 +129,8 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         kernel_approximation: str | None = None,
         n_components: int = 1000,
         readout: ReadoutChoice = "size",
-    ) -> None:
-        self.n_iter = n_iter
-        self.C = C
-        self.features = features
-        self.base = base
-        self.normalize = normalize
-        self.edge_labels = edge_labels
-        self.initial = initial
-        self.epsilon = epsilon
-        self.inner_folds = inner_folds
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.ignore_features = ignore_features
-        self.scoring = scoring
-        self.kernel_approximation = kernel_approximation
-        self.n_components = n_components
-        self.readout = readout
+        tol: float = 1e-3,
+    ) -> None: ...
 
     def _targets(
         self, y: object, n_graphs: int, sample_weight: object, groups: object, known: NDArray[np.bool_] | None
@@ -150,7 +140,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
     def _choice(
         self, targets: Measurements, machine: Machine | None, folds: list[tuple[Int64, Int64]]
     ) -> Choice:
-        machine = make_svr(self.epsilon) if machine is None else machine
+        machine = make_svr(self.epsilon, self.tol) if machine is None else machine
         return Choice(targets, machine, folds, partial(targets.score, scoring=self.scoring))
 
     def _keep(
