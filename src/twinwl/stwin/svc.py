@@ -53,14 +53,14 @@ from twinwl.files.model_files import savable
 from twinwl.memory import check_fits
 from twinwl.stwin.explanation import Sides, explain_machine
 from twinwl.stwin.features import FEATURE_PARAMETERS, Encoding, FeatureSpace, encode_in_full, stwin_features
-from twinwl.stwin.similarity import BASES, Similarity, own_sums, similarities_by_rounds
-from twinwl.stwin.state import (
-    floats_from_state,
+from twinwl.stwin.machine_state import (
     machine_from_state,
     machine_to_state,
     tasks_from_state,
     tasks_to_state,
 )
+from twinwl.stwin.similarity import BASES, Similarity, own_sums, similarities_by_rounds
+from twinwl.stwin.state import floats_from_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
