@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from twinwl.datasets.source import load_dataset
     from twinwl.errors import TwinWLError, TwinWLWarning
     from twinwl.estimators.smiles_to_graphs import SmilesToGraphs
-    from twinwl.evaluation.audit import Audit, audit
+    from twinwl.evaluation.audit import audit
+    from twinwl.evaluation.audit_result import Audit
     from twinwl.evaluation.ceiling import Ceiling, ceiling
     from twinwl.evaluation.evaluate import evaluate
     from twinwl.evaluation.power import Power, power
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from_smiles = GraphBatch.from_smiles
 
 _HOME_OF = {
-    "Audit": "twinwl.evaluation.audit",
+    "Audit": "twinwl.evaluation.audit_result",
     "Ceiling": "twinwl.evaluation.ceiling",
     "Comparison": "twinwl.isomorphism.verdict",
     "Corpus": "twinwl.corpus.corpus",

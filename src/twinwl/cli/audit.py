@@ -12,8 +12,8 @@ from twinwl.cli.options import OUTPUT, Json, file_option, reads_data
 from twinwl.terminal import new_console, one_line, say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.opening import Reading
-    from twinwl.evaluation.audit import Audit
+    from twinwl.datasets.reading import Reading
+    from twinwl.evaluation.audit_result import Audit
     from twinwl.evaluation.audit_scores import PartScores
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
@@ -79,7 +79,8 @@ def audit(
     check_output(html, PAGES)
     for source in data:
         check_source(source, replace(reading, target=None), "given")
-    from twinwl.evaluation.audit import Match, audit_sets, read_audited  # noqa: PLC0415
+    from twinwl.evaluation.audit import audit_sets, read_audited  # noqa: PLC0415
+    from twinwl.evaluation.audit_result import Match  # noqa: PLC0415
     from twinwl.evaluation.audit_scores import scores_without_overlap  # noqa: PLC0415
 
     sets = [read_audited(source, reading) for source in data]

@@ -12,7 +12,7 @@ from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.opening import Reading
+    from twinwl.datasets.reading import Reading
     from twinwl.isomorphism.verdict import Comparison
 
 _DIFFERENT = 1  # exit code, as of diff and cmp

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from twinwl.datasets.catalogue.cards import Card
     from twinwl.datasets.catalogue.listing import Entry
     from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.opening import Reading
+    from twinwl.datasets.reading import Reading
     from twinwl.datasets.statistics import Spread, Statistics
 
 EPILOG = """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from twinwl.datasets.dataset import Dataset, RowError
-    from twinwl.datasets.opening import Reading
+    from twinwl.datasets.reading import Reading
     from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.deduplication import Deduplication

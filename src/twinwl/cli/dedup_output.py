@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from twinwl.cli.output_files import check_output, write_table
 from twinwl.datasets.formats.text_files import STDIN
 from twinwl.datasets.kinds import KINDS, ROW_KINDS
-from twinwl.datasets.opening import Reading, rows_of
+from twinwl.datasets.opening import rows_of
+from twinwl.datasets.reading import Reading
 from twinwl.datasets.source import place_in
 from twinwl.files.atomic import written
 from twinwl.files.tables import TABLE_ENDINGS

@@ -25,7 +25,7 @@ from twinwl.cli.options import (
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.opening import Reading
+    from twinwl.datasets.reading import Reading
     from twinwl.evaluation.result import Evaluation
 
 EPILOG = """

@@ -15,7 +15,7 @@ from twinwl.terminal import new_console, say
 if TYPE_CHECKING:
     from twinwl.cli.nearest import Nearest
     from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.opening import Reading
+    from twinwl.datasets.reading import Reading
     from twinwl.estimators.explanation import Explanation
 
 # A line break within a paragraph would be kept, so each paragraph is one line.

@@ -19,7 +19,7 @@ from twinwl.cli.options import (
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.opening import Reading
+    from twinwl.datasets.reading import Reading
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """

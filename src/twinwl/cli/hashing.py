@@ -11,7 +11,7 @@ from twinwl.errors import TwinWLError
 from twinwl.terminal import one_line, say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.opening import Reading
+    from twinwl.datasets.reading import Reading
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """

@@ -239,7 +239,7 @@ def reads_data(command: Callable[P, None], level: str | None = None) -> Callable
 
     @functools.wraps(command)
     def wrapped(**given: Any) -> None:  # noqa: ANN401  (whatever options there are)
-        from twinwl.datasets.opening import Reading  # noqa: PLC0415  (keeps --help fast)
+        from twinwl.datasets.reading import Reading  # noqa: PLC0415  (keeps --help fast)
 
         asked = {name: given.pop(name) for name in options}
         asked["n_jobs"] = asked.pop("jobs") if "jobs" in asked else given["jobs"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from twinwl.arrays import Float64
-    from twinwl.datasets.opening import Reading
+    from twinwl.datasets.reading import Reading
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.opening import Reading
+    from twinwl.datasets.reading import Reading
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twinwl.corpus.edge_columns import edge_columns_of
-from twinwl.corpus.jobs import Job, Running, Task
+from twinwl.corpus.jobs import Job, Task
 from twinwl.corpus.parsing import shard_of
 from twinwl.corpus.pieces import (
     Piece,
@@ -30,6 +30,8 @@ from twinwl.graphs.from_graph6 import from_graph6
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from twinwl.corpus.running import Running
 
 
 def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], running: Running) -> dict[str, Any]:

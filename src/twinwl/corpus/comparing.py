@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twinwl.corpus.building import columns_of
-from twinwl.corpus.jobs import Job, Running
+from twinwl.corpus.jobs import Job
 from twinwl.corpus.key_groups import Part, group_keys, learnt_by, parts_of, task_of
 from twinwl.corpus.shards import arrow, digest_of, keys_in, read_shard, write_shard
 from twinwl.errors import TwinWLError
@@ -15,6 +15,8 @@ from twinwl.files.atomic import errors_of_writing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from twinwl.corpus.running import Running
 
 
 COPIES = "n_copies"

@@ -23,8 +23,10 @@ from twinwl.arguments import (
 )
 from twinwl.corpus.building import build_corpus
 from twinwl.corpus.comparing import Overlap, dedup_corpus, overlap_of
-from twinwl.corpus.jobs import Job, Running, RunOptions, read_manifest
+from twinwl.corpus.jobs import Job
 from twinwl.corpus.key_groups import Part, parts_of, task_of
+from twinwl.corpus.manifest import read_manifest
+from twinwl.corpus.running import Running, RunOptions
 from twinwl.corpus.shards import arrow, digest_of, graphs_in, read_shard, write_shard
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.kinds import ROW_KINDS

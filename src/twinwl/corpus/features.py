@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from twinwl.corpus.jobs import VOCABULARY, Job, Running, Task
+from twinwl.corpus.jobs import Job, Task
 from twinwl.corpus.key_groups import (
     BYTES_OF_PROCESS,
     BYTES_PER_ENTRY,
@@ -27,6 +27,7 @@ from twinwl.corpus.key_groups import (
     slices_of,
     task_of,
 )
+from twinwl.corpus.manifest import VOCABULARY
 from twinwl.corpus.shards import OWN_COLUMNS, arrow, digest_of, graphs_in, lists_in, read_shard, write_shard
 from twinwl.errors import TwinWLError
 from twinwl.files.atomic import errors_of_writing
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from twinwl.arrays import Int64, UInt64
+    from twinwl.corpus.running import Running
 
 
 def features_of(

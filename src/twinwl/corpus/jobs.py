@@ -13,9 +13,9 @@ import shutil
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from twinwl.arguments import FLAG, NAME, Constraint, checked, integer
+from twinwl.corpus.manifest import FORMAT, JOURNAL, MANIFEST, WORK, clear, read_manifest
 from twinwl.engines.engine import Engine, engine_of
 from twinwl.errors import GraphInputError, TwinWLError, gist, held_warnings, shown, warn_caller
 from twinwl.files.atomic import errors_of_writing, written
@@ -25,95 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from twinwl.corpus.running import Running
 
-MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
-FORMAT = "twinwl corpus 1"
-VOCABULARY = "vocabulary.twinwl"
-"""File of the vocabulary of features."""
-WORK = "work"
-"""Folder within that of a job for what it needs only while it runs."""
-_LEAST_MEMORY = 1 << 29
+
 _SECONDS_HERE = 3.0  # starting processes takes that long, until they have loaded libraries and kernels
-_UNITS = {"b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
-_UNITS |= {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
-
-
-def _bytes(value: object) -> int:
-    text = NAME.accept(value).strip().lower().replace(" ", "")
-    digits = text.rstrip("bikmgt")
-    return int(float(digits) * _UNITS[text[len(digits) :]])
-
-
-def _function(value: object) -> object:
-    if not callable(value):
-        raise TypeError
-    return value
-
-
-_MEMORY = (Constraint("a number of bytes, such as '1GiB'", _bytes), integer(1))
-_FUNCTION = Constraint("a function of one dictionary", _function)
-
-
-class RunOptions(TypedDict, total=False):
-    """The fields of `Running`, as keyword arguments of methods."""
-
-    fresh: bool
-    engine: str
-    workers: int | None
-    address: str | None
-    memory: int | str
-    progress: bool | None
-    on_event: Callable[[dict[str, Any]], object] | None
-
-
-@dataclass(frozen=True)
-class Running:
-    """How a job runs; results do not depend on any of it.
-
-    Attributes
-    ----------
-    fresh : bool
-        Whether to delete what an earlier run left in the folder.
-    engine, workers, address
-        As in `twinwl.engines.engine.engine_of`.
-    memory : int or str
-        Bytes for each process; ``"1GiB"`` is a number of bytes too.
-    progress : bool or None
-        Whether to show a progress bar; None shows it if standard error is a terminal.
-    on_event : function or None
-        Called with a dictionary for each finished task, and at the end.
-    """
-
-    fresh: bool = False
-    engine: str = "local"
-    workers: int | None = None
-    address: str | None = None
-    memory: int | str = "1GiB"
-    progress: bool | None = None
-    on_event: Callable[[dict[str, Any]], object] | None = None
-
-    def __post_init__(self) -> None:
-        checked("fresh", self.fresh, FLAG)
-        checked("progress", self.progress, FLAG, None)
-        checked("on_event", self.on_event, _FUNCTION, None)
-        memory = checked("memory", self.memory, *_MEMORY)
-        if memory < _LEAST_MEMORY:
-            raise TwinWLError(
-                f"memory: got {shown(self.memory)}, expected at least 512MiB: Python and its libraries take "
-                "half of that"
-            )
-        object.__setattr__(self, "memory", memory)
-        engine_of(self.engine, self.workers, self.address)  # refuses wrong values, before any work
-
-    def tell(self, event: dict[str, Any]) -> None:
-        """Hand an event to the user's function."""
-        if self.on_event is not None:
-            try:
-                self.on_event(event)
-            except (TwinWLError, OSError):
-                raise
-            except Exception as error:
-                raise TwinWLError(f"on_event: failed with {type(error).__name__}: {error}") from error
 
 
 class Task(NamedTuple):
@@ -177,7 +92,7 @@ class Job:
     def __post_init__(self) -> None:
         self.settings = json.loads(json.dumps(self.settings))
         if self.running.fresh:
-            _clear(self.folder)
+            clear(self.folder)
         with errors_of_writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
         if (self.folder / MANIFEST).exists():
@@ -433,50 +348,3 @@ class _Report:
                     "seconds_left": round((self._total - self._done) / rate, 1) if rate else None,
                 }
             )
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest of a corpus.
-
-    Raises
-    ------
-    TwinWLError
-        If the folder is no corpus, or not finished.
-    """
-    path = folder / MANIFEST
-    try:
-        found: dict[str, Any] = json.loads(path.read_bytes())
-        if found["format"] != FORMAT or not all(
-            isinstance(found[name], kind) for name, kind in _PARTS.items()
-        ):
-            found = {}
-    except FileNotFoundError as error:
-        if (folder / JOURNAL).exists():
-            raise TwinWLError(
-                f"{folder}: not finished; run the command that began it again to go on"
-            ) from error
-        what = "no folder" if not folder.is_dir() else "not a corpus: it has no manifest.json"
-        raise TwinWLError(f"{folder}: {what}; make one with twinwl corpus build") from error
-    except OSError as error:
-        raise TwinWLError(f"cannot read {str(path)!r}: {error.strerror}") from error
-    except (ValueError, TypeError, KeyError):
-        found = {}
-    if not found:
-        raise TwinWLError(f"{path}: not the manifest of a corpus, or damaged; build it in another folder")
-    return found
-
-
-_PARTS = {"job": str, "settings": dict, "shards": list}
-
-
-def _clear(folder: Path) -> None:
-    """Delete what a job left in a folder, and nothing else: a manifest.json may be of another program."""
-    with errors_of_writing(folder):
-        noted = [path for path in (folder / MANIFEST, folder / JOURNAL) if path.is_file()]
-        if not any(FORMAT.encode() in path.read_bytes()[:100] for path in noted):
-            return
-        for name in ("shards", "errors", "groups", WORK):
-            if (folder / name).is_dir():
-                shutil.rmtree(folder / name)
-        for path in (folder / VOCABULARY, *noted):  # what tells whose folder it is goes last
-            path.unlink(missing_ok=True)

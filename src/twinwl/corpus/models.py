@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.corpus.jobs import Job, Running
+from twinwl.corpus.jobs import Job
 from twinwl.corpus.key_groups import Part, parts_of, task_of
 from twinwl.corpus.shards import OWN_COLUMNS, arrow, digest_of, graphs_in, keys_in, read_shard, write_shard
 from twinwl.errors import TwinWLError, nearest, shown, warn_caller
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twinwl.arrays import Bool, Int64
+    from twinwl.corpus.running import Running
     from twinwl.graphs.batch import GraphBatch
 
 _WHOLE = 2.0**53  # up to here every whole number is a float

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.arguments import FLAG, JOBS, PATH, Constraint, checked, is_a, items, one_of
-from twinwl.arguments import NAME as SOME_NAME
+from twinwl.arguments import is_a, items
 from twinwl.datasets.catalogue.known import (
     check_known,
     load_collection,
@@ -39,16 +38,16 @@ from twinwl.datasets.formats.tables import (
 )
 from twinwl.datasets.formats.text_files import STDIN, decode, open_file
 from twinwl.datasets.generators.generated import GENERATED, check_generator_options
-from twinwl.datasets.kinds import FOLDER_KINDS, KINDS, NAME, ROW_KINDS, Place, known_kinds
+from twinwl.datasets.kinds import FOLDER_KINDS, NAME, ROW_KINDS, Place, known_kinds
 from twinwl.datasets.parse_cache import parsed
 from twinwl.datasets.rows import Row, Rows, read_rows, usable_targets
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, shown
-from twinwl.graphs.atom_labels import ATOMS, AtomLevel
 from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from twinwl.datasets.reading import Reading
     from twinwl.graphs.batch import GraphBatch
 
 
@@ -68,51 +67,7 @@ _LONGEST_NAME = 200
 _FRAMES = {"pandas", "polars"}
 
 
-def _names(value: object) -> tuple[str, ...]:
-    names = tuple(SOME_NAME.accept(name) for name in items("target", value, "names of columns"))
-    if not names:
-        raise ValueError
-    return names
-
-
-_SEVERAL = Constraint("a list of such names", _names)
 ALL = "all"
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The options of `load_dataset` and of every subcommand for reading a source."""
-
-    kind: str | None = None
-    target: str | tuple[str, ...] | None = None
-    """Column of the targets. Several: a tuple, names joined by commas, or ``"all"``."""
-    smiles_column: str | None = None
-    on_error: str = "skip"
-    node_label: str | None = None
-    edge_label: str | None = None
-    data_dir: str | Path | None = None
-    progress: bool | None = None
-    atoms: str | None = None
-    """Content of the labels of molecules; None means ``usual_atoms``."""
-    usual_atoms: AtomLevel = "skeleton"
-    n_jobs: int | None = None
-    """Processes that read molecules."""
-
-    def __post_init__(self) -> None:
-        for option in ("smiles_column", "node_label", "edge_label"):
-            checked(option, getattr(self, option), SOME_NAME, None)
-        object.__setattr__(self, "target", checked("target", self.target, SOME_NAME, _SEVERAL, None))
-        checked("kind", self.kind, one_of(*KINDS), None)
-        checked("on_error", self.on_error, one_of("skip", "fail"))
-        checked("data_dir", self.data_dir, PATH, None)
-        checked("progress", self.progress, FLAG, None)
-        checked("atoms", self.atoms, ATOMS, None)
-        checked("n_jobs", self.n_jobs, JOBS, None)
-
-    @property
-    def level(self) -> AtomLevel:
-        """Content of the labels of molecules."""
-        return cast("AtomLevel", self.atoms or self.usual_atoms)
 
 
 def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:

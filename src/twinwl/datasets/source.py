@@ -17,7 +17,6 @@ from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats.tables import Targets, all_cells, frame_table
 from twinwl.datasets.kinds import ROW_KINDS, Place, place_of
 from twinwl.datasets.opening import (
-    Reading,
     check_options,
     check_place,
     columns_of,
@@ -27,6 +26,7 @@ from twinwl.datasets.opening import (
     rows_in_memory,
     rows_of,
 )
+from twinwl.datasets.reading import Reading
 from twinwl.datasets.rows import BLOCK, as_targets, is_missing, read_rows, stream_rows, warn_left_out
 from twinwl.errors import GraphInputError, TwinWLError, nearest, shown
 

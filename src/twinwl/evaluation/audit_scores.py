@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from twinwl.evaluation.audit import Audit, AuditedSet
+    from twinwl.evaluation.audit_result import Audit, AuditedSet
 
 _PREDICTION = ("twinwl_prediction", "prediction")
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Int64
     from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.opening import Reading
+    from twinwl.datasets.reading import Reading
 
 WORDS = ("stratified", "scaffold", "scaffold-shuffled", "gnn-comparison")
 _PARTS = ("train", "validation", "test")

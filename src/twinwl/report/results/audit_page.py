@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from twinwl.datasets.dataset import Dataset
-    from twinwl.evaluation.audit import Audit, Match
+    from twinwl.evaluation.audit_result import Audit, Match
     from twinwl.evaluation.audit_scores import PartScores
 
 _ROWS_SHOWN = 40
