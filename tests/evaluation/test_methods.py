@@ -152,7 +152,7 @@ def test_a_grid_that_nobody_knows_is_refused_even_by_a_method_without_grids():
 
 
 def test_a_readout_gives_joint_features_and_a_name_of_its_own():
-    method = METHODS["stwin-svc"].reading(["edges", "wl"])
+    method = METHODS["stwin-svc"].with_readout(["edges", "wl"])
     assert method.name == "stwin-svc+edges+wl"
     model = method.build({}, 3)
     assert (model.features, model.readout, model.random_state) == ("joint", ["edges", "wl"], 3)
@@ -168,4 +168,4 @@ def test_a_network_is_for_ntwin_and_a_method_of_its_own():
 @pytest.mark.parametrize("name", ["wl", "wl-svc", "ntwin", "gin"])
 def test_methods_that_count_no_readouts_are_refused(name):
     with pytest.raises(TwinWLError, match=f"cannot be used with {name}, only with stwin, "):
-        METHODS[name].reading(["wl"])
+        METHODS[name].with_readout(["wl"])

@@ -188,7 +188,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     checked("task", task, one_of("auto", *TASKS))
     methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
     if readout:
-        methods = [chosen.reading(readout) for chosen in methods]
+        methods = [chosen.with_readout(readout) for chosen in methods]
     if network is not None:
         methods = [chosen.with_network(network) for chosen in methods]
     if refit or device is not None:

@@ -152,16 +152,6 @@ def check_asked(
         )
 
 
-def _check_numbers(truth: Sequence[Any] | None, target: object, data: Dataset) -> None:
-    """Refuse targets of a regressor that are not numbers, before anything is predicted."""
-    for row, value in zip(data.rows.tolist(), truth or [], strict=False):
-        if value is not None and not isinstance(value, int | float):
-            raise TwinWLError(
-                f"{data.name}: target {shown(target)} of row {row} is {shown(value)}, which is not a number, "
-                "and the model predicts numbers; name another column with --target"
-            )
-
-
 def predictions_of(
     model: Any,  # noqa: ANN401  (models share no base that has predict)
     graphs: GraphBatch,
@@ -175,6 +165,7 @@ def predictions_of(
     model
         A classifier or a regressor.
     graphs
+        Whose classes or numbers are asked for.
     threshold
         Predict the second of two classes if its probability is at least this; None predicts as the model
         does.
@@ -267,6 +258,16 @@ def answers_about(
     return columns, _figures_of_tasks(found, {task: truth for task, truth in truths.items() if truth})
 
 
+def _check_numbers(truth: Sequence[Any] | None, target: object, data: Dataset) -> None:
+    """Refuse targets of a regressor that are not numbers, before anything is predicted."""
+    for row, value in zip(data.rows.tolist(), truth or [], strict=False):
+        if value is not None and not isinstance(value, int | float):
+            raise TwinWLError(
+                f"{data.name}: target {shown(target)} of row {row} is {shown(value)}, which is not a number, "
+                "and the model predicts numbers; name another column with --target"
+            )
+
+
 def _figures_of_tasks(found: Mapping[str, Predictions], truths: Mapping[str, Sequence[Any]]) -> list[str]:
     """Return lines about how right the predictions of each task are, and their mean."""
     lines = [f"{task}: {line}" for task, truth in truths.items() for line in found[task].figures(truth)]
@@ -299,7 +300,7 @@ def truths_of(
         if not names:
             listing = ", ".join(map(repr, model.tasks_))
             raise TwinWLError(
-                f"{data.name}: --target all: no column is called as a task of the model: {listing}"
+                f"{data.name}: --target all: no column has the name of a task of the model: {listing}"
             )
     else:
         named = named_targets(target, list(columns), data.name)

@@ -105,7 +105,8 @@ def reproduce(  # noqa: PLR0917  (the options of a command)
         raise typer.Exit(130) from None
     finally:
         run.write_report(report, markdown, readme)
-    run.say_what_is_missing()
+    if run.report_problems():
+        raise typer.Exit(1)
 
 
 def _names(option: str, given: str | None) -> list[str] | None:

@@ -29,7 +29,6 @@ from twinwl.user_cache import user_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import FunctionType
 
 try:
     import fcntl
@@ -43,7 +42,6 @@ _PATIENCE_IN_SECONDS = 60.0
 _PAUSE_IN_SECONDS = 0.05
 
 _patient = True
-
 _TOOLS = (sys.version, numba.__version__, np.__version__)
 _CONSTANTS = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type(None))
 
@@ -138,6 +136,32 @@ class CodeCache:
             yield
 
 
+def fingerprint(function: FunctionType, *context: object) -> str:
+    """Return 32 hex digits for a function, all that it calls and every constant it reads.
+
+    numba's own cache looks at the file of the function alone, and so misses a change of a kernel or a
+    constant that lies in another file.
+
+    Parameters
+    ----------
+    function
+        The function as Python knows it.
+    context
+        What else decides, such as the types of the arguments.
+
+    >>> def double(x): return x + x
+    >>> fingerprint(double, "int64") == fingerprint(double, "int64")
+    True
+    >>> fingerprint(double, "int64") == fingerprint(double, "int32")
+    False
+    """
+    digest = blake2b(digest_size=16)
+    for part in (*_TOOLS, *context, *_parts(function, set())):
+        word = str(part).encode()
+        digest.update(len(word).to_bytes(8, "little") + word)
+    return digest.hexdigest()
+
+
 def _described(types: Any) -> str:  # noqa: ANN401
     """Write types with the class of named tuples and their fields, which numba reads by place."""
     if isinstance(types, tuple):
@@ -186,32 +210,6 @@ def _remove_oldest(path: Path) -> None:
     files = sorted(path.parent.glob(f"{kernel}-*"), key=lambda file: file.stat().st_mtime)
     for file in files[:-_FILES_OF_ONE_KERNEL]:
         file.unlink(missing_ok=True)
-
-
-def fingerprint(function: FunctionType, *context: object) -> str:
-    """Return 32 hex digits for a function, all that it calls and every constant it reads.
-
-    numba's own cache looks at the file of the function alone, and so misses a change of a kernel or a
-    constant that lies in another file.
-
-    Parameters
-    ----------
-    function
-        The function as Python knows it.
-    context
-        What else decides, such as the types of the arguments.
-
-    >>> def double(x): return x + x
-    >>> fingerprint(double, "int64") == fingerprint(double, "int64")
-    True
-    >>> fingerprint(double, "int64") == fingerprint(double, "int32")
-    False
-    """
-    digest = blake2b(digest_size=16)
-    for part in (*_TOOLS, *context, *_parts(function, set())):
-        word = str(part).encode()
-        digest.update(len(word).to_bytes(8, "little") + word)
-    return digest.hexdigest()
 
 
 def _parts(function: FunctionType, seen: set[int]) -> Iterator[object]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LOG = logging.getLogger("twinwl")
-_SECONDS_BEFORE_A_WORD = 1.0
+_SECONDS_BEFORE_NOTICE = 1.0
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:  # noqa: ANN401  (numba has no types)
@@ -72,7 +72,7 @@ class _Kernel(CPUDispatcher):
 
 
 class _Clock:
-    """Adds up the time this process spends on compiling, and says a word when it gets long."""
+    """Adds up the time this process spends on compiling, and logs a line if it takes long."""
 
     def __init__(self) -> None:
         self.running = False
@@ -89,7 +89,7 @@ class _Clock:
 
     def tell_once(self) -> None:
         """Log one line once compiling has taken a while."""
-        if self._told or self._seconds + time.perf_counter() - self._begin < _SECONDS_BEFORE_A_WORD:
+        if self._told or self._seconds + time.perf_counter() - self._begin < _SECONDS_BEFORE_NOTICE:
             return
         self._told = True
         _LOG.info(

@@ -100,10 +100,10 @@ class Method:
                 raise TwinWLError(f"{place}: got no values, expected at least one")
         return [dict(zip(listed, values, strict=True)) for values in product(*listed.values())]
 
-    def reading(self, readout: list[str]) -> Method:
+    def with_readout(self, readout: list[str]) -> Method:
         """Return the method with features that count nodes by (colour, readout).
 
-        >>> METHODS["stwin-svc"].reading(["edges", "wl"]).name
+        >>> METHODS["stwin-svc"].with_readout(["edges", "wl"]).name
         'stwin-svc+edges+wl'
 
         Raises

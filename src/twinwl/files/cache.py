@@ -93,8 +93,7 @@ def write_arrays(key: str, arrays: Mapping[str, NDArray[np.generic]]) -> bool:
     Returns
     -------
     bool
-        Whether they were kept. A folder without write permission does not cause a warning, a full disk
-        is.
+        Whether they were kept. A full disk causes a warning, a folder without write permission does not.
     """
     path = _place(key)
     if any(array.dtype.hasobject for array in arrays.values()):

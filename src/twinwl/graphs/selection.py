@@ -75,7 +75,7 @@ def _out_of_range(index: int, n_graphs: int) -> GraphIndexError:
 
 
 def select_one(batch: GraphBatch, graph: int) -> GraphBatch:
-    """Return one graph as a batch; made of slices, since it is called once a graph in loops."""
+    """Return one graph as a batch; made of slices, since loops call it once per graph."""
     start, stop = batch.graph_ptr[graph : graph + 2].tolist()
     return _run(batch, start, stop, np.array((0, stop - start), np.int64))
 
@@ -231,7 +231,7 @@ def relabelled(batch: GraphBatch, rng: np.random.Generator) -> GraphBatch:
     batch
         The graphs.
     rng
-        The only random step.
+        Draws the order.
 
     >>> from twinwl import GraphBatch, graph_hashes
     >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2)]], node_labels=[["C", "C", "O"]])

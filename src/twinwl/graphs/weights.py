@@ -1,8 +1,8 @@
 """Edge weights: ignored, with one warning that counts them, unless they are named as edge labels.
 
-One rule for every way in. A graph here is plain: an edge is there or not, and it may carry a label. Weights
-that are all 1 say nothing more than that. Any other weight either takes part as a label, where it is named,
-or is left out aloud. (The guide says it for users, under "What counts as the same graph".)
+The same rule holds for every kind of input: an edge exists or not, and may have a label. Weights that are all
+1 add nothing to that. Any other weight is used as a label if it is named, else it is ignored with a warning
+(see "What counts as the same graph" in the guide).
 """
 
 from __future__ import annotations

@@ -86,10 +86,12 @@ def orbits(batch: GraphBatch, graphs: Iterable[int]) -> Int64:
         if first == last:
             continue
         ends, _, kinds = edges.of_graph(graph)
-        drawn, colours, _ = _drawn(
+        graph_of_igraph, colours, _ = _as_igraph(
             rank_of_node[first:last].tolist(), ends - first, kinds, directed=batch.directed
         )
-        moved = np.array(drawn.automorphism_group(color=colours), np.int64).reshape(-1, len(colours))
+        moved = np.array(graph_of_igraph.automorphism_group(color=colours), np.int64).reshape(
+            -1, len(colours)
+        )
         lowest = out[first:last]
         while True:
             before = lowest.copy()
@@ -124,9 +126,9 @@ class _Edges:
 
 def _form(colours: list[int], ends: Int64, kinds: list[int], *, directed: bool) -> bytes:
     """Return colours and edges in canonical order."""
-    drawn, colours, ends = _drawn(colours, ends, kinds, directed=directed)
+    graph, colours, ends = _as_igraph(colours, ends, kinds, directed=directed)
     n = len(colours)
-    place = np.array(drawn.canonical_permutation(color=colours), dtype=np.int64)
+    place = np.array(graph.canonical_permutation(color=colours), dtype=np.int64)
     if not _gives_new_places():
         place = np.argsort(place)
     ends = place[ends]
@@ -138,7 +140,7 @@ def _form(colours: list[int], ends: Int64, kinds: list[int], *, directed: bool) 
     return in_order.tobytes() + numbers.astype("<i8").tobytes()
 
 
-def _drawn(
+def _as_igraph(
     colours: list[int], ends: Int64, kinds: list[int], *, directed: bool
 ) -> tuple[igraph.GraphBase, list[int], Int64]:
     """Return a graph of igraph's, its colours and its edges.
@@ -166,8 +168,8 @@ def _drawn(
 def _igraph_core() -> ModuleType:
     """Return the compiled module of igraph without the package around it.
 
-    The package loads matplotlib, for 0.7 seconds of every process that meets one stubborn graph. It can still
-    be imported later, and then has the same classes.
+    The package loads matplotlib, which takes 0.7 seconds in every process that needs a canonical form. It can
+    still be imported later, and then has the same classes.
     """
     name, package = "igraph._igraph", find_spec("igraph")
     if name in sys.modules or package is None:

@@ -1,4 +1,4 @@
-"""What a readout would need for large rooted subgraphs, told before it starts."""
+"""The cost of readouts on large rooted subgraphs, checked before they start."""
 
 from __future__ import annotations
 

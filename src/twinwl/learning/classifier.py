@@ -13,7 +13,7 @@ from twinwl.estimators.calibration import ConformalSets, PredictsSets
 from twinwl.estimators.multitask import one_each, per_task, side_by_side
 from twinwl.estimators.state import classes_from_state, classes_to_state
 from twinwl.estimators.targets import SCORINGS, Targets, codes_of, predicted_codes, probabilities_of
-from twinwl.learning.estimator import NeuralGraphEstimator, Reading
+from twinwl.learning.estimator import Decision, NeuralGraphEstimator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,12 +113,12 @@ class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator)
     def _n_outputs(self) -> int:
         return len(self.classes_)
 
-    def _reading(self, outputs: NDArray[np.float32]) -> Reading:
+    def _decision_about(self, outputs: NDArray[np.float32]) -> Decision:
         """Compare the predicted class with the second most likely one."""
         wanted, other = np.argsort(-outputs, kind="stable")[:2].tolist()
         weights = np.zeros(len(outputs), np.float32)
         weights[wanted], weights[other] = 1.0, -1.0
-        return Reading(self.classes_[wanted], self.classes_[other], weights, 0.0)
+        return Decision(self.classes_[wanted], self.classes_[other], weights, 0.0)
 
     def _own_to_state(self) -> dict[str, object]:
         return {**classes_to_state(self.classes_), **self._conformal_to_state()}

@@ -153,7 +153,7 @@ class PartOfBatches(Part):
         torch.manual_seed(int(sequence.generate_state(1)[0]))
 
     def rows(self, batch: Int64) -> Int64:
-        """Return every n-th row; of a batch that is too small for all, everybody computes all rows."""
+        """Return every n-th row; of a batch with fewer rows than processes, each computes all."""
         is_shared = len(batch) >= self._world
         for layer in self._norms:
             layer.total = _differentiable_total if is_shared else None

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from twinwl.learning.history import History
 
 
-class Reading(NamedTuple):
+class Decision(NamedTuple):
     """What a network's outputs about one graph mean.
 
     ``prediction`` is weighed against ``against``, None where it is a number; the decision is the outputs
@@ -163,7 +163,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
 
     # ------------------------------------------------------------------ what is learnt
 
-    def _reading(self, outputs: NDArray[np.float32]) -> Reading:
+    def _decision_about(self, outputs: NDArray[np.float32]) -> Decision:
         """Say what the outputs about one graph mean, for its explanation."""
         raise NotImplementedError
 

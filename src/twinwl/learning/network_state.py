@@ -52,16 +52,16 @@ def network_from_state(build: Callable[[], torch.nn.Module], state: object) -> t
     The network is first built without memory and its shapes are compared with those of the arrays, so that a
     file cannot cause a large allocation.
 
-    >>> network = torch.nn.Linear(2, 3)
-    >>> network_from_state(lambda: torch.nn.Linear(2, 3), weights_to_state(network))
-    Linear(in_features=2, out_features=3, bias=True)
-
     Parameters
     ----------
     build
         Returns a fresh network.
     state
         From `weights_to_state`.
+
+    >>> network = torch.nn.Linear(2, 3)
+    >>> network_from_state(lambda: torch.nn.Linear(2, 3), weights_to_state(network))
+    Linear(in_features=2, out_features=3, bias=True)
     """
     with torch.device("meta"):
         module = build()

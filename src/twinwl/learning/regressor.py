@@ -13,7 +13,7 @@ from twinwl.errors import TwinWLError
 from twinwl.estimators.calibration import ConformalIntervals, PredictsIntervals
 from twinwl.estimators.measurements import NUMBER_SCORINGS, Measurements, numbers_of
 from twinwl.estimators.multitask import per_task, side_by_side
-from twinwl.learning.estimator import NeuralGraphEstimator, Reading
+from twinwl.learning.estimator import Decision, NeuralGraphEstimator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,9 +86,9 @@ class NeuralGraphRegressor(PredictsIntervals, RegressorMixin, NeuralGraphEstimat
     def _n_outputs(self) -> int:
         return 1
 
-    def _reading(self, outputs: NDArray[np.float32]) -> Reading:
+    def _decision_about(self, outputs: NDArray[np.float32]) -> Decision:
         number = float(outputs[0]) * self.scale_ + self.mean_
-        return Reading(number, None, np.array([self.scale_], np.float32), self.mean_)
+        return Decision(number, None, np.array([self.scale_], np.float32), self.mean_)
 
     def _own_to_state(self) -> dict[str, object]:
         numbers = {"target_mean": self.mean_, "target_scale": self.scale_}

@@ -201,7 +201,8 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
             if readout is not None:
                 self._check_largest(graph, readout)
             examples = self._literal_examples(graph)
-        return explain_graph(model.module_, graph, examples, histograms, model._reading, n_columns=n_columns)  # noqa: SLF001  (of the same class)
+        decide = model._decision_about  # noqa: SLF001  (of the same class)
+        return explain_graph(model.module_, graph, examples, histograms, decide, n_columns=n_columns)
 
     # ------------------------------------------------------------------ what the base class asks for
 

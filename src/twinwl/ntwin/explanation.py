@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.learning.estimator import Reading
+    from twinwl.learning.estimator import Decision
     from twinwl.learning.sparse import SparseRows
     from twinwl.ntwin.distinct_subgraphs import DistinctExamples
     from twinwl.ntwin.encoder import NTwinEncoder
@@ -49,7 +49,7 @@ def explain_graph(
     graph: GraphBatch,
     examples: QuotientExamples | LiteralExamples | DistinctExamples,
     histograms: SubtreeHistograms | None,
-    read: Callable[[NDArray[np.float32]], Reading],
+    read: Callable[[NDArray[np.float32]], Decision],
     *,
     n_columns: int = 10,
 ) -> Explanation:

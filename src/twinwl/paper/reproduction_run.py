@@ -6,8 +6,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from twinwl.datasets.catalogue.locations import data_folders, find
 from twinwl.datasets.source import load_dataset
 from twinwl.errors import TwinWLError
@@ -67,7 +65,7 @@ class ReproductionRun:
     ) -> None:
         self.parts, self.methods, self.datasets = parts, methods, datasets
         self.store, self.data_dir, self.until = store, data_dir, until
-        self.trouble: dict[str, str] = {}
+        self.problems: dict[str, str] = {}
         self._loaded: dict[str, Dataset] = {}
 
     def everything(self, settings: Settings, figures: Path) -> None:
@@ -96,15 +94,14 @@ class ReproductionRun:
             update_readme(readme, results)
         say(f"written: {report} and {markdown}")
 
-    def say_what_is_missing(self) -> None:
-        """End with what could not be run and what to do about it; then the exit code is 1."""
-        for what, message in self.trouble.items():
+    def report_problems(self) -> bool:
+        """Print what could not be run and what to do about it; return whether there was anything."""
+        for what, message in self.problems.items():
             say(f"{what}: {message}", error=True, colour="yellow")
-        if self.trouble:
-            raise typer.Exit(1)
+        return bool(self.problems)
 
     def check(self) -> None:
-        """Refuse a store or folder that is none, and nothing to do, before an hour of work."""
+        """Refuse stores and folders that cannot be read, and a choice of nothing, before any work."""
         data_folders(self.data_dir)
         stored_rows(dict.fromkeys(self._store(part) for part in self.parts))
         if not any(self._has_work(part) for part in self.parts):
@@ -144,7 +141,7 @@ class ReproductionRun:
             else:
                 about = cell.dataset if outcome.state == "no data" else f"{cell.method} on {cell.dataset}"
                 say(f"{cell.method} on {cell.dataset}: {outcome.state}")
-                self.trouble[about] = outcome.message
+                self.problems[about] = outcome.message
 
     def _time_features(self) -> None:
         for name in RUNTIME_SETS:
@@ -196,7 +193,7 @@ class ReproductionRun:
         try:
             return self._loading(name)
         except TwinWLError as error:
-            self.trouble[name] = " ".join(str(error).split())
+            self.problems[name] = " ".join(str(error).split())
             return None
 
     def _loading(self, name: str) -> Dataset:

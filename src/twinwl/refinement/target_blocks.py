@@ -78,7 +78,6 @@ def pass_far_block(first: int, core: Core, n_iter: int, room: Room) -> None:
     """Do the same for a large graph, whose rows exceed the near cache: only those that changed are read.
 
     It is not a kernel itself, so that an interrupt is noticed between two rounds.
-
     """
     here, there, changed, changing, gains = room
     n_core = len(changed)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 
 from twinwl.arguments import FLAG, MAX_ITEMS, checked, integer, one_of
-from twinwl.estimators.base import Constraints, GraphEstimator, graphs_of
+from twinwl.estimators.base import Constraints, GraphEstimator, graphs_of, keeps_parameters
 from twinwl.files.model_files import savable
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, encode_in_full, stwin_features
 from twinwl.stwin.similarity import BASES, Similarity, own_sums
@@ -83,6 +83,7 @@ class TwinKernel(TransformerMixin, GraphEstimator):
     matrix_: sparse.csr_matrix
     similarity_: Similarity
 
+    @keeps_parameters
     def __init__(
         self,
         n_iter: int | None = 3,
@@ -94,15 +95,7 @@ class TwinKernel(TransformerMixin, GraphEstimator):
         ignore_features: bool = False,
         *,
         readout: ReadoutChoice = "size",
-    ) -> None:
-        self.n_iter = n_iter
-        self.features = features
-        self.base = base
-        self.normalize = normalize
-        self.edge_labels = edge_labels
-        self.initial = initial
-        self.ignore_features = ignore_features
-        self.readout = readout
+    ) -> None: ...
 
     def fit(self, X: GraphsLike, y: object = None) -> TwinKernel:  # noqa: ARG002
         """Encode the training graphs; ``y`` is ignored."""

@@ -172,7 +172,7 @@ def explain_decision(model: STwinNetworkEstimator, X: GraphsLike, n_columns: int
     encoding = stwin_features(graph, space=model.vectorizer_.space_)
     examples = model._examples_of(graph, encoding)  # noqa: SLF001  (the other half of the model)
     outputs = predict_logits(model.module_, examples)[0]
-    reading = model._reading(outputs)  # noqa: SLF001
+    reading = model._decision_about(outputs)  # noqa: SLF001
     row = examples.take(np.array([0]))
     gradient = model.module_.gradient(row, torch.from_numpy(reading.weights)).numpy()  # type: ignore[operator]
     # Entries of the network's input: contribution and gradient of each.

@@ -9,7 +9,13 @@ from sklearn.base import TransformerMixin
 
 from twinwl.arguments import checked, integer
 from twinwl.errors import TwinWLError, shown
-from twinwl.estimators.base import Constraints, GraphEstimator, graphs_of, warn_unseen_labels
+from twinwl.estimators.base import (
+    Constraints,
+    GraphEstimator,
+    graphs_of,
+    keeps_parameters,
+    warn_unseen_labels,
+)
 from twinwl.files.model_files import load, savable
 from twinwl.stwin.column_choice import COLUMN_PARAMETERS, choose_columns, keep_columns, most_frequent
 from twinwl.stwin.features import FEATURE_PARAMETERS, Encoding, FeatureSpace, stwin_features
@@ -103,6 +109,7 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
     n_features_out_: int
     n_graphs_with_column_: Int64 | None
 
+    @keeps_parameters
     def __init__(
         self,
         n_iter: int | None = 3,
@@ -114,15 +121,7 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         ignore_features: bool = False,
         *,
         readout: ReadoutChoice = "size",
-    ) -> None:
-        self.n_iter = n_iter
-        self.features = features
-        self.edge_labels = edge_labels
-        self.initial = initial
-        self.min_df = min_df
-        self.max_features = max_features
-        self.ignore_features = ignore_features
-        self.readout = readout
+    ) -> None: ...
 
     @classmethod
     def from_vocabulary(
