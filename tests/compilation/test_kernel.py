@@ -29,7 +29,7 @@ def test_options_reach_numba():
     assert inverse(0.0) == np.inf
 
 
-def test_a_word_is_said_once_and_only_after_a_while(empty_cache, monkeypatch, caplog):  # noqa: ARG001
+def test_a_notice_is_logged_once_and_only_after_a_while(empty_cache, monkeypatch, caplog):  # noqa: ARG001
     monkeypatch.setattr(module, "_clock", module._Clock())
     caplog.set_level(logging.INFO, logger="twinwl")
 
@@ -39,7 +39,7 @@ def test_a_word_is_said_once_and_only_after_a_while(empty_cache, monkeypatch, ca
 
     double(1)
     assert caplog.messages == []
-    monkeypatch.setattr(module, "_SECONDS_BEFORE_A_WORD", 0.0)
+    monkeypatch.setattr(module, "_SECONDS_BEFORE_NOTICE", 0.0)
     double(1.0)
     double(1j)
     assert len(caplog.messages) == 1
@@ -55,7 +55,7 @@ def test_nothing_is_said_where_code_is_found(empty_cache, monkeypatch, caplog): 
         return double
 
     made()(1)
-    monkeypatch.setattr(module, "_SECONDS_BEFORE_A_WORD", 0.0)
+    monkeypatch.setattr(module, "_SECONDS_BEFORE_NOTICE", 0.0)
     caplog.set_level(logging.INFO, logger="twinwl")
     made()(1)
     assert caplog.messages == []
