@@ -100,7 +100,7 @@ def test_every_row_and_every_column_is_kept(svc, tmp_path):
     assert [bool(row["unseen"]) for row in found] == [True, False, True, False, False]
     reasons = [row["error"] for row in found]
     assert "C1CC" in reasons[1]
-    assert "got 1 cells, expected 3" in reasons[3]
+    assert "got 1 cell, expected 3" in reasons[3]
     assert reasons[4] == "its cell of 'smiles' is empty"
     assert reasons[0] == reasons[2] == ""
     assert "left out 3 of 5 rows (3 cannot be read); the first is line 3" in result.stderr
