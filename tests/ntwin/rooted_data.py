@@ -72,7 +72,7 @@ def output_and_gradients(encoder, graphs, weights):
     return output.detach(), gradients
 
 
-def assert_same_function(encoder, fast, literal, *, relative=1e-5):
+def assert_same_function(encoder, fast, literal, *, relative=1e-10):
     """Compare outputs and gradients, relative to the largest entry of each."""
     generator = torch.Generator().manual_seed(1)
     weights = torch.rand(4096, encoder.n_outputs, generator=generator, dtype=torch.float64) - 0.3

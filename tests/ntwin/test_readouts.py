@@ -18,6 +18,7 @@ from twinwl.ntwin.distinct_subgraphs import DistinctExamples, DistinctSlice, Dis
 from twinwl.ntwin.node_states import NodeSlicer
 from twinwl.ntwin.readouts import DeepSetsReadout
 from twinwl.ntwin.settings import hops_of_layers
+from twinwl.ntwin.transformer import _in_double
 
 EXACT = 1e-10
 HOPS = ["growing", 0, 1, 2]
@@ -206,6 +207,27 @@ def test_the_order_of_nodes_does_not_matter(readout, batch, seed, attributes):
             shape = (len(radii), radii, "distance")
             rows, again = (encoder(quotient_input(part, *shape, edge_labels=True)) for part in (batch, other))
             torch.testing.assert_close(rows, again, rtol=EXACT, atol=EXACT)
+
+
+@pytest.mark.parametrize("readout", READOUTS, ids=str)
+@settings(max_examples=6)
+@given(data=st.data(), attributes=st.booleans(), edges=st.booleans(), directed=st.booleans())
+def test_a_fitted_model_gives_what_its_literal_network_gives(readout, data, attributes, edges, directed):
+    """Also of graphs with labels that it has not seen, and with a GIN on the whole graphs beside it."""
+    graphs = data.draw(batches(min_graphs=4, max_graphs=6, max_nodes=5, directed=directed))
+    learnt = graphs[:2]
+    assume(learnt.n_nodes)
+    if attributes:
+        values = np.random.default_rng(1).normal(size=(graphs.n_nodes, 2))
+        graphs = graphs._with(node_features=values)
+        learnt = graphs[:2]
+    model = NTwinClassifier(readout=readout, subtree="gin", edge_labels=edges, layers=2, hidden=4)
+    model.set_params(max_epochs=1, verbose=False, validation_fraction=None).fit(learnt, [0, 1])
+    fast, literal = (
+        _in_double(examples.take(np.arange(len(graphs))).graphs)
+        for examples in (model._examples(graphs), model._literal_examples(graphs))
+    )
+    assert_same_function(model.module_.encoder.double(), fast, literal, relative=EXACT)
 
 
 @pytest.mark.parametrize("readout", ["gcn", "gat", "ppgn"])
@@ -430,6 +452,97 @@ def test_nan_in_the_middle_of_training_is_refused():
 
     with pytest.raises(TwinWLError, match="Breaks returned NaN or infinity"):
         NTwinClassifier(readout=Breaks, **SMALL).fit(GRAPHS, Y)
+
+
+class Later(Mean):
+    """A bounded network that does something else, ``bad``, after its first steps."""
+
+    def __init__(self, n_features, hidden, layers):
+        super().__init__(n_features, hidden, layers)
+        self.calls = 0
+
+    def step(self, number, x, own, sender, receiver, codes):
+        self.calls += 1
+        states = super().step(number, x, own, sender, receiver, codes)
+        return states if self.calls < 5 else self.bad(states, x, own)
+
+
+@pytest.mark.parametrize(
+    ("bad_step", "message"),
+    [
+        (lambda states, *_: states[:1], r"returned .* of shape \(1, 8\), expected .* one row per state"),
+        (lambda states, *_: torch.cat([states, states]), r"returned .* of shape \(\d+, 8\), expected"),
+        (lambda states, *_: states[:, 0], r"returned .* of shape \(\d+,\), expected"),
+        (lambda states, *_: states * torch.nan, "returned NaN or infinity, first for state 0"),
+        (lambda *_: None, "returned None, expected a tensor"),
+        (raising, "failed on .* states .RuntimeError: boom"),
+        (lambda states, x, own: states + own.zero_()[:, None], "changes its input own in place"),  # noqa: ARG005
+        (lambda states, x, own: states + x.detach().mul_(2).sum(), "changes its input x in place"),  # noqa: ARG005
+    ],
+    ids=["few", "many", "flat", "nan", "none", "raises", "own", "x"],
+)
+def test_hostile_bounded_networks_are_refused_before_a_kernel_sees_their_rows(bad_step, message):
+    kind = type("Hostile", (Later,), {"bad": staticmethod(bad_step)})
+    with pytest.raises(TwinWLError, match=f"the readout Hostile {message}"):
+        NTwinClassifier(readout=kind, **SMALL).fit(GRAPHS, Y)
+
+
+def test_a_bounded_network_without_a_step_is_refused():
+    with pytest.raises(TwinWLError, match=r"the readout Empty .* needs a method step"):
+        NTwinClassifier(readout=type("Empty", (BoundedReadout,), {}), **SMALL).fit(GRAPHS, Y)
+
+
+def summed(x, batch, size):
+    return x.new_zeros(size, x.shape[1]).index_add(0, batch, x)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda: torch.manual_seed(5),
+        lambda: torch.set_grad_enabled(False),
+        lambda: torch.set_default_dtype(torch.float64),
+    ],
+    ids=["seed", "gradients", "dtype"],
+)
+def test_a_readout_that_changes_how_torch_works_is_refused_and_torch_is_put_back(change):
+    kind = bad(lambda x, batch, size: (change(), summed(x, batch, size))[1])
+    with pytest.raises(TwinWLError, match="changes torch's seed, default dtype or whether gradients"):
+        NTwinClassifier(readout=kind, **SMALL).fit(GRAPHS, Y)
+    assert torch.is_grad_enabled()
+    assert torch.get_default_dtype() == torch.float32
+
+
+class Widening(RootAndSum):
+    calls = 0
+
+    def forward(self, x, edge_index, batch, codes, root, distance, size):
+        self.calls += 1
+        return super().forward(x, edge_index, batch, codes, root, distance, size)[:, : 4 + self.calls % 3]
+
+
+class Keeping(RootAndSum):
+    kept = 0.0
+
+    def forward(self, x, edge_index, batch, codes, root, distance, size):
+        rows = super().forward(x, edge_index, batch, codes, root, distance, size) + self.kept
+        self.kept = rows.sum()
+        return rows
+
+
+@pytest.mark.parametrize(
+    ("readout", "message"),
+    [
+        (Widening, "the readout Widening returned rows of different widths"),
+        (Keeping, "the gradient cannot be computed .* must not keep tensors of an earlier step"),
+        (bad(lambda x, batch, size: summed(x, batch, size).to_sparse()), "layout torch.sparse_coo"),
+        (bad(lambda size: torch.zeros(size, 2, device="meta")), "on meta, expected a dense one on cpu"),
+    ],
+    ids=["width", "kept", "sparse", "device"],
+)
+def test_rows_that_cannot_be_learnt_from_are_refused(readout, message):
+    with pytest.raises(TwinWLError, match=message):
+        NTwinClassifier(readout=readout, **SMALL | {"batch_size": 8}).fit(GRAPHS, Y)
 
 
 def test_a_readout_of_any_power_is_not_run_on_the_quotient():

@@ -283,7 +283,13 @@ def _run_epoch(
         picked = torch.as_tensor(rows).to(place)
         loss = _loss(outputs, answers[picked], None if weights is None else weights[picked])
         loss = part.share(loss, answers[picked], answers[torch.as_tensor(batch).to(place)])
-        loss.backward()  # type: ignore[no-untyped-call]
+        try:
+            loss.backward()  # type: ignore[no-untyped-call]
+        except RuntimeError as error:
+            raise TwinWLError(
+                f"the gradient cannot be computed ({error}); a network of your own must not keep tensors of "
+                "an earlier step, nor change in place what it needs later"
+            ) from error
         part.add_gradients(module, optimiser)
         optimiser.step()
         total += loss.item() * len(batch)

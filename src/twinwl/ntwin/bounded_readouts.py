@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from twinwl.learning.devices import as_tensor
 from twinwl.learning.pooling import pool
+from twinwl.ntwin.subgraph_tensors import guarded_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +80,7 @@ class BoundedReadout(torch.nn.Module):
         codes : tensor of int64, shape (n_messages,), or None
             Kind of each message, as in `SubgraphBatch`.
         """
-        raise NotImplementedError
+        raise NotImplementedError("a BoundedReadout needs a method step")
 
     def read(self, state: torch.Tensor) -> torch.Tensor:
         """Return the columns of a state that are summed; by default all of them."""
@@ -97,9 +98,9 @@ class BoundedReadout(torch.nn.Module):
         """Yield the readouts of depths 1 to ``depth``, each of shape (n_subgraphs, width)."""
         own = torch.arange(len(x), device=x.device)
         for number in range(self.steps_before + depth):
-            x = self.step(number, x, own, edge_index[0], edge_index[1], codes)
+            x = self._guarded_step(number, x, own, edge_index[0], edge_index[1], codes)
             if number >= self.steps_before:
-                states = self.read(x)
+                states = self._guarded_read(x)
                 yield states.new_zeros(size, states.shape[1]).index_add(0, batch, states)
 
     def pooled_states(self, graphs: QuotientSlice, n_labels: int, n_marks: int) -> list[torch.Tensor]:
@@ -117,13 +118,38 @@ class BoundedReadout(torch.nn.Module):
             x = torch.cat([x, _one_hot(graphs.mark, n_marks, like)], dim=1)
         sums: list[torch.Tensor] = []
         for number, rows in enumerate(graphs.layers):
-            x = self.step(number, x, *_heard(rows, np.asarray(graphs.codes), x.device))
+            x = self._guarded_step(number, x, *_heard(rows, np.asarray(graphs.codes), x.device))
             if number >= self.steps_before:
-                total = pool(self.read(x), rows.pool_ptr, rows.pooled, rows.counts)
+                total = pool(self._guarded_read(x), rows.pool_ptr, rows.pooled, rows.counts)
                 if graphs.scale is not None:
                     total = total * as_tensor(graphs.scale, total.device).to(total.dtype)[:, None]
                 sums.append(total)
         return sums
+
+    def _guarded_step(
+        self,
+        number: int,
+        x: torch.Tensor,
+        own: torch.Tensor,
+        sender: torch.Tensor,
+        receiver: torch.Tensor,
+        codes: torch.Tensor | None,
+    ) -> torch.Tensor:
+        inputs = {"x": x, "own": own, "sender": sender, "receiver": receiver, "codes": codes}
+        return guarded_rows(
+            type(self).__name__,
+            lambda: self.step(number, x, own, sender, receiver, codes),
+            inputs,
+            len(own),
+            "state",
+            x.device,
+        )
+
+    def _guarded_read(self, state: torch.Tensor) -> torch.Tensor:
+        name = type(self).__name__
+        return guarded_rows(
+            name, lambda: self.read(state), {"state": state}, len(state), "state", state.device
+        )
 
 
 class GCNReadout(BoundedReadout):

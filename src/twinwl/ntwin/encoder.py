@@ -189,7 +189,8 @@ class NTwinEncoder(torch.nn.Module):
                 "this readout is not declared to be bounded by 1-WL, so it cannot run on the quotient; pass "
                 "distinct rooted subgraphs"
             )
-        return torch.cat(self.rooted.pooled_states(graphs, self.n_features, self.n_marks), dim=1)
+        sums = self.rooted.pooled_states(graphs, self.n_features, self.n_marks)
+        return self._checked_width(torch.cat(sums, dim=1))
 
     def _distinct_sums(self, parts: tuple[DistinctPart, ...]) -> torch.Tensor:
         sums = []
@@ -197,9 +198,22 @@ class NTwinEncoder(torch.nn.Module):
             if not part.blocks:  # graphs without nodes
                 like = next(self.parameters(), torch.empty(0))
                 return like.new_zeros(len(part.pool_ptr) - 1, self.n_rooted_outputs)
-            rows = torch.cat([read_out(view, block) for block in part.blocks])
-            sums.append(pool(rows, part.pool_ptr, part.pooled, part.counts))
-        return torch.cat(sums, dim=1)
+            blocks = [read_out(view, block) for block in part.blocks]
+            if len({rows.shape[1] for rows in blocks}) > 1:
+                raise self._other_width()
+            sums.append(pool(torch.cat(blocks), part.pool_ptr, part.pooled, part.counts))
+        return self._checked_width(torch.cat(sums, dim=1))
+
+    def _checked_width(self, sums: torch.Tensor) -> torch.Tensor:
+        if sums.shape[1] != self.n_rooted_outputs:
+            raise self._other_width()
+        return sums
+
+    def _other_width(self) -> TwinWLError:
+        return TwinWLError(
+            f"the readout {type(self.rooted).__name__} returned rows of different widths; let their width "
+            "depend on its parameters alone"
+        )
 
     def _joined(self, whole: QuotientSlice | GraphData | None, rooted: torch.Tensor) -> torch.Tensor:
         """Return the subtree encoder's sums, if it is a GIN, next to those of the rooted subgraphs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from twinwl.refinement.rooted_subgraphs import RootedSubgraphs
 
-__all__ = ["SubgraphBatch", "messages", "named_arguments", "read_out", "subgraph_tensors"]
+__all__ = ["SubgraphBatch", "guarded_rows", "messages", "named_arguments", "read_out", "subgraph_tensors"]
 
 
 class SubgraphBatch(NamedTuple):
@@ -132,39 +132,75 @@ def read_out(readout: torch.nn.Module, subgraphs: SubgraphBatch) -> torch.Tensor
     name = type(readout).__name__
     given: dict[str, Any] = subgraphs._asdict()
     arguments = named_arguments(f"the readout {name}", readout.forward, given, {"data": _as_pyg})
-    tensors = {field: value for field, value in given.items() if is_a(value, torch.Tensor)}
+    rows = guarded_rows(
+        name, lambda: readout(**arguments), given, subgraphs.size, "rooted subgraph", subgraphs.x.device
+    )
+    return rows.to(subgraphs.x.dtype)
+
+
+def guarded_rows(
+    name: str,
+    call: Callable[[], object],
+    inputs: Mapping[str, object],
+    n_rows: int,
+    unit: str,
+    device: torch.device,
+) -> torch.Tensor:
+    """Call a network, which may be the user's, and return what it returned: one row per ``unit``.
+
+    Raises
+    ------
+    TwinWLError
+        If it fails, changes a tensor of ``inputs`` or how torch works, or returns anything but rows of finite
+        numbers. The rows go to kernels, which would read memory that is not theirs if there were fewer.
+    """
+    tensors = {field: value for field, value in inputs.items() if is_a(value, torch.Tensor)}
     versions = [value._version for value in tensors.values()]  # noqa: SLF001  (counts changes in place)
+    modes = torch.is_grad_enabled(), torch.get_default_dtype(), torch.initial_seed()
     try:
-        rows = readout(**arguments)
+        rows = call()
     except TwinWLError:
         raise
     except Exception as error:  # whatever a network raises
         raise TwinWLError(
-            f"the readout {name} failed on {subgraphs.size} rooted subgraphs "
-            f"({type(error).__name__}: {error})"
+            f"the readout {name} failed on {n_rows} {unit}s ({type(error).__name__}: {error})"
         ) from error
+    finally:
+        changed = modes != (torch.is_grad_enabled(), torch.get_default_dtype(), torch.initial_seed())
+        torch.set_grad_enabled(modes[0])
+        torch.set_default_dtype(modes[1])
+    if changed:
+        raise TwinWLError(
+            f"the readout {name} changes torch's seed, default dtype or whether gradients are recorded; let "
+            "it use a torch.Generator, a dtype of its own, or a with block"
+        )
     for (field, value), version in zip(tensors.items(), versions, strict=True):
         if value._version != version:  # noqa: SLF001
             raise TwinWLError(f"the readout {name} changes its input {field} in place; let it work on a copy")
-    return _checked_rows(rows, name, subgraphs)
+    _check_rows(rows, name, n_rows, unit, device)
+    return cast("torch.Tensor", rows)
 
 
-def _checked_rows(rows: object, name: str, subgraphs: SubgraphBatch) -> torch.Tensor:
-    expected = f"expected a tensor of floats of shape ({subgraphs.size}, width), one row per rooted subgraph"
+def _check_rows(rows: object, name: str, n_rows: int, unit: str, device: torch.device) -> None:
+    expected = f"expected a tensor of floats of shape ({n_rows}, width), one row per {unit}"
     if not is_a(rows, torch.Tensor):
         raise TwinWLError(f"the readout {name} returned {shown(rows)}, {expected}")
-    if rows.ndim != 2 or len(rows) != subgraphs.size or not rows.shape[1] or not rows.is_floating_point():  # noqa: PLR2004
+    if rows.ndim != 2 or len(rows) != n_rows or not rows.shape[1] or not rows.is_floating_point():  # noqa: PLR2004
         kind = str(rows.dtype).removeprefix("torch.")
         raise TwinWLError(
             f"the readout {name} returned a tensor of {kind} of shape {tuple(rows.shape)}, {expected}"
         )
+    if rows.layout != torch.strided or rows.device.type != device.type:
+        raise TwinWLError(
+            f"the readout {name} returned a tensor of layout {rows.layout} on {rows.device}, expected a "
+            f"dense one on {device}"
+        )
     if not rows.is_meta and not bool(rows.isfinite().all()):
         row = int((~rows.detach().isfinite()).any(dim=1).nonzero()[0])
         raise TwinWLError(
-            f"the readout {name} returned NaN or infinity, first for rooted subgraph {row} of "
-            f"{subgraphs.size}; lower learning_rate, or look for divisions by zero and huge values"
+            f"the readout {name} returned NaN or infinity, first for {unit} {row} of "
+            f"{n_rows}; lower learning_rate, or look for divisions by zero and huge values"
         )
-    return rows.to(subgraphs.x.dtype)
 
 
 def named_arguments(
