@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
     from typing_extensions import TypeIs
 
+    from twinwl.arrays import Values
+
 _Kind = TypeVar("_Kind")
 
 MAX_ROUNDS = 10_000
@@ -283,7 +285,7 @@ def exactly(dtype: DTypeLike, ndim: int) -> Constraint:
     twinwl.errors.TwinWLError: indices: got array([0., 0.]), expected an array of int32 with 1 axis
     """
 
-    def accept(value: object) -> NDArray[np.generic]:
+    def accept(value: object) -> Values:
         if type(value) is not np.ndarray or value.dtype != dtype or value.ndim != ndim:
             raise TypeError
         return value

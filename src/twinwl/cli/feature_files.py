@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy import sparse
 
+    from twinwl.arrays import Values
     from twinwl.datasets.dataset import Dataset
 
 NAMES_KEY = b"twinwl.feature_names"
@@ -49,7 +50,7 @@ def _write_npz(
     file: Path, matrix: sparse.csr_matrix, feature_names: NDArray[np.object_], data: Dataset
 ) -> None:
     """Write the arrays that `scipy.sparse.load_npz` reads, and further arrays, which it ignores."""
-    arrays: dict[str, NDArray[np.generic]] = {
+    arrays: dict[str, Values] = {
         "format": np.array(b"csr"),
         "shape": np.array(matrix.shape),
         "data": matrix.data,

@@ -19,9 +19,7 @@ from twinwl.report.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Float64
+    from twinwl.arrays import Float64, Values
     from twinwl.evaluation.tasks import Task
 
 _PLURAL = {"classification": "classes", "regression": "targets"}
@@ -141,7 +139,7 @@ def summary_of(data: Dataset, task: str) -> str:
     return f"{data.name}: {size}; {data.target or _PLURAL[task]}: {_listing(data.targets, task)}"
 
 
-def _listing(y: NDArray[np.generic], task: str) -> str:
+def _listing(y: Values, task: str) -> str:
     if task == "regression":
         numbers = y.astype(np.float64)
         return f"from {numbers.min():.4g} to {numbers.max():.4g}, mean {numbers.mean():.4g}"

@@ -9,10 +9,7 @@ from twinwl.errors import TwinWLError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Float64
+    from twinwl.arrays import Float64, Values
     from twinwl.estimators.multitask import Answered
     from twinwl.graphs.batch import GraphBatch
     from twinwl.refinement.alphabet import Alphabet
@@ -60,7 +57,7 @@ def answers_of(
     model: Any,  # noqa: ANN401
     graphs: GraphBatch | Answered[Any],
     threshold: float | None = None,
-) -> tuple[NDArray[np.generic], Float64]:
+) -> tuple[Values, Float64]:
     """Return the results of ``predict`` and ``predict_proba``, computing the decision values only once.
 
     Parameters
@@ -81,7 +78,7 @@ def answers_from(
     model: Any,  # noqa: ANN401
     decisions: Float64,
     threshold: float | None = None,
-) -> tuple[NDArray[np.generic], Float64]:
+) -> tuple[Values, Float64]:
     """Return the classes and probabilities that decision values of a model stand for."""
     from twinwl.estimators.targets import predicted_codes, probabilities_of  # noqa: PLC0415
 

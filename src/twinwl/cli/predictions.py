@@ -19,9 +19,7 @@ from twinwl.evaluation.task_metrics import mean_scores
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Float64
+    from twinwl.arrays import Bool, Float64, Values
     from twinwl.datasets.dataset import Dataset
     from twinwl.graphs.batch import GraphBatch
 
@@ -44,10 +42,10 @@ class Predictions:
         Of a regressor, at the given confidence.
     """
 
-    values: NDArray[np.generic]
-    classes: NDArray[np.generic] | None = None
+    values: Values
+    classes: Values | None = None
     shares: Float64 | None = None
-    sets: NDArray[np.bool_] | None = None
+    sets: Bool | None = None
     intervals: Float64 | None = None
 
     def columns(self, *, proba: bool) -> dict[str, Sequence[Any]]:
@@ -106,7 +104,7 @@ class Predictions:
         names = names_for("regression" if self.classes is None else "classification")
         return measure(answers, names) if len(answers.y) else {}
 
-    def _answers(self, truth: Sequence[Any]) -> tuple[NDArray[np.bool_], Answers]:
+    def _answers(self, truth: Sequence[Any]) -> tuple[Bool, Answers]:
         """Return which graphs have a known target, and what was predicted for them."""
         known = np.array([value is not None for value in truth], bool)
         y = [value for value in truth if value is not None]
@@ -310,7 +308,7 @@ def truths_of(
     return {name: targets_in(columns, name, data) for name in names}
 
 
-def _coverage(what: str, inside: NDArray[np.bool_]) -> str:
+def _coverage(what: str, inside: Bool) -> str:
     """Return how often sets, or intervals, contain the truth, as text."""
     n_inside = int(inside.sum())
     return f"{what}: {100 * n_inside / len(inside):.1f} % ({n_inside:,} of {len(inside):,})"

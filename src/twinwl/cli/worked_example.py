@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from twinwl.terminal import new_console
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from rich.table import Table
+
+    from twinwl.arrays import Int64
 
 _ROUNDS = 2
 _DRAWINGS = {
@@ -26,8 +26,8 @@ _STORY = (
 class _Vectors(NamedTuple):
     """The vectors of both methods: one array per round, with one row per graph and one column per colour."""
 
-    wl: list[NDArray[np.int64]]
-    stwin: list[NDArray[np.int64]]
+    wl: list[Int64]
+    stwin: list[Int64]
     stable: bool
 
 
@@ -75,7 +75,7 @@ def _table(vectors: _Vectors) -> Table:
     return table
 
 
-def _row(of_graphs: NDArray[np.int64]) -> list[str]:
+def _row(of_graphs: Int64) -> list[str]:
     """Format the vectors of both graphs, in colour where they differ."""
     texts = [_written(vector.tolist()) for vector in of_graphs]
     return texts if len(set(texts)) == 1 else [f"[bold green]{text}[/]" for text in texts]
@@ -100,7 +100,7 @@ def _twin_verdict(vectors: _Vectors) -> str:
     return f"[bold green]tells G1 and G2 apart[/] in round {parted}: {first} is not {second}"
 
 
-def _parted(rounds: list[NDArray[np.int64]]) -> int | None:
+def _parted(rounds: list[Int64]) -> int | None:
     """Return the first round in which the vectors of the two graphs differ."""
     return next((h for h, (first, second) in enumerate(rounds) if (first != second).any()), None)
 

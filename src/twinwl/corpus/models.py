@@ -20,9 +20,7 @@ from twinwl.isomorphism.keys import row_keys
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Bool, Int64
+    from twinwl.arrays import Bool, Int64, UInt64, Values
     from twinwl.corpus.running import Running
     from twinwl.graphs.batch import GraphBatch
 
@@ -36,9 +34,9 @@ class ShardTargets(NamedTuple):
     numbers over all shards, and ``keys``, shape (n, 2), the exact keys of their graphs.
     """
 
-    y: NDArray[np.generic]
+    y: Values
     rows: Int64
-    keys: NDArray[np.uint64]
+    keys: UInt64
 
 
 def targets_in(folder: Path, manifest: Mapping[str, Any], names: Sequence[str]) -> ShardTargets:
@@ -54,9 +52,9 @@ def targets_in(folder: Path, manifest: Mapping[str, Any], names: Sequence[str]) 
     kinds = {name: kind for name, kind in manifest["columns"].items() if name not in OWN_COLUMNS}
     for name in names:
         if name not in kinds:
-            known = nearest(name, kinds) if kinds else "it has no columns besides its graphs"
-            raise TwinWLError(f"{folder}: got target {shown(name)}: {known}")
-    found: list[list[NDArray[np.generic]]] = [[] for _ in names]
+            remedy = nearest(name, kinds) if kinds else "it has no columns besides its graphs"
+            raise TwinWLError(f"{folder}: got target {shown(name)}: {remedy}")
+    found: list[list[Values]] = [[] for _ in names]
     keys = []
     for part in parts_of(folder, manifest):
         table = read_shard(Path(part.path), [*names, "key_high", "key_low"], manifest["columns"])
@@ -80,7 +78,7 @@ def targets_in(folder: Path, manifest: Mapping[str, Any], names: Sequence[str]) 
     return ShardTargets(np.stack(cells, axis=1)[rows], rows, np.concatenate(keys)[rows])
 
 
-def _values(column: Any) -> NDArray[np.generic]:  # noqa: ANN401
+def _values(column: Any) -> Values:  # noqa: ANN401
     """Return the values of a column: numbers, NaN where there is none, or text, empty where there is none."""
     pa = arrow()
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
@@ -92,7 +90,7 @@ def _values(column: Any) -> NDArray[np.generic]:  # noqa: ANN401
     return np.char.strip(texts.astype(np.str_))
 
 
-def _completed(values: NDArray[np.generic]) -> tuple[NDArray[np.generic], Bool]:
+def _completed(values: Values) -> tuple[Values, Bool]:
     """Return the values of all shards, and which are there; text of numbers only becomes numbers.
 
     >>> _completed(np.array(["1", "", "0"]))
@@ -172,7 +170,7 @@ def train_on_corpus(
         )
 
 
-def held_by_key(keys: NDArray[np.uint64], fraction: float, seed: int) -> Bool:
+def held_by_key(keys: UInt64, fraction: float, seed: int) -> Bool:
     """Return which graphs to hold out, so that copies of a graph are on the same side.
 
     >>> keys = np.arange(2000, dtype=np.uint64).reshape(-1, 2)
@@ -248,7 +246,7 @@ def predict_shard(
     return {"rows": n, "digest": write_shard(Path(output, "shards", path.name), arrow().table(found))}
 
 
-def _predictions(model: Any, graphs: GraphBatch, *, proba: bool) -> dict[str, NDArray[np.generic]]:  # noqa: ANN401
+def _predictions(model: Any, graphs: GraphBatch, *, proba: bool) -> dict[str, Values]:  # noqa: ANN401
     """Return the columns of predictions: one per task, and one per class and task."""
     tasks = getattr(model, "tasks_", None)
     values = model.predict(graphs)

@@ -28,9 +28,7 @@ from twinwl.graphs.coercion import GraphsLike, as_batch
 from twinwl.graphs.labels import Coded, Label, encode_labels, label_token
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Int32, Int64
+    from twinwl.arrays import Float64, Int32, Int64, Ints, Values
 
 
 class RowError(NamedTuple):
@@ -54,7 +52,7 @@ class RowError(NamedTuple):
 
 
 def _of_kinds(kinds: str, what: str) -> Constraint:
-    def accept(value: NDArray[np.generic]) -> NDArray[np.generic]:
+    def accept(value: Values) -> Values:
         if not is_a(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in kinds:
             raise TypeError
         return value
@@ -62,7 +60,7 @@ def _of_kinds(kinds: str, what: str) -> Constraint:
     return Constraint(f"an array of {what}, one per graph", accept)
 
 
-def _is_table(value: NDArray[np.generic]) -> NDArray[np.generic]:
+def _is_table(value: Values) -> Values:
     if not is_a(value, np.ndarray) or value.ndim != 2 or value.dtype != np.float64 or value.shape[1] < 2:  # noqa: PLR2004
         raise TypeError
     return value
@@ -125,7 +123,7 @@ class Dataset:
 
     name: str
     graphs: GraphBatch
-    y: NDArray[np.generic] | None = None
+    y: Values | None = None
     groups: Int64 | None = None
     smiles: tuple[str, ...] | None = None
     names: tuple[str, ...] = ()
@@ -231,7 +229,7 @@ class Dataset:
         )
 
     @property
-    def targets(self) -> NDArray[np.generic]:
+    def targets(self) -> Values:
         """The targets; raises an error if there are none."""
         if self.y is None:
             raise TwinWLError(f"{self.name} has no targets; give one per graph, as y")
@@ -248,7 +246,7 @@ class Dataset:
         return f"Dataset({self.name!r}, {len(self):,} graph{'s' * (len(self) != 1)}, {targets})"
 
 
-def _tasks(values: object, name: str) -> tuple[tuple[str, ...], NDArray[np.float64] | None]:
+def _tasks(values: object, name: str) -> tuple[tuple[str, ...], Float64 | None]:
     """Return the names and the table of several tasks; no names and None if it is not a table."""
     keys = attribute_of(values, "columns")
     if keys is not None:  # a frame
@@ -277,7 +275,7 @@ def _tasks(values: object, name: str) -> tuple[tuple[str, ...], NDArray[np.float
     return names, table.copy()
 
 
-def _column(values: object, what: str, name: str) -> NDArray[np.generic]:
+def _column(values: object, what: str, name: str) -> Values:
     """Return one value per graph as a new array of numbers, booleans or strings."""
     given = is_a(values, np.ndarray) and values.dtype.kind != "O" and values.dtype != np.longdouble
     plain = items(what, values.tolist() if is_a(values, np.ndarray) else values, "one value per graph")
@@ -294,9 +292,7 @@ def _column(values: object, what: str, name: str) -> NDArray[np.generic]:
     return np.array(values if given else [distinct[code] for code in codes.tolist()])
 
 
-def content_digest(
-    graphs: GraphBatch, y: NDArray[np.generic] | None, groups: NDArray[np.signedinteger] | None = None
-) -> str:
+def content_digest(graphs: GraphBatch, y: Values | None, groups: Ints | None = None) -> str:
     """Return the SHA-256 of the content of a data set, whatever file or batch it came from.
 
     >>> from twinwl.graphs.batch import GraphBatch
@@ -306,7 +302,7 @@ def content_digest(
     total = hashlib.sha256(b"twinwl data set 1" + (b"directed" if graphs.directed else b"undirected"))
     nodes = _in_use(graphs.node_labels, graphs.node_vocabulary)
     edges = None if graphs.edge_labels is None else _in_use(graphs.edge_labels, graphs.edge_vocabulary)
-    integers: list[NDArray[np.generic] | None] = [
+    integers: list[Values | None] = [
         graphs.graph_ptr, graphs.indptr, graphs.indices, nodes.codes, edges and edges.codes, groups
     ]  # fmt: skip
     for array in integers:

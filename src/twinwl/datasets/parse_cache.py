@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from twinwl.arrays import Ints, Values
+
 _FORMAT = 2  # raise it whenever the same file would be parsed or kept in another way
 
 
@@ -52,7 +54,7 @@ def _cached(key: str) -> Dataset | None:
         return None  # damaged: as good as absent
 
 
-def to_arrays(content: Dataset) -> dict[str, NDArray[np.generic]]:
+def to_arrays(content: Dataset) -> dict[str, Values]:
     """Convert graphs and targets to arrays of the smallest sufficient types.
 
     >>> arrays = to_arrays(Dataset("tiny", GraphBatch.from_edges([[(0, 1)]]), np.array([1])))
@@ -73,7 +75,7 @@ def to_arrays(content: Dataset) -> dict[str, NDArray[np.generic]]:
     }
     # Within its graph a neighbour has a small number, mostly one byte.
     shift = np.repeat(graphs.graph_ptr[:-1], np.diff(graphs.indptr[graphs.graph_ptr]))
-    arrays: dict[str, NDArray[np.generic]] = {
+    arrays: dict[str, Values] = {
         "about": np.frombuffer(json.dumps(about).encode(), np.uint8),
         "rows": _narrow(content.rows),
         "n_nodes": _narrow(graphs.nodes_per_graph),
@@ -126,6 +128,6 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Dataset:
     )
 
 
-def _narrow(values: NDArray[np.signedinteger]) -> NDArray[np.unsignedinteger]:
+def _narrow(values: Ints) -> NDArray[np.unsignedinteger]:
     largest = int(values.max()) if len(values) else 0
     return values.astype(np.min_scalar_type(largest))

@@ -20,8 +20,7 @@ from twinwl.progress import ProgressBar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from twinwl.arrays import Float64, Values
     from twinwl.graphs.atom_labels import AtomLevel
 
 
@@ -97,7 +96,7 @@ def read_rows(rows: Rows, name: str, on_error: str = "skip") -> Dataset:
     target = rows.target
     values = [row.target for row in kept]
     if isinstance(target, tuple):
-        y: NDArray[np.generic] | None = task_table(values, target, rows.source, kept)
+        y: Values | None = task_table(values, target, rows.source, kept)
     else:
         y = None if target is None else as_targets(values, target, rows.source, kept)
     return _dataset(_Block(graphs, kept, errors), rows, name, y)
@@ -119,7 +118,7 @@ def stream_rows(rows: Rows, on_error: str = "skip", size: int = BLOCK) -> Iterat
     warn_left_out(errors, n_kept, rows.source)
 
 
-def _dataset(block: _Block, rows: Rows, name: str, y: NDArray[np.generic] | None) -> Dataset:
+def _dataset(block: _Block, rows: Rows, name: str, y: Values | None) -> Dataset:
     return Dataset(
         name,
         block.graphs,
@@ -236,9 +235,7 @@ def _place(error: RowError | Row) -> str:
     return f", row {error.row}" if error.line is None else f", line {error.line}"
 
 
-def as_targets(
-    values: list[object], target: str, source: str, rows: Sequence[Row] = ()
-) -> NDArray[np.generic]:
+def as_targets(values: list[object], target: str, source: str, rows: Sequence[Row] = ()) -> Values:
     """Return integers if all values are integers, floats if all are numbers, else strings.
 
     ``rows`` are the rows of the values, for messages.
@@ -281,9 +278,7 @@ def _refuse_mixture(values: list[object], target: str, source: str, rows: Sequen
         )
 
 
-def task_table(
-    values: list[Any], tasks: tuple[str, ...], source: str, rows: Sequence[Row]
-) -> NDArray[np.float64]:
+def task_table(values: list[Any], tasks: tuple[str, ...], source: str, rows: Sequence[Row]) -> Float64:
     """Return the targets of several tasks, one column each, as numbers; NaN where one is missing.
 
     >>> rows = [Row(0, 2, "CC", "CC"), Row(1, 3, "CO", "CO")]

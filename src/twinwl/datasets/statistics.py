@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from twinwl.arrays import Int32, Ints
     from twinwl.datasets.dataset import Dataset
 
 
@@ -66,13 +65,13 @@ def statistics_of(data: Dataset) -> Statistics:
     )
 
 
-def _spread(values: NDArray[np.signedinteger]) -> Spread:
+def _spread(values: Ints) -> Spread:
     if not len(values):
         return Spread(0.0, 0.0, 0.0, 0.0)
     return Spread(float(values.min()), float(np.median(values)), float(values.mean()), float(values.max()))
 
 
-def _common(codes: NDArray[np.int32], vocabulary: tuple[object, ...]) -> list[tuple[str, int]]:
+def _common(codes: Int32, vocabulary: tuple[object, ...]) -> list[tuple[str, int]]:
     counts = np.bincount(codes, minlength=len(vocabulary))
     order = np.argsort(-counts, kind="stable")
     return [(str(vocabulary[code]), int(counts[code])) for code in order if counts[code]]

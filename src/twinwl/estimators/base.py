@@ -20,7 +20,7 @@ from twinwl.graphs.coercion import GraphsLike, as_batch
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
+    from twinwl.arrays import Bool
 
 
 Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
@@ -112,7 +112,7 @@ def graphs_of(X: GraphsLike, what: str) -> GraphBatch:
     return batch
 
 
-def warn_unseen_labels(strange: NDArray[np.bool_]) -> None:
+def warn_unseen_labels(strange: Bool) -> None:
     """Warn once about graphs whose labels all occur in no training graph, with their number.
 
     Parameters

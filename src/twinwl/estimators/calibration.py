@@ -24,9 +24,7 @@ from twinwl.estimators.targets import probabilities_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Float64, Int64
+    from twinwl.arrays import Bool, Float64, Int64
     from twinwl.graphs.coercion import GraphsLike
 
 Kept = TypeVar("Kept", "ConformalSets", "ConformalIntervals")
@@ -139,7 +137,7 @@ class ConformalSets:
             out[:, code] = (worse + 1) / (len(own) + 1)
         return out
 
-    def of(self, probabilities: Float64, confidence: float, *, per_class: bool = True) -> NDArray[np.bool_]:
+    def of(self, probabilities: Float64, confidence: float, *, per_class: bool = True) -> Bool:
         """Return which classes are in the set of each graph, shape (n, n_classes)."""
         confidence = checked("confidence", confidence, CONFIDENCE)
         return self.p_values(probabilities, per_class=checked("per_class", per_class, FLAG)) > 1 - confidence
@@ -179,7 +177,7 @@ class PredictsSets(MultiTask):
     @per_task(one_each)
     def predict_set(
         self, X: GraphsLike, confidence: float = 0.9, per_class: bool = True
-    ) -> NDArray[np.bool_] | list[NDArray[np.bool_]]:
+    ) -> Bool | list[Bool]:
         """Return which classes cannot be ruled out at a confidence, shape (n_graphs, n_classes).
 
         For several tasks, a list with one array per task; the guarantee holds for each task.

@@ -13,9 +13,7 @@ from twinwl.estimators.target_columns import column_of, refuse_missing
 from twinwl.estimators.targets import Given, given_for
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Float64, Int64
+    from twinwl.arrays import Bool, Float64, Int64, Values
 
 _MEASUREMENT = number(-1e100, 1e100)  # so that squares stay finite
 _NO_SPREAD = 1e-12
@@ -42,12 +40,7 @@ class Measurements(Given):
 
     @classmethod
     def of(
-        cls,
-        y: object,
-        n_graphs: int,
-        sample_weight: object,
-        groups: object,
-        known: NDArray[np.bool_] | None = None,
+        cls, y: object, n_graphs: int, sample_weight: object, groups: object, known: Bool | None = None
     ) -> Measurements:
         """Check what a user gave; as for `Targets.of`.
 
@@ -98,7 +91,7 @@ def numbers_of(y: object, n_graphs: int) -> Float64:
     return _numbers(column_of(y, n_graphs, "targets"), np.arange(n_graphs))
 
 
-def _numbers(targets: NDArray[np.generic], rows: Int64) -> Float64:
+def _numbers(targets: Values, rows: Int64) -> Float64:
     """Return targets as floats, naming the row of the first that is not a number."""
     refuse_missing(targets)
     named = zip(rows.tolist(), targets.tolist(), strict=True)

@@ -18,9 +18,7 @@ from twinwl.estimators.targets import sample_weights
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Float64
+    from twinwl.arrays import Bool, Float64, Values
     from twinwl.graphs.coercion import GraphsLike
 
 _Made = TypeVar("_Made")
@@ -58,7 +56,7 @@ def per_task(join: Callable[[list[Any], tuple[str, ...]], Any]) -> Callable[[_Me
     return decorate
 
 
-def side_by_side(answers: list[NDArray[np.generic]], names: Sequence[str]) -> NDArray[np.generic]:
+def side_by_side(answers: list[Values], names: Sequence[str]) -> Values:
     """Return one column per task; objects, where some are numbers and some are not.
 
     >>> side_by_side([np.array([1, 0]), np.array(["a", "b"])], ["y0", "y1"]).tolist()
@@ -177,19 +175,14 @@ def mean_score(
     if tasks is None or len(tasks.names) != len(model.tasks_):
         raise TwinWLError(f"targets: expected a table of {len(model.tasks_)} columns, one per task")
 
-    def score(column: NDArray[np.generic], known: NDArray[np.bool_], answers: NDArray[np.generic]) -> float:
+    def score(column: Values, known: Bool, answers: Values) -> float:
         found = as_array(answers[known].tolist(), "predictions")
         return _score(measure, column[known], found, None if weights is None else weights[known])
 
     return float(np.mean(tasks.each(score, tasks.columns, tasks.known.T, predicted.T)))
 
 
-def _score(
-    measure: Callable[..., float],
-    y: NDArray[np.generic],
-    predicted: NDArray[np.generic],
-    weights: Float64 | None,
-) -> float:
+def _score(measure: Callable[..., float], y: Values, predicted: Values, weights: Float64 | None) -> float:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of numbers that are too large

@@ -13,7 +13,7 @@ from twinwl.graphs.labels import Label, normalise_label
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
+    from twinwl.arrays import Values
 
 _CLASSES_DTYPE = re.compile(r"[|]b1|[|][iu]1|<[iu][248]|<f[248]|[|]S\d+|<U\d+|[|]O")
 
@@ -76,7 +76,7 @@ def task_names_from_state(state: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def classes_to_state(classes: NDArray[np.generic]) -> dict[str, object]:
+def classes_to_state(classes: Values) -> dict[str, object]:
     """Return the classes of a classifier with the type of the array that holds them."""
     dtype = classes.dtype.newbyteorder("<").str
     if not _CLASSES_DTYPE.fullmatch(dtype):
@@ -87,7 +87,7 @@ def classes_to_state(classes: NDArray[np.generic]) -> dict[str, object]:
     return {"classes": [normalise_label(label) for label in classes.tolist()], "classes_dtype": dtype}
 
 
-def classes_from_state(state: Mapping[str, object]) -> NDArray[np.generic]:
+def classes_from_state(state: Mapping[str, object]) -> Values:
     """Undo `classes_to_state`.
 
     >>> classes_from_state(classes_to_state(np.array(["no", "yes"])))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from twinwl.arrays import Bool, Values
+
 _Made = TypeVar("_Made")
 _EXACT = 2**53  # beyond, floats skip whole numbers
 
@@ -36,8 +38,8 @@ class Tasks:
     """
 
     names: tuple[str, ...]
-    columns: tuple[NDArray[np.generic], ...]
-    known: NDArray[np.bool_]
+    columns: tuple[Values, ...]
+    known: Bool
 
     @classmethod
     def of(cls, y: object, n_graphs: int, *, empty: bool = False) -> Tasks | None:
@@ -81,7 +83,7 @@ class Tasks:
         return made
 
 
-def column_of(values: object, n_graphs: int, name: str) -> NDArray[np.generic]:
+def column_of(values: object, n_graphs: int, name: str) -> Values:
     """Return one value per graph as an array of one axis."""
     if values is None:
         raise TwinWLError("this requires y to be passed, but the target y is None; give one class per graph")
@@ -98,7 +100,7 @@ def column_of(values: object, n_graphs: int, name: str) -> NDArray[np.generic]:
     return array
 
 
-def refuse_missing(targets: NDArray[np.generic]) -> None:
+def refuse_missing(targets: Values) -> None:
     """Refuse None, NaN, infinity and the like, naming the first."""
     if targets.dtype.kind == "O":
         with warnings.catch_warnings():
@@ -126,7 +128,7 @@ def is_absent(value: object) -> bool:
         return True
 
 
-def as_array(values: list[object], name: str) -> NDArray[np.generic]:
+def as_array(values: list[object], name: str) -> Values:
     """Turn a list into an array without letting NumPy mix kinds: [1, "a"] stays an int and a string."""
     kinds = {type(value) for value in values}
     if kinds & {list, dict, set, np.ndarray}:
@@ -141,7 +143,7 @@ def as_array(values: list[object], name: str) -> NDArray[np.generic]:
     return out
 
 
-def _columns(y: object) -> tuple[list[str], list[NDArray[np.generic]]] | None:
+def _columns(y: object) -> tuple[list[str], list[Values]] | None:
     """Cut a table into named columns; None if it is not a table, or has one column."""
     if is_a(y, dict):
         names = [str(name) for name in y]
@@ -198,7 +200,7 @@ def _refuse_repeated(names: list[str]) -> None:
         )
 
 
-def _completed(values: NDArray[Any], name: str, empty: bool) -> tuple[NDArray[np.generic], NDArray[np.bool_]]:
+def _completed(values: NDArray[Any], name: str, empty: bool) -> tuple[Values, Bool]:
     """Return a task's targets, zeros where they are unknown, and which are known."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # objects may have their own ideas about equality
@@ -238,7 +240,7 @@ def _listed(values: object, name: str) -> list[object]:
     return items(name, values, "a list, one entry per graph")
 
 
-def check_length(array: NDArray[np.generic], n_graphs: int, name: str) -> None:
+def check_length(array: Values, n_graphs: int, name: str) -> None:
     """Refuse an array that is not one entry per graph."""
     if array.ndim != 1:
         raise TwinWLError(f"{name}: got shape {array.shape}, expected one dimension, one entry per graph")

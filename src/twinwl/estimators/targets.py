@@ -14,9 +14,7 @@ from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.target_columns import check_length, column_of, refuse_missing
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Float64, Int64
+    from twinwl.arrays import Bool, Float32, Float64, Int64, Values
     from twinwl.graphs.batch import GraphBatch
 
 _LIGHTEST, _HEAVIEST = 1e-12, 1e12  # so that sums and products of weights are finite
@@ -77,7 +75,7 @@ class Targets(Given):
         Weight of each class, if given.
     """
 
-    classes: NDArray[np.generic]
+    classes: Values
     codes: Int64
     weight_of_class: Float64 | None
 
@@ -89,7 +87,7 @@ class Targets(Given):
         sample_weight: object,
         class_weight: object,
         groups: object,
-        known: NDArray[np.bool_] | None = None,
+        known: Bool | None = None,
     ) -> Targets:
         """Check the user's input and convert it to numbers.
 
@@ -155,8 +153,8 @@ class Targets(Given):
 
 
 def given_for(
-    y: object, n_graphs: int, sample_weight: object, groups: object, known: NDArray[np.bool_] | None = None
-) -> tuple[NDArray[np.generic], Given]:
+    y: object, n_graphs: int, sample_weight: object, groups: object, known: Bool | None = None
+) -> tuple[Values, Given]:
     """Return the targets that count, and all else that was said about their graphs."""
     column = column_of(y, n_graphs, "targets")
     weights = sample_weights(sample_weight, n_graphs)
@@ -168,7 +166,7 @@ def given_for(
     return column[rows], Given(rows, None if weights is None else weights[rows], numbers)
 
 
-def codes_of(y: object, classes: NDArray[np.generic], n_graphs: int) -> Int64:
+def codes_of(y: object, classes: Values, n_graphs: int) -> Int64:
     """Return the place of each target among known classes; one that training never saw becomes -1.
 
     >>> codes_of(["no", "maybe"], np.array(["no", "yes"]), 2)
@@ -187,7 +185,7 @@ def codes_of(y: object, classes: NDArray[np.generic], n_graphs: int) -> Int64:
     return np.array([code_of(value) for value in targets.tolist()], np.int64)
 
 
-def predicted_codes(decisions: Float64 | NDArray[np.float32]) -> Int64:
+def predicted_codes(decisions: Float64 | Float32) -> Int64:
     """Return the class that wins by decision values, as a place among the classes.
 
     >>> predicted_codes(np.array([-0.5, 0.2])).tolist()
@@ -256,7 +254,7 @@ def probabilities_of(logits: Float64) -> Float64:
     return powers / powers.sum(axis=1, keepdims=True)
 
 
-def _classes(targets: NDArray[np.generic], rows: Int64) -> tuple[NDArray[np.generic], Int64]:
+def _classes(targets: Values, rows: Int64) -> tuple[Values, Int64]:
     """Return the sorted classes and each graph's place among them; ``rows`` are for messages."""
     refuse_missing(targets)
     if targets.dtype.kind == "f" and (wrong := np.flatnonzero(targets != np.floor(targets))).size:
@@ -285,7 +283,7 @@ def sample_weights(sample_weight: object, n_graphs: int) -> Float64 | None:
 
 
 def _class_weights(
-    class_weight: object, classes: NDArray[np.generic], codes: Int64, weights: Float64 | None
+    class_weight: object, classes: Values, codes: Int64, weights: Float64 | None
 ) -> Float64 | None:
     """Return the weight of each class; ``"balanced"`` gives each class the same total weight."""
     if class_weight is None:
@@ -304,7 +302,7 @@ def _class_weights(
     return np.array([checked(f"class_weight[{shown(value)}]", found, *_WEIGHT) for value, found in named])
 
 
-def _distinct(values: NDArray[np.generic]) -> tuple[NDArray[np.generic], Int64]:
+def _distinct(values: Values) -> tuple[Values, Int64]:
     try:
         distinct, codes = np.unique(values, return_inverse=True)
     except Exception as error:  # objects may raise anything when they are compared

@@ -14,8 +14,7 @@ from twinwl.evaluation.tasks import task_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from twinwl.arrays import Values
     from twinwl.evaluation.audit_result import Audit, AuditedSet
 
 _PREDICTION = ("twinwl_prediction", "prediction")
@@ -93,10 +92,7 @@ def _by_row(predictions: Mapping[str, Sequence[Any]], column: str) -> dict[int, 
 
 
 def _answers(
-    targets: NDArray[np.generic],
-    places: NDArray[np.generic],
-    predictions: Mapping[str, Sequence[Any]],
-    column: str,
+    targets: Values, places: Values, predictions: Mapping[str, Sequence[Any]], column: str
 ) -> tuple[Answers, list[str]]:
     predicted = as_targets([predictions[column][place] for place in places], column, "the predictions")
     task = task_of(targets).name

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from twinwl.arrays import Int64
+    from twinwl.arrays import Bool, Int64, Values
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.coercion import GraphsLike
 
@@ -249,14 +249,14 @@ def _groupings(
     yield ISOMORPHISM, deduplicate(batch).labels
 
 
-def _mixed(groups: Int64, targets: NDArray[np.generic]) -> NDArray[np.bool_]:
+def _mixed(groups: Int64, targets: Values) -> Bool:
     """Return, for each group, whether it has more than one target."""
     codes = np.unique(targets, return_inverse=True)[1].ravel()
     group_of_kind = np.unique(np.stack([groups, codes]), axis=1)[0]
     return np.bincount(group_of_kind, minlength=int(groups.max(initial=-1)) + 1) > 1
 
 
-def _accuracy(groups: Int64, targets: NDArray[np.generic]) -> float:
+def _accuracy(groups: Int64, targets: Values) -> float:
     """Return the share of graphs that have the most frequent class of their group."""
     codes = np.unique(targets, return_inverse=True)[1].ravel()
     kinds, counts = np.unique(np.stack([groups, codes]), axis=1, return_counts=True)

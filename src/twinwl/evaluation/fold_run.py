@@ -17,11 +17,9 @@ from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, names_for
 from twinwl.evaluation.task_metrics import scores_of, task_answers_of
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
-    from twinwl.arrays import Int64
+    from twinwl.arrays import Int64, Values
     from twinwl.datasets.dataset import Dataset
     from twinwl.evaluation.folds import Fold
     from twinwl.evaluation.methods import Method
@@ -202,7 +200,7 @@ def _fit(estimator: BaseEstimator, data: Dataset, part: Int64) -> None:
     estimator.fit(data.graphs[part], _named(data.targets[part], estimator, data), **extra)
 
 
-def _named(y: NDArray[np.generic], estimator: BaseEstimator, data: Dataset) -> object:
+def _named(y: Values, estimator: BaseEstimator, data: Dataset) -> object:
     """Return the columns of several targets by name, if the estimator knows names, for its messages."""
     if not data.tasks or not isinstance(estimator, MultiTask):
         return y

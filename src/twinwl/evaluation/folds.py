@@ -16,9 +16,7 @@ from twinwl.estimators.target_columns import Tasks
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Int64
+    from twinwl.arrays import Int64, Values
     from twinwl.datasets.dataset import Dataset
 
 HELD_OUT = 0.1  # share of the training part that chooses epoch and configuration
@@ -83,12 +81,7 @@ def folds_of(
 
 
 def make_folds(
-    y: NDArray[np.generic],
-    groups: Int64 | None = None,
-    *,
-    n_folds: int = 10,
-    seed: int = 0,
-    stratified: bool = True,
+    y: Values, groups: Int64 | None = None, *, n_folds: int = 10, seed: int = 0, stratified: bool = True
 ) -> list[Fold]:
     """Split graphs into stratified folds that keep groups together.
 
@@ -134,20 +127,14 @@ def make_folds(
 
 
 def hold_out_tenth(
-    training: Int64,
-    test: Int64,
-    y: NDArray[np.generic],
-    groups: Int64 | None,
-    seed: int,
-    *,
-    stratified: bool = True,
+    training: Int64, test: Int64, y: Values, groups: Int64 | None, seed: int, *, stratified: bool = True
 ) -> Fold:
     """Return a fold whose hold-out is a tenth of a training part."""
     codes = np.unique(_strata(y, stratified=stratified), return_inverse=True)[1].astype(np.int64)
     return _held_out(training, test, codes, groups, seed, 0)
 
 
-def _strata(y: NDArray[np.generic], *, stratified: bool) -> NDArray[np.generic]:
+def _strata(y: Values, *, stratified: bool) -> Values:
     """Return what to stratify by: the classes, or of several tasks each graph's rarest class."""
     if not stratified:
         return np.zeros(len(y))
@@ -182,9 +169,7 @@ def _dense(groups: Int64, n_graphs: int) -> Int64:
     return np.unique(groups, return_inverse=True)[1].astype(np.int64)
 
 
-def _check(
-    classes: NDArray[np.generic], codes: Int64, groups: Int64 | None, n_folds: int, *, stratified: bool
-) -> None:
+def _check(classes: Values, codes: Int64, groups: Int64 | None, n_folds: int, *, stratified: bool) -> None:
     checked("n_folds", n_folds, integer(2))
     if stratified and len(classes) < 2:  # noqa: PLR2004
         raise TwinWLError(f"there is only one class, {classes.tolist()}; at least two are needed")

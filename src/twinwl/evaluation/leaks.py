@@ -9,9 +9,7 @@ import numpy as np
 from twinwl.isomorphism.deduplication import deduplicate
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Int64
+    from twinwl.arrays import Bool, Int64
     from twinwl.evaluation.folds import Fold
     from twinwl.graphs.batch import GraphBatch
 
@@ -28,7 +26,7 @@ def copies_of(graphs: GraphBatch) -> Int64:
     return deduplicate(graphs.discretise()).labels
 
 
-def leaked_test_graphs(copies: Int64, fold: Fold) -> NDArray[np.bool_]:
+def leaked_test_graphs(copies: Int64, fold: Fold) -> Bool:
     """Mark the test graphs that have a copy in the training part, hold-out included.
 
     Parameters

@@ -15,10 +15,9 @@ from twinwl.errors import TwinWLError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
-    from twinwl.arrays import Float64
+    from twinwl.arrays import Bool, Float64, Values
     from twinwl.graphs.batch import GraphBatch
 
 
@@ -41,17 +40,17 @@ class Answers:
         The classes of its columns; None if the targets are numbers.
     """
 
-    y: NDArray[np.generic]
-    predicted: NDArray[np.generic]
+    y: Values
+    predicted: Values
     probability: Float64 | None = None
-    classes: NDArray[np.generic] | None = None
+    classes: Values | None = None
 
-    def part(self, rows: NDArray[np.generic]) -> Answers:
+    def part(self, rows: Values) -> Answers:
         """Return the answers about some of the graphs."""
         probability = None if self.probability is None else self.probability[rows]
         return Answers(self.y[rows], self.predicted[rows], probability, self.classes)
 
-    def by_class(self) -> tuple[NDArray[np.bool_], Float64]:
+    def by_class(self) -> tuple[Bool, Float64]:
         """Return for each graph and class whether it is the true one, and its probability.
 
         A class that does not occur in training has the probability 0.
@@ -261,9 +260,7 @@ def scorer_for(estimator: BaseEstimator, name: str) -> str | None:
     return scorer
 
 
-def answers_of(
-    estimator: object, graphs: GraphBatch, y: NDArray[np.generic], names: Sequence[str]
-) -> Answers:
+def answers_of(estimator: object, graphs: GraphBatch, y: Values, names: Sequence[str]) -> Answers:
     """Return the predictions of a fitted estimator that the metrics need.
 
     Raises
@@ -276,9 +273,7 @@ def answers_of(
     return Answers(y, predicted, probability, getattr(estimator, "classes_", np.unique(y)))
 
 
-def predictions_of(
-    estimator: object, graphs: GraphBatch, names: Sequence[str]
-) -> tuple[NDArray[np.generic], object]:
+def predictions_of(estimator: object, graphs: GraphBatch, names: Sequence[str]) -> tuple[Values, object]:
     """Return what an estimator predicts, and its probabilities if a metric needs them, else None."""
     predicted = np.asarray(estimator.predict(graphs))  # type: ignore[attr-defined]
     ranked = [name for name in names if METRICS[name].needs_probabilities]

@@ -14,8 +14,7 @@ from twinwl.evaluation.metrics import Answers, answers_of, measure, predictions_
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from twinwl.arrays import Bool, Values
     from twinwl.graphs.batch import GraphBatch
 
 
@@ -43,9 +42,9 @@ class TaskAnswers:
 
     tasks: tuple[str, ...]
     answers: tuple[Answers, ...]
-    known: NDArray[np.bool_]
+    known: Bool
 
-    def part(self, rows: NDArray[np.bool_]) -> TaskAnswers:
+    def part(self, rows: Bool) -> TaskAnswers:
         """Return the answers about some of the graphs."""
         parts = [one.part(rows[known]) for one, known in zip(self.answers, self.known.T, strict=True)]
         return TaskAnswers(self.tasks, tuple(parts), self.known[rows])
@@ -82,11 +81,7 @@ def scores_of(answers: Answers | TaskAnswers, names: Sequence[str]) -> dict[str,
 
 
 def task_answers_of(
-    estimator: object,
-    graphs: GraphBatch,
-    y: NDArray[np.generic],
-    names: Sequence[str],
-    tasks: tuple[str, ...],
+    estimator: object, graphs: GraphBatch, y: Values, names: Sequence[str], tasks: tuple[str, ...]
 ) -> Answers | TaskAnswers:
     """Return the predictions of a fitted estimator that the metrics need, for one task or for several.
 

@@ -12,9 +12,7 @@ from twinwl.errors import TwinWLError, shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Float64
+    from twinwl.arrays import Bool, Float64, Values
 
 TASKS = ("classification", "regression")
 _MANY = 20  # different whole numbers, from which on they may be counts rather than classes
@@ -32,7 +30,7 @@ class Task(NamedTuple):
 
 
 def task_of(  # noqa: PLR0911  (one per reason)
-    y: NDArray[np.generic], asked: str = "auto", target: str | None = None, tasks: Sequence[str] = ()
+    y: Values, asked: str = "auto", target: str | None = None, tasks: Sequence[str] = ()
 ) -> Task:
     """Decide between classification and regression.
 
@@ -106,7 +104,7 @@ def _task_of_columns(y: Float64, asked: str, tasks: Sequence[str]) -> Task:
     )
 
 
-def suits(y: NDArray[np.generic], task: str) -> bool:
+def suits(y: Values, task: str) -> bool:
     """Return whether targets fit a task: classes are not fractions, and measurements are numbers.
 
     >>> suits(np.array([0.5, 1.0]), "classification"), suits(np.array([0, 1]), "regression")
@@ -117,7 +115,7 @@ def suits(y: NDArray[np.generic], task: str) -> bool:
     return bool(_fits(y, task).all())
 
 
-def _fits(y: NDArray[np.generic], task: str) -> NDArray[np.bool_]:
+def _fits(y: Values, task: str) -> Bool:
     if task == "regression":
         return np.full(len(y), y.dtype.kind in "iuf")
     return y == np.floor(y) if y.dtype.kind == "f" else np.full(len(y), fill_value=True)

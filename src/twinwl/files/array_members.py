@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from twinwl.arrays import Values
 
 MANIFEST = "manifest.json"
 _ARRAY_ENDING = ".npy"
@@ -36,7 +36,7 @@ class ModelFileError(TwinWLError):
     """A model file cannot be written, or is not valid."""
 
 
-def plain_array(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
+def plain_array(array: Values, name: str) -> Values:
     """Return an array as a model file holds it, in the byte order of all files.
 
     >>> plain_array(np.array([1, 2], ">i4"), "rows").dtype.str
@@ -57,7 +57,7 @@ def plain_array(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     return array
 
 
-def write_members(stream: IO[bytes], manifest: str, arrays: Mapping[str, NDArray[np.generic]]) -> None:
+def write_members(stream: IO[bytes], manifest: str, arrays: Mapping[str, Values]) -> None:
     """Write the manifest and then the arrays, in the order given; all are `plain_array`."""
     if len(manifest) > _LARGEST_MANIFEST:
         raise ModelFileError(
@@ -71,7 +71,7 @@ def write_members(stream: IO[bytes], manifest: str, arrays: Mapping[str, NDArray
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
-def read_members(path: Path) -> tuple[str, dict[str, NDArray[np.generic]]]:
+def read_members(path: Path) -> tuple[str, dict[str, Values]]:
     """Return the manifest's text and the arrays by name, in the byte order of the file.
 
     Raises
@@ -124,7 +124,7 @@ def _check_member(member: zipfile.ZipInfo) -> None:
         raise ModelFileError(f"the member {name[:200]!r} is compressed or encrypted; twinwl writes neither")
 
 
-def read_array(content: bytes, name: str) -> NDArray[np.generic]:
+def read_array(content: bytes, name: str) -> Values:
     """Return the array of an ``.npy`` file of numbers, booleans or strings; nothing is ever unpickled.
 
     Parameters
@@ -156,12 +156,12 @@ def read_array(content: bytes, name: str) -> NDArray[np.generic]:
     if not sound or math.prod(shape) * dtype.itemsize != n_bytes:
         raise ModelFileError(f"{name} claims the shape {shape} of {dtype}, but holds {n_bytes} bytes")
     flat = np.frombuffer(content, dtype, offset=stream.tell())
-    array: NDArray[np.generic] = flat.reshape(shape, order="F" if fortran_order else "C")
+    array: Values = flat.reshape(shape, order="F" if fortran_order else "C")
     _check_values(array, name)
     return array
 
 
-def _check_values(array: NDArray[np.generic], name: str) -> None:
+def _check_values(array: Values, name: str) -> None:
     """Refuse numbers that are not finite and bytes that stand for no value of their type."""
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ModelFileError(f"{name} holds a number that is not finite")

@@ -20,7 +20,7 @@ from twinwl.user_cache import user_cache
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
+    from twinwl.arrays import Values
 
 _DIGEST_LENGTH = 64
 
@@ -70,7 +70,7 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def read_arrays(key: str) -> dict[str, NDArray[np.generic]] | None:
+def read_arrays(key: str) -> dict[str, Values] | None:
     """Return the arrays that were kept under a key, or None where there are none or they are damaged.
 
     Parameters
@@ -87,7 +87,7 @@ def read_arrays(key: str) -> dict[str, NDArray[np.generic]] | None:
         return None
 
 
-def write_arrays(key: str, arrays: Mapping[str, NDArray[np.generic]]) -> bool:
+def write_arrays(key: str, arrays: Mapping[str, Values]) -> bool:
     """Keep arrays under a key; warn and go on where that cannot be done.
 
     Returns

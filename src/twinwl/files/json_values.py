@@ -12,10 +12,10 @@ from twinwl.errors import TwinWLError, shown
 from twinwl.files.array_members import ModelFileError, plain_array
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from twinwl.arrays import Values
 
 
-def to_json(value: object, arrays: dict[str, NDArray[np.generic]], name: str) -> object:
+def to_json(value: object, arrays: dict[str, Values], name: str) -> object:
     """Return a JSON value; arrays go into ``arrays``, under the name of their place.
 
     Numbers, strings, booleans, None and lists stand for themselves, all else for an object of one entry that
@@ -58,7 +58,7 @@ def to_json(value: object, arrays: dict[str, NDArray[np.generic]], name: str) ->
     )
 
 
-def from_json(value: object, arrays: dict[str, NDArray[np.generic]]) -> object:  # noqa: PLR0911
+def from_json(value: object, arrays: dict[str, Values]) -> object:  # noqa: PLR0911
     """Undo `to_json`; each array is taken out of ``arrays`` as it is used.
 
     >>> from_json({"tuple": [1, {"float": "inf"}]}, {})
@@ -95,7 +95,7 @@ def _place(name: str, key: object, place: int) -> str:
     return f"{name}/{key if decent and key.strip('.') else place}"  # type: ignore[attr-defined]
 
 
-def _pair(pair: object, arrays: dict[str, NDArray[np.generic]]) -> tuple[object, object]:
+def _pair(pair: object, arrays: dict[str, Values]) -> tuple[object, object]:
     match pair:
         case [key, part]:
             read = from_json(key, arrays)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from numpy.typing import NDArray
+    from twinwl.arrays import Values
 
 EstimatorClass = TypeVar("EstimatorClass", bound=type)
 
@@ -118,7 +118,7 @@ def save(
         if not isinstance(params[one], str)
     }
     state = estimator._to_state()  # noqa: SLF001  (the protocol above)
-    arrays: dict[str, NDArray[np.generic]] = {}
+    arrays: dict[str, Values] = {}
     manifest: dict[str, object] = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -204,7 +204,7 @@ def _refuse_constant(name: str) -> None:
     raise ModelFileError(f"the manifest holds {name}, which is not JSON")
 
 
-def _rebuilt(manifest: object, arrays: dict[str, NDArray[np.generic]], allowed: list[object]) -> Savable:
+def _rebuilt(manifest: object, arrays: dict[str, Values], allowed: list[object]) -> Savable:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ModelFileError("this is not a twinwl model: its manifest does not say so")
     _check_version(manifest.get("version"))
@@ -282,7 +282,7 @@ def _writable_params(estimator: Savable) -> dict[str, object]:
     return params | dict.fromkeys(left)
 
 
-def _digest(manifest: Mapping[str, object], arrays: Mapping[str, NDArray[np.generic]]) -> str:
+def _digest(manifest: Mapping[str, object], arrays: Mapping[str, Values]) -> str:
     """Hash the manifest, without its digest, and every array with its name, type and shape."""
     digest = hashlib.sha256()
     digest.update(json.dumps(manifest, sort_keys=True, separators=(",", ":")).encode())

@@ -20,19 +20,19 @@ MAX_NODES = 2**31 - 2  # node numbers are int32
 class Adjacency(NamedTuple):
     """The arcs of a batch in CSR form, and the number of arcs that were dropped or merged."""
 
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    edge_labels: NDArray[np.int32] | None
+    indptr: Int64
+    indices: Int32
+    edge_labels: Int32 | None
     n_loops: int
     n_parallel: int
     one_way: tuple[int, int] | None
 
 
 def assemble(
-    graph_ptr: NDArray[np.int64],
-    sources: NDArray[np.int64],
-    targets: NDArray[np.int64],
-    edge_codes: NDArray[np.int32] | None = None,
+    graph_ptr: Int64,
+    sources: Int64,
+    targets: Int64,
+    edge_codes: Int32 | None = None,
     *,
     directed: bool = False,
     warn: bool = True,
@@ -106,7 +106,7 @@ def assemble(
     )
 
 
-def graph_of_node(graph_ptr: NDArray[np.int64], node: int) -> int:
+def graph_of_node(graph_ptr: Int64, node: int) -> int:
     """Return the index of the graph that holds a node of the batch.
 
     >>> graph_of_node(np.array([0, 3, 3, 5]), 3)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
+    from twinwl.arrays import Float64, Int32, Int64
     from twinwl.graphs.labels import Label
 
 UNLABELLED: tuple[Label, ...] = (None,)
@@ -61,14 +62,14 @@ class GraphBatch(Constructors, Exporters):
     ['N', 'N']
     """
 
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    graph_ptr: NDArray[np.int64]
-    node_labels: NDArray[np.int32]
+    indptr: Int64
+    indices: Int32
+    graph_ptr: Int64
+    node_labels: Int32
     node_vocabulary: tuple[Label, ...] = UNLABELLED
-    edge_labels: NDArray[np.int32] | None = None
+    edge_labels: Int32 | None = None
     edge_vocabulary: tuple[Label, ...] = ()
-    node_features: NDArray[np.float64] | None = None
+    node_features: Float64 | None = None
     directed: bool = False
 
     def __post_init__(self) -> None:
@@ -83,14 +84,14 @@ class GraphBatch(Constructors, Exporters):
     def unchecked(
         cls,
         *,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        graph_ptr: NDArray[np.int64],
-        node_labels: NDArray[np.int32],
+        indptr: Int64,
+        indices: Int32,
+        graph_ptr: Int64,
+        node_labels: Int32,
         node_vocabulary: tuple[Label, ...],
-        edge_labels: NDArray[np.int32] | None,
+        edge_labels: Int32 | None,
         edge_vocabulary: tuple[Label, ...],
-        node_features: NDArray[np.float64] | None,
+        node_features: Float64 | None,
         directed: bool,
     ) -> GraphBatch:
         """Build a batch from arrays that are right by construction, such as a slice of another batch.
@@ -195,7 +196,7 @@ class GraphBatch(Constructors, Exporters):
         return len(self.indices) if self.directed else len(self.indices) // 2
 
     @property
-    def nodes_per_graph(self) -> NDArray[np.int64]:
+    def nodes_per_graph(self) -> Int64:
         """Number of nodes of each graph, shape (n_graphs,)."""
         return np.diff(self.graph_ptr)
 
@@ -213,7 +214,7 @@ class GraphBatch(Constructors, Exporters):
         """Return each node's label, in node order."""
         return [self.node_vocabulary[code] for code in self.node_labels]
 
-    def arcs(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def arcs(self) -> tuple[Int64, Int32]:
         """Return source and target of each arc, numbered within the whole batch."""
         sources = np.repeat(np.arange(self.n_nodes, dtype=np.int64), np.diff(self.indptr))
         return sources, self.indices

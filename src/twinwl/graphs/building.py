@@ -17,7 +17,7 @@ from twinwl.graphs.selection import pointer
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
+    from twinwl.arrays import Float64, Int64, Values
 
 
 class _Directable(Protocol):
@@ -30,14 +30,14 @@ PLAUSIBLE_NODES = 2**24  # a graph this large may well be meant, however few its
 
 
 def build(
-    node_counts: NDArray[np.int64],
-    edge_counts: NDArray[np.int64],
-    sources: NDArray[np.int64],
-    targets: NDArray[np.int64],
+    node_counts: Int64,
+    edge_counts: Int64,
+    sources: Int64,
+    targets: Int64,
     *,
     nodes: Coded | None = None,
     edges: Coded | None = None,
-    node_features: NDArray[np.float64] | None = None,
+    node_features: Float64 | None = None,
     directed: bool = False,
     warn: bool = True,
     one_way_remedy: str | None = None,
@@ -91,12 +91,7 @@ def build(
     )
 
 
-def _check_edges(
-    node_counts: NDArray[np.int64],
-    edge_counts: NDArray[np.int64],
-    sources: NDArray[np.int64],
-    targets: NDArray[np.int64],
-) -> None:
+def _check_edges(node_counts: Int64, edge_counts: Int64, sources: Int64, targets: Int64) -> None:
     bound = np.repeat(node_counts, edge_counts)
     wrong = (sources < 0) | (sources >= bound) | (targets < 0) | (targets >= bound)
     if not wrong.any():
@@ -167,11 +162,11 @@ def aligned(values: Iterable[object] | None, n_graphs: int, name: str) -> list[o
     return entries
 
 
-def coded(parts: Sequence[object] | None, counts: NDArray[np.int64], what: str) -> Coded | None:
+def coded(parts: Sequence[object] | None, counts: Int64, what: str) -> Coded | None:
     """Encode per-graph label sequences with one vocabulary for the batch."""
     if parts is None:
         return None
-    arrays: list[NDArray[np.generic]] = []
+    arrays: list[Values] = []
     sequences: list[Sequence[object]] = []
     for graph, (part, count) in enumerate(zip(parts, counts.tolist(), strict=True)):
         plain = is_a(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu"
@@ -194,11 +189,11 @@ def coded(parts: Sequence[object] | None, counts: NDArray[np.int64], what: str) 
         raise LabelError(f"{what} {position - starts[graph]}: {error}", graph) from error
 
 
-def stacked_features(parts: Sequence[object], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def stacked_features(parts: Sequence[object], counts: Int64) -> Float64:
     """Stack per-graph feature matrices, refusing different widths and values that are not numbers."""
-    stacked: list[NDArray[np.float64]] = []
+    stacked: list[Float64] = []
     for graph, (part, count) in enumerate(zip(parts, counts.tolist(), strict=True)):
-        matrix: NDArray[np.float64] = foreign_array("node features", part, np.float64, graph)
+        matrix: Float64 = foreign_array("node features", part, np.float64, graph)
         if matrix.size == 0 and count == 0:
             continue
         if matrix.ndim != 2 or len(matrix) != count:  # noqa: PLR2004

@@ -12,12 +12,11 @@ if TYPE_CHECKING:
 
     import igraph
     import networkx as nx
-    import numpy as np
     import scipy.sparse
     import torch_geometric.data
-    from numpy.typing import NDArray
     from rdkit import Chem
 
+    from twinwl.arrays import Values
     from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
 
@@ -34,7 +33,7 @@ class Constructors:
         node_labels: Iterable[Sequence[object]] | None = None,
         num_nodes: Iterable[int] | None = None,
         edge_labels: Iterable[Sequence[object]] | None = None,
-        node_features: Iterable[NDArray[np.generic]] | None = None,
+        node_features: Iterable[Values] | None = None,
         *,
         directed: bool = False,
     ) -> GraphBatch:
@@ -108,7 +107,7 @@ class Constructors:
     @classmethod
     def from_scipy(
         cls,
-        adjacencies: Iterable[scipy.sparse.sparray | NDArray[np.generic]],
+        adjacencies: Iterable[scipy.sparse.sparray | Values],
         node_labels: Iterable[Sequence[object]] | None = None,
         edge_label: str | None = None,
         *,

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import networkx as nx
     import scipy.sparse
     import torch_geometric.data
-    from numpy.typing import NDArray
 
+    from twinwl.arrays import Int32, Int64
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
 
@@ -156,7 +156,7 @@ class Exporters:
         return to_smiles(cast("GraphBatch", self))
 
 
-def _edges(graph: GraphBatch) -> tuple[NDArray[np.int64], NDArray[np.int32] | None]:
+def _edges(graph: GraphBatch) -> tuple[Int64, Int32 | None]:
     """Return the ends of each edge (of each arc if directed), shape (n_edges, 2), and its label code."""
     sources, targets = graph.arcs()
     kept = np.ones(len(targets), bool) if graph.directed else sources < targets
@@ -164,11 +164,11 @@ def _edges(graph: GraphBatch) -> tuple[NDArray[np.int64], NDArray[np.int32] | No
     return ends, None if graph.edge_labels is None else graph.edge_labels[kept]
 
 
-def _named(codes: NDArray[np.int32], vocabulary: tuple[Label, ...]) -> Iterator[Label]:
+def _named(codes: Int32, vocabulary: tuple[Label, ...]) -> Iterator[Label]:
     return (vocabulary[code] for code in codes.tolist())
 
 
-def _integer_rows(vocabulary: tuple[Label, ...]) -> NDArray[np.int64]:
+def _integer_rows(vocabulary: tuple[Label, ...]) -> Int64:
     """Return one row of integers per label: its own if it has some, else its index in the vocabulary."""
     rows = [label if isinstance(label, tuple) else (label,) for label in vocabulary]
     own = all(type(entry) is int and -(2**63) <= entry < 2**63 for row in rows for entry in row)

@@ -24,8 +24,7 @@ from twinwl.graphs.selection import pointer
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
+    from twinwl.arrays import Int64, Values
     from twinwl.graphs.batch import GraphBatch
 
 _PAIR = "pairs (u, v) of node numbers 0..n-1"
@@ -36,7 +35,7 @@ def from_edges(
     node_labels: Iterable[Sequence[object]] | None = None,
     num_nodes: Iterable[int] | None = None,
     edge_labels: Iterable[Sequence[object]] | None = None,
-    node_features: Iterable[NDArray[np.generic]] | None = None,
+    node_features: Iterable[Values] | None = None,
     *,
     directed: bool = False,
 ) -> GraphBatch:
@@ -61,7 +60,7 @@ def from_edges(
     )
 
 
-def flat_edges(lists: Sequence[object]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def flat_edges(lists: Sequence[object]) -> tuple[Int64, Int64]:
     """Return the number of edges of each graph, and all edges as one array of shape (n_edges, 2).
 
     >>> counts, edges = flat_edges([[(0, 1), (1, 2)], []])
@@ -85,7 +84,7 @@ def flat_edges(lists: Sequence[object]) -> tuple[NDArray[np.int64], NDArray[np.i
     return counts, np.concatenate(arrays) if arrays else np.empty((0, 2), np.int64)
 
 
-def _edge_array(graph: int, edge_list: object) -> NDArray[np.int64]:
+def _edge_array(graph: int, edge_list: object) -> Int64:
     """Return one graph's edges as an integer array of shape (n_edges, 2)."""
     edges = edge_list if is_a(edge_list, np.ndarray) else _without_bools(graph, edge_list)
     array = foreign_array("edge list", edges, None, graph)
@@ -127,11 +126,8 @@ def _is_node(end: object) -> bool:
 
 
 def _node_counts(
-    declared: Sequence[object] | None,
-    per_node: Sequence[object] | None,
-    edge_counts: NDArray[np.int64],
-    edges: NDArray[np.int64],
-) -> NDArray[np.int64]:
+    declared: Sequence[object] | None, per_node: Sequence[object] | None, edge_counts: Int64, edges: Int64
+) -> Int64:
     """Return the number of nodes of each graph: as given, else from the largest node number."""
     if declared is not None:
         count = integer(0, MAX_NODES)

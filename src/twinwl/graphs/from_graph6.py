@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from twinwl.arrays import Int64
+
 _HEADERS = {b">>graph6<<": b"", b">>sparse6<<": b":", b">>digraph6<<": b"&"}
 _REMEDY = "is it graph6, sparse6 or digraph6, whole and unchanged?"
 _BIAS = 63  # the first printable character used
@@ -70,7 +72,7 @@ def _plain(texts: list[object]) -> GraphBatch | None:
     return plain_graph6(np.frombuffer(whole, np.uint8), pointer(list(map(len, texts))))  # type: ignore[arg-type]
 
 
-def plain_graph6(characters: NDArray[np.uint8], ptr: NDArray[np.int64]) -> GraphBatch | None:
+def plain_graph6(characters: NDArray[np.uint8], ptr: Int64) -> GraphBatch | None:
     """Read graph6 strings of fewer than 63 nodes, or return None if one of them is anything else.
 
     Parameters
@@ -175,9 +177,7 @@ def _garbage(text: object, problem: str, graph: int) -> GraphInputError:
     return GraphInputError(f"cannot read {shown(text)} ({problem}); {_REMEDY}", graph)
 
 
-def _matrix_edges(
-    parsed: list[_Parsed], node_counts: NDArray[np.int64], first_graph: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _matrix_edges(parsed: list[_Parsed], node_counts: Int64, first_graph: int) -> tuple[Int64, Int64, Int64]:
     """Read the adjacency bits of all graphs at once: edge counts, sources and targets."""
     body = np.frombuffer(b"".join(part.body for part in parsed), dtype=np.uint8) - np.uint8(_BIAS)
     bits = np.unpackbits(body[:, None], axis=1)[:, 2:].ravel()
@@ -203,7 +203,7 @@ def _matrix_edges(
     return np.bincount(graph_of_edge, minlength=len(parsed)).astype(np.int64), sources, targets
 
 
-def _mixed_edges(parsed: list[_Parsed]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _mixed_edges(parsed: list[_Parsed]) -> tuple[Int64, Int64, Int64]:
     """Read graphs one by one where some are sparse6."""
     parts = [
         _sparse_edges(part, graph)
@@ -215,7 +215,7 @@ def _mixed_edges(parsed: list[_Parsed]) -> tuple[NDArray[np.int64], NDArray[np.i
     return np.array([len(part) for part in parts], dtype=np.int64), edges[:, 0], edges[:, 1]
 
 
-def _sparse_edges(parsed: _Parsed, graph: int) -> NDArray[np.int64]:
+def _sparse_edges(parsed: _Parsed, graph: int) -> Int64:
     """Read sparse6: pairs of a bit and a node number that move a current node and name its neighbours."""
     n_nodes = parsed.n_nodes
     width = max(n_nodes - 1, 0).bit_length()

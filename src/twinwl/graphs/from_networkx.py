@@ -16,8 +16,7 @@ from twinwl.graphs.weights import WEIGHT, count_weights, warn_weights
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
-    from numpy.typing import NDArray
-
+    from twinwl.arrays import Float64, Int64
     from twinwl.graphs.batch import GraphBatch
 
 _MISSING = object()
@@ -74,7 +73,7 @@ def from_networkx(
     )
 
 
-def _flat(parts: list[list[int]]) -> NDArray[np.int64]:
+def _flat(parts: list[list[int]]) -> Int64:
     return np.fromiter(itertools.chain.from_iterable(parts), np.int64)
 
 
@@ -126,7 +125,7 @@ def _node_values(graph: nx.Graph, attribute: str, position: int) -> list[object]
         raise _missing("node", node, attribute, position) from None
 
 
-def _feature_rows(graph: nx.Graph, attribute: str, position: int) -> NDArray[np.float64]:
+def _feature_rows(graph: nx.Graph, attribute: str, position: int) -> Float64:
     """Return one graph's feature matrix; a number counts as a vector of length one."""
     values = _node_values(graph, attribute, position)
     rows = foreign_array(f"node attribute {attribute!r}", values, np.float64, position)

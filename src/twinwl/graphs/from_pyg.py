@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import torch_geometric.data
     from numpy.typing import NDArray
 
+    from twinwl.arrays import Int64
     from twinwl.graphs.batch import GraphBatch
 
 _MISSING = object()
@@ -110,7 +111,7 @@ def _array(tensor: object, name: str, graph: int | None = None) -> NDArray[Any]:
     return foreign_array(name, tensor, None, graph)
 
 
-def _arcs(data: object, graph: int) -> NDArray[np.int64]:
+def _arcs(data: object, graph: int) -> Int64:
     index = attribute_of(data, "edge_index")
     if index is None:
         return np.empty((2, 0), np.int64)
@@ -143,7 +144,7 @@ def _matrices(values: Sequence[object], name: str) -> list[NDArray[Any]]:
 
 
 def _edge_labels(
-    collected: Sequence[object], arcs: list[NDArray[np.int64]], edge_label: str | None, *, directed: bool
+    collected: Sequence[object], arcs: list[Int64], edge_label: str | None, *, directed: bool
 ) -> list[Any] | None:
     """Return the labels of the arcs of each graph; weights that are not named as such are only counted."""
     read = edge_label or "edge_attr"
@@ -171,9 +172,7 @@ def _edge_labels(
     return labels
 
 
-def _edge_columns(
-    collected: Sequence[object], arcs: list[NDArray[np.int64]], name: str
-) -> list[NDArray[Any]] | None:
+def _edge_columns(collected: Sequence[object], arcs: list[Int64], name: str) -> list[NDArray[Any]] | None:
     """Return one matrix per graph of an edge attribute; a graph without arcs need not have any."""
     values = [attribute_of(data, name) for data in collected]
     pairs = zip(values, arcs, strict=True)
@@ -195,7 +194,7 @@ def _edge_columns(
 
 
 def _warn_weights(
-    columns: list[NDArray[Any]] | None, arcs: list[NDArray[np.int64]], name: str, *, directed: bool
+    columns: list[NDArray[Any]] | None, arcs: list[Int64], name: str, *, directed: bool
 ) -> None:
     if columns is None:
         return

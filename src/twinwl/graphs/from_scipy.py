@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from twinwl.arrays import Int64, Values
     from twinwl.graphs.batch import GraphBatch
 
 _BINARISE = "binarise the matrix, (matrix != 0).astype(int), or threshold it"
@@ -33,7 +34,7 @@ class _Entries(NamedTuple):
 
 
 def from_scipy(
-    adjacencies: Iterable[sp.sparray | sp.spmatrix | NDArray[np.generic]],
+    adjacencies: Iterable[sp.sparray | sp.spmatrix | Values],
     node_labels: Iterable[Sequence[object]] | None = None,
     edge_label: str | None = None,
     *,
@@ -68,7 +69,7 @@ def _is_sparse(matrix: object) -> bool:
     return is_a(matrix, sp.sparray) or is_a(matrix, sp.spmatrix)
 
 
-def _flat(parts: list[NDArray[np.integer[Any]]]) -> NDArray[np.int64]:
+def _flat(parts: list[NDArray[np.integer[Any]]]) -> Int64:
     return np.concatenate(parts, dtype=np.int64) if parts else np.empty(0, np.int64)
 
 

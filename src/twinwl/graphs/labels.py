@@ -18,7 +18,7 @@ from twinwl.errors import LabelError, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
+    from twinwl.arrays import Int32, Values
 
 Label: TypeAlias = "bool | int | float | str | bytes | tuple[Label, ...] | None"
 
@@ -32,7 +32,7 @@ _MAX_DEPTH = 64  # of tuples in tuples
 class Coded(NamedTuple):
     """Labels as dense codes: ``vocabulary[codes[i]]`` is label i."""
 
-    codes: NDArray[np.int32]
+    codes: Int32
     vocabulary: tuple[Label, ...]
 
 
@@ -114,7 +114,7 @@ def label_token(label: Label) -> bytes:
     return kind + struct.pack("<Q", len(body)) + body
 
 
-def encode_labels(values: Sequence[object] | NDArray[np.generic]) -> Coded:
+def encode_labels(values: Sequence[object] | Values) -> Coded:
     """Give each distinct label a dense code.
 
     Parameters
@@ -159,7 +159,7 @@ def encode_labels(values: Sequence[object] | NDArray[np.generic]) -> Coded:
     return _coded_one_by_one(values)
 
 
-def _coded_integers(values: NDArray[np.generic]) -> Coded:
+def _coded_integers(values: Values) -> Coded:
     """Encode an integer array: by table where the values are close together, else by sorting."""
     if not len(values):
         return Coded(np.empty(0, np.int32), ())
@@ -177,7 +177,7 @@ def _coded_integers(values: NDArray[np.generic]) -> Coded:
     return Coded(rank[offsets], tuple(low + offset for offset in np.flatnonzero(present).tolist()))
 
 
-def _coded_one_by_one(values: Sequence[object] | NDArray[np.generic]) -> Coded:
+def _coded_one_by_one(values: Sequence[object] | Values) -> Coded:
     code_of_key: dict[object, int] = {}
     found: list[Label] = []
     codes = np.empty(len(values), dtype=np.int32)
@@ -205,7 +205,7 @@ def _sort_key(label: Label) -> tuple[str, int, bytes]:
     return type(label).__name__, number, label_token(label)
 
 
-def recode(codes: NDArray[np.int32], old: Iterable[Label], new: Sequence[Label]) -> NDArray[np.int32]:
+def recode(codes: Int32, old: Iterable[Label], new: Sequence[Label]) -> Int32:
     """Translate codes from one vocabulary to another; labels the new one lacks become -1.
 
     >>> recode(np.array([0, 1], dtype=np.int32), ("C", "N"), ("N",)).tolist()

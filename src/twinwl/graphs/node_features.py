@@ -19,11 +19,10 @@ from twinwl.graphs.labels import Coded, encode_labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from twinwl.arrays import Float64, Int64, Values
     from twinwl.graphs.batch import GraphBatch
 
-Bins: TypeAlias = "Sequence[float] | Sequence[Sequence[float]] | NDArray[np.generic] | None"
+Bins: TypeAlias = "Sequence[float] | Sequence[Sequence[float]] | Values | None"
 
 
 def labels_only(batch: GraphBatch, *, ignore_features: bool, name: str = "") -> GraphBatch:
@@ -76,7 +75,7 @@ def labels_with_features(batch: GraphBatch, bins: Bins) -> Coded:
     return Coded(ranks[inverse.ravel()], vocabulary)
 
 
-def _binned(features: NDArray[np.float64], bins: Bins) -> NDArray[np.int64]:
+def _binned(features: Float64, bins: Bins) -> Int64:
     """Return the bin of each value: how many of its column's edges are not above it."""
     if not np.isfinite(features).all():
         raise GraphInputError("some node features are not finite, so they fall into no bin; replace them")
@@ -86,7 +85,7 @@ def _binned(features: NDArray[np.float64], bins: Bins) -> NDArray[np.int64]:
     return np.column_stack(columns).astype(np.int64) if columns else np.empty(features.shape, np.int64)
 
 
-def _edges(bins: Bins, n_features: int) -> list[NDArray[np.float64]]:
+def _edges(bins: Bins, n_features: int) -> list[Float64]:
     """Return the rising edges of each column, or say what is wrong with them."""
     wanted = "rising numbers for all features, or one such list for each feature"
     given = items("bins", bins, wanted)

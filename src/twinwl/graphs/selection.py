@@ -15,14 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import EllipsisType
 
-    from numpy.typing import NDArray
-
+    from twinwl.arrays import Int32, Int64, Values
     from twinwl.graphs.batch import GraphBatch
 
-Key: TypeAlias = "int | slice | Sequence[int] | NDArray[np.generic] | tuple[Key, EllipsisType]"
+Key: TypeAlias = "int | slice | Sequence[int] | Values | tuple[Key, EllipsisType]"
 
 
-def graph_indices(key: Key, n_graphs: int) -> int | NDArray[np.int64]:
+def graph_indices(key: Key, n_graphs: int) -> int | Int64:
     """Turn whatever may stand in square brackets into graph indices, none of them negative.
 
     >>> graph_indices(-1, 3), graph_indices([True, False, True], 3).tolist()
@@ -42,7 +41,7 @@ def graph_indices(key: Key, n_graphs: int) -> int | NDArray[np.int64]:
     return _index_array(key, n_graphs)
 
 
-def _index_array(key: object, n_graphs: int) -> int | NDArray[np.int64]:
+def _index_array(key: object, n_graphs: int) -> int | Int64:
     try:
         array = foreign_array("index", key)
     except GraphInputError as error:
@@ -80,7 +79,7 @@ def select_one(batch: GraphBatch, graph: int) -> GraphBatch:
     return _run(batch, start, stop, np.array((0, stop - start), np.int64))
 
 
-def select(batch: GraphBatch, graphs: NDArray[np.int64]) -> GraphBatch:
+def select(batch: GraphBatch, graphs: Int64) -> GraphBatch:
     """Return the given graphs, in the given order, as a batch with the same vocabularies."""
     starts = batch.graph_ptr[graphs]
     node_lengths = batch.graph_ptr[graphs + 1] - starts
@@ -99,7 +98,7 @@ def select(batch: GraphBatch, graphs: NDArray[np.int64]) -> GraphBatch:
     return _part(batch, nodes, arcs, arc_ptr, batch.indices[arcs] + moved, graph_ptr)
 
 
-def _run(batch: GraphBatch, start: int, stop: int, graph_ptr: NDArray[np.int64]) -> GraphBatch:
+def _run(batch: GraphBatch, start: int, stop: int, graph_ptr: Int64) -> GraphBatch:
     """Cut out a run of nodes; arrays that need no renumbering are views."""
     indptr = batch.indptr[start : stop + 1]
     first, last = int(indptr[0]), int(indptr[-1])
@@ -112,11 +111,11 @@ def _run(batch: GraphBatch, start: int, stop: int, graph_ptr: NDArray[np.int64])
 
 def _part(
     batch: GraphBatch,
-    nodes: slice | NDArray[np.int64],
-    arcs: slice | NDArray[np.int64],
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    graph_ptr: NDArray[np.int64],
+    nodes: slice | Int64,
+    arcs: slice | Int64,
+    indptr: Int64,
+    indices: Int32,
+    graph_ptr: Int64,
 ) -> GraphBatch:
     return type(batch).unchecked(
         indptr=indptr,
@@ -168,7 +167,7 @@ def join(batches: Sequence[GraphBatch]) -> GraphBatch:
     )
 
 
-def pointer(lengths: NDArray[np.int64] | Sequence[int]) -> NDArray[np.int64]:
+def pointer(lengths: Int64 | Sequence[int]) -> Int64:
     """Return where each of some consecutive runs starts, and where the last one ends.
 
     >>> pointer([2, 0, 3]).tolist()
@@ -179,13 +178,13 @@ def pointer(lengths: NDArray[np.int64] | Sequence[int]) -> NDArray[np.int64]:
     return out
 
 
-def ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def ranges(starts: Int64, lengths: Int64) -> Int64:
     """Concatenate ``arange(start, start + length)`` for each pair, without a Python loop."""
     ends = pointer(lengths)
     return np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1], dtype=np.int64)
 
 
-def _joined_pointers(pointers: list[NDArray[np.int64]], shifts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _joined_pointers(pointers: list[Int64], shifts: Int64) -> Int64:
     moved = [each[:-1] + shift for each, shift in zip(pointers, shifts[:-1], strict=True)]
     return np.concatenate([*moved, shifts[-1:]])
 

@@ -11,8 +11,7 @@ from twinwl.errors import GraphInputError
 from twinwl.graphs.labels import label_token, normalise_label
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from twinwl.arrays import Int32, Int64
     from twinwl.graphs.batch import GraphBatch
 
 ARRAYS: dict[str, tuple[Constraint | None, ...]] = {
@@ -70,12 +69,12 @@ def validate(batch: GraphBatch) -> None:
     _check_arcs(batch)
 
 
-def _check_pointer(name: str, pointer: NDArray[np.int64], end: int) -> None:
+def _check_pointer(name: str, pointer: Int64, end: int) -> None:
     if len(pointer) == 0 or pointer[0] != 0 or pointer[-1] != end or (np.diff(pointer) < 0).any():
         raise GraphInputError(f"{name} must rise from 0 to {end}")
 
 
-def _check_codes(name: str, codes: NDArray[np.int32], bound: int) -> None:
+def _check_codes(name: str, codes: Int32, bound: int) -> None:
     if len(codes) and (codes.min() < 0 or codes.max() >= bound):
         raise GraphInputError(f"{name} must lie in 0..{bound - 1}, but spans {codes.min()}..{codes.max()}")
 
@@ -110,7 +109,7 @@ def _check_arcs(batch: GraphBatch) -> None:
         _check_symmetry(batch, sources)
 
 
-def _check_symmetry(batch: GraphBatch, sources: NDArray[np.int64]) -> None:
+def _check_symmetry(batch: GraphBatch, sources: Int64) -> None:
     """Refuse an undirected batch that names an edge from one end only, or with two labels."""
     # Sorted by (target, source), the arcs of a symmetric structure read as if sorted by (source, target).
     order = np.argsort(batch.indices, kind="stable")

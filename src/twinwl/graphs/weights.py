@@ -17,12 +17,12 @@ from twinwl.errors import warn_caller
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
+    from twinwl.arrays import Values
 
 WEIGHT = "weight"  # what networkx, igraph and most files call it
 
 
-def count_weights(values: Iterable[object] | NDArray[np.generic]) -> int:
+def count_weights(values: Iterable[object] | Values) -> int:
     """Count the weights that are not 1; None means no weight.
 
     >>> count_weights([1, 1.0, None, 0.5, "strong"])

@@ -18,9 +18,7 @@ from twinwl.learning.estimator import Decision, NeuralGraphEstimator
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Float64, Int64
+    from twinwl.arrays import Bool, Float32, Float64, Int64, Values
     from twinwl.estimators.base import Constraints
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.learning.task_outputs import Outputs
@@ -51,17 +49,17 @@ class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator)
     _per_task = ("classes_", "conformal_")
 
     class_weight: object
-    classes_: NDArray[np.generic]
+    classes_: Values
 
     @per_task(side_by_side)
-    def decision_function(self, X: GraphsLike) -> NDArray[np.float32]:
+    def decision_function(self, X: GraphsLike) -> Float32:
         """Return the logits, shape (n_graphs, n_classes); of two classes their difference, (n_graphs,).
 
         Of several tasks, which have two classes each, one column per task.
         """
         return self._decisions(self._outputs(X))
 
-    def _decisions(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _decisions(self, logits: Float32) -> Float32:
         return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits  # noqa: PLR2004
 
     @per_task(one_each)
@@ -74,18 +72,13 @@ class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator)
         return probabilities_of(decisions.astype(np.float64))
 
     @per_task(side_by_side)
-    def predict(self, X: GraphsLike) -> NDArray[np.generic]:
+    def predict(self, X: GraphsLike) -> Values:
         """Return the likeliest class of each graph, shape (n_graphs,), or (n_graphs, n_tasks)."""
         codes = predicted_codes(self.decision_function(X))
         return self.classes_[codes]
 
     def _targets(
-        self,
-        y: object,
-        n_graphs: int,
-        sample_weight: object,
-        groups: object,
-        known: NDArray[np.bool_] | None = None,
+        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: Bool | None = None
     ) -> Targets:
         targets = Targets.of(y, n_graphs, sample_weight, self.class_weight, groups, known)
         self.classes_ = targets.classes
@@ -98,7 +91,7 @@ class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator)
             raise TwinWLError(f"validation_data: the class of graph {first} is not in y: {self.classes_}")
         return codes
 
-    def _keep_scores(self, outputs: NDArray[np.float32] | None, answers: Int64 | Float64 | None) -> None:
+    def _keep_scores(self, outputs: Float32 | None, answers: Int64 | Float64 | None) -> None:
         self.conformal_ = None
         if outputs is not None:
             probabilities = probabilities_of(self._decisions(outputs).astype(np.float64))
@@ -113,7 +106,7 @@ class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator)
     def _n_outputs(self) -> int:
         return len(self.classes_)
 
-    def _decision_about(self, outputs: NDArray[np.float32]) -> Decision:
+    def _decision_about(self, outputs: Float32) -> Decision:
         """Compare the predicted class with the second most likely one."""
         wanted, other = np.argsort(-outputs, kind="stable")[:2].tolist()
         weights = np.zeros(len(outputs), np.float32)

@@ -35,9 +35,8 @@ if TYPE_CHECKING:
 
     import torch
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
-    from twinwl.arrays import Float64, Int64
+    from twinwl.arrays import Float32, Float64, Int64
     from twinwl.estimators.targets import Targets
     from twinwl.learning.history import History
 
@@ -51,7 +50,7 @@ class Decision(NamedTuple):
 
     prediction: object
     against: object
-    weights: NDArray[np.float32]
+    weights: Float32
     shift: float
 
 
@@ -157,13 +156,13 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     module_: torch.nn.Module
     history_: History
     held_out_: Int64 | None
-    held_out_outputs_: NDArray[np.float32] | None
+    held_out_outputs_: Float32 | None
     n_epochs_: int
     _fitted_with: dict[str, object]
 
     # ------------------------------------------------------------------ what is learnt
 
-    def _decision_about(self, outputs: NDArray[np.float32]) -> Decision:
+    def _decision_about(self, outputs: Float32) -> Decision:
         """Say what the outputs about one graph mean, for its explanation."""
         raise NotImplementedError
 
@@ -370,11 +369,11 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         batch = graphs_of(graphs, f"take as {name}")
         return Held(self._examples(batch), self._all_answers(y, len(batch), name))
 
-    def _outputs(self, X: GraphsLike) -> NDArray[np.float32]:
+    def _outputs(self, X: GraphsLike) -> Float32:
         """Return the outputs of the network, shape (n_graphs, n_outputs)."""
         self._check_fitted()
         if is_a(X, Answered):
-            return cast("NDArray[np.float32]", X.values)
+            return cast("Float32", X.values)
         examples = self._examples(graphs_of(X, "predict"))
         place = device_of(self.device, or_else="cpu")
         if place.type == "cpu":

@@ -14,7 +14,7 @@ from twinwl.learning.history import History
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from twinwl.arrays import Values
 
 
 def history_to_state(history: History) -> dict[str, object]:
@@ -41,7 +41,7 @@ def history_from_state(state: object) -> History:
     return History(**state)
 
 
-def weights_to_state(module: torch.nn.Module) -> dict[str, NDArray[np.generic]]:
+def weights_to_state(module: torch.nn.Module) -> dict[str, Values]:
     """Return the weights by name."""
     return {name: value.detach().cpu().numpy() for name, value in module.state_dict().items()}
 

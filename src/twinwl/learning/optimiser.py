@@ -13,9 +13,7 @@ from twinwl.learning.sparse import SparseLinear, SparseRows
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Float64, Int64
+    from twinwl.arrays import Bool, Float32, Float64, Int64
 
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
 # After this many steps without a gradient the first moment is below float32's precision of what it was.
@@ -115,9 +113,9 @@ class SparseAwareAdam:
 class _Moments(NamedTuple):
     """The values of a wide weight, their moments, and the last step applied to each row."""
 
-    values: NDArray[np.float32]
-    mean: NDArray[np.float32]
-    square: NDArray[np.float32]
+    values: Float32
+    mean: Float32
+    square: Float32
     step_of_row: Int64
 
 
@@ -151,13 +149,11 @@ class _Rows:
         if self._weight.grad is not None:
             self._catch_up(self._weight.grad._indices()[0].numpy())  # noqa: SLF001
 
-    def state(self) -> tuple[Int64, NDArray[np.float32], NDArray[np.float32], int]:
+    def state(self) -> tuple[Int64, Float32, Float32, int]:
         """Return the moments and the number of steps, all applied."""
         return self._moments.step_of_row, self._moments.mean, self._moments.square, self._steps
 
-    def restore(
-        self, step_of_row: Int64, mean: NDArray[np.float32], square: NDArray[np.float32], steps: int
-    ) -> None:
+    def restore(self, step_of_row: Int64, mean: Float32, square: Float32, steps: int) -> None:
         """Go on from a state."""
         self._moments.step_of_row[:] = step_of_row
         self._moments.mean[:], self._moments.square[:] = mean, square
@@ -237,7 +233,7 @@ def _bring_up(rows: Int64, moments: _Moments, first: int, now: int, moves: Float
 
 
 @kernel
-def _distinct(rows: Int64, seen: NDArray[np.bool_]) -> bool:
+def _distinct(rows: Int64, seen: Bool) -> bool:
     """Return whether all rows are distinct; ``seen`` is all False before and after."""
     distinct = True
     for row in rows:
@@ -251,7 +247,7 @@ def _distinct(rows: Int64, seen: NDArray[np.bool_]) -> bool:
 @kernel(fastmath={"contract"}, error_model="numpy")
 def _move_rows(
     rows: Int64,
-    grads: NDArray[np.float32],
+    grads: Float32,
     moments: _Moments,
     now: int,
     size: np.float32,

@@ -18,9 +18,7 @@ from twinwl.learning.estimator import Decision, NeuralGraphEstimator
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Float64, Int64
+    from twinwl.arrays import Bool, Float32, Float64, Int64
     from twinwl.estimators.base import Constraints
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.learning.task_outputs import Outputs
@@ -57,12 +55,7 @@ class NeuralGraphRegressor(PredictsIntervals, RegressorMixin, NeuralGraphEstimat
         return self._outputs(X)[:, 0].astype(np.float64) * self.scale_ + self.mean_
 
     def _targets(
-        self,
-        y: object,
-        n_graphs: int,
-        sample_weight: object,
-        groups: object,
-        known: NDArray[np.bool_] | None = None,
+        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: Bool | None = None
     ) -> Measurements:
         targets = Measurements.of(y, n_graphs, sample_weight, groups, known)
         self.mean_, self.scale_ = targets.mean, targets.scale
@@ -71,7 +64,7 @@ class NeuralGraphRegressor(PredictsIntervals, RegressorMixin, NeuralGraphEstimat
     def _answers(self, y: object, n_graphs: int, name: str) -> Float64:  # noqa: ARG002
         return (numbers_of(y, n_graphs) - self.mean_) / self.scale_
 
-    def _keep_scores(self, outputs: NDArray[np.float32] | None, answers: Int64 | Float64 | None) -> None:
+    def _keep_scores(self, outputs: Float32 | None, answers: Int64 | Float64 | None) -> None:
         self.conformal_ = None
         if outputs is not None:
             numbers = outputs[:, 0].astype(np.float64)
@@ -86,7 +79,7 @@ class NeuralGraphRegressor(PredictsIntervals, RegressorMixin, NeuralGraphEstimat
     def _n_outputs(self) -> int:
         return 1
 
-    def _decision_about(self, outputs: NDArray[np.float32]) -> Decision:
+    def _decision_about(self, outputs: Float32) -> Decision:
         number = float(outputs[0]) * self.scale_ + self.mean_
         return Decision(number, None, np.array([self.scale_], np.float32), self.mean_)
 

@@ -13,10 +13,9 @@ from twinwl.learning.devices import as_tensor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
     from scipy.sparse import csr_matrix
 
-    from twinwl.arrays import Int64
+    from twinwl.arrays import Float32, Int64
 
 
 class SparseRows(NamedTuple):
@@ -24,7 +23,7 @@ class SparseRows(NamedTuple):
 
     indptr: Int64
     indices: Int64
-    values: NDArray[np.float32]
+    values: Float32
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
@@ -137,9 +136,7 @@ class _SparseProduct(torch.autograd.Function):
 
 
 @kernel
-def _gather(
-    indptr: Int64, indices: Int64, values: NDArray[np.float32], rows: Int64
-) -> tuple[Int64, Int64, NDArray[np.float32]]:
+def _gather(indptr: Int64, indices: Int64, values: Float32, rows: Int64) -> tuple[Int64, Int64, Float32]:
     out_ptr = np.zeros(len(rows) + 1, np.int64)
     for place in range(len(rows)):
         out_ptr[place + 1] = out_ptr[place] + indptr[rows[place] + 1] - indptr[rows[place]]
@@ -154,9 +151,7 @@ def _gather(
 
 
 @kernel(fastmath={"contract"})
-def _multiply(
-    indptr: Int64, indices: Int64, values: NDArray[np.float32], weight: NDArray[np.float32]
-) -> NDArray[np.float32]:
+def _multiply(indptr: Int64, indices: Int64, values: Float32, weight: Float32) -> Float32:
     out = np.zeros((len(indptr) - 1, weight.shape[1]), np.float32)
     for row in range(len(indptr) - 1):
         for entry in range(indptr[row], indptr[row + 1]):
@@ -168,8 +163,8 @@ def _multiply(
 
 @kernel(fastmath={"contract"})
 def _gradient(
-    indptr: Int64, indices: Int64, values: NDArray[np.float32], grad: NDArray[np.float32], place_of_row: Int64
-) -> tuple[Int64, NDArray[np.float32]]:
+    indptr: Int64, indices: Int64, values: Float32, grad: Float32, place_of_row: Int64
+) -> tuple[Int64, Float32]:
     """Return the rows of the weight that the batch touches, and their gradients."""
     touched = np.empty(len(indices), np.int64)
     n_touched = 0

@@ -20,13 +20,11 @@ from twinwl.estimators.targets import Given, Targets, given_for
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Float64, Int64
+    from twinwl.arrays import Bool, Float32, Float64, Int64, Values
     from twinwl.estimators.measurements import Measurements
     from twinwl.graphs.coercion import GraphsLike
 
-Outputs = TypeVar("Outputs", "NDArray[np.float32]", torch.Tensor)
+Outputs = TypeVar("Outputs", "Float32", torch.Tensor)
 
 
 class TaskOutputs(MultiTask):
@@ -40,17 +38,12 @@ class TaskOutputs(MultiTask):
     """Attributes of which each task has its own."""
 
     module_: torch.nn.Module
-    held_out_outputs_: NDArray[np.float32] | None
+    held_out_outputs_: Float32 | None
 
     # ------------------------------------------------------------------ one task
 
     def _targets(
-        self,
-        y: object,
-        n_graphs: int,
-        sample_weight: object,
-        groups: object,
-        known: NDArray[np.bool_] | None = None,
+        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: Bool | None = None
     ) -> Targets | Measurements:
         """Check the targets of a task, and keep what predictions need of them."""
         raise NotImplementedError
@@ -71,7 +64,7 @@ class TaskOutputs(MultiTask):
         """
         raise NotImplementedError
 
-    def _keep_scores(self, outputs: NDArray[np.float32] | None, answers: Int64 | Float64 | None) -> None:
+    def _keep_scores(self, outputs: Float32 | None, answers: Int64 | Float64 | None) -> None:
         """Keep what conformal prediction needs of the held-out graphs; None where there are none."""
         raise NotImplementedError
 
@@ -87,7 +80,7 @@ class TaskOutputs(MultiTask):
         """Return a fresh network."""
         raise NotImplementedError
 
-    def _outputs(self, X: GraphsLike) -> NDArray[np.float32]:
+    def _outputs(self, X: GraphsLike) -> Float32:
         """Return what the network says, shape (n_graphs, n_outputs)."""
         raise NotImplementedError
 
@@ -103,9 +96,7 @@ class TaskOutputs(MultiTask):
             return self._targets(y, n_graphs, sample_weight, groups)
         models = [copy.copy(self) for _ in tasks.names]
 
-        def targets(
-            model: Self, column: NDArray[np.generic], known: NDArray[np.bool_]
-        ) -> Targets | Measurements:
+        def targets(model: Self, column: Values, known: Bool) -> Targets | Measurements:
             found = model._targets(column, n_graphs, sample_weight, groups, known)
             if isinstance(found, Targets) and len(found.classes) > 2:  # noqa: PLR2004
                 raise TwinWLError(
@@ -129,9 +120,7 @@ class TaskOutputs(MultiTask):
         if not tasks.known.any():
             raise TwinWLError(f"{name}: all targets are missing; give some that are known")
 
-        def answers(
-            model: Self, column: NDArray[np.generic], known: NDArray[np.bool_]
-        ) -> NDArray[np.generic]:
+        def answers(model: Self, column: Values, known: Bool) -> Values:
             found = model._answers(column[known], int(known.sum()), name)
             out = np.full(n_graphs, np.nan if found.dtype.kind == "f" else -1, found.dtype)
             out[known] = found
@@ -140,7 +129,7 @@ class TaskOutputs(MultiTask):
         columns = tasks.each(answers, list(self._bare()), tasks.columns, tasks.known.T)
         return cast("Int64 | Float64", np.stack(columns, axis=1))
 
-    def _keep_all_scores(self, outputs: NDArray[np.float32] | None, answers: Int64 | Float64 | None) -> None:
+    def _keep_all_scores(self, outputs: Float32 | None, answers: Int64 | Float64 | None) -> None:
         """Keep what conformal prediction needs of the held-out graphs."""
         if self.tasks_ is None:
             self._keep_scores(outputs, answers)

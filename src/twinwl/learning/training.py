@@ -19,9 +19,7 @@ from twinwl.learning.weight_average import WeightAverage, weights_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Float64, Int64
+    from twinwl.arrays import Bool, Float32, Float64, Int64
 
 _ROWS_AT_ONCE = 1024
 
@@ -228,9 +226,7 @@ def rows_at_once(examples: Examples) -> int:
     return int(getattr(examples, "rows_at_once", _ROWS_AT_ONCE))
 
 
-def predict_logits(
-    module: torch.nn.Module, examples: Examples, batch_size: int | None = None
-) -> NDArray[np.float32]:
+def predict_logits(module: torch.nn.Module, examples: Examples, batch_size: int | None = None) -> Float32:
     """Return the network's logits for all rows, shape (n, n_classes), without dropout and gradients."""
     was_training = module.training
     module.eval()
@@ -333,7 +329,7 @@ def _losses_of_entries(outputs: torch.Tensor, answers: torch.Tensor, reduction: 
     return torch.nn.functional.binary_cross_entropy_with_logits(outputs, share, reduction=reduction)
 
 
-def _is_known(targets: Int64 | Float64) -> NDArray[np.bool_]:
+def _is_known(targets: Int64 | Float64) -> Bool:
     return ~np.isnan(targets) if targets.dtype.kind == "f" else targets >= 0
 
 

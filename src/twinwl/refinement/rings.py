@@ -9,13 +9,11 @@ import numpy as np
 from twinwl.compilation.kernel import kernel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Int32, Int64
+    from twinwl.arrays import Bool, Int32, Int64
 
 
 @kernel
-def on_cycle(indptr: Int64, indices: Int32) -> NDArray[np.bool_]:
+def on_cycle(indptr: Int64, indices: Int32) -> Bool:
     """Return whether each node lies on a cycle.
 
     Parameters

@@ -53,22 +53,16 @@ from twinwl.files.model_files import savable
 from twinwl.memory import check_fits
 from twinwl.stwin.explanation import Sides, explain_machine
 from twinwl.stwin.features import FEATURE_PARAMETERS, Encoding, FeatureSpace, encode_in_full, stwin_features
-from twinwl.stwin.machine_state import (
-    machine_from_state,
-    machine_to_state,
-    tasks_from_state,
-    tasks_to_state,
-)
+from twinwl.stwin.machine_state import machine_from_state, machine_to_state, tasks_from_state, tasks_to_state
 from twinwl.stwin.similarity import BASES, Similarity, own_sums, similarities_by_rounds
 from twinwl.stwin.state import floats_from_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
     from scipy import sparse
 
-    from twinwl.arrays import Float64, Int64
+    from twinwl.arrays import Bool, Float64, Int64, Values
     from twinwl.estimators.explanation import Explanation
     from twinwl.estimators.measurements import Measurements
     from twinwl.graphs.batch import GraphBatch
@@ -165,7 +159,7 @@ class TwinMachine(MultiTask, GraphEstimator):
         """
         batch = self._graphs_to_fit(X)
 
-        def targets(column: object, known: NDArray[np.bool_] | None = None) -> Targets | Measurements:
+        def targets(column: object, known: Bool | None = None) -> Targets | Measurements:
             return self._targets(column, len(batch), sample_weight, groups, known)
 
         tasks = Tasks.of(y, len(batch)) if self._learns_tasks else None
@@ -179,7 +173,7 @@ class TwinMachine(MultiTask, GraphEstimator):
         return self
 
     def _targets(
-        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: NDArray[np.bool_] | None
+        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: Bool | None
     ) -> Targets | Measurements:
         """Check the targets of a task."""
         raise NotImplementedError
@@ -442,7 +436,7 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
     _fitted_attribute = "calibration_"
     _for_large_sets = "STwinClassifier"
 
-    classes_: NDArray[np.generic]
+    classes_: Values
     calibration_: Calibration
     held_out_decisions_: Float64
 
@@ -470,7 +464,7 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
     ) -> None: ...
 
     def _targets(
-        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: NDArray[np.bool_] | None
+        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: Bool | None
     ) -> Targets:
         return Targets.of(y, n_graphs, sample_weight, self.class_weight, groups, known)
 
@@ -495,7 +489,7 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         return self._decisions(X)
 
     @per_task(side_by_side)
-    def predict(self, X: GraphsLike) -> NDArray[np.generic]:
+    def predict(self, X: GraphsLike) -> Values:
         """Return the class of each graph, shape (n_graphs,), or (n_graphs, n_tasks)."""
         codes = predicted_codes(self.decision_function(X))
         return self.classes_[codes]

@@ -20,11 +20,9 @@ from twinwl.stwin.svc import TwinMachine
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
     from scipy import sparse
 
-    from twinwl.arrays import Float64, Int64
+    from twinwl.arrays import Bool, Float64, Int64
     from twinwl.estimators.base import Constraints, RandomState
     from twinwl.graphs.coercion import GraphsLike
     from twinwl.isomorphism.readouts import ReadoutChoice
@@ -133,7 +131,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
     ) -> None: ...
 
     def _targets(
-        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: NDArray[np.bool_] | None
+        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: Bool | None
     ) -> Measurements:
         return Measurements.of(y, n_graphs, sample_weight, groups, known)
 

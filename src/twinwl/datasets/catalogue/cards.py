@@ -10,8 +10,7 @@ import numpy as np
 from twinwl.errors import TwinWLError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from twinwl.arrays import Values
     from twinwl.graphs.batch import GraphBatch
 
 ClassValue: TypeAlias = "int | float | str"
@@ -80,7 +79,7 @@ _FIGURES = {
 }
 
 
-def measure(name: str, graphs: GraphBatch, y: NDArray[np.generic] | None, about: str = "") -> Card:
+def measure(name: str, graphs: GraphBatch, y: Values | None, about: str = "") -> Card:
     """Compute the card of a data set from its graphs and, if it has any, its classes.
 
     >>> from twinwl.graphs.batch import GraphBatch

@@ -17,8 +17,6 @@ from twinwl.graphs.building import build
 from twinwl.graphs.labels import encode_labels
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from twinwl.arrays import Int64
     from twinwl.graphs.batch import GraphBatch
 
@@ -113,7 +111,7 @@ def _lines(content: bytes, name: str) -> tuple[Int64, Int64]:
     return _integers(text, name), line_ptr.astype(np.int64)
 
 
-def _integers(text: bytes, name: str) -> NDArray[np.int64]:
+def _integers(text: bytes, name: str) -> Int64:
     try:
         return np.array(text.split(), dtype=np.int64)
     except (ValueError, OverflowError) as error:

@@ -17,7 +17,7 @@ from twinwl.errors import TwinWLError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from twinwl.arrays import Float64, Int64
 
 _BAD, _BLANK, _RAGGED, _LONG = 1, 2, 3, 4
 _MAX_DIGITS = 18  # more may not fit 64 bits
@@ -28,7 +28,7 @@ _PIECE = 1 << 20  # bytes of text that are split into cells at a time
 _SHOWN = 60  # characters of a line in a message
 
 
-def integer_table(data: bytes, name: str) -> NDArray[np.int64]:
+def integer_table(data: bytes, name: str) -> Int64:
     r"""Parse rows of integers that commas or blanks separate.
 
     Parameters
@@ -57,7 +57,7 @@ def integer_table(data: bytes, name: str) -> NDArray[np.int64]:
     return values[: n_rows * width].reshape(n_rows, width)
 
 
-def float_table(data: bytes, name: str) -> NDArray[np.float64]:
+def float_table(data: bytes, name: str) -> Float64:
     r"""Parse rows of finite numbers that commas or blanks separate, all as long as the first.
 
     >>> float_table(b"0.5, 1\n2, 3e1\n", "attributes.txt").tolist()
@@ -65,7 +65,7 @@ def float_table(data: bytes, name: str) -> NDArray[np.float64]:
     """
     data = data.removeprefix(_BYTE_ORDER_MARK)
     width = blank = 0  # blank: the first empty line so far; fine at the end of the file only
-    parts: list[NDArray[np.float64]] = []
+    parts: list[Float64] = []
     for first_line, lines in _pieces(data):
         rows: list[list[bytes]] = []
         for line, text in enumerate(lines, start=first_line):
@@ -98,7 +98,7 @@ def _pieces(data: bytes) -> Iterator[tuple[int, list[bytes]]]:
         start, line = stop + 1, line + len(lines)
 
 
-def _floats(rows: list[list[bytes]], width: int) -> NDArray[np.float64] | None:
+def _floats(rows: list[list[bytes]], width: int) -> Float64 | None:
     """Return the cells as a table, or None if one of them is not a finite number."""
     if any(b"_" in cell for row in rows for cell in row):  # Python allows 1_000, no file means it
         return None

@@ -23,7 +23,7 @@ from twinwl.graphs.selection import pointer
 if TYPE_CHECKING:
     import os
 
-    from numpy.typing import NDArray
+    from twinwl.arrays import Float64, Int64
 
 
 class TUCollection(NamedTuple):
@@ -46,8 +46,8 @@ class TUCollection(NamedTuple):
 
     name: str
     graphs: GraphBatch
-    y: NDArray[np.int64]
-    graph_attributes: NDArray[np.float64] | None
+    y: Int64
+    graph_attributes: Float64 | None
     n_merged: int
     n_loops: int
 
@@ -111,9 +111,7 @@ class _Files:
         """Name a file for an error message."""
         return f"{self.members.path}: {PurePosixPath(self.path_of(part)).name}"
 
-    def integers(
-        self, part: str, *, n_rows: int | None = None, n_columns: int | None = None
-    ) -> NDArray[np.int64]:
+    def integers(self, part: str, *, n_rows: int | None = None, n_columns: int | None = None) -> Int64:
         if not self.has(part):
             raise TwinWLError(
                 f"{self.named(part)} is missing, which the format requires; get the data set again"
@@ -125,7 +123,7 @@ class _Files:
             )
         return table
 
-    def floats(self, part: str, n_rows: int) -> NDArray[np.float64] | None:
+    def floats(self, part: str, n_rows: int) -> Float64 | None:
         if not self.has(part):
             return None
         return float_table(self.content(part, n_rows), self.named(part))
@@ -194,7 +192,7 @@ class _Files:
             adjacency.n_loops,
         )
 
-    def _owners(self, n_graphs: int) -> NDArray[np.int64]:
+    def _owners(self, n_graphs: int) -> Int64:
         """Return the graph of each node, counted from 0."""
         owners = self.integers("graph_indicator", n_columns=1)[:, 0]
         wrong = np.flatnonzero((owners < 1) | (owners > n_graphs))
@@ -205,7 +203,7 @@ class _Files:
             )
         return owners - 1
 
-    def _arcs(self, owners: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _arcs(self, owners: Int64) -> tuple[Int64, Int64]:
         """Return sources and targets of the arcs, counted from 0 over the whole collection."""
         arcs = self.integers("A", n_columns=2)
         if not len(arcs):

@@ -15,9 +15,7 @@ from twinwl.isomorphism.canonical import certificates
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Int64
+    from twinwl.arrays import Bool, Int64
 
 # The two Latin squares of order 5 that no exchange of rows, columns and symbols turns into each other.
 _LATIN_SQUARES = (
@@ -80,7 +78,7 @@ def strongly_regular_family(family: str) -> list[Int64]:
     return [np.argwhere(np.triu(matrix)) for matrix in FAMILIES[family]()]
 
 
-def _sixteen() -> list[NDArray[np.bool_]]:
+def _sixteen() -> list[Bool]:
     cells = list(product(range(4), repeat=2))
     steps = {(0, 1), (1, 0), (1, 1), (0, 3), (3, 0), (3, 3)}
     rook = _related(cells, lambda a, b: a[0] == b[0] or a[1] == b[1])
@@ -88,7 +86,7 @@ def _sixteen() -> list[NDArray[np.bool_]]:
     return [rook, shrikhande]
 
 
-def _twenty_five() -> list[NDArray[np.bool_]]:
+def _twenty_five() -> list[Bool]:
     """Isolate each point of each two-graph in turn: what remains is strongly regular."""
     two_graphs = [np.pad(_latin_square_graph(square), (0, 1)) for square in _LATIN_SQUARES]
     blocks = [tuple(sorted((p + s) % 13 for p in base)) for base in _STEINER_BASE for s in range(13)]
@@ -102,14 +100,14 @@ def _twenty_five() -> list[NDArray[np.bool_]]:
     return _up_to_isomorphism(found)
 
 
-def _twenty_eight() -> list[NDArray[np.bool_]]:
+def _twenty_eight() -> list[Bool]:
     pairs = list(combinations(range(8), 2))
     triangular = _related(pairs, lambda a, b: len({*a, *b}) == 3)  # noqa: PLR2004  (they share one end)
     switched = [_switched(triangular, np.array([pair in chosen for pair in pairs])) for chosen in _CHANG]
     return [triangular, *switched]
 
 
-FAMILIES: dict[str, Callable[[], list[NDArray[np.bool_]]]] = {
+FAMILIES: dict[str, Callable[[], list[Bool]]] = {
     "16-6-2-2": _sixteen,
     "25-12-5-6": _twenty_five,
     "28-12-6-4": _twenty_eight,
@@ -118,25 +116,25 @@ FAMILIES: dict[str, Callable[[], list[NDArray[np.bool_]]]] = {
 
 def _related(
     points: Sequence[Collection[int]], adjacent: Callable[[Sequence[int], Sequence[int]], bool]
-) -> NDArray[np.bool_]:
+) -> Bool:
     """Return the adjacency matrix of points under a symmetric relation."""
     matrix = np.array([[adjacent(a, b) for a in points] for b in points])  # type: ignore[arg-type]
     np.fill_diagonal(matrix, val=False)
     return matrix
 
 
-def _latin_square_graph(square: Iterable[str]) -> NDArray[np.bool_]:
+def _latin_square_graph(square: Iterable[str]) -> Bool:
     """Join cells in one row, in one column, or with one symbol."""
     cells = [(r, c, int(symbol)) for r, row in enumerate(square) for c, symbol in enumerate(row)]
     return _related(cells, lambda a, b: any(x == y for x, y in zip(a, b, strict=True)))
 
 
-def _switched(matrix: NDArray[np.bool_], chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _switched(matrix: Bool, chosen: Bool) -> Bool:
     """Exchange edges and non-edges between the chosen nodes and the others (Seidel switching)."""
     return matrix ^ chosen[:, None] ^ chosen[None, :]
 
 
-def _up_to_isomorphism(matrices: list[NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
+def _up_to_isomorphism(matrices: list[Bool]) -> list[Bool]:
     batch = GraphBatch.from_edges([np.argwhere(np.triu(matrix)) for matrix in matrices])
     of_form = dict(zip(certificates(batch, range(len(batch))), matrices, strict=True))
     return list(of_form.values())

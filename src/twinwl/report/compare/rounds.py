@@ -12,8 +12,7 @@ from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from twinwl.arrays import Bool, Int32
     from twinwl.graphs.batch import GraphBatch
 
 _MOST_ROUNDS = 12
@@ -54,11 +53,11 @@ class Round:
         Whether only another readout than the size shows a difference; ``marked`` are then its witnesses.
     """
 
-    colours: NDArray[np.int32]
-    slots: NDArray[np.int32]
-    sizes: NDArray[np.int32]
+    colours: Int32
+    slots: Int32
+    sizes: Int32
     rows: list[ColourRow]
-    marked: NDArray[np.bool_]
+    marked: Bool
     by_readout: bool = False
 
     @property
@@ -139,7 +138,7 @@ def rounds_to_show(pair: GraphBatch, iteration: int | None, n_iter: int | None =
     return max(min(settled, most), iteration or 0)
 
 
-def slots_of_colours(colours: NDArray[np.int32]) -> NDArray[np.int32]:
+def slots_of_colours(colours: Int32) -> Int32:
     """Give each colour a paint; when a round splits it, its largest part keeps the paint.
 
     Colours are renumbered in every round. If nodes were painted by number, all of them would change in every
@@ -168,9 +167,7 @@ def slots_of_colours(colours: NDArray[np.int32]) -> NDArray[np.int32]:
     return slots
 
 
-def _round(
-    colours: NDArray[np.int32], slots: NDArray[np.int32], sizes: NDArray[np.int32], first_of_second: int
-) -> Round:
+def _round(colours: Int32, slots: Int32, sizes: Int32, first_of_second: int) -> Round:
     parts = (slice(0, first_of_second), slice(first_of_second, None))
     counters = [Counter(zip(colours[part].tolist(), sizes[part].tolist(), strict=True)) for part in parts]
     slot_of_colour = dict(zip(colours.tolist(), slots.tolist(), strict=True))

@@ -11,9 +11,9 @@ from twinwl.report.drawing.layout import spring_positions
 from twinwl.report.drawing.molecule_drawing import lay_out_molecule
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from rdkit import Chem
 
+    from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
 
 RADIUS = 16.0
@@ -59,7 +59,7 @@ class Drawing:
         Size of the canvas.
     """
 
-    points: NDArray[np.float64]
+    points: Float64
     strokes: list[Stroke]
     letters: list[Letter]
     edge_letters: list[Letter]
@@ -115,7 +115,7 @@ def on_one_canvas(drawings: list[Drawing]) -> list[Drawing]:
     ]
 
 
-def _plain_strokes(graph: GraphBatch, points: NDArray[np.float64]) -> list[Stroke]:
+def _plain_strokes(graph: GraphBatch, points: Float64) -> list[Stroke]:
     sources, targets = graph.arcs()
     arcs = set(zip(sources.tolist(), targets.tolist(), strict=True))
     strokes = []
@@ -132,9 +132,7 @@ def _plain_strokes(graph: GraphBatch, points: NDArray[np.float64]) -> list[Strok
     return strokes
 
 
-def _bond_strokes(
-    u: int, v: int, points: NDArray[np.float64], kind: str, centre: NDArray[np.float64] | None
-) -> list[Stroke]:
+def _bond_strokes(u: int, v: int, points: Float64, kind: str, centre: Float64 | None) -> list[Stroke]:
     start, end = points[u], points[v]
     main = _stroke(u, v, start, end, "line")
     if kind == "single":
@@ -158,12 +156,12 @@ def _bond_strokes(
     return [main, _stroke(u, v, start + shift, end + shift, "dashed" if kind == "aromatic" else "line")]
 
 
-def _stroke(u: int, v: int, start: NDArray[np.float64], end: NDArray[np.float64], style: str) -> Stroke:
+def _stroke(u: int, v: int, start: Float64, end: Float64, style: str) -> Stroke:
     (x1, y1), (x2, y2) = start.tolist(), end.tolist()
     return Stroke(u, v, x1, y1, x2, y2, style)
 
 
-def _beside(text: str, node: int, graph: GraphBatch, points: NDArray[np.float64]) -> Letter:
+def _beside(text: str, node: int, graph: GraphBatch, points: Float64) -> Letter:
     """Put a letter next to its node, in the widest gap between its edges."""
     neighbours = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
     across = points[neighbours] - points[node]
@@ -179,7 +177,7 @@ def _beside(text: str, node: int, graph: GraphBatch, points: NDArray[np.float64]
     return Letter(text, float(x), float(y), node)
 
 
-def _edge_letters(graph: GraphBatch, points: NDArray[np.float64]) -> list[Letter]:
+def _edge_letters(graph: GraphBatch, points: Float64) -> list[Letter]:
     if graph.edge_labels is None or graph.n_edges > _MOST_EDGE_LABELS:
         return []
     sources, targets = graph.arcs()
@@ -192,5 +190,5 @@ def _edge_letters(graph: GraphBatch, points: NDArray[np.float64]) -> list[Letter
     return letters
 
 
-def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+def _unit(vector: Float64) -> Float64:
     return vector / max(float(np.linalg.norm(vector)), 1e-9)

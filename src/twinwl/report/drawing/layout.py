@@ -12,8 +12,7 @@ import networkx as nx
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from twinwl.arrays import Float64, Int64
     from twinwl.graphs.batch import GraphBatch
 
 _GAP = 1.1  # between components, in edge lengths
@@ -27,7 +26,7 @@ _LARGEST_RESTARTED = 120
 _ITERATIONS_PER_NODE = 60
 
 
-def spring_positions(graph: GraphBatch) -> NDArray[np.float64]:
+def spring_positions(graph: GraphBatch) -> Float64:
     """Return coordinates of the nodes of one graph; an edge is about 1 long.
 
     Parameters
@@ -60,7 +59,7 @@ def spring_positions(graph: GraphBatch) -> NDArray[np.float64]:
     return positions
 
 
-def _component(component: nx.Graph, nodes: list[int]) -> NDArray[np.float64]:
+def _component(component: nx.Graph, nodes: list[int]) -> Float64:
     """Lay out one component, its lower left corner at the origin."""
     if len(nodes) == 1:
         return np.zeros((1, 2))
@@ -71,7 +70,7 @@ def _component(component: nx.Graph, nodes: list[int]) -> NDArray[np.float64]:
     return placed - placed.min(axis=0)
 
 
-def _candidates(n_nodes: int, edges: NDArray[np.int64]) -> list[NDArray[np.float64]]:
+def _candidates(n_nodes: int, edges: Int64) -> list[Float64]:
     """Relax the springs from a circle and, if the graph is planar, from a drawing without crossings."""
     import igraph  # noqa: PLC0415
 
@@ -98,23 +97,23 @@ def _candidates(n_nodes: int, edges: NDArray[np.int64]) -> list[NDArray[np.float
     return relaxed
 
 
-def _scaled(placed: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.float64]:
+def _scaled(placed: Float64, edges: Int64) -> Float64:
     """Scale the median length of an edge to 1."""
     return placed / max(float(np.median(_lengths(placed, edges))), 1e-9)
 
 
-def _lengths(placed: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.float64]:
-    lengths: NDArray[np.float64] = np.linalg.norm(placed[edges[:, 0]] - placed[edges[:, 1]], axis=1)
+def _lengths(placed: Float64, edges: Int64) -> Float64:
+    lengths: Float64 = np.linalg.norm(placed[edges[:, 0]] - placed[edges[:, 1]], axis=1)
     return lengths
 
 
-def _untidiness(placed: NDArray[np.float64], edges: NDArray[np.int64]) -> tuple[int, float]:
+def _untidiness(placed: Float64, edges: Int64) -> tuple[int, float]:
     """Return a sorting key: few crossings and collisions of edges with nodes first, then even edges."""
     faults = _crossings(placed, edges) + 2 * _collisions(placed, edges)
     return faults, round(float(_lengths(placed, edges).std()), 6)
 
 
-def _collisions(placed: NDArray[np.float64], edges: NDArray[np.int64]) -> int:
+def _collisions(placed: Float64, edges: Int64) -> int:
     """Count nodes that lie on an edge of others."""
     start, end = placed[edges[:, 0]], placed[edges[:, 1]]
     along = end - start
@@ -126,7 +125,7 @@ def _collisions(placed: NDArray[np.float64], edges: NDArray[np.int64]) -> int:
     return int(((distances < _TOUCHING) & ~own).sum())
 
 
-def _crossings(placed: NDArray[np.float64], edges: NDArray[np.int64]) -> int:
+def _crossings(placed: Float64, edges: Int64) -> int:
     """Count pairs of edges that cross: each has its ends on either side of the other."""
     start, end = placed[edges[:, 0]], placed[edges[:, 1]]
     along = (end - start)[:, None]
@@ -136,11 +135,11 @@ def _crossings(placed: NDArray[np.float64], edges: NDArray[np.int64]) -> int:
     return int(((sides < 0) & (sides.T < 0) & ~shared).sum()) // 2
 
 
-def _turn(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+def _turn(one: Float64, other: Float64) -> Float64:
     return one[..., 0] * other[..., 1] - one[..., 1] * other[..., 0]
 
 
-def _apart(placed: NDArray[np.float64]) -> NDArray[np.float64]:
+def _apart(placed: Float64) -> Float64:
     """Push overlapping nodes apart in small steps."""
     for _ in range(_PUSHES):
         across = placed[:, None] - placed[None]
@@ -157,7 +156,7 @@ def _apart(placed: NDArray[np.float64]) -> NDArray[np.float64]:
     return placed
 
 
-def _straightened(placed: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.float64]:
+def _straightened(placed: Float64, edges: Int64) -> Float64:
     """Rotate the drawing so that many edges are horizontal or vertical and it is wider than high."""
     across = placed[edges[:, 1]] - placed[edges[:, 0]]
     directions = np.arctan2(across[:, 1], across[:, 0])
@@ -168,7 +167,7 @@ def _straightened(placed: NDArray[np.float64], edges: NDArray[np.int64]) -> NDAr
     return turned if width >= height - 1e-6 else turned[:, ::-1] * [1, -1]
 
 
-def _packed(boxes: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+def _packed(boxes: list[Float64]) -> list[Float64]:
     """Return the corner of each box, packed in rows, largest first, with the best of several widths."""
     order = sorted(range(len(boxes)), key=lambda i: (-boxes[i].sum().round(6), i))
     widest = max((float(box[0]) for box in boxes), default=0.0)
@@ -183,7 +182,7 @@ def _packed(boxes: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
     return next(good, [])
 
 
-def _in_rows(boxes: list[NDArray[np.float64]], order: list[int], width: float) -> list[NDArray[np.float64]]:
+def _in_rows(boxes: list[Float64], order: list[int], width: float) -> list[Float64]:
     corners = [np.zeros(2)] * len(boxes)
     x = y = row_height = 0.0
     for index in order:
@@ -195,7 +194,7 @@ def _in_rows(boxes: list[NDArray[np.float64]], order: list[int], width: float) -
     return corners
 
 
-def _extent(boxes: list[NDArray[np.float64]], corners: list[NDArray[np.float64]]) -> float:
+def _extent(boxes: list[Float64], corners: list[Float64]) -> float:
     """Return the height of the smallest canvas of the wanted shape that holds everything."""
     ends = np.array([box + corner for box, corner in zip(boxes, corners, strict=True)]).max(axis=0)
     return round(max(float(ends[0]) / _ASPECT, float(ends[1])), 6)

@@ -9,9 +9,9 @@ import numpy as np
 from twinwl.errors import import_extra
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from rdkit import Chem
 
+    from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
 
 _KINDS = {
@@ -29,13 +29,13 @@ _CORNERS = [(1, -1), (-1, -1), (1, 1), (-1, 1)]
 class Molecule(NamedTuple):
     """A structural formula: atoms, letters and bonds."""
 
-    positions: NDArray[np.float64]
+    positions: Float64
     """Shape (n_atoms, 2); a bond is about 1 long and y points down."""
     letters: list[str]
     """Element of each atom; empty for carbon, which is not written in formulas."""
     bonds: dict[tuple[int, int], str]
     """Kind of the bond between two atoms, the smaller number first."""
-    centres: dict[tuple[int, int], NDArray[np.float64]]
+    centres: dict[tuple[int, int], Float64]
     """For bonds in a ring, its centre: the second stroke of a bond lies inside the ring."""
 
 
@@ -57,7 +57,7 @@ def lay_out_molecule(molecule: Chem.Mol | str) -> Molecule:
     for bond in molecule.GetBonds():
         u, v = sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))
         bonds[u, v] = _KINDS.get(bond.GetBondType().name, "single")
-    centres: dict[tuple[int, int], NDArray[np.float64]] = {}
+    centres: dict[tuple[int, int], Float64] = {}
     # Small rings last: a bond shared by two rings gets its second stroke in the smaller one.
     for ring in sorted((list(ring) for ring in molecule.GetRingInfo().AtomRings()), key=len, reverse=True):
         for u, v in zip(ring, ring[1:] + ring[:1], strict=True):
@@ -92,7 +92,7 @@ class AtomText(NamedTuple):
     """Position of the charge, as signs of x and y."""
 
 
-def atom_texts(molecule: Chem.Mol | str, graph: GraphBatch, points: NDArray[np.float64]) -> list[AtomText]:
+def atom_texts(molecule: Chem.Mol | str, graph: GraphBatch, points: Float64) -> list[AtomText]:
     """Return the text of each atom of a drawn molecule.
 
     Parameters
@@ -130,7 +130,7 @@ def atom_texts(molecule: Chem.Mol | str, graph: GraphBatch, points: NDArray[np.f
     return texts
 
 
-def _roomiest_side(bonds: NDArray[np.float64]) -> str:
+def _roomiest_side(bonds: Float64) -> str:
     """Return the side that is farthest, as an angle, from every bond; right and left read best."""
     if not len(bonds):
         return "right"
@@ -141,7 +141,7 @@ def _roomiest_side(bonds: NDArray[np.float64]) -> str:
     return min(nearest_bond, key=lambda name: round(nearest_bond[name], 3))
 
 
-def _roomiest_corner(bonds: NDArray[np.float64]) -> tuple[int, int]:
+def _roomiest_corner(bonds: Float64) -> tuple[int, int]:
     """Return the first corner without a bond close to it, or the one where the closest is farthest."""
     if not len(bonds):
         return _CORNERS[0]

@@ -9,8 +9,7 @@ import numpy as np
 from twinwl.report.drawing.layout import spring_positions
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from twinwl.arrays import Bool, Int64
     from twinwl.graphs.batch import GraphBatch
 
 _BLANK = 0x2800  # the Braille character without a dot
@@ -63,7 +62,7 @@ def text_drawing(graph: GraphBatch, width: int = 60, height: int = 20) -> str:
     return "\n".join("".join(line) for line in grid)
 
 
-def _stroke(canvas: NDArray[np.bool_], start: NDArray[np.int64], end: NDArray[np.int64]) -> None:
+def _stroke(canvas: Bool, start: Int64, end: Int64) -> None:
     n_steps = int(np.abs(end - start).max()) + 1
     xs, ys = (np.rint(np.linspace(start[axis], end[axis], n_steps)).astype(np.int64) for axis in (0, 1))
     canvas[ys, xs] = True
