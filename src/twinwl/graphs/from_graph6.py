@@ -12,7 +12,7 @@ import numpy as np
 
 from twinwl.arguments import is_a
 from twinwl.errors import GraphInputError, shown
-from twinwl.graphs.assembly import fill_from_bits
+from twinwl.graphs.arc_kernels import fill_from_bits
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.building import build, check_plausible, listed
 from twinwl.graphs.selection import pointer
