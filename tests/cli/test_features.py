@@ -42,6 +42,13 @@ def test_rare_columns_are_dropped(data, tmp_path):
     assert np.diff(matrix.tocsc().indptr).min() >= 5
 
 
+def test_the_most_frequent_columns_are_kept(data, tmp_path):
+    assert run("features", data, "-o", tmp_path / "X.npz", "--max-features", 3).exit_code == 0
+    every = STwinVectorizer(3, "size").fit_transform(GraphBatch.from_smiles(SMILES, atoms="ecfp"))
+    found = np.diff(sparse.load_npz(tmp_path / "X.npz").tocsc().indptr)
+    assert sorted(found) == sorted(np.diff(every.tocsc().indptr))[-3:]
+
+
 def test_graphs_without_classes_have_no_y(tmp_path):
     assert run("features", "graph6:Bw", "-o", tmp_path / "X.npz", "--initial", "degree").exit_code == 0
     with np.load(tmp_path / "X.npz", allow_pickle=False) as arrays:

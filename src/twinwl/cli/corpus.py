@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from twinwl.cli.options import CHOICES, Json, among
+from twinwl.cli.options import CHOICES, Json, among, gathered
 from twinwl.terminal import aligned, new_console, one_line, say
 
 if TYPE_CHECKING:
@@ -78,6 +78,28 @@ _app = typer.Typer(
 )
 
 
+_RUNNING: dict[str, tuple[Any, Any]] = {
+    "fresh": (Fresh, False),
+    "engine": (Engine, "local"),
+    "workers": (Workers, None),
+    "address": (Address, None),
+    "memory": (Memory, "1GiB"),
+}
+
+
+def runs_job(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of running to a command, which receives them as one parameter, ``running``.
+
+    They are arguments of the methods of `Corpus`; the command has an option ``json`` of its own.
+    """
+
+    def make(asked: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+        silent = {"progress": False, "on_event": _printer()} if own["json"] else {}
+        return asked | silent
+
+    return gathered(command, "running", _RUNNING, make)
+
+
 def register(app: typer.Typer) -> None:
     """Add the subcommands to the command line."""
     from twinwl.cli.corpus_models import register as register_models  # noqa: PLC0415  (it needs what is here)
@@ -87,7 +109,8 @@ def register(app: typer.Typer) -> None:
 
 
 @_app.command(epilog=EPILOG_OF_BUILD)
-def build(  # noqa: PLR0917  (all but the first are options)
+@runs_job
+def build(
     inputs: Annotated[
         list[str],
         typer.Argument(
@@ -117,12 +140,9 @@ def build(  # noqa: PLR0917  (all but the first are options)
         typer.Option(metavar="KIND", help="Format, if endings do not tell: graph6, smiles, table, sdf."),
     ] = None,
     rows_per_shard: Annotated[int | None, typer.Option(min=1, help="Rows of a shard.")] = None,
-    fresh: Fresh = False,
     json: Events = False,
-    engine: Engine = "local",
-    workers: Workers = None,
-    address: Address = None,
-    memory: Memory = "1GiB",
+    *,
+    running: dict[str, Any],
 ) -> None:
     """Parse files once into shards with an exact key for each graph."""
     from twinwl.corpus.corpus import Corpus  # noqa: PLC0415  (keeps --help fast)
@@ -137,8 +157,7 @@ def build(  # noqa: PLR0917  (all but the first are options)
         edges_column=edges_column,
         directed=directed,
         rows_per_shard=rows_per_shard,
-        fresh=fresh,
-        **running_of(engine, workers, address, memory, json),
+        **running,
     )
     if json:
         return
@@ -150,22 +169,14 @@ def build(  # noqa: PLR0917  (all but the first are options)
 
 
 @_app.command(epilog=EPILOG_OF_DEDUP)
-def dedup(
-    folder: Folder,
-    output: Output,
-    fresh: Fresh = False,
-    json: Events = False,
-    engine: Engine = "local",
-    workers: Workers = None,
-    address: Address = None,
-    memory: Memory = "1GiB",
-) -> None:
+@runs_job
+def dedup(folder: Folder, output: Output, json: Events = False, *, running: dict[str, Any]) -> None:
     """Keep one graph of each group of isomorphic ones."""
     from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
     from twinwl.report.wording import counted  # noqa: PLC0415
 
     corpus = Corpus(folder)
-    found = corpus.dedup(output, fresh=fresh, **running_of(engine, workers, address, memory, json))
+    found = corpus.dedup(output, **running)
     if not json:
         spare = len(corpus) - len(found)
         say(f"{len(corpus):,} graphs, {len(found):,} distinct, {spare:,} duplicates: {output}")
@@ -173,6 +184,7 @@ def dedup(
 
 
 @_app.command()
+@runs_job
 def overlap(
     first: Annotated[Path, typer.Argument(metavar="A", help="A corpus.", show_default=False)],
     second: Annotated[Path, typer.Argument(metavar="B", help="Another corpus.", show_default=False)],
@@ -182,19 +194,14 @@ def overlap(
             "--output", "-o", metavar="OUT", help="Folder for a table of the graphs of A that are in B."
         ),
     ] = None,
-    fresh: Fresh = False,
     json: Events = False,
-    engine: Engine = "local",
-    workers: Workers = None,
-    address: Address = None,
-    memory: Memory = "1GiB",
+    *,
+    running: dict[str, Any],
 ) -> None:
     """Count the graphs that two corpora have in common."""
     from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
 
-    found = Corpus(first).overlap(
-        Corpus(second), output, fresh=fresh, **running_of(engine, workers, address, memory, json)
-    )
+    found = Corpus(first).overlap(Corpus(second), output, **running)
     if json:
         return
     table = [
@@ -212,6 +219,7 @@ def overlap(
 
 
 @_app.command("hash")
+@runs_job
 def hash_graphs(
     folder: Folder,
     output: Annotated[
@@ -220,12 +228,9 @@ def hash_graphs(
             "--output", "-o", metavar="OUT", help="Folder for Parquet shards; else lines are printed."
         ),
     ] = None,
-    fresh: Fresh = False,
     json: Events = False,
-    engine: Engine = "local",
-    workers: Workers = None,
-    address: Address = None,
-    memory: Memory = "1GiB",
+    *,
+    running: dict[str, Any],
 ) -> None:
     """Hash each graph, as twinwl hash does."""
     from json import dumps  # noqa: PLC0415
@@ -237,7 +242,7 @@ def hash_graphs(
         for name, digest in corpus.hashes():
             say(dumps({"hash": digest, "name": name}) if json else f"{digest}  {one_line(name)}")
         return
-    shards = corpus.hash(output, fresh=fresh, **running_of(engine, workers, address, memory, json))
+    shards = corpus.hash(output, **running)
     if not json:
         say(f"{len(corpus):,} hashes in {len(shards):,} shards: {output}")
 
@@ -308,20 +313,6 @@ def info(folder: Folder, json: Json = False) -> None:
 
 
 _LABELS_SHOWN = 12
-
-
-def running_of(
-    engine: str, workers: int | None, address: str | None, memory: str, json: bool
-) -> dict[str, Any]:
-    """Return the options of running as arguments of the methods of `Corpus`."""
-    return {
-        "engine": engine,
-        "workers": workers,
-        "address": address,
-        "memory": memory,
-        "progress": False if json else None,
-        "on_event": _printer() if json else None,
-    }
 
 
 def _printer() -> Callable[[dict[str, Any]], object]:

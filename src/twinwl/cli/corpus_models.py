@@ -7,14 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from twinwl.cli.corpus import Address, Engine, Events, Folder, Fresh, Memory, Output, Workers, running_of
+from twinwl.cli.corpus import Events, Folder, Memory, Output, runs_job
 from twinwl.cli.options import (
     OUTPUT,
-    EdgeLabels,
     ModelFile,
-    ReadoutsOfFeatures,
     among,
-    checked_readouts,
+    encodes,
     file_option,
 )
 from twinwl.terminal import say
@@ -46,66 +44,34 @@ set aside when the corpus was built are not in it.
 $ twinwl corpus predict model.twinwl library -o predictions --proba
 """
 
-Rounds = Annotated[int, typer.Option(min=0, help="Rounds of twin passing.")]
-Counting = Annotated[
-    str,
-    typer.Option(
-        "--features",
-        metavar="KIND",
-        help="size: sums of rooted sizes by colour; count: plain WL; joint: counts of (colour, readout).",
-        callback=among("features"),
-    ),
-]
-Initial = Annotated[
-    str, typer.Option(metavar="label|degree|ring", help="Colours of round 0.", callback=among("initial"))
-]
-FewestGraphs = Annotated[
-    int, typer.Option("--min-df", min=1, help="Drop columns that occur in fewer graphs.")
-]
-MostColumns = Annotated[
-    int | None, typer.Option("--max-features", min=1, help="Keep the most frequent columns only.")
-]
-
 
 def register(app: typer.Typer) -> None:
     """Add the subcommands to ``twinwl corpus``."""
-    app.command(epilog=EPILOG_OF_FEATURES)(features)
-    app.command(epilog=EPILOG_OF_TRAIN)(train)
-    app.command(epilog=EPILOG_OF_PREDICT)(predict)
+    app.command(epilog=EPILOG_OF_FEATURES)(runs_job(encodes(features)))
+    app.command(epilog=EPILOG_OF_TRAIN)(encodes(train))
+    app.command(epilog=EPILOG_OF_PREDICT)(runs_job(predict))
 
 
-def features(  # noqa: PLR0917  (options)
+def features(
     folder: Folder,
     output: Output,
-    n_iter: Rounds = 3,
-    counting: Counting = "size",
-    readout: ReadoutsOfFeatures = None,
-    edge_labels: EdgeLabels = False,
-    initial: Initial = "label",
-    min_df: FewestGraphs = 1,
-    max_features: MostColumns = None,
-    fresh: Fresh = False,
     json: Events = False,
-    engine: Engine = "local",
-    workers: Workers = None,
-    address: Address = None,
-    memory: Memory = "1GiB",
+    *,
+    encoding: dict[str, Any],
+    running: dict[str, Any],
 ) -> None:
     """Turn graphs into sparse STwin features, with one vocabulary."""
     from twinwl.corpus.corpus import Corpus  # noqa: PLC0415  (keeps --help fast)
     from twinwl.stwin.vectorizer import STwinVectorizer  # noqa: PLC0415
 
-    readouts = checked_readouts(readout, counting)
-    wanted = STwinVectorizer(n_iter, counting, edge_labels, initial, min_df, max_features, readout=readouts)
+    wanted = STwinVectorizer(**encoding)
     corpus = Corpus(folder)
-    fitted = corpus.features(
-        output, wanted, fresh=fresh, **running_of(engine, workers, address, memory, json)
-    )
+    fitted = corpus.features(output, wanted, **running)
     if not json:
         say(f"{len(corpus):,} graphs × {fitted.n_features_out_:,} columns: {output}")
 
 
-def train(  # noqa: PLR0917
+def train(
     folder: Folder,
     output: Annotated[Path, file_option("File to write, for example model.twinwl.", *OUTPUT)],
     target: Annotated[
@@ -119,19 +85,14 @@ def train(  # noqa: PLR0917
             callback=among("task"),
         ),
     ] = "auto",
-    n_iter: Rounds = 3,
-    counting: Counting = "size",
-    readout: ReadoutsOfFeatures = None,
-    edge_labels: EdgeLabels = False,
-    initial: Initial = "label",
-    min_df: FewestGraphs = 1,
-    max_features: MostColumns = None,
     balanced: Annotated[
         bool, typer.Option("--balanced", help="Give every class the same weight (classification).")
     ] = False,
     epochs: Annotated[int, typer.Option(min=1, help="Largest number of epochs.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
     memory: Memory = "1GiB",
+    *,
+    encoding: dict[str, Any],
 ) -> None:
     """Train a classifier or regressor on a corpus and write it to a file."""
     from twinwl.cli.output_files import MODELS, check_output  # noqa: PLC0415
@@ -153,17 +114,7 @@ def train(  # noqa: PLR0917
     from twinwl.stwin.classifier import STwinClassifier  # noqa: PLC0415  (torch)
     from twinwl.stwin.regressor import STwinRegressor  # noqa: PLC0415
 
-    parameters: dict[str, Any] = {
-        "n_iter": n_iter,
-        "features": counting,
-        "readout": checked_readouts(readout, counting),
-        "edge_labels": edge_labels,
-        "initial": initial,
-        "min_df": min_df,
-        "max_features": max_features,
-        "max_epochs": epochs,
-        "random_state": seed,
-    }
+    parameters: dict[str, Any] = {**encoding, "max_epochs": epochs, "random_state": seed}
     model = (
         STwinRegressor(**parameters)
         if chosen.name == "regression"
@@ -185,19 +136,14 @@ def predict(
     proba: Annotated[
         bool, typer.Option("--proba", help="Add the probability of each class (classifiers).")
     ] = False,
-    fresh: Fresh = False,
     json: Events = False,
-    engine: Engine = "local",
-    workers: Workers = None,
-    address: Address = None,
-    memory: Memory = "1GiB",
+    *,
+    running: dict[str, Any],
 ) -> None:
     """Predict the class, or the number, of each graph of a corpus."""
     from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
 
     corpus = Corpus(folder)
-    corpus.predict(
-        model, output, proba=proba, fresh=fresh, **running_of(engine, workers, address, memory, json)
-    )
+    corpus.predict(model, output, proba=proba, **running)
     if not json:
         say(f"{len(corpus):,} predictions, one file per shard in {output / 'shards'}")

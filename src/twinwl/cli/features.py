@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from twinwl.cli.options import (
-    OUTPUT,
-    EdgeLabels,
-    ReadoutsOfFeatures,
-    among,
-    checked_readouts,
-    file_option,
-    reads_data,
-)
+from twinwl.cli.options import OUTPUT, encodes, file_option, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -48,7 +40,7 @@ $ twinwl features molecules.csv -o X.npz --features joint --readout canonical
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(reads_data(features, "atoms"))
+    app.command(epilog=EPILOG)(reads_data(encodes(features), "atoms"))
 
 
 def features(
@@ -57,23 +49,8 @@ def features(
     parquet: Annotated[
         bool, typer.Option("--parquet", help="Also write a .parquet of the same name; needs pyarrow.")
     ] = False,
-    n_iter: Annotated[int, typer.Option(min=0, help="Rounds of twin passing.")] = 3,
-    counting: Annotated[
-        str,
-        typer.Option(
-            "--features",
-            metavar="KIND",
-            help="size: sums of rooted sizes by colour; count: plain WL; joint: counts of (colour, readout).",
-            callback=among("features"),
-        ),
-    ] = "size",
-    edge_labels: EdgeLabels = False,
-    initial: Annotated[
-        str, typer.Option(metavar="label|degree|ring", help="Colours of round 0.", callback=among("initial"))
-    ] = "label",
-    readout: ReadoutsOfFeatures = None,
-    min_df: Annotated[int, typer.Option(min=1, help="Drop columns that occur in fewer graphs.")] = 1,
     *,
+    encoding: dict[str, Any],
     reading: Reading,
 ) -> None:
     """Turn graphs into a sparse matrix of STwin features."""
@@ -82,13 +59,12 @@ def features(
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
     files = files_to_write(output, parquet=parquet)
-    readouts = checked_readouts(readout, counting)
     check_source(data, reading)
     found = read_source(data, reading)
     with ProgressBar("encoding"):
         from twinwl.stwin.vectorizer import STwinVectorizer  # noqa: PLC0415
 
-        vectorizer = STwinVectorizer(n_iter, counting, edge_labels, initial, min_df, readout=readouts)
+        vectorizer = STwinVectorizer(**encoding)
         matrix = vectorizer.fit_transform(found.graphs)
         write_features(files, matrix, vectorizer.get_feature_names_out(), found)
     share = f"{matrix.nnz / max(1, matrix.shape[0] * matrix.shape[1]):.2%}"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeAlias, get_type_hints
 
 import typer
+
+if TYPE_CHECKING:
+    from twinwl.datasets.reading import Reading
 
 P = ParamSpec("P")
 
@@ -197,6 +200,38 @@ _LEVELS: dict[str, tuple[Any, str]] = {
 }
 
 
+# Options of the commands that encode graphs as STwin features.
+_ENCODING: dict[str, tuple[Any, Any]] = {
+    "n_iter": (Annotated[int, typer.Option(min=0, help="Rounds of twin passing.")], 3),
+    "features": (
+        Annotated[
+            str,
+            typer.Option(
+                metavar="KIND",
+                help="size: sums of rooted sizes by colour; count: plain WL; "
+                "joint: counts of (colour, readout).",
+                callback=among("features"),
+            ),
+        ],
+        "size",
+    ),
+    "readout": (ReadoutsOfFeatures, None),
+    "edge_labels": (EdgeLabels, False),
+    "initial": (
+        Annotated[
+            str,
+            typer.Option(metavar="label|degree|ring", help="Colours of round 0.", callback=among("initial")),
+        ],
+        "label",
+    ),
+    "min_df": (Annotated[int, typer.Option(min=1, help="Drop columns that occur in fewer graphs.")], 1),
+    "max_features": (
+        Annotated[int | None, typer.Option(min=1, help="Keep the most frequent columns only.")],
+        None,
+    ),
+}
+
+
 def checked_readouts(given: list[str] | None, features: str | None) -> str | list[str]:
     """Return readouts as estimators take them; refuse them for features that do not count by them.
 
@@ -226,8 +261,7 @@ def reads_data(command: Callable[P, None], level: str | None = None) -> Callable
         Name of its option for the level of molecule labels: ``"atoms"``, ``"same"``, or None for no option.
     """
     options = dict(_READING)
-    parameters = inspect.signature(command).parameters
-    if "jobs" not in parameters:  # evaluate's processes also read molecules
+    if "jobs" not in inspect.signature(command).parameters:  # evaluate's processes also read molecules
         options["jobs"] = (
             Annotated[
                 int, typer.Option(min=1, help="Processes that read molecules.", rich_help_panel=_PANEL)
@@ -237,22 +271,54 @@ def reads_data(command: Callable[P, None], level: str | None = None) -> Callable
     if level is not None:
         options[level] = (_LEVELS[level][0], None)
 
-    @functools.wraps(command)
-    def wrapped(**given: Any) -> None:  # noqa: ANN401  (whatever options there are)
+    def make(asked: dict[str, Any], own: dict[str, Any]) -> Reading:
         from twinwl.datasets.reading import Reading  # noqa: PLC0415  (keeps --help fast)
 
-        asked = {name: given.pop(name) for name in options}
-        asked["n_jobs"] = asked.pop("jobs") if "jobs" in asked else given["jobs"]
+        asked["n_jobs"] = asked.pop("jobs") if "jobs" in asked else own["jobs"]
         if level is not None:
             asked |= {"atoms": asked.pop(level), "usual_atoms": _LEVELS[level][1]}
-        reading = Reading(**asked)
-        command(reading=reading, **given)  # type: ignore[call-arg, arg-type]
+        return Reading(**asked)
+
+    return gathered(command, "reading", options, make)
+
+
+def encodes(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of features to a command, which receives them as one parameter, ``encoding``."""
+
+    def make(asked: dict[str, Any], _own: dict[str, Any]) -> dict[str, Any]:
+        return asked | {"readout": checked_readouts(asked["readout"], asked["features"])}
+
+    return gathered(command, "encoding", _ENCODING, make)
+
+
+def gathered(
+    command: Callable[P, None],
+    into: str,
+    options: Mapping[str, tuple[Any, Any]],
+    make: Callable[[dict[str, Any], dict[str, Any]], object],
+) -> Callable[..., None]:
+    """Add options to a command, which receives what is made of them as one parameter.
+
+    Parameters
+    ----------
+    command
+        It has a parameter of the name ``into``.
+    options
+        Annotation and default by name.
+    make
+        From the values of these options and the other arguments of the command to that parameter.
+    """
+
+    @functools.wraps(command)
+    def wrapped(**given: Any) -> None:  # noqa: ANN401  (whatever options there are)
+        asked = {name: given.pop(name) for name in options}
+        command(**{into: make(asked, given)}, **given)  # type: ignore[call-arg, arg-type]
 
     hints = get_type_hints(command, localns={"Reading": object}, include_extras=True)
     own = [
         parameter.replace(annotation=hints[name])
-        for name, parameter in parameters.items()
-        if name != "reading"
+        for name, parameter in inspect.signature(command).parameters.items()
+        if name != into
     ]
     more = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
