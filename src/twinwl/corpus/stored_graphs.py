@@ -1,0 +1,204 @@
+"""A finished corpus on disk: its shards, some or all of its graphs, and what it is made of."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twinwl.arguments import PATH, RANDOM_STATE, checked, foreign_array, integer
+from twinwl.corpus.manifest import read_manifest
+from twinwl.corpus.shards import arrow, graphs_in, read_shard
+from twinwl.datasets.dataset import Dataset
+from twinwl.errors import TwinWLError, shown
+from twinwl.files.json_values import from_json
+from twinwl.graphs.batch import GraphBatch, concatenate
+from twinwl.isomorphism.hashing import graph_hashes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from twinwl.arrays import Int64
+
+_MOST_SHOWN = 10**7
+
+
+class StoredGraphs:
+    """Base of `Corpus`: graphs in a folder of Parquet shards, of which one at a time is in memory."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = checked("folder", folder, PATH)
+        self.manifest = read_manifest(self.folder)
+        if "columns" not in self.manifest or "rows" not in self.manifest:
+            raise TwinWLError(
+                f"{self.folder}: got the result of {self.manifest['job']!r}, expected a corpus of graphs"
+            )
+
+    def __len__(self) -> int:
+        return int(self.manifest["rows"])
+
+    def __repr__(self) -> str:
+        n_shards = len(self.manifest["shards"])
+        return f"Corpus({len(self):,} graphs in {n_shards:,} shard{'' if n_shards == 1 else 's'})"
+
+    def __iter__(self) -> Iterator[GraphBatch]:
+        for path in self.shards:
+            table = read_shard(path, None, self.manifest["columns"])
+            if table.num_rows:
+                yield graphs_in(table, str(path))
+
+    @property
+    def shards(self) -> list[Path]:
+        """Paths of the shards, in order."""
+        return [self.folder / "shards" / entry["name"] for entry in self.manifest["shards"]]
+
+    def head(self, n: int = 5) -> Dataset:
+        """Return the first graphs as a `Dataset`, with their ids as names.
+
+        Parameters
+        ----------
+        n
+            Number of graphs.
+
+        Returns
+        -------
+        Dataset
+            The graphs; ``rows`` has their numbers.
+        """
+        n = checked("n", n, integer(0, _MOST_SHOWN))
+        return self._dataset(np.arange(min(n, len(self))))
+
+    def sample(self, n: int = 5, random_state: object = 0) -> Dataset:
+        """Return some graphs, chosen at random, in the order of the corpus.
+
+        Parameters
+        ----------
+        n
+            Number of graphs.
+        random_state
+            Seed, or a generator of NumPy.
+
+        Returns
+        -------
+        Dataset
+            The graphs; ``rows`` has their numbers.
+        """
+        return self._dataset(self.random_rows(n, random_state))
+
+    def random_rows(self, n: int, random_state: object = 0) -> Int64:
+        """Return the row numbers of `sample`.
+
+        Returns
+        -------
+        array of int64
+            Increasing numbers of graphs.
+        """
+        n = checked("n", n, integer(0, _MOST_SHOWN))
+        seed = checked("random_state", random_state, *RANDOM_STATE)
+        if isinstance(seed, np.random.RandomState):
+            seed = seed.randint(2**31)
+        rows = np.random.default_rng(seed).choice(len(self), min(n, len(self)), replace=False, shuffle=False)
+        return np.sort(rows).astype(np.int64)
+
+    def table(self, rows: object) -> Any:  # noqa: ANN401
+        """Return rows of the corpus as an Arrow table, with all columns but codes of labels that differ.
+
+        Parameters
+        ----------
+        rows : array of int64
+            Numbers of graphs, counted over all shards, increasing.
+
+        Returns
+        -------
+        pyarrow.Table
+            The columns of shards, without the labels that codes stand for.
+        """
+        tables = [table for _, table, _ in self._tables(_increasing(rows, len(self)))]
+        if not tables:
+            return read_shard(self.shards[0]).slice(0, 0)
+        return arrow().concat_tables([table.replace_schema_metadata(None) for table in tables])
+
+    def hashes(self) -> Iterator[tuple[str, str]]:
+        """Compute the hash of each graph, in order.
+
+        Yields
+        ------
+        tuple of str
+            Id and hash.
+        """
+        for path in self.shards:
+            table = read_shard(path, None, self.manifest["columns"])
+            if table.num_rows:
+                hashes = graph_hashes(graphs_in(table, str(path)))
+                yield from zip(table.column("id").to_pylist(), hashes, strict=True)
+
+    def info(self) -> dict[str, Any]:
+        r"""Return sizes, labels, settings, and how fast the corpus was made.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from twinwl import Corpus
+        >>> folder = tempfile.mkdtemp()
+        >>> _ = Path(folder, "graphs.g6").write_text("Bw\nBW\n")
+        >>> info = Corpus.build(f"{folder}/graphs.g6", f"{folder}/corpus").info()
+        >>> info["graphs"], info["nodes"], info["edges"], info["errors"]
+        (2, 6, 5, 0)
+        """
+        shards = self.manifest["shards"]
+        labels = {
+            name: sorted({repr(from_json(label, {})) for entry in shards for label in entry[name]})
+            for name in ("node_labels", "edge_labels")
+        }
+        read = (
+            len(self) + self.manifest["errors"]
+            if self.manifest["job"] == "build"
+            else self.manifest["graphs"]
+        )
+        seconds = self.manifest["seconds"]
+        return {
+            "folder": str(self.folder),
+            "made_by": self.manifest["job"],
+            "graphs": len(self),
+            "errors": self.manifest["errors"],
+            "shards": len(shards),
+            "bytes": sum(path.stat().st_size for path in self.shards if path.exists()),
+            "nodes": self.manifest["nodes"],
+            "edges": self.manifest["edges"],
+            "largest": max(entry["largest"] for entry in shards),
+            **{name: [] if found == ["None"] else found for name, found in labels.items()},
+            "columns": self.manifest["columns"],
+            "settings": {
+                name: value for name, value in self.manifest["settings"].items() if value is not None
+            },
+            "seconds": seconds,
+            "rows_per_second": round(read / seconds, 1) if seconds else None,
+        }
+
+    def _tables(self, rows: Int64) -> Iterator[tuple[Path, Any, Int64]]:
+        first = 0
+        for path, entry in zip(self.shards, self.manifest["shards"], strict=True):
+            here = rows[np.searchsorted(rows, first) : np.searchsorted(rows, first + entry["rows"])]
+            if len(here):
+                table = read_shard(path, None, self.manifest["columns"])
+                yield path, table.take(arrow().array(here - first)), here
+            first += entry["rows"]
+
+    def _dataset(self, rows: Int64) -> Dataset:
+        parts = list(self._tables(rows))
+        if not parts:
+            raise TwinWLError("n: got no graph to show, expected at least one")
+        graphs = concatenate([graphs_in(table, str(path)) for path, table, _ in parts])
+        names = itertools.chain.from_iterable(table.column("id").to_pylist() for _, table, _ in parts)
+        return Dataset(self.folder.name or "corpus", graphs, names=tuple(names), rows=rows)
+
+
+def _increasing(rows: object, n: int) -> Int64:
+    found = foreign_array("rows", rows)
+    if found.ndim != 1 or found.dtype.kind not in "iu":
+        raise TwinWLError(f"rows: got {shown(rows)}, expected an array of row numbers")
+    found = found.astype(np.int64)
+    if len(found) and (found[0] < 0 or found[-1] >= n or (np.diff(found) <= 0).any()):
+        raise TwinWLError(f"rows: got {shown(rows)}, expected increasing numbers from 0 to {n - 1:,}")
+    return found
