@@ -242,6 +242,11 @@ def test_empty_graphs_and_single_nodes_are_classified():
     assert model.explain(graphs[0]).node_shares.shape == (0,)
 
 
+def test_graphs_of_which_none_has_a_node_are_refused():
+    with pytest.raises(TwinWLError, match="none of the 4 graphs to learn from has a node"):
+        small_model(validation_fraction=None).fit(GraphBatch.from_edges([[]] * 4), [0, 1, 0, 1])
+
+
 def test_a_batch_of_one_graph_is_learnt_from():
     graphs, y = labelled()
     model = small_model(batch_size=1, max_epochs=3).fit(graphs, y)

@@ -46,6 +46,21 @@ def test_without_targets_weights_are_the_first_and_columns_are_normalised():
     assert rows.tobytes() == again.tobytes()
 
 
+@pytest.mark.parametrize("y", [None, Y])
+def test_a_device_that_is_not_there_is_refused_also_where_nothing_is_learnt(y, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(TwinWLError, match="device: got 'cuda', which torch does not find"):
+        NTwinTransformer(device="cuda", **SMALL).fit(GRAPHS, y)
+
+
+def test_unknown_targets_need_the_name_of_their_task():
+    table = np.array([[0, 1], [1, np.nan], [1, 0], [0, 1]] * 3)
+    with pytest.raises(TwinWLError, match=r"y: .*NaN.* Name the task if y is meant so"):
+        NTwinTransformer(**SMALL).fit(GRAPHS, table)
+    rows = NTwinTransformer(task="classification", **SMALL).fit(GRAPHS, table).transform(GRAPHS)
+    assert rows.shape == (12, 8)
+
+
 def test_a_task_needs_targets():
     with pytest.raises(TwinWLError, match="task='regression' needs y"):
         NTwinTransformer(task="regression").fit(GRAPHS)

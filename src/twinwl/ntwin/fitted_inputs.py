@@ -70,6 +70,10 @@ class FittedInputs:
         cls, batch: GraphBatch, layers: int, *, subtree: str, edge_labels: bool, min_df: int
     ) -> tuple[FittedInputs, csr_matrix | None]:
         """Fit on the training graphs; also return their histograms, if there are any."""
+        if not batch.n_nodes:
+            raise TwinWLError(
+                f"none of the {len(batch)} graphs to learn from has a node; add graphs with nodes"
+            )
         features = np.empty((0, 0)) if batch.node_features is None else batch.node_features
         if subtree == "auto":
             subtree = "gin" if features.shape[1] else "wl"

@@ -16,6 +16,7 @@ from twinwl.errors import TwinWLError
 from twinwl.estimators.base import GraphEstimator, graphs_of, seeds
 from twinwl.files.model_files import savable
 from twinwl.learning.determinism import seeded, single_threaded
+from twinwl.learning.devices import device_of
 from twinwl.learning.network_state import network_from_state, weights_to_state
 from twinwl.learning.training import rows_at_once
 from twinwl.ntwin.classifier import NTwinClassifier
@@ -179,6 +180,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         batch = self._graphs_to_fit(X)
         task = self._task_of(y)
         model = self._model_to_fit(task)
+        device_of(self.device)  # refuse one that is not there
         if task == "none":
             examples = model._fit_examples(batch)  # noqa: SLF001  (it is ours)
             with seeded(seeds(self.random_state, 3)[1]):
@@ -253,7 +255,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
                     kind = type_of_target(y, input_name="y")
                 return "regression" if kind.startswith("continuous") else "classification"
             except Exception as error:  # whatever a foreign sequence raises
-                raise TwinWLError(f"y: {error}") from error
+                raise TwinWLError(f"y: {error} Name the task if y is meant so") from error
         if task != "none" and y is None:
             raise TwinWLError(f"task={task!r} needs y, and there is none; pass it, or use task='none'")
         return task
