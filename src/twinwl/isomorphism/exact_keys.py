@@ -33,8 +33,8 @@ from twinwl.refinement.stable_keys import (
     classes_of,
     individualise,
     run_rounds,
-    settled,
     sign_all,
+    stable_classes,
 )
 from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
 
@@ -97,7 +97,7 @@ def _blocks(batch: GraphBatch) -> Iterator[GraphBatch]:
 
 def _keys_of_block(batch: GraphBatch, n_threads: int | None) -> UInt64:
     messages = keyed_messages(batch)
-    words, marks = settled(batch, messages, n_threads)
+    words, marks = stable_classes(batch, messages, n_threads)
     graph_ptr = batch.graph_ptr
     out = np.zeros((len(batch), 3), np.uint64)
 

@@ -35,7 +35,7 @@ class Examples(Protocol):
 
 
 @runtime_checkable
-class Settling(Protocol):
+class Recalibrating(Protocol):
     """A network with statistics that are recomputed on the training part after each epoch."""
 
     def recalibrate(self, examples: Examples) -> None:
@@ -201,7 +201,7 @@ def train(
                 )
             )
             with average.applied(module):
-                if isinstance(module, Settling):
+                if isinstance(module, Recalibrating):
                     module.recalibrate(examples)
                 if watched is not None:
                     _, accuracy, _ = _evaluate(module, watched)

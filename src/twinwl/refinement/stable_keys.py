@@ -67,11 +67,13 @@ def stable_signatures(batch: GraphBatch, n_threads: int | None = None) -> tuple[
     >>> class_size.tolist(), bool((signatures[0] == signatures[2]).all())
     ([2, 1, 2], True)
     """
-    words, marks = settled(batch, keyed_messages(batch), n_threads)
+    words, marks = stable_classes(batch, keyed_messages(batch), n_threads)
     return words[:, SIGNATURE:].copy(), marks[:, _COUNT].copy()
 
 
-def settled(batch: GraphBatch, messages: KeyedMessages, n_threads: int | None = None) -> tuple[UInt64, Int32]:
+def stable_classes(
+    batch: GraphBatch, messages: KeyedMessages, n_threads: int | None = None
+) -> tuple[UInt64, Int32]:
     """Return the stable classes of all graphs: ``words`` and ``marks``, one row per node."""
     graph_ptr = batch.graph_ptr
     words = np.zeros((batch.n_nodes, _N_WORDS), np.uint64)
@@ -80,15 +82,15 @@ def settled(batch: GraphBatch, messages: KeyedMessages, n_threads: int | None = 
     marks = np.empty((batch.n_nodes, _N_MARKS), np.int32)
     room_of_range: dict[int, Classes] = {}
 
-    def settle(first: int, last: int) -> int:
+    def refine_some(first: int, last: int) -> int:
         if last not in room_of_range:
             most = int(batch.nodes_per_graph[first:last].max(initial=0))
             room_of_range[last] = classes_of(words, marks, most)
         most_steps = STEPS_PER_PIECE >> 2  # a step may cause several cache misses
         room = room_of_range[last]
-        return int(_settle_graphs(first, last, graph_ptr, messages, batch.directed, room, most_steps))
+        return int(_refine_graphs(first, last, graph_ptr, messages, batch.directed, room, most_steps))
 
-    run_ranges(settle, balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads), n_threads)
+    run_ranges(refine_some, balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads), n_threads)
     return words, marks
 
 
@@ -99,7 +101,7 @@ def classes_of(words: UInt64, marks: Int32, most_nodes: int) -> Classes:
 
 
 @kernel
-def _settle_graphs(
+def _refine_graphs(
     first: int,
     last: int,
     graph_ptr: Int64,
@@ -175,7 +177,7 @@ def sign_all(low: int, high: int, indptr: Int64, words: UInt64, marks: Int32) ->
 def individualise(
     node: int, level: int, low: int, messages: KeyedMessages, directed: bool, classes: Classes
 ) -> None:
-    """Give a node of a settled graph a class of its own; `run_rounds` then splits what follows from that.
+    """Give a node a class of its own where classes are stable; `run_rounds` then splits what follows.
 
     Its key depends on ``level``, so that nodes that are individualised one after the other stay apart.
     """
