@@ -37,7 +37,7 @@ def test_a_machine_learns_nothing_from_weight_0():
         ({"class_weight": {0: float("inf")}}, r"class_weight\[0\]: got inf"),
         ({"class_weight": {7: 1}}, "got a weight for 7, which is not in y"),
         ({"y": [0, object(), 1]}, "no common order"),
-        ({"y": [np.datetime64("NaT")] * 3}, "3 of 3 miss"),
+        ({"y": [np.datetime64("NaT")] * 3}, "3 of 3 are missing"),
     ],
 )
 def test_what_cannot_be_learnt_from_is_refused(options, message):

@@ -98,7 +98,7 @@ def test_readouts_by_name_list_and_function():
 
 
 def test_readout_that_looks_at_node_numbers_is_refused():
-    with pytest.raises(TwinWLError, match=r"pair 0: .*numbers of their nodes alone"):
+    with pytest.raises(TwinWLError, match=r"pair 0: .*numbering of their nodes"):
         tw.power([lambda rooted: rooted.nodes], PAIRS[:1])
 
 

@@ -35,7 +35,7 @@ def test_sound_arrays_make_a_batch():
         ("node_labels", np.array([0, 0, 0, -1], np.int32), "must lie in 0..0"),
         ("edge_labels", np.array([0, 0, 1, 2], np.int32), "must lie in 0..1"),
         ("edge_labels", np.array([0, 0, 1], np.int32), "3 edge labels for 4 arcs"),
-        ("edge_labels", np.array([0, 1, 1, 1], np.int32), "does not stand alike from both ends"),
+        ("edge_labels", np.array([0, 1, 1, 1], np.int32), "has no equal in the other direction"),
         ("node_features", np.zeros((3, 1)), "one row for each of 4 nodes"),
         ("node_features", np.zeros(4), "with 2 axes"),
         ("indices", np.array([2, 0, 3, 2], np.int32), "graph 0: an arc leads to node 2"),

@@ -57,15 +57,13 @@ def features_of(
     vectorizer._check_parameters()  # noqa: SLF001  (as ``fit`` does)
     for name, value in (("n_iter", vectorizer.n_iter), ("min_df", vectorizer.min_df)):
         if not isinstance(value, int | np.integer):
-            raise TwinWLError(f"{name}: got {value!r}, expected a whole number: no shard knows the others")
+            raise TwinWLError(f"{name}: got {value!r}, expected a whole number: shards are counted apart")
     readout = vectorizer.readout
     if not all(
         isinstance(one, str)
         for one in ([readout] if isinstance(readout, str) or callable(readout) else readout)
     ):
-        raise TwinWLError(
-            "readout: got a function, expected the name of a readout, which can be written down"
-        )
+        raise TwinWLError("readout: got a function, expected the name of a readout, which can be saved")
     parts = parts_of(folder, manifest)
     source = digest_of(*(part.digest for part in parts))
     chosen = {"min_df": vectorizer.min_df, "max_features": vectorizer.max_features}
@@ -207,7 +205,7 @@ def read_features(path: str | Path) -> sparse.csr_matrix:
     table = read_shard(Path(path))
     n_columns = (table.schema.metadata or {}).get(b"twinwl.n_features")
     if n_columns is None:
-        raise TwinWLError(f"{path} has no features; `twinwl corpus features` writes files that have")
+        raise TwinWLError(f"{path} has no features; `twinwl corpus features` writes files that have them")
     lengths, columns = lists_in(table.column("columns"))
     values = lists_in(table.column("values"))[1].to_numpy()
     indptr = np.concatenate([[0], np.cumsum(lengths)])

@@ -198,7 +198,7 @@ def predict_corpus(
     source = digest_of(*(part.digest for part in parts))
     full = next((part.path for part in parts if part.stop > part.first), None)
     if full is None:
-        raise TwinWLError(f"{folder} has no graph to predict; build a corpus of some")
+        raise TwinWLError(f"{folder} has no graph to predict; build one from files with graphs")
     shared = (str(model), digest, proba, manifest["columns"], full)
     with Job(output, "predict", {"model": digest, "proba": proba, "of": source}, running) as job:
         with errors_of_writing(output):

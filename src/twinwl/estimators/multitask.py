@@ -65,7 +65,7 @@ def side_by_side(answers: list[Values], names: Sequence[str]) -> Values:
     wide = [name for name, answer in zip(names, answers, strict=True) if answer.ndim > 1]
     if wide:
         raise TwinWLError(
-            f"task {wide[0]!r} has more than two classes, so it has more than one value per graph; ask "
+            f"task {wide[0]!r} has more than two classes, so it has more than one value per graph; call "
             f"for_task({wide[0]!r}) instead"
         )
     same = len({answer.dtype.kind in "biuf" for answer in answers}) == 1

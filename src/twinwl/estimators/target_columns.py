@@ -116,7 +116,7 @@ def refuse_missing(targets: Values) -> None:
         first = int(np.flatnonzero(missing)[0])
         raise TwinWLError(
             f"target {first} is {shown(targets.tolist()[first])} ({np.count_nonzero(missing)} of "
-            f"{len(targets)} miss); leave those graphs out"
+            f"{len(targets)} are missing); leave those graphs out"
         )
 
 

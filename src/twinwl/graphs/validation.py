@@ -119,6 +119,6 @@ def _check_symmetry(batch: GraphBatch, sources: Int64) -> None:
     if wrong.any():
         arc = int(np.flatnonzero(wrong)[0])
         raise GraphInputError(
-            f"the batch is undirected, but arc ({sources[arc]}, {batch.indices[arc]}) does not stand alike "
-            "from both ends; pass directed=True or build it with a from_… constructor"
+            f"the batch is undirected, but arc ({sources[arc]}, {batch.indices[arc]}) has no equal in "
+            "the other direction; pass directed=True or build it with a from_… constructor"
         )

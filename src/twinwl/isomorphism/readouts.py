@@ -256,8 +256,8 @@ def _check_copies(readout: Readout, block: RootedBlock, groups: Int64, first: In
             graph, root = _whereabouts(batch, int(block.roots[first[index]]))
             raise ReadoutError(
                 f"the readout {readout.name!r} returned {shown(other)}, and {shown(value)} for its copy at "
-                f"graph {graph}, root {root}: the two differ in the numbers of their nodes alone, on which "
-                "a readout must not depend",
+                f"graph {graph}, root {root}: they differ only in the numbering of their nodes, on which a "
+                "readout must not depend",
                 *_whereabouts(batch, int(block.roots[copies[index]])),
             )
 

@@ -81,7 +81,7 @@ def fit_in_parts(
     """
     model._check_parameters()
     if model.n_iter is None:
-        raise TwinWLError("n_iter: got None, expected a number of rounds: no part knows when all are stable")
+        raise TwinWLError("n_iter: got None, expected a number: no part shows when all are stable")
     if model.refit or model.warm_start:
         name = "refit" if model.refit else "warm_start"
         raise TwinWLError(f"{name}: got True, expected False where graphs are not all in memory")
