@@ -34,6 +34,8 @@ def networks():
         tw.NTwinClassifier(2, **options),
         tw.NTwinClassifier(2, subtree="gin", edge_labels=True, root_mark="root", **options),
         tw.NTwinRegressor(2, **options),
+        *(tw.NTwinClassifier(2, readout=readout, **options) for readout in ("gcn", "gat", "deepsets")),
+        tw.NTwinClassifier(2, readout="gat", edge_labels=True, root_mark="distance", roots=2, **options),
     ]
     try:
         from twinwl.baselines.gin import GINClassifier  # noqa: PLC0415
@@ -43,18 +45,28 @@ def networks():
     return [*found, GINClassifier(**options), NestedGINClassifier(**options)]
 
 
-@pytest.mark.parametrize("model", networks(), ids=lambda model: type(model).__name__)
-def test_no_tensor_stays_behind(model):
+def assert_nothing_stays_behind(model, graphs):
     # The meta device refuses to combine its tensors with those of the processor.
-    model.fit(GRAPHS, Y)
+    model.fit(graphs, Y)
     module = model.module_.to(META).train()
-    outputs = module(moved(model._examples(GRAPHS).take(np.arange(12)), META))
+    outputs = module(moved(model._examples(graphs).take(np.arange(12)), META))
     assert outputs.device == META
     with SparseAwareAdam(module, 0.1) as optimiser:
         outputs.sum().backward()
         assert all(weight.grad.device == META for weight in module.parameters() if weight.grad is not None)
         assert any(weight.grad is not None for weight in module.parameters())
         optimiser.step()
+
+
+@pytest.mark.parametrize("model", networks(), ids=lambda model: type(model).__name__)
+def test_no_tensor_stays_behind(model):
+    assert_nothing_stays_behind(model, GRAPHS)
+
+
+@pytest.mark.parametrize("readout", ["gin", "gcn", "gat", "deepsets"])
+def test_no_tensor_of_continuous_features_stays_behind(readout):
+    graphs = GRAPHS._with(node_features=np.random.default_rng(0).normal(size=(GRAPHS.n_nodes, 2)))
+    assert_nothing_stays_behind(tw.NTwinClassifier(2, hidden=4, max_epochs=1, readout=readout), graphs)
 
 
 def test_the_wide_layer_gives_the_same_with_torch_alone():

@@ -182,7 +182,7 @@ class GCNReadout(BoundedReadout):
     ) -> torch.Tensor:
         """Return the next states, with the degree (self-loop included) as last column."""
         if number == 0:
-            degree = torch.bincount(receiver, minlength=len(own)).to(x.dtype) + 1
+            degree = x.new_ones(len(own)).index_add(0, receiver, x.new_ones(len(receiver)))
             return torch.cat([x[own], degree[:, None]], dim=1)
         layer, root = self.linear[number - 1], x[:, -1:].sqrt()
         said = functional.linear(x[:, :-1], layer.weight)  # type: ignore[arg-type]
@@ -274,10 +274,10 @@ def _coded(
 def _one_hot(numbers: np.ndarray, width: int, like: torch.Tensor) -> torch.Tensor:
     """Return one-hot rows; a number of -1 is a row of zeros."""
     places = torch.as_tensor(numbers).to(like.device)
-    x = torch.zeros(len(places), width, dtype=like.dtype, device=like.device)
-    known = (places >= 0).nonzero()[:, 0]
-    x[known, places[known]] = 1
-    return x
+    if not width:
+        return like.new_zeros(len(places), 0)
+    known = (places >= 0).to(like.dtype)
+    return like.new_zeros(len(places), width).scatter(1, places.clamp(min=0)[:, None], known[:, None])
 
 
 def _heard(
