@@ -3,8 +3,18 @@
 Each function takes a network and its plain input, and uses the network's own weights.
 """
 
-import torch
+from typing import NamedTuple
 
+import numpy as np
+import torch
+from torch.nn.functional import elu
+from torch_geometric.nn import dense_diff_pool
+from torch_geometric.nn.conv.gcn_conv import gcn_norm
+
+from twinwl.baselines.batching.examples import GraphExamples, GraphInput
+from twinwl.baselines.batching.graph_slicer import GraphSlicer
+from twinwl.baselines.batching.node_sets import node_pairs, node_triples
+from twinwl.baselines.diffpool import _with_auxiliary_loss
 from twinwl.baselines.network_parts import sum_by
 
 
@@ -62,3 +72,134 @@ def ring_pass(step, x, graphs):
             states = step.within_own[d - 1](states) + sum_by(heard, place[target[level]], len(members))
         outer = states
     return outer
+
+
+def gcn(network, graphs):
+    """The adjacency with self-loops, normalised as PyTorch Geometric does it."""
+    x, n = graphs.x, len(graphs.x)
+    (source, target), weights = gcn_norm(graphs.edge_index, None, n, dtype=x.dtype)
+    for layer in network.layers:
+        x = (sum_by(weights[:, None] * (x @ layer.weight.T)[source], target, n) + layer.bias).relu()
+    return network.head(sum_by(x, graphs.graph_of_node, graphs.n_graphs))
+
+
+class SetLevel(NamedTuple):
+    """The k-sets of some graphs: the (k-1)-sets in each, their edges, local neighbours, graphs."""
+
+    subsets: torch.Tensor
+    n_edges: torch.Tensor
+    edge_index: torch.Tensor
+    graph_of_set: torch.Tensor
+
+
+class SetInput(NamedTuple):
+    """Some graphs with their pairs and triples."""
+
+    graphs: GraphInput
+    pairs: SetLevel
+    triples: SetLevel
+
+
+class SetExamples:
+    """Graphs with all pairs and connected triples of nodes."""
+
+    def __init__(self, batch, columns):
+        self.nodes = GraphExamples(batch, columns)
+        self.sets = (node_pairs(batch), node_triples(batch))
+        self.slicers = [GraphSlicer(each.set_ptr, each.indptr, each.indices) for each in self.sets]
+
+    def __len__(self):
+        return len(self.nodes)
+
+    def part(self, rows):
+        below = self.nodes.slicer.take(rows)
+        levels = []
+        for each, slicer in zip(self.sets, self.slicers, strict=True):
+            piece = slicer.take(rows)
+            shift = below.shift[piece.graph_of_node]
+            arrays = (each.subsets[piece.nodes] + shift[:, None], each.n_edges[piece.nodes], piece.edge_index)
+            levels.append(SetLevel(*map(torch.from_numpy, (*arrays, piece.graph_of_node))))
+            below = piece
+        return SetInput(self.nodes.part(np.asarray(rows)), *levels)
+
+
+def one_two_three(network, sets):
+    """Nodes, then pairs, then triples."""
+    graphs = sets.graphs
+    x = set_layers(network.on_nodes, graphs.x, graphs.edge_index)
+    pooled = [sum_by(x, graphs.graph_of_node, graphs.n_graphs)]
+    for part, level in ((network.on_pairs, sets.pairs), (network.on_triples, sets.triples)):
+        kind = torch.nn.functional.one_hot(level.n_edges, part.n_types).to(x.dtype)
+        first = elu(part.first(torch.cat([kind, x[level.subsets].sum(dim=1)], dim=1)))
+        x = set_layers(part.layers, first, level.edge_index)
+        pooled.append(sum_by(x, level.graph_of_set, graphs.n_graphs))
+    return network.head(torch.cat(pooled, dim=1))
+
+
+def set_layers(layers, x, edge_index):
+    source, target = edge_index
+    for convolution in layers.convolutions:
+        x = elu(convolution.own(x) + convolution.heard(sum_by(x[source], target, len(x))))
+    return x
+
+
+class DenseGraphs(NamedTuple):
+    """Some graphs, padded with dummy nodes: inputs, adjacency, and which nodes are none."""
+
+    x: torch.Tensor
+    adjacency: torch.Tensor
+    is_node: torch.Tensor
+
+
+def dense_graphs(graphs):
+    sizes = torch.bincount(graphs.graph_of_node, minlength=graphs.n_graphs)
+    n = max(1, int(sizes.max()))
+    place = torch.arange(len(graphs.x)) - (sizes.cumsum(0) - sizes)[graphs.graph_of_node]
+    x = graphs.x.new_zeros(graphs.n_graphs, n, graphs.x.shape[1])
+    x[graphs.graph_of_node, place] = graphs.x
+    source, target = graphs.edge_index
+    adjacency = graphs.x.new_zeros(graphs.n_graphs, n, n)
+    adjacency[graphs.graph_of_node[source], place[source], place[target]] = 1
+    return DenseGraphs(x, adjacency, torch.arange(n) < sizes[:, None])
+
+
+def diffpool(network, graphs):
+    """Dense matrices, and the pooling of PyTorch Geometric."""
+    x, adjacency, is_node = dense_graphs(graphs)
+    nodes = mean_layers(network.embed, x, adjacency) * is_node[:, :, None]
+    assignment = mean_layers(network.assign, x, adjacency)
+    clusters, coarse, link_loss, entropy_loss = dense_diff_pool(nodes, adjacency, assignment, is_node)
+    clusters = network.coarse(clusters, coarse).relu()
+    logits = network.head(torch.cat([nodes.sum(dim=1), clusters.sum(dim=1)], dim=1))
+    return _with_auxiliary_loss(logits, link_loss + entropy_loss) if network.training else logits
+
+
+def mean_layers(layers, x, adjacency):
+    degrees = adjacency.sum(dim=2, keepdim=True).clamp(min=1)
+    for convolution in layers.convolutions:
+        x = (convolution.own(x) + convolution.heard(adjacency @ x / degrees)).relu()
+    return x
+
+
+def sort_pool(network, graphs):
+    """Means over neighbours; nodes sorted by the last channel, then by the layers before."""
+    source, target = graphs.edge_index
+    n = len(graphs.x)
+    size = torch.ones(n, 1, dtype=graphs.x.dtype).index_add(
+        0, target, torch.ones(len(target), 1).to(graphs.x)
+    )
+    x, states = graphs.x, []
+    for weight in network.weights:
+        said = weight(x)
+        x = ((said + sum_by(said[source], target, n)) / size).tanh()
+        states.append(x)
+    # The last key counts most: the graph, then the sorting layer, then each layer before it.
+    keys = [-state[:, -1].detach().numpy().round(5) for state in states]
+    order = torch.from_numpy(np.lexsort([*keys, graphs.graph_of_node.numpy()]))
+    sizes = torch.bincount(graphs.graph_of_node, minlength=graphs.n_graphs)
+    rank = torch.arange(n) - (sizes.cumsum(0) - sizes)[graphs.graph_of_node]
+    kept = rank < network.n_kept
+    rows = torch.cat(states, dim=1)[order[kept]]
+    sequence = rows.new_zeros(graphs.n_graphs, network.n_kept, rows.shape[1])
+    sequence = sequence.index_put((graphs.graph_of_node[kept], rank[kept]), rows)
+    return network.read(network.filters(sequence).mT)

@@ -47,8 +47,8 @@ def test_gcn_multiplies_by_the_normalised_adjacency(adjacency):
     looped = adjacency + torch.eye(7)
     scale = looped.sum(dim=1).rsqrt()
     x = COLUMNS
-    for convolution in network.layers.convolutions:
-        x = (scale[:, None] * looped * scale @ convolution.lin(x) + convolution.bias).relu()
+    for layer in network.layers:
+        x = (scale[:, None] * looped * scale @ x @ layer.weight.T + layer.bias).relu()
     agree(network, inputs, x.sum(dim=0))
 
 
@@ -78,11 +78,20 @@ def test_dgcnn_takes_means_and_sorts_by_the_last_channel(adjacency):
 
 def test_diffpool_coarsens_by_soft_clusters(adjacency):
     network, inputs = prepared("diffpool", layers=2)
-    batched = (COLUMNS[None], adjacency[None])
-    nodes, soft = network.embed(*batched), network.assign(*batched).softmax(dim=-1)
+    nodes = mean_layers(network.embed, adjacency)
+    soft = mean_layers(network.assign, adjacency).softmax(dim=-1)
     coarse = soft.mT @ adjacency @ soft
-    clusters = network.coarse(soft.mT @ nodes, coarse)
-    agree(network, inputs, torch.cat([nodes.sum(dim=1), clusters.sum(dim=1)], dim=1)[0])
+    clusters = network.coarse((soft.mT @ nodes)[None], coarse[None]).relu()
+    agree(network, inputs, torch.cat([nodes.sum(dim=0), clusters[0].sum(dim=0)]))
+
+
+def mean_layers(layers, adjacency):
+    x = COLUMNS
+    for convolution in layers.convolutions:
+        x = (
+            convolution.own(x) + convolution.heard(adjacency @ x / adjacency.sum(dim=1, keepdim=True))
+        ).relu()
+    return x
 
 
 def test_nested_gin_runs_a_gin_in_each_induced_subgraph():
@@ -210,5 +219,5 @@ def layer(part, states):
             and GRAPH.has_edge(*gone, *(set(other) - set(chosen)))
         ]
         heard = sum((states[other] for other in local), torch.zeros_like(state))
-        out[chosen] = torch.nn.functional.elu(convolution.lin_rel(heard) + convolution.lin_root(state))
+        out[chosen] = torch.nn.functional.elu(convolution.own(state) + convolution.heard(heard))
     return out

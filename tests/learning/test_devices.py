@@ -38,11 +38,19 @@ def networks():
         tw.NTwinClassifier(2, readout="gat", edge_labels=True, root_mark="distance", roots=2, **options),
     ]
     try:
+        from twinwl.baselines.diffpool import DiffPoolClassifier  # noqa: PLC0415
+        from twinwl.baselines.gcn import GCNClassifier  # noqa: PLC0415
         from twinwl.baselines.gin import GINClassifier  # noqa: PLC0415
+        from twinwl.baselines.k_hop_gnn import KHopGNNClassifier  # noqa: PLC0415
         from twinwl.baselines.nested_gin import NestedGINClassifier  # noqa: PLC0415
+        from twinwl.baselines.one_two_three_gnn import OneTwoThreeGNNClassifier  # noqa: PLC0415
     except ImportError:
         return found
-    return [*found, GINClassifier(**options), NestedGINClassifier(**options)]
+    on_colours = (GINClassifier, GCNClassifier, NestedGINClassifier, KHopGNNClassifier)
+    return [
+        *found,
+        *(kind(**options) for kind in (*on_colours, OneTwoThreeGNNClassifier, DiffPoolClassifier)),
+    ]
 
 
 def assert_nothing_stays_behind(model, graphs):

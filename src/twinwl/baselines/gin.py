@@ -8,7 +8,7 @@ import torch
 
 from twinwl.baselines.batching.level_examples import LevelExamples, add_rounds
 from twinwl.baselines.gnn_classifier import GNNClassifier
-from twinwl.baselines.network_parts import Perceptron, ReadoutHead
+from twinwl.baselines.network_parts import Perceptron, ReadoutHead, drawn_again
 from twinwl.learning.pooling import pool
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class GINLayers(torch.nn.Module):
     def __init__(self, n_columns: int, hidden: int, layers: int) -> None:
         super().__init__()
         widths = [n_columns] + [hidden] * (layers - 1)
-        self.perceptrons = torch.nn.ModuleList(_drawn_again(Perceptron(width, hidden)) for width in widths)
+        self.perceptrons = torch.nn.ModuleList(drawn_again(Perceptron(width, hidden)) for width in widths)
 
     def forward(self, x: torch.Tensor, levels: BatchLevels, first: int = 0) -> list[torch.Tensor]:
         """Return the rows after each layer, from those of level ``first``."""
@@ -74,13 +74,6 @@ class GINLayers(torch.nn.Module):
             x = perceptron(x, levels.level(number), hears=True)
             states.append(x)
         return states
-
-
-def _drawn_again(perceptron: Perceptron) -> Perceptron:
-    """Draw the weights a second time, as PyG's GINConv does: a seed then gives the weights it has there."""
-    perceptron.first.reset_parameters()
-    perceptron.second.reset_parameters()
-    return perceptron
 
 
 class GINNetwork(torch.nn.Module):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 from torch.nn.functional import linear
@@ -13,7 +13,9 @@ from twinwl.learning.pooling import hear
 if TYPE_CHECKING:
     from twinwl.learning.colour_levels import Level
 
-__all__ = ["Perceptron", "ReadoutHead", "sum_by"]
+__all__ = ["Convolution", "Perceptron", "ReadoutHead", "drawn_again", "sum_by"]
+
+Layers = TypeVar("Layers", bound=torch.nn.Module)
 
 
 class Perceptron(torch.nn.Module):
@@ -43,6 +45,37 @@ class Perceptron(torch.nn.Module):
         said = hear(said, level.ptr, level.senders, said, level.own) if hears else said
         units = self.first_norm.rectified(said, level.counts, self.first.bias)
         return self.second_norm.rectified(linear(units, self.second.weight), level.counts, self.second.bias)
+
+
+class Convolution(torch.nn.Module):
+    """A weight for a row itself, and one for what it hears.
+
+    Parameters
+    ----------
+    n_in, n_out
+        Number of columns before and after.
+    bias_of_own
+        Which of the weights has the bias: it decides how a seed draws them.
+    """
+
+    def __init__(self, n_in: int, n_out: int, *, bias_of_own: bool = False) -> None:
+        super().__init__()
+        self.heard = torch.nn.Linear(n_in, n_out, bias=not bias_of_own)
+        self.own = torch.nn.Linear(n_in, n_out, bias=bias_of_own)
+        drawn_again(self)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return what rows say to others, and what they keep, to which the bias is added."""
+        bias = self.own.bias if self.heard.bias is None else self.heard.bias
+        return linear(x, self.heard.weight), linear(x, self.own.weight, bias)
+
+
+def drawn_again(module: Layers) -> Layers:
+    """Draw the weights a second time, as layers of PyG do: a seed then gives the weights it has there."""
+    for layer in module.children():
+        if isinstance(layer, torch.nn.Linear):
+            layer.reset_parameters()
+    return module
 
 
 def sum_by(rows: torch.Tensor, place: torch.Tensor, n_places: int) -> torch.Tensor:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Unpack
 
+import numpy as np
 import torch
+from torch.nn.functional import elu, linear
 
 from twinwl.arguments import FLAG, MEMORY
-from twinwl.baselines.batching.set_examples import SetExamples, check_sets
-from twinwl.baselines.geometric import pyg
+from twinwl.baselines.batching.level_examples import LevelExamples, add_rounds
+from twinwl.baselines.batching.node_sets import check_sets, node_pairs, node_triples
 from twinwl.baselines.gnn_classifier import GNNClassifier
-from twinwl.baselines.network_parts import ReadoutHead, sum_by
+from twinwl.baselines.network_parts import Convolution, ReadoutHead
+from twinwl.learning.pooling import hear, pool
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    from twinwl.baselines.batching.set_examples import SetInput, SetLevel
+    from twinwl.baselines.batching.level_examples import LevelInput
     from twinwl.baselines.gnn_classifier import CommonOptions
     from twinwl.baselines.parts import PartedExamples
     from twinwl.estimators.base import Constraints
     from twinwl.graphs.batch import GraphBatch
+    from twinwl.learning.colour_levels import BatchLevels
 
 __all__ = ["OneTwoThreeGNNClassifier"]
 
@@ -70,10 +73,27 @@ class OneTwoThreeGNNClassifier(GNNClassifier):
 
     def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
         check_sets(batch, self.hidden, self.layers, connected=self.connected, max_memory=self.max_memory)
-        return SetExamples(batch, columns, connected=self.connected)
+        return set_examples(batch, columns, self.layers, connected=self.connected)
 
     def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
         return OneTwoThreeNetwork(n_columns, self.hidden, self.layers, n_classes, self.dropout)
+
+
+def set_examples(
+    batch: GraphBatch, columns: NDArray[np.float32], layers: int, *, connected: bool
+) -> LevelExamples:
+    """Return graphs as rows: inputs and layers of the nodes, then those of pairs, then those of triples."""
+    sets = [node_pairs(batch), node_triples(batch, connected=connected)]
+    costs = [np.diff(each.set_ptr) + np.diff(each.indptr[each.set_ptr]) for each in sets]
+    examples = LevelExamples(batch, columns, np.sum(costs, axis=0))
+    levels = examples.levels
+    last = add_rounds(levels, batch.graph_ptr, batch.indptr, batch.indices, layers)
+    for each in sets:
+        n, k = each.subsets.shape
+        inside = (last, np.arange(n + 1) * k, each.subsets.ravel())
+        first = levels.add(each.set_ptr, each.n_edges.astype(np.int32), heard=inside)
+        last = add_rounds(levels, each.set_ptr, each.indptr, each.indices, layers, first)
+    return examples
 
 
 class OneTwoThreeNetwork(torch.nn.Module):
@@ -86,33 +106,34 @@ class OneTwoThreeNetwork(torch.nn.Module):
         self.on_triples = _FedSetLayers(3, hidden, layers)
         self.head = ReadoutHead(3 * hidden, hidden, n_classes, dropout)
 
-    def forward(self, sets: SetInput) -> torch.Tensor:
+    def forward(self, graphs: LevelInput) -> torch.Tensor:
         """Return logits, shape (n_graphs, n_classes)."""
-        graphs = sets.graphs
-        nodes = self.on_nodes(graphs.x, graphs.edge_index)
-        pairs = self.on_pairs(nodes, sets.pairs)
-        triples = self.on_triples(pairs, sets.triples)
-        pooled = [
-            sum_by(nodes, graphs.graph_of_node, graphs.n_graphs),
-            sum_by(pairs, sets.pairs.graph_of_set, graphs.n_graphs),
-            sum_by(triples, sets.triples.graph_of_set, graphs.n_graphs),
-        ]
+        x, levels = graphs
+        x, last = self.on_nodes(x, levels, 0)
+        pooled = [pool(x, *levels.pooled(last))]
+        for on_sets in (self.on_pairs, self.on_triples):
+            x, last = on_sets(x, levels, last)
+            pooled.append(pool(x, *levels.pooled(last)))
         logits: torch.Tensor = self.head(torch.cat(pooled, dim=1))
         return logits
 
 
 class _SetLayers(torch.nn.Module):
-    """Layers on the sets of one level."""
+    """Layers on the sets of one size."""
 
     def __init__(self, n_columns: int, hidden: int, layers: int) -> None:
         super().__init__()
         widths = [n_columns] + [hidden] * (layers - 1)
-        self.convolutions = torch.nn.ModuleList(pyg.GraphConv(width, hidden) for width in widths)
+        self.convolutions = torch.nn.ModuleList(Convolution(width, hidden) for width in widths)
 
-    def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, levels: BatchLevels, last: int) -> tuple[torch.Tensor, int]:
+        """Return the rows after the layers, from those of level ``last``, and the number of their level."""
         for convolution in self.convolutions:
-            x = torch.nn.functional.elu(convolution(x, edge_index))
-        return x
+            last += 1
+            level = levels.level(last)
+            said, kept = convolution(x)
+            x = elu(hear(said, level.ptr, level.senders, kept, level.own))
+        return x, last
 
 
 class _FedSetLayers(torch.nn.Module):
@@ -124,9 +145,10 @@ class _FedSetLayers(torch.nn.Module):
         self.first = torch.nn.Linear(self.n_types + hidden, hidden)
         self.layers = _SetLayers(hidden, hidden, layers)
 
-    def forward(self, below: torch.Tensor, level: SetLevel) -> torch.Tensor:
-        kind = torch.nn.functional.one_hot(level.n_edges, self.n_types).to(below.dtype)
-        inside = below[level.subsets].sum(dim=1)
-        first = torch.nn.functional.elu(self.first(torch.cat([kind, inside], dim=1)))
-        states: torch.Tensor = self.layers(first, level.edge_index)
+    def forward(self, below: torch.Tensor, levels: BatchLevels, last: int) -> tuple[torch.Tensor, int]:
+        """Return the rows after the layers, and the number of their level."""
+        of_type, of_state = self.first.weight[:, : self.n_types], self.first.weight[:, self.n_types :]
+        level, types = levels.level(last + 1), of_type.T + self.first.bias
+        inside = hear(linear(below, of_state), level.ptr, level.senders, types, levels.marks(last + 1))
+        states: tuple[torch.Tensor, int] = self.layers(elu(inside), levels, last + 1)
         return states

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Unpack
 
 import torch
 
 from twinwl.arguments import number, one_of
-from twinwl.baselines.gcn import GCNLayers
 from twinwl.baselines.geometric import pyg
 from twinwl.baselines.gnn_classifier import GNNClassifier
 from twinwl.baselines.network_parts import ReadoutHead
@@ -65,6 +65,23 @@ class SAGPoolClassifier(GNNClassifier):
         )
 
 
+class _GCNLayers(torch.nn.Module):
+    """A stack of graph convolutions, each followed by a ReLU."""
+
+    def __init__(self, n_columns: int, hidden: int, layers: int) -> None:
+        super().__init__()
+        widths = [n_columns] + [hidden] * layers
+        self.convolutions = torch.nn.ModuleList(pyg.GCNConv(n_in, n_out) for n_in, n_out in pairwise(widths))
+
+    def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> list[torch.Tensor]:
+        """Return the node states after each layer."""
+        states = []
+        for convolution in self.convolutions:
+            x = convolution(x, edge_index).relu()
+            states.append(x)
+        return states
+
+
 class SAGPoolNetwork(torch.nn.Module):
     """Graph convolutions, one pooling of all their states, sum or mean and maximum, a classifier."""
 
@@ -79,7 +96,7 @@ class SAGPoolNetwork(torch.nn.Module):
         dropout: float,
     ) -> None:
         super().__init__()
-        self.layers = GCNLayers(n_columns, hidden, layers)
+        self.layers = _GCNLayers(n_columns, hidden, layers)
         self.pool = pyg.SAGPooling(layers * hidden, ratio, GNN=pyg.GCNConv)
         self.gather = pyg.global_add_pool if readout == "sum" else pyg.global_mean_pool
         self.head = ReadoutHead(2 * layers * hidden, hidden, n_classes, dropout)

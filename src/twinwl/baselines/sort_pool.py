@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING, ClassVar, Unpack
 
 import numpy as np
 import torch
+from torch.nn.functional import linear
 
 from twinwl.arguments import number
-from twinwl.baselines.geometric import pyg
+from twinwl.baselines.gin import gin_examples
 from twinwl.baselines.gnn_classifier import GNNClassifier
+from twinwl.learning.devices import as_tensor
+from twinwl.learning.pooling import gather, hear
 
 if TYPE_CHECKING:
-    from twinwl.baselines.batching.examples import GraphInput
+    from numpy.typing import NDArray
+
+    from twinwl.arrays import Int64
+    from twinwl.baselines.batching.level_examples import LevelInput
     from twinwl.baselines.gnn_classifier import CommonOptions
+    from twinwl.baselines.parts import PartedExamples
     from twinwl.estimators.base import Constraints
     from twinwl.graphs.batch import GraphBatch
 
@@ -64,6 +71,9 @@ class SortPoolClassifier(GNNClassifier):
         sizes = np.sort(batch.nodes_per_graph)
         self.n_kept_ = max(_FEWEST_KEPT, int(sizes[int((1 - self.share_larger) * (len(sizes) - 1))]))
 
+    def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
+        return gin_examples(batch, columns, self.layers + 1)
+
     def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
         return SortPoolNetwork(n_columns, self.hidden, self.layers, self.n_kept_, n_classes, self.dropout)
 
@@ -77,8 +87,6 @@ class SortPoolNetwork(torch.nn.Module):
         super().__init__()
         widths = [n_columns] + [hidden] * layers + [1]
         self.weights = torch.nn.ModuleList(torch.nn.Linear(n_in, n_out) for n_in, n_out in pairwise(widths))
-        # The mean over a node and its neighbours is the normalised product of equation (1).
-        self.mean = pyg.SimpleConv(aggr="mean", combine_root="self_loop")
         self.n_kept = n_kept
         width = sum(widths[1:])
         # The first filters are as wide as a node's states and move node by node: a linear layer.
@@ -95,24 +103,38 @@ class SortPoolNetwork(torch.nn.Module):
             torch.nn.Linear(2 * hidden, n_classes),
         )
 
-    def forward(self, graphs: GraphInput) -> torch.Tensor:
+    def forward(self, graphs: LevelInput) -> torch.Tensor:
         """Return logits, shape (n_graphs, n_classes)."""
-        x, states = graphs.x, []
-        for weight in self.weights:
-            x = self.mean(weight(x), graphs.edge_index).tanh()
-            states.append(x)
-        logits: torch.Tensor = self.read(self.filters(self._sorted(states, graphs)).mT)
+        x, levels = graphs
+        keys: list[NDArray[np.float32]] = []
+        read, start = None, 0
+        for place, weight in enumerate(self.weights, start=1):
+            level = levels.level(place)
+            said = weight(x)
+            # The mean over a node and its neighbours is the normalised product of equation (1).
+            share = as_tensor(1 / (np.diff(level.ptr) + 1), x.device).to(x.dtype)[:, None]
+            x = (hear(said, level.ptr, level.senders, said, level.own) * share).tanh()
+            # Rounded, so that values that differ only by the order of a sum are ties.
+            key = x[:, -1].detach().float().cpu().numpy().round(_DIGITS)
+            keys.append(-key[level.row_of_item])
+            # The filters read the states of all layers: each is multiplied where there are fewest rows.
+            filtered = linear(x, self.filters.weight[:, start : start + x.shape[1]])
+            read = filtered if read is None else filtered + gather(read, level.own)
+            start += x.shape[1]
+        assert read is not None  # noqa: S101  (there is a layer)
+        sequence = self._sequence(read, level.row_of_item, keys, np.diff(levels.item_ptr(0)))
+        logits: torch.Tensor = self.read((sequence + self.filters.bias).mT)
         return logits
 
-    def _sorted(self, states: list[torch.Tensor], graphs: GraphInput) -> torch.Tensor:
+    def _sequence(
+        self, rows: torch.Tensor, row_of_node: Int64, keys: list[NDArray[np.float32]], sizes: Int64
+    ) -> torch.Tensor:
         """Return the first nodes of each graph, padded with zeros, shape (n_graphs, n_kept, width)."""
-        # The last key counts most: the graph, then the sorting layer, then each layer before it. Rounded, so
-        # that values that differ only by the order of a sum are ties.
-        keys = [-state[:, -1].detach().float().cpu().numpy().round(_DIGITS) for state in states]
-        order = torch.from_numpy(np.lexsort([*keys, graphs.graph_of_node.cpu().numpy()])).to(graphs.x.device)
-        sizes = torch.bincount(graphs.graph_of_node, minlength=graphs.n_graphs)
-        rank = torch.arange(len(order), device=order.device) - (sizes.cumsum(0) - sizes)[graphs.graph_of_node]
+        graph = np.repeat(np.arange(len(sizes)), sizes)
+        # The last key counts most: the graph, then the sorting layer, then each layer before it.
+        order = np.lexsort((*keys, graph))  # type: ignore[arg-type]
+        rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         kept = rank < self.n_kept
-        rows = torch.cat(states, dim=1)[order[kept]]
-        sequence = rows.new_zeros(graphs.n_graphs, self.n_kept, rows.shape[1])
-        return sequence.index_put((graphs.graph_of_node[kept], rank[kept]), rows)
+        first = gather(rows, row_of_node[order[kept]])
+        places = tuple(as_tensor(each[kept], rows.device) for each in (graph, rank))
+        return first.new_zeros(len(sizes), self.n_kept, rows.shape[1]).index_put(places, first)

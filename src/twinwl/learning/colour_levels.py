@@ -141,6 +141,11 @@ class ColourLevels:
         """Return the number of graphs."""
         return len(self._levels[0].graph_ptr) - 1
 
+    @property
+    def n_levels(self) -> int:
+        """Number of levels so far."""
+        return len(self._levels)
+
     def whole(self, level: int) -> _Whole:
         """Return a level of all graphs."""
         return self._levels[level]

@@ -77,6 +77,15 @@ def hear(
     return result
 
 
+def gather(rows: torch.Tensor, index: Int64) -> torch.Tensor:
+    """Return ``rows[index]``, with a gradient that is several times as fast on the processor.
+
+    >>> gather(torch.tensor([[1.0], [2.0]]), np.array([1, 1, 0])).tolist()
+    [[2.0], [2.0], [1.0]]
+    """
+    return hear(rows, np.zeros(len(index) + 1, np.int64), _NONE, rows, index)
+
+
 def expanded(pointer: Int64, device: torch.device) -> torch.Tensor:
     """Return the row of each entry of a CSR matrix, on a device.
 

@@ -8,7 +8,6 @@ from tests.baselines.rows import random_network, row
 from tests.networks import in_double
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.baselines.batching.dense_graphs import dense_graphs
 from twinwl.baselines.batching.examples import GraphExamples
 from twinwl.baselines.batching.node_inputs import NodeInputs
 from twinwl.baselines.batching.rooted_examples import RootedExamples
@@ -56,14 +55,6 @@ def test_a_dear_batch_comes_in_parts_and_gives_the_same():
             in_parts = module(in_double(examples.take(np.arange(8))))
             together = module(in_double((examples.part(np.arange(8)),)))
         torch.testing.assert_close(in_parts, together, rtol=1e-9, atol=1e-9)
-
-
-def test_dense_graphs_are_padded_with_nothing():
-    batch = GraphBatch.from_edges([[(0, 1)], [(0, 1), (1, 2)], []], num_nodes=[2, 3, 0])
-    dense = dense_graphs(GraphExamples(batch, np.ones((5, 2), np.float32)).part(np.arange(3)))
-    assert dense.is_node.sum(dim=1).tolist() == [2, 3, 0]
-    assert dense.adjacency.sum(dim=(1, 2)).tolist() == [2, 4, 0]
-    assert dense.x[0, 2].tolist() == [0, 0]
 
 
 def test_continuous_features_are_scaled_as_in_training():

@@ -1,56 +1,17 @@
-"""Graphs as dense matrices, padded to the largest, and an error if they need too much memory."""
+"""An error if dense matrices of the graphs need too much memory."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-import torch
+from typing import TYPE_CHECKING
 
 from twinwl.memory import check_fits
 
 if TYPE_CHECKING:
-    from twinwl.baselines.batching.examples import GraphInput
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["DenseGraphs", "check_dense", "dense_graphs"]
+__all__ = ["check_dense"]
 
 _BYTES_OF_FLOAT = 4
-
-
-class DenseGraphs(NamedTuple):
-    """Some graphs, padded with dummy nodes.
-
-    Attributes
-    ----------
-    x : tensor of float, shape (n_graphs, n, n_columns)
-    adjacency : tensor of float, shape (n_graphs, n, n)
-    is_node : tensor of bool, shape (n_graphs, n)
-    """
-
-    x: torch.Tensor
-    adjacency: torch.Tensor
-    is_node: torch.Tensor
-
-
-def dense_graphs(graphs: GraphInput) -> DenseGraphs:
-    """Convert graphs to dense matrices.
-
-    >>> from twinwl.baselines.batching.examples import GraphInput
-    >>> edge = torch.tensor([[0, 1], [1, 0]])
-    >>> dense_graphs(GraphInput(torch.ones(2, 1), edge, torch.tensor([0, 0]), 1)).adjacency
-    tensor([[[0., 1.],
-             [1., 0.]]])
-    """
-    sizes = torch.bincount(graphs.graph_of_node, minlength=graphs.n_graphs)
-    n = max(1, int(sizes.max())) if len(sizes) else 1
-    starts = sizes.cumsum(0) - sizes
-    place = torch.arange(len(graphs.x), device=graphs.x.device) - starts[graphs.graph_of_node]
-    x = graphs.x.new_zeros(graphs.n_graphs, n, graphs.x.shape[1])
-    x[graphs.graph_of_node, place] = graphs.x
-    source, target = graphs.edge_index
-    adjacency = graphs.x.new_zeros(graphs.n_graphs, n, n)
-    adjacency[graphs.graph_of_node[source], place[source], place[target]] = 1
-    return DenseGraphs(x, adjacency, torch.arange(n, device=sizes.device) < sizes[:, None])
 
 
 def check_dense(

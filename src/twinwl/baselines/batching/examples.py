@@ -51,9 +51,6 @@ class GraphExamples(PartedExamples[GraphInput]):
         The graphs.
     columns : array of float32, shape (n_nodes, n_columns)
         Input of the network for each node.
-    padded
-        Whether the network uses dense matrices; each graph of a part then costs the square of the largest
-        graph's size.
 
     Examples
     --------
@@ -66,10 +63,10 @@ class GraphExamples(PartedExamples[GraphInput]):
             [1, 0, 2, 1]])
     """
 
-    def __init__(self, batch: GraphBatch, columns: NDArray[np.float32], *, padded: bool = False) -> None:
+    def __init__(self, batch: GraphBatch, columns: NDArray[np.float32]) -> None:
         sizes = batch.nodes_per_graph
         arcs = batch.indptr[batch.graph_ptr[1:]] - batch.indptr[batch.graph_ptr[:-1]]
-        super().__init__(sizes**2 if padded else sizes + arcs, _BUDGET, padded=padded)
+        super().__init__(sizes + arcs, _BUDGET)
         self.slicer = GraphSlicer(batch.graph_ptr, batch.indptr, batch.indices)
         self.columns = torch.from_numpy(columns)
 

@@ -48,6 +48,8 @@ class LevelExamples(PartedExamples[LevelInput]):
         Input of the network for each node. Level 0 has a row for each that is distinct.
     cost_of_graph : array, shape (n_graphs,), optional
         Items and messages of each graph; by default nodes and arcs.
+    padded
+        Whether every graph of a part costs as much as the costliest.
 
     Examples
     --------
@@ -63,10 +65,16 @@ class LevelExamples(PartedExamples[LevelInput]):
     """
 
     def __init__(
-        self, batch: GraphBatch, columns: NDArray[np.float32], cost_of_graph: Int64 | None = None
+        self,
+        batch: GraphBatch,
+        columns: NDArray[np.float32],
+        cost_of_graph: Int64 | None = None,
+        *,
+        padded: bool = False,
     ) -> None:
         arcs = batch.indptr[batch.graph_ptr[1:]] - batch.indptr[batch.graph_ptr[:-1]]
-        super().__init__(batch.nodes_per_graph + arcs if cost_of_graph is None else cost_of_graph, _BUDGET)
+        costs = batch.nodes_per_graph + arcs if cost_of_graph is None else cost_of_graph
+        super().__init__(costs, _BUDGET, padded=padded)
         codes, first = distinct_rows(columns)
         self.table = torch.from_numpy(columns[first])
         self.levels = ColourLevels()

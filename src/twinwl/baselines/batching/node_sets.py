@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from twinwl.compilation.kernel import kernel
+from twinwl.memory import check_fits
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int32, Int64
     from twinwl.graphs.batch import GraphBatch
 
-__all__ = ["NodeSets", "count_node_sets", "node_pairs", "node_triples"]
+__all__ = ["NodeSets", "check_sets", "count_node_sets", "node_pairs", "node_triples"]
+
+_BYTES_OF_INTEGER, _BYTES_OF_FLOAT = 8, 4
 
 
 class NodeSets(NamedTuple):
@@ -83,6 +86,41 @@ def count_node_sets(batch: GraphBatch, *, connected: bool = True) -> Int64:
     sizes = batch.nodes_per_graph
     triples = _count_connected(batch.indptr, batch.indices, batch.graph_ptr) if connected else _triples(sizes)
     return np.stack([_pairs(sizes), triples], axis=1)
+
+
+def check_sets(
+    batch: GraphBatch, hidden: int, layers: int, *, connected: bool, max_memory: int | None
+) -> None:
+    """Refuse graphs whose pairs and triples would not fit into memory.
+
+    Parameters
+    ----------
+    batch
+        The graphs.
+    hidden, layers
+        Width of a state, and number of layers of each level.
+    connected
+        Whether only connected triples count.
+    max_memory
+        Bytes allowed; None allows half of the machine's memory.
+    """
+    if not len(batch):
+        return
+    counts = count_node_sets(batch, connected=connected)
+    of_graph = counts.sum(axis=1)
+    largest = int(of_graph.argmax())
+    degree = 2 * batch.n_edges / max(1, batch.n_nodes)
+    # Each of a set's k nodes moves along its edges; forward and backward, each layer keeps two states per
+    # set.
+    indices = int(((2 * counts[:, 0] + 3 * counts[:, 1]) * degree).sum() + 6 * of_graph.sum())
+    states = int(of_graph[largest]) * hidden * 4 * layers
+    check_fits(
+        indices * _BYTES_OF_INTEGER + states * _BYTES_OF_FLOAT,
+        max_memory,
+        f"1-2-3-GNN on {len(batch)} graphs with {int(of_graph.sum()):,} pairs and triples of nodes (graph "
+        f"{largest} alone, of {int(batch.nodes_per_graph[largest]):,} nodes, has {int(of_graph[largest]):,})",
+        "leave out the largest graphs, use connected=True, or raise max_memory",
+    )
 
 
 def _pairs(n: Int64) -> Int64:
