@@ -82,10 +82,10 @@ def test_targets_of_one_class_leave_figures_undefined(svc, tmp_path):
 
 
 def test_targets_that_the_model_never_saw_are_mistakes(svc, tmp_path):
-    (tmp_path / "m.csv").write_text("smiles,alcohol\nCCO,yes\nCCC,no\n")
+    (tmp_path / "m.csv").write_text("smiles,alcohol\nCCO,yes\nCCCO,1\nCCC,no\n")
     result = run("predict", svc, tmp_path / "m.csv", "--target", "alcohol")
     assert result.exit_code == 0, result.output
-    assert "accuracy 0.0 % (0 of 2), majority class 50.0 %" in result.stderr
+    assert "accuracy 33.3 % (1 of 3), majority class 33.3 %" in result.stderr
 
 
 def test_every_row_and_every_column_is_kept(svc, tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from twinwl.estimators.calibration import Calibration
 from twinwl.estimators.svm import Choice, SupportVectors, choose_machines, inner_folds, make_svc
 from twinwl.estimators.targets import Targets, predicted_codes
 
@@ -88,3 +89,15 @@ def test_equal_scores_of_machines_that_know_one_class_only_are_decided_by_rank()
             changed += (chosen.n_iter, chosen.C) != (plain.n_iter, plain.C)
     assert changed > 2
     assert kept > 2
+
+
+@pytest.mark.parametrize("n_rare", [10, 30])
+def test_probabilities_never_fall_as_the_decision_rises(n_rare):
+    codes = np.repeat([0, 1], [60 - n_rare, n_rare])
+    decisions = np.linspace(-1, 1, 60)
+    right = Calibration.fitted(decisions, codes).probabilities(np.array([-1.0, 1.0]))[:, 1]
+    assert right[0] < 0.4
+    assert right[1] > 0.6
+    wrong = Calibration.fitted(-decisions, codes).probabilities(np.array([-1.0, 1.0]))[:, 1]
+    assert wrong[0] == wrong[1]
+    assert abs(wrong[0] - n_rare / 60) < 0.02

@@ -109,3 +109,43 @@ def test_metals_are_read_as_rdkit_reads_them(atoms):
     smiles += ["c1ccn(->[Co])cc1", "C[Mg]Br", "[CH3]", "[NH4+]", "c1cc[nH]c1"]
     ours = GraphBatch.from_smiles(smiles, atoms=atoms)
     assert_same_graphs(ours, GraphBatch.from_rdkit([Chem.MolFromSmiles(text) for text in smiles], atoms))
+
+
+def test_elements_taken_from_the_text_are_those_of_the_atoms():
+    odd = [
+        "Sc1ccccc1",
+        "Cn1cccc1",
+        "[nH]1cccc1",
+        "BrCCl",
+        "c1cc[se]c1",
+        "[Co]CO",
+        "*C[*]",
+        "B1OB1CI",
+        "C%10CC%10N",
+    ]
+    odd += [
+        "[H]O[H]",
+        "[2H]OC",
+        "[H][H]",
+        "[#6]C[#7]",
+        "[C:1][N:2]C",
+        "[13CH3]O",
+        "[Cl-].[Na+]",
+        "[Si](C)S",
+    ]
+    odd += [
+        "CCO Cobalt Br",
+        "C C",
+        "[H]OC N",
+        "CC |$N;O$|",
+        "CN |$_R1;$|",
+        "O=N(=O)c1ccccc1",
+        "N->[Pt]",
+        "F[P-](F)F",
+    ]
+    molecules = [Chem.MolFromSmiles(text) for text in odd]
+    batch = GraphBatch.from_smiles(odd)  # in one go, so that what one has taught is applied to the next
+    for place, molecule in enumerate(molecules):
+        assert batch[place].labels_of_nodes() == [atom.GetSymbol() for atom in molecule.GetAtoms()], odd[
+            place
+        ]

@@ -75,15 +75,15 @@ def audit(
     from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
 
     checked("--near", near, number(0, 1, above=True))
-    check_output(output, TABLE_ENDINGS)
-    check_output(html, PAGES)
+    check_output(output, TABLE_ENDINGS, inputs=(*data, predictions))
+    check_output(html, PAGES, inputs=data)
     for source in data:
         check_source(source, replace(reading, target=None), "given")
     from twinwl.evaluation.audit import audit_sets, read_audited  # noqa: PLC0415
     from twinwl.evaluation.audit_result import Match  # noqa: PLC0415
     from twinwl.evaluation.audit_scores import scores_without_overlap  # noqa: PLC0415
 
-    sets = [read_audited(source, reading) for source in data]
+    sets = read_audited(data, reading)
     found = audit_sets(sets, near, same)
     scores = []
     if predictions is not None:

@@ -31,7 +31,8 @@ def check_dedup_output(output: Path, source: str, reading: Reading) -> None:
     place = place_in(source, reading)
     by_rows = place.kind in ROW_KINDS and place.where != STDIN and not place.literal and place.number is None
     text = "graph6" if place.kind == "graph6" else "smiles"  # the format of one row
-    check_output(output, (*TABLE_ENDINGS, *(KINDS[text].endings if by_rows else ())))
+    endings = (*TABLE_ENDINGS, *(KINDS[text].endings if by_rows else ()))
+    check_output(output, endings, inputs=(source,))
 
 
 def write_output(

@@ -173,7 +173,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
 
     check_ending(store, STORES, or_unknown=True)
-    check_output(output, (*TABLE_ENDINGS, ".tex"))
+    check_output(output, (*TABLE_ENDINGS, ".tex"), inputs=(data, split))
     check_source(data, reading, "needed")  # a column that is not there shows before scikit-learn is loaded
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
     from twinwl.evaluation.metrics import known_metrics  # noqa: PLC0415

@@ -94,7 +94,7 @@ def explain(
 
     check_output(html, PAGES)
     check_output(png, PICTURES)
-    check_output(output, TABLE_ENDINGS)
+    check_output(output, TABLE_ENDINGS, inputs=(data, train))
     check_source(data, reading, "given")
     check_source(train or data, replace(reading, target=None), "given")
     loaded = model_of_task(load_predictor(model), model, for_task)

@@ -80,12 +80,15 @@ def hash_graphs(
                     readout=readout or ["size"],
                     ignore_features=ignore_features,
                 )
-                pairs = zip(hashes, block.names, strict=True)
+                found = zip(hashes, block.names, block.rows.tolist(), strict=True)
                 lines = [
-                    dumps({"hash": digest, "name": name}) if json else f"{digest}  {one_line(name)}"
-                    for digest, name in pairs
+                    dumps({"hash": digest, "name": name, "row": row})
+                    if json
+                    else f"{digest}  {one_line(name)}"
+                    for digest, name, row in found
                 ]
-                say("\n".join(lines))
+                if lines:
+                    say("\n".join(lines))
                 progress.advance(len(lines))
 
 

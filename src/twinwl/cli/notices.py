@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import shlex
 import sys
 import warnings
 from contextlib import contextmanager
@@ -27,10 +28,15 @@ def in_options(message: str) -> str:
     >>> in_options('name the column with target="…"')
     'name the column with --target'
     """
-    named = _PARAMETER.sub(lambda found: f"--{found[1].replace('_', '-')} {found[3]}".rstrip(" …"), message)
+    named = _PARAMETER.sub(_as_option, message)
     for flag in ("ignore_features", "fresh"):
         named = named.replace(f"{flag}=True", f"--{flag.replace('_', '-')}")
     return named
+
+
+def _as_option(found: re.Match[str]) -> str:
+    value = "" if found[3] == "…" else f" {shlex.quote(found[3])}"
+    return f"--{found[1].replace('_', '-')}{value}"
 
 
 @contextmanager

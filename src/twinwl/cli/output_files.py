@@ -14,7 +14,7 @@ from twinwl.files.atomic import written
 from twinwl.files.tables import TABLE_ENDINGS, table_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 PAGES = (".html", ".htm")
 PICTURES = (".png", ".svg", ".pdf")
@@ -25,7 +25,13 @@ _OF_OTHERS = (".bz2", ".gz", ".npy", ".pickle", ".pkl", ".pt", ".xls", ".xlsx", 
 _KNOWN = {*TABLE_ENDINGS, *PAGES, *PICTURES, *MODELS, *STORES, *_ARRAYS, *_OF_OTHERS}
 
 
-def check_output(path: Path | None, endings: tuple[str, ...], *, or_unknown: bool = False) -> None:
+def check_output(
+    path: Path | None,
+    endings: tuple[str, ...],
+    *,
+    inputs: Iterable[str | Path | None] = (),
+    or_unknown: bool = False,
+) -> None:
     """Check that a file can be written, before any work is done.
 
     Parameters
@@ -34,6 +40,8 @@ def check_output(path: Path | None, endings: tuple[str, ...], *, or_unknown: boo
         The file; None is fine.
     endings
         Endings of the formats that the command writes.
+    inputs
+        What the command reads; ``data.csv#3`` reads ``data.csv``.
     or_unknown
         Also accept names whose ending is not a known format, such as ``model`` or ``results.v2``.
 
@@ -42,8 +50,8 @@ def check_output(path: Path | None, endings: tuple[str, ...], *, or_unknown: boo
     Raises
     ------
     TwinWLError
-        If the folder does not exist or is not writable, the ending is not one of ``endings``, or the package
-        that writes the format is not installed.
+        If the folder does not exist or is not writable, the ending is not one of ``endings``, the file is one
+        of the inputs, or the package that writes the format is not installed.
     """
     check_ending(path, endings, or_unknown=or_unknown)
     if path is None:
@@ -55,6 +63,16 @@ def check_output(path: Path | None, endings: tuple[str, ...], *, or_unknown: boo
         raise TwinWLError(f"cannot write {str(path)!r}: that is a folder; name a file in it")
     if not os.access(folder, os.W_OK):
         raise TwinWLError(f"cannot write {str(path)!r}: its folder is not writable")
+    for given in filter(None, inputs):
+        if any(_same_file(path, name) for name in (str(given), str(given).rpartition("#")[0])):
+            raise TwinWLError(f"cannot write {str(path)!r}: that is the input; name another file")
+
+
+def _same_file(path: Path, name: str) -> bool:
+    try:
+        return bool(name) and path.samefile(name)
+    except (OSError, ValueError):  # one of them does not exist, or is no name of a file
+        return False
 
 
 def check_ending(path: Path | None, endings: tuple[str, ...], *, or_unknown: bool = False) -> None:

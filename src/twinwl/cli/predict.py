@@ -14,6 +14,7 @@ from twinwl.terminal import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from twinwl.arguments import Constraint
     from twinwl.arrays import Float64
     from twinwl.datasets.reading import Reading
 
@@ -106,15 +107,15 @@ def predict(
     reading: Reading,
 ) -> None:
     """Predict the class, or the number, of each graph."""
-    from twinwl.arguments import checked, number  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.arguments import number  # noqa: PLC0415  (keeps --help fast)
     from twinwl.cli.output_files import check_output, write_table  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_columns, read_source, read_with_targets  # noqa: PLC0415
     from twinwl.files.tables import TABLE_ENDINGS, table_bytes  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 
-    checked("--threshold", threshold, number(0, 1), None)
-    checked("--confidence", confidence, number(0, 1, above=True, below=True), None)
-    check_output(output, TABLE_ENDINGS)
+    _check_share("--threshold", threshold, number(0, 1))
+    _check_share("--confidence", confidence, number(0, 1, above=True, below=True))
+    check_output(output, TABLE_ENDINGS, inputs=(model, data, train))
     every = reading.target == "all"  # those of the model's tasks that DATA has
     check_source(data, replace(reading, target=None) if every else reading, "given")
     if train is not None:
@@ -156,6 +157,13 @@ def predict(
         say(line, error=True)
     if unseen is not None and found.graphs.n_nodes:
         _tell_unseen(float((unseen @ found.graphs.nodes_per_graph).mean() / found.graphs.n_nodes))
+
+
+def _check_share(option: str, given: float | None, allowed: Constraint) -> None:
+    from twinwl.arguments import checked  # noqa: PLC0415
+
+    if given is not None:
+        checked(option, given, allowed)
 
 
 def _tell_unseen(share: float) -> None:

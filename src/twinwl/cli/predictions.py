@@ -150,6 +150,20 @@ def check_asked(
         )
 
 
+def _check_classes(truth: Sequence[Any] | None, target: object, data: Dataset, model: Any) -> None:  # noqa: ANN401
+    """Refuse targets none of which is a class of the model: they mean something else."""
+    classes = [str(name) for name in model.classes_.tolist()]
+    known = [
+        (row, value) for row, value in zip(data.rows.tolist(), truth or [], strict=False) if value is not None
+    ]
+    if known and not any(str(value) in classes for _, value in known):
+        row, value = known[0]
+        raise TwinWLError(
+            f"{data.name}: target {shown(target)} of row {row} is {shown(value)}, and no row has a class of "
+            f"the model: {shown(classes)}; name another column with --target"
+        )
+
+
 def predictions_of(
     model: Any,  # noqa: ANN401  (models share no base that has predict)
     graphs: GraphBatch,
@@ -239,8 +253,10 @@ def answers_about(
     proba
         Whether to return the probabilities.
     """
-    if not predicts_classes(model):
-        for task, truth in truths.items():
+    for task, truth in truths.items():
+        if predicts_classes(model):
+            _check_classes(truth, task, data, model if model.tasks_ is None else model.for_task(task))
+        else:
             _check_numbers(truth, task, data)
     if model.tasks_ is None:
         predicted = predictions_of(model, data.graphs, threshold, confidence)

@@ -40,10 +40,10 @@ on their kernel, good for small data sets; [cyan]ntwin[/] a network on every roo
 [bold]Readouts[/] of --features joint: size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9, \
 rooted-fwl2, canonical (exact).
 
-[bold]The task[/]: --target names the column to predict. Text and two values are classes (classification); \
-numbers that are not all integers, and integers that rarely repeat, are measurements (regression). The \
-output says which was chosen and why; --task overrides it. A regressor predicts a number for \
-each graph, with the same methods.
+[bold]The task[/]: --target names the column to predict. Text and two integers are classes (classification); \
+numbers that are not all integers, be it only two such as 0.5 and 1.5, and integers that rarely repeat, are \
+measurements (regression). The output says which was chosen and why; --task overrides it. A regressor \
+predicts a number for each graph, with the same methods.
 
 [bold]Several targets[/]: --target a,b,c, or --target all for every column of numbers, trains one model for \
 all of them; cells may be empty. All methods compute the features once; stwin-svc chooses rounds and C for \
@@ -200,7 +200,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     from twinwl.evaluation.metrics import known_metrics  # noqa: PLC0415
     from twinwl.evaluation.tasks import task_of  # noqa: PLC0415
 
-    check_output(output, MODELS, or_unknown=True)
+    check_output(output, MODELS, inputs=(data,), or_unknown=True)
     options = {
         "n_iter": n_iter,
         "features": features,

@@ -86,9 +86,7 @@ def read_rows(rows: Rows, name: str, on_error: str = "skip") -> Dataset:
     kept = [row for block in blocks for row in block.rows]
     errors = [error for block in blocks for error in block.errors]
     if not kept:
-        raise GraphInputError(
-            f"{rows.source}: none of its {len(errors):,} rows can be used; {_first(errors)}"
-        )
+        raise _none_usable(rows.source, errors)
     try:
         graphs = concatenate([block.graphs for block in blocks if len(block.graphs)])
     except TwinWLError as error:
@@ -115,7 +113,16 @@ def stream_rows(rows: Rows, on_error: str = "skip", size: int = BLOCK) -> Iterat
         errors += block.errors
         n_kept += len(block.rows)
         yield _dataset(block, rows, rows.source, None)
+    if not n_kept:
+        raise _none_usable(rows.source, errors)
     warn_left_out(errors, n_kept, rows.source)
+
+
+def _none_usable(source: str, errors: list[RowError]) -> GraphInputError:
+    remedy = "; name another column of targets" if errors[0].kind == "target" else ""
+    return GraphInputError(
+        f"{source}: none of its {len(errors):,} rows can be used; {_first(errors)}{remedy}"
+    )
 
 
 def _dataset(block: _Block, rows: Rows, name: str, y: Values | None) -> Dataset:
@@ -252,7 +259,8 @@ def as_targets(values: list[object], target: str, source: str, rows: Sequence[Ro
     if infinite is not None:
         where = _place(rows[infinite]) if rows else ""
         raise GraphInputError(
-            f"{source}{where}: target {target!r}: got an infinite number, expected finite ones"
+            f"{source}{where}: target {target!r}: got an infinite number, expected finite ones; correct it, "
+            "or leave the cell empty"
         )
     if all(number.is_integer() and abs(number) <= _EXACT for number in found):
         return np.array(found).astype(np.int64)
@@ -302,7 +310,7 @@ def task_table(values: list[Any], tasks: tuple[str, ...], source: str, rows: Seq
             if math.isinf(table[place, task]):
                 raise GraphInputError(
                     f"{source}{_place(rows[place])}: target {tasks[task]!r}: got an infinite number, "
-                    "expected finite ones"
+                    "expected finite ones; correct it, or leave the cell empty"
                 )
     empty = np.flatnonzero(np.isnan(table).all(axis=0))
     if len(empty):

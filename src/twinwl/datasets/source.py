@@ -27,7 +27,7 @@ from twinwl.datasets.opening import (
     rows_of,
 )
 from twinwl.datasets.reading import Reading
-from twinwl.datasets.rows import BLOCK, as_targets, is_missing, read_rows, stream_rows, warn_left_out
+from twinwl.datasets.rows import BLOCK, Row, as_targets, is_missing, read_rows, stream_rows, warn_left_out
 from twinwl.errors import GraphInputError, TwinWLError, nearest, shown
 
 if TYPE_CHECKING:
@@ -264,8 +264,9 @@ def read_with_targets(source: object, reading: Reading) -> tuple[Dataset, list[A
 def targets_in(columns: Mapping[str, Sequence[object]], target: str, found: Dataset) -> list[Any]:
     """Return the target of each graph, from the columns of its source; None where it is missing."""
     cells = [columns[target][row] for row in found.rows]
-    known = [cell for cell in cells if not is_missing(cell)]
-    values = iter(as_targets(known, target, found.name).tolist())
+    rows = [Row(int(row), None, "", "", cell) for row, cell in zip(found.rows, cells, strict=True)]
+    known = [row for row in rows if not is_missing(row.target)]
+    values = iter(as_targets([row.target for row in known], target, found.name, known).tolist())
     return [None if is_missing(cell) else next(values) for cell in cells]
 
 

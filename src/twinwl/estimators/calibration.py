@@ -63,6 +63,10 @@ class Calibration:
         rows = np.repeat(decisions.reshape(len(codes), -1), n_classes, axis=0)
         doubt = _doubt(codes, n_classes) * (1.0 if weights is None else weights[:, None])
         regression.fit(rows, every_class, doubt.ravel())
+        if decisions.ndim == 1 and regression.coef_[0, 0] < 0:
+            # Worse than chance: a probability that falls as the decision rises would contradict it.
+            total = doubt.sum(axis=0)
+            return cls(np.zeros((1, 1)), np.log(total[1:] / total[:1]))
         return cls(regression.coef_, regression.intercept_)
 
     def probabilities(self, decisions: Float64) -> Float64:

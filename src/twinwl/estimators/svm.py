@@ -215,7 +215,10 @@ def inner_folds(targets: Targets | Measurements, n_folds: int, seed: int) -> lis
     if members[rarest] < 2:  # noqa: PLR2004
         what = "graph" if groups is None else "group"
         name = shown(classes.tolist()[rarest])
-        raise TwinWLError(f"class {name} has only 1 {what}; the inner choice needs 2 of each class")
+        raise TwinWLError(
+            f"class {name} has only 1 {what}; the inner choice needs 2 of each class: leave that "
+            "class out, or add to it"
+        )
     n_folds = min(n_folds, int(members[rarest]))
     splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
     split = splitter(n_folds, shuffle=True, random_state=seed).split(codes, codes, groups)

@@ -78,7 +78,7 @@ def audit(
     """
     near = float(checked("near", near, number(0, 1, above=True)))
     reading = Reading(target=target, smiles_column=smiles_column)  # type: ignore[arg-type]
-    return audit_sets([read_audited(source, reading) for source in (train, *others)], near, level)
+    return audit_sets(read_audited((train, *others), reading), near, level)
 
 
 def audit_sets(given: Sequence[AuditedSet], near: float, level: str | None) -> Audit:
@@ -149,8 +149,31 @@ def _member(one: AuditedSet, graph: int) -> Member:
     return Member(one.data.name, int(one.data.rows[graph]), one.data.names[graph], target)
 
 
-def read_audited(source: object, reading: Reading) -> AuditedSet:
-    """Read a set, with its targets if it has the column."""
+def read_audited(sources: Sequence[object], reading: Reading) -> list[AuditedSet]:
+    """Read sets, with their targets if they have the column.
+
+    Raises
+    ------
+    TwinWLError
+        If no set has the column, or there is nothing to compare: one set, and no targets.
+    """
+    sets = [_read(source, reading) for source in sources]
+    asked = (reading.target,) if isinstance(reading.target, str) else reading.target or ()
+    if len(asked) == 1 and asked != (ALL,):
+        asked = tuple(name.strip() for name in asked[0].split(","))
+    found = {name for one in sets for name in (*one.tasks, *(asked if one.targets is not None else ()))}
+    for name in asked:
+        if name != ALL and name not in found:
+            raise TwinWLError(f"target: got {name!r}; no data set has a column of this name")
+    if len(sets) == 1 and sets[0].targets is None and not sets[0].tasks:
+        raise TwinWLError(
+            f"{sets[0].data.name}: there is nothing to compare it with; give a second data set or, to find "
+            'copies with different targets, name their column with target="…"'
+        )
+    return sets
+
+
+def _read(source: object, reading: Reading) -> AuditedSet:
     if isinstance(source, Dataset):
         if source.tasks:
             table = np.where(np.isnan(source.targets), None, source.targets)  # type: ignore[call-overload]

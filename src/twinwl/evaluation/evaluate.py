@@ -159,7 +159,7 @@ def evaluate(
         of_column = read_column(dataset, Reading(), groups, "groups") if is_a(groups, str) else groups
         data = replace(data, groups=groups_of(of_column, data))
     found = _task(method, data, task)
-    chosen = method.for_task(found)
+    chosen = method.for_task(found, data.tasks)
     usual = names_for(found.name)
     measured = usual if metrics is None else check_metrics(metrics, found.name)
     scored = usual[0] if scoring is None else check_metrics([scoring], found.name, "scoring")[0]

@@ -71,20 +71,42 @@ class Method:
         kinds = zip(TASKS, (is_classifier, is_regressor), strict=True)
         return tuple(task for task, is_kind in kinds if _is(is_kind, self.estimator)) or TASKS
 
-    def for_task(self, task: Task) -> Method:
+    def for_task(self, task: Task, targets: Sequence[str] = ()) -> Method:
         """Return the method with the estimator for a task; the error message lists methods that support it.
+
+        Parameters
+        ----------
+        task
+        targets
+            Names of the targets, if there are several.
 
         >>> METHODS["stwin-svc"].for_task(Task("classification", "")).home
         'twinwl.stwin.svc:STwinSVC'
         """
         if task.name in self.tasks:
             served = self.estimator is not None or task.name == TASKS[0]
-            return self if served else replace(self, home=self.regressor)
+            found = self if served else replace(self, home=self.regressor)
+            return found._learning(targets) if targets else found  # noqa: SLF001  (of the same class)
         others = [other.name for other in METHODS.values() if task.name in other.tasks]
         known = f"use {', '.join(others)}" if others else "give an estimator for that"
         raise TwinWLError(
             f"{self.name} is for {self.tasks[0]}, and this is {task.name} ({task.reason}); {known}"
         )
+
+    def _learning(self, targets: Sequence[str]) -> Method:
+        """Refuse several targets if the estimator learns one; estimators of other packages are not asked."""
+        from sklearn.utils import get_tags  # noqa: PLC0415  (slow; not needed for the names)
+
+        from twinwl.estimators.base import GraphEstimator  # noqa: PLC0415
+
+        estimator = self.build({}, 0)
+        if isinstance(estimator, GraphEstimator) and not get_tags(estimator).target_tags.multi_output:
+            others = [other.name for other in METHODS.values() if other.regressor]  # these learn several
+            raise TwinWLError(
+                f"{self.name} learns one target, and there are {len(targets)}: {shown(list(targets))}; name "
+                f"one, or use {', '.join(others)}"
+            )
+        return self
 
     def configs(self, grid: str | Grid | None = None) -> list[Config]:
         """Return the configurations of a grid, in order; without a grid there is a single empty one."""

@@ -40,8 +40,8 @@ def task_of(  # noqa: PLR0911  (one per reason)
         The targets.
     asked
         ``"classification"`` or ``"regression"``; ``"auto"`` decides by the targets. Strings, booleans and two
-        different numbers are classes; numbers that are not all integers are measurements, and so are integers
-        with many different values and few graphs per value.
+        different integers are classes; numbers that are not all integers are measurements, even if there are
+        only two (0.5 and 1.5), and so are integers with many different values and few graphs per value.
     target
         Name of the targets, for messages.
     tasks

@@ -6,6 +6,7 @@ charge, ``13C`` a carbon of mass 13, ``CH3•`` a radical, ``CH(R)`` a stereocen
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from twinwl.arguments import one_of
@@ -29,46 +30,54 @@ AtomKey = tuple[Any, ...]
 """Atomic number, hydrogens and charge; then radicals, isotope, mark of stereo, or mass, degree, in a ring."""
 
 _NOTHING = (0, 0, 0, 0, 0, "")
-_CARBON = (6,)
+_ATOM = re.compile(r"\[[^\]]*\]|Br|Cl|[BCNOPSFIbcnops*]")  # an atom in SMILES; what stands in brackets, whole
 
 
-def atom_reader(chem: ModuleType, atoms: AtomLevel) -> Callable[[Chem.Mol], list[AtomKey]]:
+def atom_reader(chem: ModuleType, atoms: AtomLevel) -> Callable[[Chem.Mol, str], list[AtomKey]]:
     """Return a function that reads the atoms of a molecule, as one tuple each, for `atom_label`.
 
-    RDKit has no array of atoms, and each property of all atoms costs a thirtieth of the time of parsing the
-    molecule: so only those that the level needs are read.
+    The function takes the molecule and the SMILES that it was read from, or an empty string. RDKit has no
+    array of atoms, and each property of all atoms costs a thirtieth of the time of parsing the molecule: so
+    only those that the level needs are read. Elements alone are faster taken from the SMILES.
     """
     atom = chem.Atom
     number, hydrogens, charge = atom.GetAtomicNum, atom.GetTotalNumHs, atom.GetFormalCharge
     radicals, isotope = atom.GetNumRadicalElectrons, atom.GetIsotope
 
-    not_carbon = chem.MolFromSmarts("[!#6]")
+    key_of_text: dict[str, AtomKey] = {}
 
-    def skeleton(molecule: Chem.Mol) -> list[AtomKey]:
-        # Most atoms are carbon; one call finds the others.
-        keys: list[AtomKey] = [_CARBON] * molecule.GetNumAtoms()
-        for (place,) in molecule.GetSubstructMatches(not_carbon, maxMatches=len(keys) + 1):
-            keys[place] = (number(molecule.GetAtomWithIdx(place)),)
-        return keys
+    def skeleton(molecule: Chem.Mol, smiles: str) -> list[AtomKey]:
+        # RDKit's atoms have the order of the SMILES. Where it merged hydrogens, or text follows, their number
+        # is another one.
+        texts = [] if "|" in smiles else _ATOM.findall(smiles)
+        if len(texts) != molecule.GetNumAtoms():
+            return [(number(one),) for one in _each_atom(molecule)]
+        try:
+            return [key_of_text[text] for text in texts]
+        except KeyError:
+            for text, one in zip(texts, _each_atom(molecule), strict=True):
+                key_of_text.setdefault(text, (number(one),))
+        return [key_of_text[text] for text in texts]
 
-    def constitution(molecule: Chem.Mol) -> list[AtomKey]:
+    def constitution(molecule: Chem.Mol, _: str) -> list[AtomKey]:
         return [(number(one), hydrogens(one), charge(one), radicals(one)) for one in _each_atom(molecule)]
 
-    def with_isotopes(molecule: Chem.Mol) -> list[AtomKey]:
+    def with_isotopes(molecule: Chem.Mol, _: str) -> list[AtomKey]:
         return [
             (number(one), hydrogens(one), charge(one), radicals(one), isotope(one))
             for one in _each_atom(molecule)
         ]
 
-    def ecfp(molecule: Chem.Mol) -> list[AtomKey]:
+    def ecfp(molecule: Chem.Mol, smiles: str) -> list[AtomKey]:
         weight = chem.GetPeriodicTable().GetAtomicWeight
+        plain = bool(smiles) and "[" not in smiles  # isotopes are in brackets
         return [
             (
                 number(one),
                 hydrogens(one, True),  # noqa: FBT003  (those that are nodes as well)
                 charge(one),
                 # Whole units of mass beside the mean of the element, as RDKit has it: 12C counts as C.
-                int(one.GetMass() - weight(number(one))) if isotope(one) else 0,
+                int(one.GetMass() - weight(number(one))) if not plain and isotope(one) else 0,
                 one.GetTotalDegree(),
                 one.IsInRing(),
             )

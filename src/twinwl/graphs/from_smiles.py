@@ -13,7 +13,6 @@ from twinwl.graphs.atom_labels import ATOMS
 from twinwl.graphs.batch import concatenate
 from twinwl.graphs.building import listed
 from twinwl.graphs.molecules import batch_from_molecules
-from twinwl.graphs.stereo_marks import may_have_stereo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -151,9 +150,9 @@ def _read_chunk(strings: list[object], atoms: AtomLevel) -> ReadSmiles:
                 kept.append(index)
                 yield molecule
 
-    flat = (not may_have_stereo(cast("str", strings[kept[-1]])) for _ in itertools.count())
+    texts = (cast("str", strings[kept[-1]]) for _ in itertools.count())
     with import_extra("rdkit.rdBase", "chem").BlockLogs():  # the reasons say all that RDKit would have logged
-        graphs = batch_from_molecules(molecules(), atoms, flat if atoms == "stereo" else None)
+        graphs = batch_from_molecules(molecules(), atoms, texts)
     return ReadSmiles(graphs, kept, failures)
 
 

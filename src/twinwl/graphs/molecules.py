@@ -18,7 +18,7 @@ from twinwl.graphs.atom_labels import atom_label, atom_reader
 from twinwl.graphs.building import build
 from twinwl.graphs.labels import Coded, encode_labels
 from twinwl.graphs.selection import pointer
-from twinwl.graphs.stereo_marks import stereo_marks
+from twinwl.graphs.stereo_marks import may_have_stereo, stereo_marks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -49,7 +49,7 @@ class _Bonds(NamedTuple):
 def batch_from_molecules(
     molecules: Iterable[Chem.Mol],
     atoms: AtomLevel = "skeleton",
-    flat: Iterable[bool] | None = None,
+    smiles: Iterable[str] | None = None,
 ) -> GraphBatch:
     """Build a batch from molecules, of which a few at a time are held.
 
@@ -59,9 +59,8 @@ def batch_from_molecules(
         One graph each.
     atoms
         What labels say; see `twinwl.graphs.atom_labels`.
-    flat
-        Whether a molecule is known to hold no stereo, asked for after the molecule; None where that is not
-        known.
+    smiles
+        What each molecule was read from, asked for after the molecule; None where that is not known.
     """
     chem = import_extra("rdkit.Chem", "chem")
     base = import_extra("rdkit.rdBase", "chem")
@@ -79,8 +78,8 @@ def batch_from_molecules(
         block.clear()
 
     with base.BlockLogs():  # asking for the order of an exotic bond prints a stack trace
-        for molecule, is_flat in zip(molecules, flat or itertools.repeat(object=False), strict=False):
-            own, marks = _atoms(chem, molecule, atoms, read, len(atom_counts), is_flat=is_flat)
+        for molecule, text in zip(molecules, smiles or itertools.repeat(""), strict=False):
+            own, marks = _atoms(chem, molecule, text, atoms, read, len(atom_counts))
             numbers += [number_of_key.setdefault(key, len(number_of_key)) for key in own]
             atom_counts.append(len(own))
             block.append((molecule, None if marks else _bond_orders(chem, molecule), marks))
@@ -108,16 +107,15 @@ def batch_from_molecules(
 def _atoms(
     chem: ModuleType,
     molecule: Chem.Mol,
+    smiles: str,
     atoms: AtomLevel,
-    read: Callable[[Chem.Mol], list[AtomKey]],
+    read: Callable[[Chem.Mol, str], list[AtomKey]],
     graph: int,
-    *,
-    is_flat: bool,
 ) -> tuple[list[AtomKey], dict[int, str]]:
     """Read the atoms of a molecule, and which of its bonds are marked."""
     try:
-        keys = read(molecule)
-        if atoms != "stereo" or is_flat:
+        keys = read(molecule, smiles)
+        if atoms != "stereo" or (smiles and not may_have_stereo(smiles)):
             return keys, {}
         marks = stereo_marks(chem, molecule)
     except (RuntimeError, ValueError) as error:  # hydrogens or rings were never worked out

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from twinwl.arguments import FLAG, checked
-from twinwl.errors import GraphInputError
+from twinwl.errors import GraphInputError, TwinWLError
 from twinwl.graphs.atom_labels import LADDER, AtomLevel
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike, as_batch
@@ -168,6 +168,8 @@ def _drawn(stream: Iterator[object]) -> Iterator[object]:
             item = next(stream)
         except StopIteration:
             return
+        except TwinWLError:  # about a file, say, which it names
+            raise
         except Exception as error:
             message = f"the iterator failed before this graph ({type(error).__name__}: {error})"
             raise GraphInputError(message, place) from error

@@ -66,28 +66,56 @@ def csv_table(name: str, lines: Iterable[str] | None = None) -> Table:
     stream = iter((text for _, text in text_lines(Path(name))) if lines is None else lines)
     first = next(stream, "")
     delimiter = max(_SEPARATORS, key=first.count)
-    reader = csv.reader(itertools.chain([first.removeprefix("\ufeff")], stream), delimiter=delimiter)
-
-    def rows() -> Iterator[list[str]]:
-        try:
-            yield from reader
-        except csv.Error as error:
-            raise GraphInputError(f"{name}, line {reader.line_num}: {error}; correct that line") from error
-
-    records = rows()
-    header = [plain_cell(column.strip()) for column in next(records, [])]
+    records = _records(name, itertools.chain([first.removeprefix("\ufeff")], stream), delimiter)
+    header = [plain_cell(column.strip()) for column in next(records, (1, []))[1]]
 
     def read(columns: list[int]) -> Iterator[tuple[int | None, list[object] | str]]:
-        for cells in records:
+        for line, cells in records:
             if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) != len(header):
-                problem = f"got {len(cells)} cells, expected {len(header)} as in the header"
-                yield reader.line_num, f"{problem}; quote cells that contain separators"
+                count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+                remedy = "; quote cells that contain separators" if len(cells) > len(header) else ""
+                yield line, f"got {count}, expected {len(header)} as in the header{remedy}"
             else:
-                yield reader.line_num, [plain_cell(cells[column].strip()) for column in columns]
+                yield line, [plain_cell(cells[column].strip()) for column in columns]
 
     return Table(name, header, read)
+
+
+def _records(name: str, lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table of text, each with the line on which it starts."""
+    ended = False
+
+    def until_the_end() -> Iterator[str]:
+        nonlocal ended
+        yield from lines
+        ended = True
+
+    reader = csv.reader(until_the_end(), delimiter=delimiter)
+    line = 1
+    try:
+        for cells in reader:
+            if ended:  # it was asked for more lines within a row, so a quote is open
+                raise GraphInputError(
+                    f"{name}, line {line}: a quote is opened and never closed, so the rest of the file is "
+                    "one cell; close it, or remove it"
+                )
+            yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise GraphInputError(f"{name}, line {line}: {_explained(error)}") from error
+
+
+def _explained(error: csv.Error) -> str:
+    """Return what is wrong with a line, and what to do about it."""
+    if "new-line" in str(error):
+        return "lines end in CR alone; save the file with the line ends LF or CRLF"
+    if "field limit" in str(error):
+        return (
+            f"a cell of more than {csv.field_size_limit():,} characters; close its quote, or shorten the cell"
+        )
+    return f"{error}; correct that line"
 
 
 def parquet_table(path: Path) -> Table:
@@ -172,7 +200,11 @@ def choose_columns(
     >>> choose_columns(["BBBP", "smiles"], "BBBP.csv", None, None, "needed")
     Columns(smiles='smiles', target='BBBP')
     """
-    listing = ", ".join(map(repr, header)) or "nothing"
+    if not any(header):
+        raise GraphInputError(
+            f"{name}: its first line is empty; name the columns there, one of them 'smiles'"
+        )
+    listing = ", ".join(map(repr, header))
     if smiles_column is None:
         smiles = smiles_column_of(header)
         if smiles is None:

@@ -143,6 +143,10 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
                     yield unpacked  # type: ignore[misc]  # (it reads bytes, whatever the stub says)
             else:
                 yield stream
+    except gzip.BadGzipFile as error:
+        raise GraphInputError(
+            f"{path}: not a gzip file ({error}); get it again or, if it is not packed, rename it without .gz"
+        ) from error
     except (EOFError, zlib.error) as error:
         raise GraphInputError(f"{path}: not a readable gzip file ({error}); get it again") from error
     except OSError as error:
@@ -166,5 +170,6 @@ def _not_text(name: str, line: int) -> GraphInputError:
 def _refuse_binary(content: bytes, name: str) -> None:
     if b"\0" in content:
         raise GraphInputError(
-            f"{name}: contains zero bytes, so it is a binary file (or UTF-16), not UTF-8 text"
+            f"{name}: contains zero bytes, so it is a binary file (or UTF-16), not UTF-8 text; save it as "
+            "UTF-8 text"
         )
