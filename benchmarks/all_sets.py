@@ -13,6 +13,7 @@ import argparse
 import json
 import time
 import warnings
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ import twinwl as tw
 from twinwl.evaluation.folds import folds_of
 from twinwl.paper.reproduction import stored_rows
 from twinwl.paper.tables import TITLES
-from twinwl.report.results.cells import Results
+from twinwl.report.results.cells import ResultCell, Results
 
 ROOT = Path(__file__).parents[1]
 STORE = Path(__file__).parent / "results" / "all_sets.jsonl"
@@ -36,6 +37,7 @@ SETS = [
     *("EXP", "TWINS", "BACE", "BBBP", "ClinTox"),
 ]
 TARGETS = {"ClinTox": "CT_TOX"}
+N_FOLDS = 10
 METHODS = ["wl-svc", "stwin-svc", "wl", "stwin", "ntwin", "wl-oa", "gin", "nested-gin"]
 NAMES = {**TITLES, "wl-oa": "WL-OA, SVM"}
 
@@ -69,35 +71,32 @@ def main() -> None:
 
 
 def table() -> str:
-    """Return the table in Markdown: mean and deviation over the folds in per cent, and their number."""
+    """Return the table in Markdown: mean and deviation over the folds in per cent; their number if not ten."""
     results = _results()
-    forests = {}
+    forests = defaultdict(list)
     for line in FINGERPRINTS.read_text().splitlines() if FINGERPRINTS.exists() else []:
         row = json.loads(line)
-        forests.setdefault(row["dataset"], []).append(row["accuracy"])
-    lines = [["", *SETS], ["---", *["---:"] * len(SETS)]]
-    for method in METHODS:
-        cells = [results.cell(name, method) for name in SETS]
-        scores = [None if cell is None or cell.partial else cell.readings["fair"] for cell in cells]
+        forests[row["dataset"]].append(100 * row["accuracy"])
+    lines = [
+        ["", *(NAMES[method] for method in METHODS), "ECFP4, forest"],
+        ["---", *["---:"] * (len(METHODS) + 1)],
+    ]
+    for name in SETS:
+        cells = [results.cell(name, method) for method in METHODS]
+        forest = forests[name]
         lines.append(
-            [
-                NAMES[method],
-                *(
-                    "" if score is None else f"{100 * score.mean:.1f} ± {100 * score.std:.1f} ({cell.n_runs})"
-                    for cell, score in zip(cells, scores, strict=True)
-                ),
-            ]
+            [name, *map(_text, cells), f"{np.mean(forest):.1f} ± {np.std(forest):.1f}" if forest else ""]
         )
-    lines.append(
-        [
-            "ECFP4, forest",
-            *(
-                f"{100 * np.mean(found):.1f} ± {100 * np.std(found):.1f} ({len(found)})" if found else ""
-                for found in (forests.get(name) for name in SETS)
-            ),
-        ]
-    )
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _text(cell: ResultCell | None) -> str:
+    if cell is None or cell.partial:
+        return ""
+    fair = cell.readings["fair"]
+    return f"{100 * fair.mean:.1f} ± {100 * fair.std:.1f}" + (
+        f" ({cell.n_runs})" if cell.n_runs != N_FOLDS else ""
+    )
 
 
 def _results() -> Results:
