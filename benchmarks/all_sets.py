@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def table() -> str:
-    """Return the table in Markdown: mean and deviation over the folds in per cent; their number if not ten."""
+    """Return the table in Markdown: mean and deviation over folds in per cent; their number if not ten."""
     results = _results()
     forests = defaultdict(list)
     for line in FINGERPRINTS.read_text().splitlines() if FINGERPRINTS.exists() else []:
