@@ -28,7 +28,7 @@ engine = "ray" if importlib.util.find_spec("ray") else "local"
 if engine == "ray":
     import ray
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
 
 # %%
 # ``build`` parses once and gives each graph a key of 128 bits; ``dedup`` keeps one of each, exactly.
