@@ -87,7 +87,8 @@ def table() -> str:
         lines.append(
             [name, *map(_text, cells), f"{np.mean(forest):.1f} ± {np.std(forest):.1f}" if forest else ""]
         )
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    # Non-breaking spaces, so that a figure and its deviation stay on one line.
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines).replace(" ± ", "\u00a0±\u00a0")
 
 
 def _text(cell: ResultCell | None) -> str:
