@@ -24,9 +24,9 @@ def model():
     return STwinSVC(n_iter=2, C=1.0).fit(graphs, (["alcohol"] * 4 + ["alkane"] * 4) * 2)
 
 
-def page_of(model, data, **more):
+def page_of(model, data, truth=None, nearest=None, **more):
     found = explain_all(model.explain, data.graphs, 4)
-    answers = Answers(model.classes_.tolist(), [0.9] * len(data), np.full(len(data), 0.25))
+    answers = Answers(model.classes_.tolist(), [0.9] * len(data), np.full(len(data), 0.25), truth, nearest)
     return gallery_page(data, found, answers, **more)
 
 
@@ -34,9 +34,18 @@ def test_every_molecule_has_a_tile_with_its_answer(model):
     page = page_of(model, load_dataset(NEW, kind="smiles"), alphabet=model.space_.alphabet)
     assert page.count('class="tile"') == 3
     assert "Predicted <strong>alcohol</strong>" in page
-    assert page.count("probability 90 % · unseen 25 %") == 3
+    for row in range(3):
+        assert f"row {row} · probability 90 % · unseen 25 %" in page
     assert page.count('class="mini"') == 4
     assert " node" not in page.partition("</style>")[2]
+
+
+def test_it_says_how_many_predictions_are_right_and_which_are_not(model):
+    data = load_dataset(NEW, kind="smiles")
+    page = page_of(model, data, truth=["alcohol", "alcohol", None])  # the second is predicted an alkane
+    assert "1 of 2 as in the data." in page
+    assert page.count("<em>(wrong)</em>") == 1
+    assert "as in the data" not in page_of(model, data)
 
 
 def test_red_is_the_same_class_in_all_drawings(model):

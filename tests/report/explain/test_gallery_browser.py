@@ -14,7 +14,8 @@ from twinwl.report.html import write_page
 def path(model, tmp_path_factory):  # noqa: F811
     data = load_dataset(["CCCO", "CCCCCCCCCCCC", "CC(C)(C)CN"], kind="smiles")
     path = tmp_path_factory.mktemp("pages") / "gallery.html"
-    write_page(path, page_of(model, data, alphabet=model.space_.alphabet))
+    near = [f"nearest training graph: {'C' * 150} (similarity 0.50)"] * 3
+    write_page(path, page_of(model, data, nearest=near, alphabet=model.space_.alphabet))
     return path
 
 
@@ -24,6 +25,12 @@ def test_every_molecule_is_visible_and_nothing_covers_anything(open_page, path):
     assert len(boxes) == 3
     assert all(box["width"] > 100 and box["height"] > 50 for box in boxes)
     assert page.eval_on_selector_all(".tile svg", OUT_OF_PLACE) == []
+
+
+def test_long_names_stay_in_their_tile(open_page, path):
+    page = open_page(path)
+    beyond = "tiles => tiles.filter(tile => tile.scrollWidth > tile.clientWidth).length"
+    assert page.eval_on_selector_all(".tile", beyond) == 0
 
 
 def test_unseen_atoms_are_outlined_and_say_since_when(open_page, path):

@@ -122,6 +122,7 @@ def gallery_page(
         is_molecule=data.smiles is not None,
         numbers=not answers.classes,
         predictions=predictions.most_common(),
+        right=_right(found.explanations, answers),
         left_out=counted(len(data.errors), "row") if data.errors else "",
         sides=sides or ("the class that is predicted", "another class"),
         tiles=tiles,
@@ -144,6 +145,15 @@ def _sides(explanations: Sequence[Explanation], classes: Sequence[object]) -> tu
     return explanations[0].sides if explanations and not classes else None
 
 
+def _right(explanations: Sequence[Explanation], answers: Answers) -> str:
+    """Say how many predictions of classes are those in the data; empty where the data have none."""
+    if answers.truth is None or not answers.classes:
+        return ""
+    pairs = zip(answers.truth, explanations, strict=True)
+    known = [str(truth) == explanation.predicted for truth, explanation in pairs if truth is not None]
+    return f"{sum(known):,} of {len(known):,} as in the data" if known else ""
+
+
 def _turned(explanation: Explanation, sides: tuple[str, str] | None) -> Explanation:
     """Turn shares so that positive ones speak for the first side."""
     if sides is None or explanation.sides == sides:
@@ -157,7 +167,7 @@ def _tile(
     molecule = data.smiles[number] if data.smiles else None
     drawing = drawing_of(explanation.graph, molecule)
     truth = None if answers.truth is None else answers.truth[number]
-    notes = []
+    notes = [] if molecule is None else [f"row {data.rows[number]}"]
     if answers.probabilities is not None:
         notes.append(f"probability {percent(answers.probabilities[number])}")
     if truth is not None:
@@ -197,7 +207,7 @@ def _cards(
                 sides is None or pattern.side == sides[0],
                 pattern.total / largest,
                 f"In {len(pattern.occurrences):,} of {counted(len(data), noun)}, "
-                f"{pattern.total:.3g} in total",
+                f"{pattern.total:#.3g} in total",
                 data.names[pattern.example],
                 columns_shown(example.graph, example, alphabet, drawing, molecule, atoms)[0],
                 drawing,
