@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.evaluation.metrics import METRICS
-from twinwl.report.drawing.graph_drawing import RADIUS, draw
+from twinwl.report.drawing.graph_drawing import draw
 from twinwl.report.drawing.palette import paint
 from twinwl.report.drawing.svg import Canvas
 from twinwl.report.results.blocks import Block, Drawings, Page, Paragraph, PlainTable, Section
@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from twinwl.evaluation.audit_scores import PartScores
 
 _ROWS_SHOWN = 40
+_A_PAIR = 2
 _PAIRS_DRAWN = 12
 _LARGEST_DRAWN = 80  # nodes
 _LONGEST_NAME = 34
-_HEADING = 30
+_WIDTH, _HEIGHT, _HEADING = 480.0, 250.0, 30.0
+_DISC = 9.0
 
 
 def audit_page(audit: Audit, sets: Sequence[Dataset], scores: Sequence[PartScores]) -> Page:
@@ -39,56 +41,85 @@ def audit_page(audit: Audit, sets: Sequence[Dataset], scores: Sequence[PartScore
     scores
         On parts of the last set; empty where there are no predictions.
     """
-    n_near = sum(match.same is None for match in audit.matches)
-    n_same = len(audit.matches) - n_near
-    later = sum(list(audit.sizes.values())[1:])
-    sections = [Section("overlap", "Graphs in common", [_explained(audit), _overlap_table(audit)])]
+    noun = _noun(audit)
+    sections = []
+    if audit.overlaps:
+        sections.append(Section("overlap", f"{noun}s in common".capitalize(), _overlap(audit)))
     if scores:
-        sections.append(Section("scores", "Scores with and without them", [_score_table(scores)]))
-    pictures = _pictures(audit, sets)
-    if pictures.canvases:
-        sections.append(Section("pairs", "Nearly the same", [pictures]))
+        sections.append(Section("scores", "Scores with and without them", [_score_table(scores, noun)]))
+    canvases = _pictures(audit, sets)
+    if canvases:
+        sections.append(Section("pairs", "Nearly the same", _near(audit, canvases)))
     if audit.contradictions:
         sections.append(Section("contradictions", "Copies with different targets", _contradictions(audit)))
     if audit.matches:
-        sections.append(Section("matches", "Which graphs", _matches(audit.matches)))
+        sections.append(Section("matches", f"Which {noun}s", _matches(audit.matches, noun)))
     return Page(
         title=f"Audit of {' and '.join(audit.sizes)}",
-        lede=[", ".join(f"{name}: {counted(size, 'graph')}" for name, size in audit.sizes.items()) + "."],
-        highlights=[
-            (f"{n_same:,} of {later:,}", "later graphs occur in an earlier set too"),
-            (f"{n_near:,}", f"more are nearly the same as one there (similarity from {audit.near:g} on)"),
-            (f"{len(audit.contradictions):,}", f"groups of copies ({audit.level}) have different targets"),
-        ][: 3 if audit.targets_compared else 2],
+        lede=[", ".join(f"{name}: {counted(size, noun)}" for name, size in audit.sizes.items()) + "."],
+        highlights=_highlights(audit),
         sections=sections,
         made_by=["twinwl audit"],
+        kind="audit",
     )
 
 
-def _explained(audit: Audit) -> Paragraph:
-    levels = f"Levels, from coarse to fine: {', '.join(audit.levels)}. " if len(audit.levels) > 1 else ""
-    return Paragraph(
-        f"{levels}Graphs are the same if they are isomorphic, labels included. The "
-        "similarity of two graphs is the share of node environments that they have in common, within two "
-        "steps (twin kernel, minmax)."
-    )
+def _noun(audit: Audit) -> str:
+    return "molecule" if len(audit.levels) > 1 else "graph"
 
 
-def _overlap_table(audit: Audit) -> PlainTable:
-    return PlainTable(
-        ["Graphs of", "also in", *audit.levels, "only nearly"],
-        [
-            [each.set, each.earlier, *(f"{each.same[level]:,}" for level in audit.levels), f"{each.near:,}"]
-            for each in audit.overlaps
-        ],
-        frozenset([1]),
-    )
+def _highlights(audit: Audit) -> list[tuple[str, str]]:
+    """Count copies at the chosen level first; what only a coarser level, or nothing, calls the same after."""
+    finer = set(audit.levels[audit.levels.index(audit.level) :])
+    n_same = sum(match.same in finer for match in audit.matches)
+    n_near = sum(match.same is None for match in audit.matches)
+    n_coarser = len(audit.matches) - n_same - n_near
+    names, sizes = list(audit.sizes), list(audit.sizes.values())
+    later, earlier = (names[1], names[0]) if len(names) == _A_PAIR else ("later sets", "an earlier one")
+    at = f" (same {audit.level})" if len(audit.levels) > 1 else ""
+    about = f"{_noun(audit)}s of {later} are also in {earlier}{at}"
+    coarser = " or ".join(audit.levels[: audit.levels.index(audit.level)])
+    found = []
+    if audit.overlaps:
+        found.append((f"{n_same:,} of {sum(sizes[1:]):,}", about))
+        found += [(f"{n_coarser:,}", f"more have only the same {coarser}")] * bool(n_coarser)
+        found.append((f"{n_near:,}", f"more are nearly the same (similarity {audit.near:g} or more)"))
+    if audit.targets_compared:
+        at = f" ({audit.level})" if len(audit.levels) > 1 else ""
+        found.append((f"{len(audit.contradictions):,}", f"groups of copies{at} have different targets"))
+    return found
 
 
-def _score_table(scores: Sequence[PartScores]) -> PlainTable:
+def _overlap(audit: Audit) -> list[Block]:
+    noun = _noun(audit)
+    levels = f" Levels, from coarse to fine: {', '.join(audit.levels)}." if len(audit.levels) > 1 else ""
+    return [
+        Paragraph(
+            f"{noun.capitalize()}s are the same if their graphs are isomorphic, labels included.{levels} "
+            "“Only nearly” counts those without a copy at any level, but with a similarity of "
+            f"{audit.near:g} or more: the share of {'atom' if noun == 'molecule' else 'node'} environments, "
+            f"within two steps, that two {noun}s have in common (twin kernel, minmax)."
+        ),
+        PlainTable(
+            [f"{noun.capitalize()}s of", "also in", *audit.levels, "only nearly"],
+            [
+                [
+                    each.set,
+                    each.earlier,
+                    *(f"{each.same[level]:,}" for level in audit.levels),
+                    f"{each.near:,}",
+                ]
+                for each in audit.overlaps
+            ],
+            frozenset([1]),
+        ),
+    ]
+
+
+def _score_table(scores: Sequence[PartScores], noun: str) -> PlainTable:
     names = list(dict.fromkeys(name for part in scores for name in part.scores))
     return PlainTable(
-        ["Test graphs", "number", *(METRICS[name].title for name in names)],
+        [f"Test {noun}s", "number", *(METRICS[name].title for name in names)],
         [
             [
                 part.part,
@@ -100,9 +131,9 @@ def _score_table(scores: Sequence[PartScores]) -> PlainTable:
     )
 
 
-def _matches(matches: Sequence[Match]) -> list[Block]:
+def _matches(matches: Sequence[Match], noun: str) -> list[Block]:
     listed = PlainTable(
-        ["Graph", "target", "same", "similarity", "earlier graph", "its target"],
+        [noun.capitalize(), "target", "same", "similarity", f"earlier {noun}", "its target"],
         [
             [
                 _named(match.set, match.row, match.name),
@@ -135,11 +166,24 @@ def _contradictions(audit: Audit) -> list[Block]:
     more = f" The first {len(shown)} of {len(audit.contradictions):,} groups are listed." if left else ""
     return [
         Paragraph(f"A model cannot be right about all of them, and no split should part them.{more}"),
-        PlainTable(["Group", "graph", "target"], rows, frozenset([1])),
+        PlainTable(["Group", _noun(audit), "target"], rows, frozenset([1])),
     ]
 
 
-def _pictures(audit: Audit, sets: Sequence[Dataset]) -> Drawings:
+def _near(audit: Audit, canvases: list[Canvas]) -> list[Block]:
+    noun, n_near = _noun(audit), sum(match.same is None for match in audit.matches)
+    n_drawn = len(canvases) // 2
+    which = f"The {n_drawn} most similar of {n_near:,} pairs" if n_drawn < n_near else "All pairs"
+    text = (
+        f"{which}: first a {noun} of a later set, then the {noun} of an earlier set that is most like "
+        "it, with their similarity."
+    )
+    if any(match.same is None and match.similarity == 1 for match in audit.matches):
+        text += f" If it is 1, the {noun}s have the same environments within two steps, and differ beyond."
+    return [Paragraph(text), Drawings(canvases, "", size="medium")]
+
+
+def _pictures(audit: Audit, sets: Sequence[Dataset]) -> list[Canvas]:
     by_name = dict(zip(audit.sizes, sets, strict=True))
     near = sorted((match for match in audit.matches if match.same is None), key=lambda one: -one.similarity)
     canvases: list[Canvas] = []
@@ -152,10 +196,11 @@ def _pictures(audit: Audit, sets: Sequence[Dataset]) -> Drawings:
             )
             for name, row, title in sides
         ]
-        if all(drawn) and len(canvases) < 2 * _PAIRS_DRAWN:
+        if all(drawn):
             canvases += [canvas for canvas in drawn if canvas is not None]
-    caption = "Pairs side by side: a graph of a later set, and the graph of an earlier set most like it."
-    return Drawings(canvases, caption, size="medium")
+        if len(canvases) == 2 * _PAIRS_DRAWN:
+            break
+    return canvases
 
 
 def _canvas(data: Dataset, row: int, title: str, slot_of_label: dict[object, int]) -> Canvas | None:
@@ -164,17 +209,27 @@ def _canvas(data: Dataset, row: int, title: str, slot_of_label: dict[object, int
     if not 0 < graph.n_nodes <= _LARGEST_DRAWN:
         return None
     drawing = draw(graph, None if data.smiles is None else data.smiles[place])
-    canvas = Canvas(max(drawing.width, 420), drawing.height + _HEADING, title)
+    # All pictures have one size, so that their captions have one as well.
+    scale = min(1.0, _WIDTH / drawing.width, _HEIGHT / drawing.height)
+    left, top = (_WIDTH - scale * drawing.width) / 2, (_HEIGHT - scale * drawing.height) / 2 + _HEADING
+    canvas = Canvas(_WIDTH, _HEIGHT + _HEADING, title)
     canvas.text(0, 16, title, "caption")
     for stroke in drawing.strokes:
-        canvas.line(stroke.x1, stroke.y1 + _HEADING, stroke.x2, stroke.y2 + _HEADING, "bond")
-    for (x, y), code in zip(drawing.points.tolist(), graph.node_labels.tolist(), strict=True):
+        canvas.line(
+            left + scale * stroke.x1,
+            top + scale * stroke.y1,
+            left + scale * stroke.x2,
+            top + scale * stroke.y2,
+            "bond dashed" if stroke.style == "dashed" else "bond",
+        )
+    for (x, y), code in zip((drawing.points * scale).tolist(), graph.node_labels.tolist(), strict=True):
         label = graph.node_vocabulary[code]
-        fill = paint(slot_of_label.setdefault(label, len(slot_of_label))).fill
         text = str(label) if graph.has_node_labels else ""
-        canvas.circle(x, y + _HEADING, RADIUS * 0.6, "disc", fill=fill, tip=text)
-        if text != "C":
-            canvas.text(x, y + _HEADING + 4, text[:3], "in-disc small")
+        if data.smiles is not None and text == "C":  # a corner, as in every structural formula
+            continue
+        fill = paint(slot_of_label.setdefault(label, len(slot_of_label))).fill
+        canvas.circle(left + x, top + y, _DISC, "disc", fill=fill, tip=text)
+        canvas.text(left + x, top + y + 4, text[:3], "in-disc small")
     return canvas
 
 

@@ -129,6 +129,8 @@ class Page:
         How it was made: commands, versions.
     findings : list of str
         Summary of the page in a few sentences.
+    kind : str
+        What the page is about, in small type above its title.
     """
 
     title: str
@@ -137,3 +139,4 @@ class Page:
     sections: list[Section]
     made_by: list[str]
     findings: list[str] = field(default_factory=list)
+    kind: str = "results"
