@@ -129,11 +129,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
     >>> nearest("sise", ["size", "edges"])
     "did you mean 'size'? Known: 'edges', 'size'"
+    >>> nearest("colour", ["size", "edges"])
+    "known: 'edges', 'size'"
     """
     names = sorted(known)
-    listing = "Known: " + ", ".join(repr(candidate) for candidate in names)
+    listing = ", ".join(repr(candidate) for candidate in names)
     close = get_close_matches(str(name)[:100], names, n=1)
-    return f"did you mean {close[0]!r}? {listing}" if close else listing
+    return f"did you mean {close[0]!r}? Known: {listing}" if close else f"known: {listing}"
 
 
 class _Shortener(reprlib.Repr):

@@ -99,7 +99,8 @@ def test_a_model_of_one_target_has_no_other(tmp_path):
     assert run("train", data, "-o", model, "--target", "alcohol", "--method", "stwin-svc").exit_code == 0
     assert run("explain", model, "smiles:CCO", "--for-task", "alcohol").exit_code == 0
     wrong = run("explain", model, "smiles:CCO", "--for-task", "large")
-    assert "trained on one target, 'alcohol'" in wrong.output
+    assert "--for-task: got 'large', but" in wrong.output
+    assert "trained on one target, 'alcohol'; leave it out" in wrong.output
 
 
 @pytest.mark.parametrize("method", ["stwin", "ntwin"])
@@ -137,6 +138,21 @@ def test_evaluate_gives_each_target_and_the_mean(tmp_path):
     assert run("evaluate", data, *options, "-o", table).exit_code == 0
     rows = list(csv.DictReader(table.open(encoding="utf-8")))
     assert {row["task"] for row in rows} == {"", "alcohol", "large"}
+
+
+@pytest.mark.parametrize(
+    "used", [["--split", "year"], ["--groups", "year", "--folds", 2]], ids=["split", "groups"]
+)
+def test_a_column_that_says_how_to_split_is_no_target(used, tmp_path):
+    years = [2000 + row // 2 for row in range(len(SMILES))]
+    data = write_tasks(tmp_path / "m.csv", [CLASSES, NUMBERS], ["alcohol", "year"])
+    lines = data.read_text().splitlines()
+    whole = [f"{line.rpartition(',')[0]},{year}" for line, year in zip(lines[1:], years, strict=True)]
+    data.write_text("\n".join([lines[0], *whole]) + "\n")
+    result = run("evaluate", data, "--target", "all", "--method", "stwin-svc", *used)
+    assert result.exit_code == 0, result.output
+    assert "target: all leaves out 'name' (text), 'year' (split or groups)" in result.output
+    assert "the target 'alcohol' has 2 values" in result.stdout
 
 
 def test_audit_compares_every_target(tmp_path):

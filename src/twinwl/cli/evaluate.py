@@ -51,7 +51,8 @@ folds.
 
 [bold]Metrics[/] for classes: accuracy, majority (the accuracy of always predicting the most common \
 class), roc-auc, average-precision (PR-AUC), balanced-accuracy, mcc, brier; for numbers: rmse, mae, r2, \
-spearman. All metrics that a method supports are shown; --metric selects some of them. With more than two \
+spearman. All metrics that a method supports are shown; --metric selects some of them, with accuracy or RMSE \
+after them. With more than two \
 classes, ranking metrics are computed one class against the rest. If all test graphs of a fold have the \
 same class, its ROC-AUC is undefined and not included in the mean.
 
@@ -59,9 +60,10 @@ same class, its ROC-AUC is undefined and not included in the mean.
 both, from the targets; the result reports which was chosen and why. --scoring is the metric that chooses \
 among configurations, rounds and C of stwin-svc, and the epoch of networks.
 
-[bold]Several targets[/]: --target a,b,c, or --target all for every column of numbers; cells may be empty. \
-Each metric is computed for each target, on the graphs where it is known; the main figures are means over \
-the targets, without those that lack a class among the test graphs of a fold, which the result names.
+[bold]Several targets[/]: --target a,b,c, or --target all for every column of numbers that --split and \
+--groups do not name; cells may be empty. Each metric is computed for each target, on the graphs where it \
+is known; the main figures are means over the targets, without those that lack a class among the test \
+graphs of a fold, which the result names.
 
 [bold]The store[/] keeps every finished fold: an interrupted run continues where it stopped, on any \
 --engine. Methods given together are compared on the same folds.
@@ -172,6 +174,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
     from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
 
+    reading = replace(reading, not_targets=tuple(filter(None, (split, groups))))
     check_ending(store, STORES, or_unknown=True)
     check_output(output, (*TABLE_ENDINGS, ".tex"), inputs=(data, split))
     check_source(data, reading, "needed")  # a column that is not there shows before scikit-learn is loaded

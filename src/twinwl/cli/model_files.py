@@ -38,7 +38,13 @@ def model_of_task(model: Any, path: Path, task: str | None) -> Any:  # noqa: ANN
     """Return the model of one target, which must be named if there are several."""
     tasks = model.tasks_
     if tasks is None:
-        return model if task is None else model.for_task(task)
+        only = getattr(model, "target_", None)
+        if task not in {None, only}:
+            called = "" if only is None else f", {only!r}"
+            raise TwinWLError(
+                f"--for-task: got {task!r}, but {path} was trained on one target{called}; leave it out"
+            )
+        return model
     if task is None:
         raise TwinWLError(
             f"{path}: predicts {len(tasks)} targets; name one with --for-task: {', '.join(tasks)}"

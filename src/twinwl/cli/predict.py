@@ -29,7 +29,9 @@ the reason why a row could not be read. Such a row has no prediction.
 --confidence 0.9 adds, for a classifier, set: the classes that cannot be ruled out, joined by | (several \
 where the model is unsure, none where the graph is unlike all classes); for a regressor, low and high. If \
 the rows are like the training graphs, 90 % of the sets (of each class) and ranges contain the truth; if \
-they are not (new scaffolds, another laboratory), fewer do. The ranges are equally wide for all rows.
+they are not (new scaffolds, another laboratory), fewer do. Each class is compared with training graphs of \
+that class only, so if one is rare, the set may not contain the predicted class. The ranges are equally \
+wide for all rows.
 
 A model of several targets adds these columns for each of them: prediction_a, p_1_a, …, prediction_b. \
 --target all compares with every column of DATA that has the name of a target of the model.
@@ -151,8 +153,9 @@ def predict(
     else:
         write_table(output, table)
         left = f" for {len(table['index']):,} rows" if found.errors else ""
+        why = f"; the column {list(table)[-1]!r} says why the others have none" if found.errors else ""
         of = f" of {len(loaded.tasks_)} targets" if several else ""
-        say(f"{len(found):,} predictions{of}{left} in {output}", error=True)
+        say(f"{len(found):,} predictions{of}{left} in {output}{why}", error=True)
     for line in lines:
         say(line, error=True)
     if unseen is not None and found.graphs.n_nodes:

@@ -82,14 +82,16 @@ def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:
         if target is None and targets not in {"given", "none"}:
             target = obvious_target(properties_of(path), place.where, targets)
         elif target is not None:
-            target = _targets_of_sdf(path, target)
+            target = _targets_of_sdf(path, target, reading.not_targets)
         return Rows(place.where, "smiles", sdf_rows(path, target), target, reading.level, reading.n_jobs)
     return Rows(
         place.where, place.kind, line_rows(place.kind, place.where), None, reading.level, reading.n_jobs
     )
 
 
-def _targets_of_sdf(path: Path, target: str | tuple[str, ...]) -> str | tuple[str, ...]:
+def _targets_of_sdf(
+    path: Path, target: str | tuple[str, ...], not_targets: tuple[str, ...]
+) -> str | tuple[str, ...]:
     """Return the properties that a target names; one that is not in the first record may be in others."""
     from twinwl.datasets.formats.sdf import all_properties, properties_of  # noqa: PLC0415
 
@@ -97,7 +99,7 @@ def _targets_of_sdf(path: Path, target: str | tuple[str, ...]) -> str | tuple[st
     if target == ALL and ALL not in known:
         columns = all_properties(path)
         columns.pop("title", None)
-        return one_or_several(usable_targets(columns, str(path)))
+        return one_or_several(usable_targets(columns, str(path), not_targets))
     several = isinstance(target, tuple) or (target not in known and "," in target)
     return named_targets(target, list(all_properties(path)), str(path)) if several else target
 
@@ -276,7 +278,7 @@ def _rows_of_table(table: Table, reading: Reading, targets: Targets) -> Rows:
         smiles = choose_columns(table.header, table.name, reading.smiles_column, None, "none").smiles
         table, cells = in_memory(table)
         cells.pop(smiles)
-        target = one_or_several(usable_targets(cells, table.name))
+        target = one_or_several(usable_targets(cells, table.name, reading.not_targets))
     columns = choose_columns(table.header, table.name, reading.smiles_column, target, targets)
     return Rows(
         table.name, "smiles", table_rows(table, columns), columns.target, reading.level, reading.n_jobs

@@ -31,6 +31,8 @@ class Reading:
     kind: str | None = None
     target: str | tuple[str, ...] | None = None
     """Column of the targets. Several: a tuple, names joined by commas, or ``"all"``."""
+    not_targets: tuple[str, ...] = ()
+    """Columns that ``target="all"`` leaves out, because they say how to split."""
     smiles_column: str | None = None
     on_error: str = "skip"
     node_label: str | None = None

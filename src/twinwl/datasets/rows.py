@@ -156,7 +156,7 @@ def _blocks(rows: Rows, on_error: str, size: int) -> Iterator[_Block]:
         first = False
         yield block
     if first:
-        raise GraphInputError(f"{rows.source}: there is no graph in it")
+        raise GraphInputError(f"{rows.source}: there is no graph in it; is it the right file?")
 
 
 def warn_left_out(errors: Iterable[RowError], n_kept: int, source: str) -> None:
@@ -320,17 +320,21 @@ def task_table(values: list[Any], tasks: tuple[str, ...], source: str, rows: Seq
     return table
 
 
-def usable_targets(columns: Mapping[str, Sequence[object]], source: str) -> tuple[str, ...]:
+def usable_targets(
+    columns: Mapping[str, Sequence[object]], source: str, used: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Return the columns that can be targets: of finite numbers, at least two of which differ.
 
-    A warning names the others.
+    Columns that are ``used`` for something else are none. A warning names the others.
 
     Raises
     ------
     GraphInputError
         If there are none; the message says why each column is none.
     """
-    reasons = {name: _unusable(cells) for name, cells in columns.items()}
+    reasons = {
+        name: "split or groups" if name in used else _unusable(cells) for name, cells in columns.items()
+    }
     usable = tuple(name for name, reason in reasons.items() if not reason)
     others = ", ".join(f"{name!r} ({reason})" for name, reason in reasons.items() if reason)
     if not usable:
