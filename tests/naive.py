@@ -96,6 +96,37 @@ def colours(graphs, n_iter, *, edge_labels=False, initial="label"):
     return rounds
 
 
+def pair_colours(graphs, n_iter):
+    """Return the colours of ordered pairs of nodes by folklore 2-WL, as ``[h][graph][u, v]``.
+
+    At first a pair shows whether there is an arc, or, if it is one node twice, the label. Then it hears, for
+    each node w, the colours of (u, w) and (w, v) together.
+    """
+    signatures = [
+        {
+            (u, v): ("node", repr(graph.labels[u])) if u == v else ("arc", v in graph.neighbours[u])
+            for u in range(graph.n)
+            for v in range(graph.n)
+        }
+        for graph in graphs
+    ]
+    rounds = []
+    while True:
+        numbers = {}
+        rounds.append(
+            [{pair: numbers.setdefault(seen, len(numbers)) for pair, seen in of.items()} for of in signatures]
+        )
+        if len(rounds) > n_iter:
+            return rounds
+        signatures = [
+            {
+                (u, v): (own, tuple(sorted((colour[u, w], colour[w, v]) for w in range(graph.n))))
+                for (u, v), own in colour.items()
+            }
+            for graph, colour in zip(graphs, rounds[-1], strict=True)
+        ]
+
+
 def frozen_colours(train, test, n_iter, *, edge_labels=False, initial="label"):
     """Return the colours of ``test`` under the alphabet of ``train``, as ``[h][graph][node]``.
 

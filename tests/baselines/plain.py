@@ -143,6 +143,44 @@ def set_layers(layers, x, edge_index):
     return x
 
 
+class PairInput(NamedTuple):
+    """Each graph as a tensor over ordered pairs of nodes, shape (1 + n_columns, 1, n, n)."""
+
+    pairs: tuple[torch.Tensor, ...]
+
+
+class PairExamples:
+    """Graphs as the adjacency, and the nodes' columns on the diagonal."""
+
+    def __init__(self, batch, columns):
+        self.nodes = GraphExamples(batch, columns)
+
+    def __len__(self):
+        return len(self.nodes)
+
+    def part(self, rows):
+        graphs = dense_graphs(self.nodes.part(np.asarray(rows)))
+        pairs = []
+        for x, adjacency, is_node in zip(*graphs, strict=True):
+            n = int(is_node.sum())
+            diagonal = torch.diag_embed(x[:n].T)
+            pairs.append(torch.cat([adjacency[None, :n, :n], diagonal])[:, None])
+        return PairInput(tuple(pairs))
+
+
+def ppgn(network, graphs):
+    """Dense products of matrices, graph by graph; sums on and off the diagonal after every block."""
+    pooled = []
+    for pairs in graphs.pairs:
+        sums = []
+        for block in network.blocks:
+            pairs = block(pairs)  # noqa: PLW2901
+            diagonal = pairs.diagonal(dim1=2, dim2=3).sum(dim=(1, 2))
+            sums += [diagonal, pairs.sum(dim=(1, 2, 3)) - diagonal]
+        pooled.append(torch.cat(sums))
+    return network.head(torch.stack(pooled))
+
+
 class DenseGraphs(NamedTuple):
     """Some graphs, padded with dummy nodes: inputs, adjacency, and which nodes are none."""
 

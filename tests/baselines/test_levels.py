@@ -33,11 +33,17 @@ def sets(estimator, batch, columns):  # noqa: ARG001
     return plain.SetExamples(batch, columns)
 
 
+def pairs(estimator, batch, columns):  # noqa: ARG001
+    return plain.PairExamples(batch, columns)
+
+
 NETWORKS = {
     "gcn": ("gcn", {"layers": 3}, plain.gcn, whole),
     "diffpool": ("diffpool", {"layers": 2}, plain.diffpool, whole),
     "sortpool": ("sortpool", {"layers": 2}, plain.sort_pool, whole),
     "123-gnn": ("123-gnn", {"layers": 2}, plain.one_two_three, sets),
+    "ppgn": ("ppgn", {"layers": 3}, plain.ppgn, pairs),
+    "ppgn of one block": ("ppgn", {"layers": 1}, plain.ppgn, pairs),
     "gin": ("gin", {"layers": 3}, plain.gin, whole),
     "id-gnn-fast": ("id-gnn-fast", {"layers": 2}, plain.gin, whole),
     "nested-gin": ("nested-gin", {"layers": 3, "height": 2}, plain.nested_gin, rooted),

@@ -44,13 +44,12 @@ def networks():
         from twinwl.baselines.k_hop_gnn import KHopGNNClassifier  # noqa: PLC0415
         from twinwl.baselines.nested_gin import NestedGINClassifier  # noqa: PLC0415
         from twinwl.baselines.one_two_three_gnn import OneTwoThreeGNNClassifier  # noqa: PLC0415
+        from twinwl.baselines.ppgn import PPGNClassifier  # noqa: PLC0415
     except ImportError:
         return found
     on_colours = (GINClassifier, GCNClassifier, NestedGINClassifier, KHopGNNClassifier)
-    return [
-        *found,
-        *(kind(**options) for kind in (*on_colours, OneTwoThreeGNNClassifier, DiffPoolClassifier)),
-    ]
+    on_sets = (OneTwoThreeGNNClassifier, PPGNClassifier)
+    return [*found, *(kind(**options) for kind in (*on_colours, *on_sets, DiffPoolClassifier))]
 
 
 def assert_nothing_stays_behind(model, graphs):

@@ -47,9 +47,9 @@ def _refined_large(a: UInt64, b: UInt64) -> tuple[np.uint64, np.uint64]:
     rows = balanced_ranges(np.arange(n + 1, dtype=np.int64) * n * n, None)
     n_colours, stable_round = n_distinct(a.ravel(), 0, a.size), 0
     while True:
-        sides = _sides(a, b)
+        sides = pair_sides(a, b)
         new_a, new_b = np.empty_like(a), np.empty_like(b)
-        run_ranges(lambda low, high: _hear(low, high, a, b, sides, new_a, new_b), rows)  # noqa: B023  (called here)
+        run_ranges(lambda low, high: hear_pairs(low, high, a, b, sides, new_a, new_b), rows)  # noqa: B023  (called here)
         a, b = new_a, new_b
         n_following = n_distinct(a.ravel(), 0, a.size)
         if n_following == n_colours:
@@ -79,9 +79,9 @@ def _refine_pairs(
         n_colours = n_distinct(a.ravel(), 0, a.size)
         stable_round = 0
         while True:
-            sides = _sides(a, b)
+            sides = pair_sides(a, b)
             new_a, new_b = np.empty_like(a), np.empty_like(b)
-            _hear(0, last - first, a, b, sides, new_a, new_b)
+            hear_pairs(0, last - first, a, b, sides, new_a, new_b)
             a, b = new_a, new_b
             steps += (last - first) ** 3
             n_following = n_distinct(a.ravel(), 0, a.size)
@@ -125,7 +125,7 @@ def _initial_pairs(
 
 
 @kernel
-def _sides(a: UInt64, b: UInt64) -> tuple[UInt64, UInt64, UInt64, UInt64]:
+def pair_sides(a: UInt64, b: UInt64) -> tuple[UInt64, UInt64, UInt64, UInt64]:
     """Absorb each colour for either of the two places it can stand in, outside the cubic loop."""
     left_a, left_b = np.empty_like(a), np.empty_like(b)
     right_a, right_b = np.empty_like(a), np.empty_like(b)
@@ -138,7 +138,7 @@ def _sides(a: UInt64, b: UInt64) -> tuple[UInt64, UInt64, UInt64, UInt64]:
 
 
 @kernel
-def _hear(
+def hear_pairs(
     low: int,
     high: int,
     a: UInt64,

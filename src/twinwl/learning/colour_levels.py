@@ -95,6 +95,7 @@ class ColourLevels:
         own: tuple[int, Ints | None] | None = None,
         heard: tuple[int, Int64, Ints] | None = None,
         codes: Int32 | None = None,
+        refined: Int32 | None = None,
     ) -> int:
         """Add a level, and return its number.
 
@@ -111,6 +112,8 @@ class ColourLevels:
             They are in the same graph.
         codes : array of int32, optional
             Kind of each message.
+        refined : array of int32, shape (n_items,), optional
+            The colours, numbered from 0, where items hear more than a multiset of single items.
         """
         own_level, own_items = (-1, None) if own is None else own
         sent_level, indptr, senders = (-1, _NONE, _NONE) if heard is None else heard
@@ -121,6 +124,7 @@ class ColourLevels:
             colours = before if first is None else _paired(colours, before)
         if heard is not None:
             colours = _refined(colours, self.colours(sent_level), indptr, senders, codes)
+        colours = colours if refined is None else refined
         n_colours = int(colours.max(initial=-1)) + 1
         self._levels.append(
             _Whole(

@@ -26,7 +26,7 @@ def check_dense(
     batch_size
         Number of graphs in a training batch.
     n_matrices
-        Number of n × n matrices that a graph needs in one training step.
+        Number of n × n matrices that a graph needs at most in one training step.
     name
         Name of the method, for the message.
     max_memory
@@ -42,7 +42,7 @@ def check_dense(
     check_fits(
         needed,
         max_memory,
-        f"graph {largest} has {int(sizes[largest]):,} nodes: {name} keeps {n_matrices} dense matrices of its "
-        f"size{others}, which",
+        f"graph {largest} has {int(sizes[largest]):,} nodes: {name} keeps up to {n_matrices} dense matrices "
+        f"of its size{others}, which",
         "leave out the largest graphs, lower batch_size or hidden, or raise max_memory",
     )
