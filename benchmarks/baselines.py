@@ -1,11 +1,12 @@
 """The neural baselines with one row per distinct colour, and with one row per node, pair or set.
 
-Run as ``python benchmarks/baselines.py`` (needs TWINWL_DATA with NCI1.zip). On one thread, processor time of
-a training step on 32 graphs of NCI1 (cutting the batch, forward, backward; the mean over twenty batches) and
-of the evaluation of 411 graphs. Both ways have the same weights; rounds alternate and the least of three
-counts. The plain way is the oracle of the tests, `tests/baselines/plain.py`. How many items a row stands for
-is the mean over all levels of one batch. The table is written to results/baselines.json, with the difference
-of the outputs in single precision, relative to the largest.
+Run as ``python benchmarks/baselines.py`` (needs TWINWL_DATA with NCI1.zip and EXP), or with names of methods
+to measure only these. On one thread, processor time of a training step on 32 graphs of NCI1, for PPGN of EXP
+(cutting the batch, forward, backward; the mean over twenty batches) and of the evaluation of 411 graphs. Both
+ways have the same weights; rounds alternate and the least of three counts. The plain way is the oracle of the
+tests, `tests/baselines/plain.py`. How many items a row stands for is the mean over all levels of one batch.
+The table is written to results/baselines.json, with the difference of the outputs in single precision,
+relative to the largest.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import copy
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -50,7 +52,10 @@ METHODS: list[
     ("nested-gin", {"height": 3}, plain.nested_gin, RootedExamples, (3,)),
     ("3-hop-gnn", {"hidden": 64}, plain.k_hop, RootedExamples, (3,)),
     ("123-gnn", {"hidden": 32}, plain.one_two_three, plain.SetExamples, ()),
+    ("ppgn", {"layers": 3}, plain.ppgn, plain.PairExamples, ()),
 ]
+# The data set, where it is not NCI1.
+SETS = {"ppgn": "EXP"}
 BATCHES, ROUNDS = 20, 3
 
 
@@ -69,12 +74,16 @@ class Way(NamedTuple):
 def main() -> None:
     """Measure, print and store."""
     torch.set_num_threads(1)
-    graphs = tw.load_dataset("NCI1").graphs
-    order = np.random.default_rng(0).permutation(len(graphs))
-    held, batches = order[:411], order[411 : 411 + 32 * BATCHES].reshape(BATCHES, 32)
+    chosen = sys.argv[1:] or [name for name, *_ in METHODS]
     table = Table("method", "", "items per row", "step, ms", "", "ratio", "evaluation, ms", "", "ratio")
-    found = []
+    stored = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else []
+    found = [row for row in stored if row["method"] not in chosen]
     for name, parameters, run, kind, more in METHODS:
+        if name not in chosen:
+            continue
+        graphs = tw.load_dataset(SETS.get(name, "NCI1")).graphs
+        order = np.random.default_rng(0).permutation(len(graphs))
+        held, batches = order[:411], order[411 : 411 + 32 * BATCHES].reshape(BATCHES, 32)
         method = resolve(name)
         estimator = method.build(parameters, 0)
         lifted = estimator._fit_examples(graphs)  # noqa: SLF001
@@ -85,8 +94,8 @@ def main() -> None:
             Way(copy.deepcopy(network), run, kind(graphs, columns, *more)),
             Way(network, lambda network, part: network(part), lifted),
         ]
-        steps = alternating([lambda way=way: train(way, batches) for way in ways])
-        evaluations = alternating([lambda way=way: evaluate(way, held) for way in ways])
+        steps = alternating([partial(train, way, batches) for way in ways])
+        evaluations = alternating([partial(evaluate, way, held) for way in ways])
         first, second = (evaluate(way, held) for way in ways)
         levels, numbers = lifted.part(batches[0]).levels, range(lifted.levels.n_levels)
         n_rows = sum(len(levels.level(number).counts) for number in numbers)
