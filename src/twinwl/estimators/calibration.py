@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 
 from twinwl.arguments import FLAG, Constraint, checked, number
 from twinwl.errors import TwinWLError
-from twinwl.estimators.multitask import MultiTask, mean_score, one_each, per_task
+from twinwl.estimators.multitask import Scored, one_each, per_task
 from twinwl.estimators.targets import probabilities_of
 
 if TYPE_CHECKING:
@@ -173,8 +173,10 @@ class ConformalIntervals:
         return np.stack([predicted - width, predicted + width], axis=1)
 
 
-class PredictsSets(MultiTask):
+class PredictsSets(Scored):
     """Sets of classes, for classifiers with ``conformal_`` scores."""
+
+    _measure = "accuracy_score"
 
     conformal_: ConformalSets | None
 
@@ -204,22 +206,6 @@ class PredictsSets(MultiTask):
         probabilities = self.predict_proba(X)  # type: ignore[attr-defined]
         return kept(self.conformal_).of(probabilities, confidence, per_class=per_class)
 
-    def score(self, X: GraphsLike, y: object, sample_weight: object = None) -> float:
-        """Return the accuracy; of several tasks its mean, each task on the graphs whose target is known.
-
-        Parameters
-        ----------
-        X
-            The graphs.
-        y
-            Their targets.
-        sample_weight
-            Weight of each graph.
-        """
-        from sklearn.metrics import accuracy_score  # noqa: PLC0415
-
-        return mean_score(self, accuracy_score, X, y, sample_weight)
-
     def _conformal_to_state(self) -> dict[str, object]:
         if self.conformal_ is None:
             return {}
@@ -244,8 +230,10 @@ class PredictsSets(MultiTask):
         self.conformal_ = ConformalSets(scores, ptr)
 
 
-class PredictsIntervals(MultiTask):
+class PredictsIntervals(Scored):
     """Intervals, for regressors with ``conformal_`` errors."""
+
+    _measure = "r2_score"
 
     conformal_: ConformalIntervals | None
 
@@ -268,22 +256,6 @@ class PredictsIntervals(MultiTask):
         checked("confidence", confidence, CONFIDENCE)
         predicted = self.predict(X)  # type: ignore[attr-defined]
         return kept(self.conformal_).of(predicted, confidence)
-
-    def score(self, X: GraphsLike, y: object, sample_weight: object = None) -> float:
-        """Return R²; of several tasks its mean, each task on the graphs whose target is known.
-
-        Parameters
-        ----------
-        X
-            The graphs.
-        y
-            Their targets.
-        sample_weight
-            Weight of each graph.
-        """
-        from sklearn.metrics import r2_score  # noqa: PLC0415
-
-        return mean_score(self, r2_score, X, y, sample_weight)
 
     def _conformal_to_state(self) -> dict[str, object]:
         return {} if self.conformal_ is None else {"conformal_errors": self.conformal_.errors}

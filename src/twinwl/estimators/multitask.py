@@ -151,35 +151,45 @@ class MultiTask:
         return tags
 
 
-def mean_score(
-    model: MultiTask, measure: Callable[..., float], X: GraphsLike, y: object, sample_weight: object
-) -> float:
-    """Return a score; of several tasks its mean, each on the graphs whose target is known.
+class Scored(MultiTask):
+    """Scores of predictions, for classifiers and regressors of one task or several.
 
-    Parameters
-    ----------
-    model
-        A fitted estimator.
-    measure
-        From true targets, predictions and ``sample_weight`` to a number.
-    X, y, sample_weight
-        As for scikit-learn's ``score``.
+    A subclass names in ``_measure`` the function of `sklearn.metrics` that compares targets with predictions.
+    It must come before scikit-learn's mixins, whose ``score`` knows no missing targets.
     """
-    predicted = model.predict(X)  # type: ignore[attr-defined]
-    weights = sample_weights(sample_weight, len(predicted))
-    if model.tasks_ is None:
-        column = column_of(y, len(predicted), "targets")
-        refuse_missing(column)
-        return _score(measure, column, predicted, weights)
-    tasks = Tasks.of(y, len(predicted))
-    if tasks is None or len(tasks.names) != len(model.tasks_):
-        raise TwinWLError(f"targets: expected a table of {len(model.tasks_)} columns, one per task")
 
-    def score(column: Values, known: Bool, answers: Values) -> float:
-        found = as_array(answers[known].tolist(), "predictions")
-        return _score(measure, column[known], found, None if weights is None else weights[known])
+    _measure: ClassVar[str]
 
-    return float(np.mean(tasks.each(score, tasks.columns, tasks.known.T, predicted.T)))
+    def score(self, X: GraphsLike, y: object, sample_weight: object = None) -> float:
+        """Return the accuracy, or R² of numbers; of several tasks its mean, each on graphs with a target.
+
+        Parameters
+        ----------
+        X
+            The graphs.
+        y
+            Their targets.
+        sample_weight
+            Weight of each graph.
+        """
+        from sklearn import metrics  # noqa: PLC0415
+
+        measure = getattr(metrics, self._measure)
+        predicted = self.predict(X)  # type: ignore[attr-defined]
+        weights = sample_weights(sample_weight, len(predicted))
+        if self.tasks_ is None:
+            column = column_of(y, len(predicted), "targets")
+            refuse_missing(column)
+            return _score(measure, column, predicted, weights)
+        tasks = Tasks.of(y, len(predicted))
+        if tasks is None or len(tasks.names) != len(self.tasks_):
+            raise TwinWLError(f"targets: expected a table of {len(self.tasks_)} columns, one per task")
+
+        def of_task(column: Values, known: Bool, answers: Values) -> float:
+            found = as_array(answers[known].tolist(), "predictions")
+            return _score(measure, column[known], found, None if weights is None else weights[known])
+
+        return float(np.mean(tasks.each(of_task, tasks.columns, tasks.known.T, predicted.T)))
 
 
 def _score(measure: Callable[..., float], y: Values, predicted: Values, weights: Float64 | None) -> float:

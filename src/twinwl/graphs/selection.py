@@ -243,15 +243,5 @@ def relabelled(batch: GraphBatch, rng: np.random.Generator) -> GraphBatch:
         place[first:last] = first + rng.permutation(last - first)
     sources, targets = (place[ends] for ends in batch.arcs())
     order = np.lexsort((targets, sources))
-    moved = np.argsort(place)
-    return type(batch).unchecked(
-        indptr=pointer(np.bincount(sources, minlength=batch.n_nodes)),
-        indices=targets[order].astype(np.int32),
-        graph_ptr=batch.graph_ptr,
-        node_labels=batch.node_labels[moved],
-        node_vocabulary=batch.node_vocabulary,
-        edge_labels=None if batch.edge_labels is None else batch.edge_labels[order],
-        edge_vocabulary=batch.edge_vocabulary,
-        node_features=None if batch.node_features is None else batch.node_features[moved],
-        directed=batch.directed,
-    )
+    indptr = pointer(np.bincount(sources, minlength=batch.n_nodes))
+    return _part(batch, np.argsort(place), order, indptr, targets[order].astype(np.int32), batch.graph_ptr)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["BoundedReadout", "GATReadout", "GCNReadout"]
 
 _HEADS = 4
+
+
+class _Heard(NamedTuple):
+    """The messages of a step, as `BoundedReadout.step` takes them."""
+
+    own: torch.Tensor
+    sender: torch.Tensor
+    receiver: torch.Tensor
+    codes: torch.Tensor | None
 
 
 class BoundedReadout(torch.nn.Module):
@@ -96,9 +105,9 @@ class BoundedReadout(torch.nn.Module):
         depth: int,
     ) -> Iterator[torch.Tensor]:
         """Yield the readouts of depths 1 to ``depth``, each of shape (n_subgraphs, width)."""
-        own = torch.arange(len(x), device=x.device)
+        heard = _Heard(torch.arange(len(x), device=x.device), edge_index[0], edge_index[1], codes)
         for number in range(self.steps_before + depth):
-            x = self._guarded_step(number, x, own, edge_index[0], edge_index[1], codes)
+            x = self._guarded_step(number, x, heard)
             if number >= self.steps_before:
                 states = self._guarded_read(x)
                 yield states.new_zeros(size, states.shape[1]).index_add(0, batch, states)
@@ -118,7 +127,7 @@ class BoundedReadout(torch.nn.Module):
             x = torch.cat([x, _one_hot(graphs.mark, n_marks, like)], dim=1)
         sums: list[torch.Tensor] = []
         for number, rows in enumerate(graphs.layers):
-            x = self._guarded_step(number, x, *_heard(rows, np.asarray(graphs.codes), x.device))
+            x = self._guarded_step(number, x, _heard(rows, np.asarray(graphs.codes), x.device))
             if number >= self.steps_before:
                 total = pool(self._guarded_read(x), rows.pool_ptr, rows.pooled, rows.counts)
                 if graphs.scale is not None:
@@ -126,21 +135,12 @@ class BoundedReadout(torch.nn.Module):
                 sums.append(total)
         return sums
 
-    def _guarded_step(
-        self,
-        number: int,
-        x: torch.Tensor,
-        own: torch.Tensor,
-        sender: torch.Tensor,
-        receiver: torch.Tensor,
-        codes: torch.Tensor | None,
-    ) -> torch.Tensor:
-        inputs = {"x": x, "own": own, "sender": sender, "receiver": receiver, "codes": codes}
+    def _guarded_step(self, number: int, x: torch.Tensor, heard: _Heard) -> torch.Tensor:
         return guarded_rows(
             type(self).__name__,
-            lambda: self.step(number, x, own, sender, receiver, codes),
-            inputs,
-            len(own),
+            lambda: self.step(number, x, *heard),
+            {"x": x, **heard._asdict()},
+            len(heard.own),
             "state",
             x.device,
         )
@@ -280,10 +280,8 @@ def _one_hot(numbers: np.ndarray, width: int, like: torch.Tensor) -> torch.Tenso
     return like.new_zeros(len(places), width).scatter(1, places.clamp(min=0)[:, None], known[:, None])
 
 
-def _heard(
-    rows: LayerSlice, codes: np.ndarray, device: torch.device
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor | None]:
-    """Return own row, senders, receivers and codes of a layer of the quotient, as `BoundedReadout.step`."""
+def _heard(rows: LayerSlice, codes: np.ndarray, device: torch.device) -> _Heard:
+    """Return the messages of a layer of the quotient."""
     start, heard = np.asarray(rows.hear_ptr), np.asarray(rows.heard).astype(np.int64)
     n_heard = np.diff(start) - 1
     if len(codes):
@@ -292,7 +290,7 @@ def _heard(
     before = np.concatenate([[0], np.cumsum(n_heard)])[:-1]
     place = np.arange(len(receiver)) - before[receiver] + start[:-1][receiver] + 1
     kinds = codes[heard[place + n_heard[receiver]] - rows.n_below] if len(codes) else None
-    return (
+    return _Heard(
         torch.from_numpy(heard[start[:-1]]).to(device),
         torch.from_numpy(heard[place]).to(device),
         torch.from_numpy(receiver).to(device),
