@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import EdgeLabels, IgnoreFeatures, Readouts, among, reads_data
+from twinwl.cli.options import EdgeLabels, IgnoreFeatures, Json, Readouts, Task, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -40,12 +40,10 @@ def ceiling(
         int | None,
         typer.Option(min=0, help="Number of rounds. \\[default: until nothing changes]", show_default=False),
     ] = None,
-    task: Annotated[
-        str, typer.Option(metavar="TASK", help="auto, classification or regression.", callback=among("task"))
-    ] = "auto",
+    task: Task = "auto",
     edge_labels: EdgeLabels = False,
     ignore_features: IgnoreFeatures = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: Json = False,
     *,
     reading: Reading,
 ) -> None:

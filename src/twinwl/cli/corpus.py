@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from twinwl.cli.options import CHOICES, Json, among, gathered
+from twinwl.cli.options import CHOICES, Json, choice, gathered
 from twinwl.terminal import aligned, new_console, one_line, say
 
 if TYPE_CHECKING:
@@ -122,11 +122,11 @@ def build(
     output: Output,
     same: Annotated[
         str | None,
-        typer.Option(
-            metavar="LEVEL",
-            help=f"Which differences between molecules count: {', '.join(CHOICES['same'])}. "
+        choice(
+            "same",
+            f"Which differences between molecules count: {', '.join(CHOICES['same'])}. "
             "\\[default: constitution]",
-            callback=among("same"),
+            metavar="LEVEL",
         ),
     ] = None,
     smiles_column: Annotated[str | None, typer.Option(metavar="COL", help="Column of SMILES.")] = None,

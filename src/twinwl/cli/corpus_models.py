@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from twinwl.cli.corpus import Events, Folder, Memory, Output, runs_job
-from twinwl.cli.options import (
-    OUTPUT,
-    ModelFile,
-    among,
-    encodes,
-    file_option,
-)
+from twinwl.cli.options import Balanced, ModelFile, NewModelFile, SeedOfModel, Task, encodes
 from twinwl.terminal import say
 
 EPILOG_OF_FEATURES = """
@@ -73,23 +66,14 @@ def features(
 
 def train(
     folder: Folder,
-    output: Annotated[Path, file_option("File to write, for example model.twinwl.", *OUTPUT)],
+    output: NewModelFile,
     target: Annotated[
         str, typer.Option(metavar="COL", help="Column to predict; several: a,b,c.", show_default=False)
     ],
-    task: Annotated[
-        str,
-        typer.Option(
-            metavar="auto|classification|regression",
-            help="Predict classes or numbers; auto decides by the targets.",
-            callback=among("task"),
-        ),
-    ] = "auto",
-    balanced: Annotated[
-        bool, typer.Option("--balanced", help="Give every class the same weight (classification).")
-    ] = False,
+    task: Task = "auto",
+    balanced: Balanced = False,
     epochs: Annotated[int, typer.Option(min=1, help="Largest number of epochs.")] = 100,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
+    seed: SeedOfModel = 0,
     memory: Memory = "1GiB",
     *,
     encoding: dict[str, Any],

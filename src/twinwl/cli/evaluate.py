@@ -19,6 +19,7 @@ from twinwl.cli.options import (
     Json,
     Network,
     ReadoutsOfFeatures,
+    Task,
     file_option,
     reads_data,
 )
@@ -124,9 +125,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     groups: Annotated[
         str | None, typer.Option(metavar="COL", help="Column of groups that are kept in one part.")
     ] = None,
-    task: Annotated[
-        str, typer.Option(metavar="auto|classification|regression", help="Kind of targets.")
-    ] = "auto",
+    task: Task = "auto",
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -169,7 +168,6 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     reading: Reading,
 ) -> None:
     """Evaluate methods by cross-validation; every figure names its protocol."""
-    from twinwl.arguments import checked, one_of  # noqa: PLC0415
     from twinwl.cli.output_files import STORES, check_ending, check_output  # noqa: PLC0415  (keeps --help fast)
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
     from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
@@ -183,12 +181,10 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     from twinwl.evaluation.protocols import check_protocol  # noqa: PLC0415
     from twinwl.evaluation.published_splits import find_splits  # noqa: PLC0415
     from twinwl.evaluation.splits import WORDS, groups_of, is_column, read_column  # noqa: PLC0415
-    from twinwl.evaluation.tasks import TASKS  # noqa: PLC0415
 
     check_protocol(protocol)
     known_metrics(metric or [])
     known_metrics([] if scoring is None else [scoring], "scoring")
-    checked("task", task, one_of("auto", *TASKS))
     methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
     if readout:
         methods = [chosen.with_readout(readout) for chosen in methods]

@@ -56,6 +56,17 @@ def _names_of_readouts(given: list[str] | None) -> list[str]:
     return [among("readout")(name) for name in names]  # typer 0.16 fails where None comes back for a list
 
 
+def choice(option: str, text: str, *names: str, metavar: str = "", panel: str | None = None) -> Any:  # noqa: ANN401  (as typer has it)
+    """Return an option with one of its `CHOICES`; ``metavar`` if these are too long to be shown."""
+    return typer.Option(
+        *names,
+        metavar=metavar or "|".join(CHOICES[option]),
+        help=text,
+        callback=among(option),
+        rich_help_panel=panel,
+    )
+
+
 def file_option(text: str, *names: str) -> Any:  # noqa: ANN401  (as typer has it)
     """Return an option with a file; ``names`` if it is not named like the parameter."""
     return typer.Option(*names, metavar="FILE", help=text)
@@ -63,20 +74,16 @@ def file_option(text: str, *names: str) -> Any:  # noqa: ANN401  (as typer has i
 
 Device = Annotated[
     str | None,
-    typer.Option(
-        metavar="auto|cpu|cuda|mps",
-        help="Where networks run: auto takes the first available of cuda, mps and cpu.",
-        callback=among("device"),
-    ),
+    choice("device", "Where networks run: auto takes the first available of cuda, mps and cpu."),
 ]
 
 Network: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    choice(
+        "network",
+        "Network on rooted subgraphs: gin, gcn, gat, ppgn or deepsets. \\[default: gin]",
         metavar="NAME",
-        help="Network on rooted subgraphs: gin, gcn, gat, ppgn or deepsets. \\[default: gin]",
-        callback=among("network"),
-        rich_help_panel="NTwin",
+        panel="NTwin",
     ),
 ]
 
@@ -87,13 +94,7 @@ ModelFile: TypeAlias = Annotated[
 ]
 DataDir: TypeAlias = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder of data sets.")]
 EngineName: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--engine",
-        metavar="local|ray",
-        help="Where to run: processes on this machine, or a Ray cluster.",
-        callback=among("engine"),
-    ),
+    str, choice("engine", "Where to run: processes on this machine, or a Ray cluster.", "--engine")
 ]
 Address: TypeAlias = Annotated[
     str | None,
@@ -102,6 +103,12 @@ Address: TypeAlias = Annotated[
 IgnoreFeatures: TypeAlias = Annotated[
     bool, typer.Option("--ignore-features", help="Ignore continuous node features instead of refusing them.")
 ]
+Task: TypeAlias = Annotated[str, choice("task", "Predict classes or numbers; auto decides by the targets.")]
+Balanced: TypeAlias = Annotated[
+    bool, typer.Option("--balanced", help="Give every class the same weight (classification).")
+]
+SeedOfModel: TypeAlias = Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")]
+NewModelFile: TypeAlias = Annotated[Path, file_option("File to write, for example model.twinwl.", *OUTPUT)]
 EdgeLabels: TypeAlias = Annotated[bool, typer.Option("--edge-labels", help="Use edge labels.")]
 Readouts: TypeAlias = Annotated[
     list[str] | None,
@@ -175,12 +182,12 @@ _LEVELS: dict[str, tuple[Any, str]] = {
     "atoms": (
         Annotated[
             str | None,
-            typer.Option(
+            choice(
+                "atoms",
+                f"What the atom labels of molecules contain: {_LADDER}; or ecfp (as in Morgan fingerprints: "
+                "degree, hydrogens, charge, mass, ring). \\[default: ecfp]",
                 metavar="LEVEL",
-                help=f"What the atom labels of molecules contain: {_LADDER}; or ecfp (as in Morgan "
-                "fingerprints: degree, hydrogens, charge, mass, ring). \\[default: ecfp]",
-                callback=among("atoms"),
-                rich_help_panel=_PANEL,
+                panel=_PANEL,
             ),
         ],
         "ecfp",  # better than the others on scaffold splits: benchmarks/molecules.py
@@ -188,11 +195,11 @@ _LEVELS: dict[str, tuple[Any, str]] = {
     "same": (
         Annotated[
             str | None,
-            typer.Option(
+            choice(
+                "same",
+                f"Which differences between molecules count: {_LADDER}. \\[default: constitution]",
                 metavar="LEVEL",
-                help=f"Which differences between molecules count: {_LADDER}. \\[default: constitution]",
-                callback=among("same"),
-                rich_help_panel=_PANEL,
+                panel=_PANEL,
             ),
         ],
         "constitution",
@@ -206,24 +213,17 @@ _ENCODING: dict[str, tuple[Any, Any]] = {
     "features": (
         Annotated[
             str,
-            typer.Option(
+            choice(
+                "features",
+                "size: sums of rooted sizes by colour; count: plain WL; joint: counts of (colour, readout).",
                 metavar="KIND",
-                help="size: sums of rooted sizes by colour; count: plain WL; "
-                "joint: counts of (colour, readout).",
-                callback=among("features"),
             ),
         ],
         "size",
     ),
     "readout": (ReadoutsOfFeatures, None),
     "edge_labels": (EdgeLabels, False),
-    "initial": (
-        Annotated[
-            str,
-            typer.Option(metavar="label|degree|ring", help="Colours of round 0.", callback=among("initial")),
-        ],
-        "label",
-    ),
+    "initial": (Annotated[str, choice("initial", "Colours of round 0.")], "label"),
     "min_df": (Annotated[int, typer.Option(min=1, help="Drop columns that occur in fewer graphs.")], 1),
     "max_features": (
         Annotated[int | None, typer.Option(min=1, help="Keep the most frequent columns only.")],

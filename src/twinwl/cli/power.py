@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from twinwl.cli.options import CHOICES, DataDir
+from twinwl.cli.options import CHOICES, DataDir, Json
 from twinwl.terminal import say
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
@@ -75,7 +75,7 @@ def power(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write an HTML page of the results.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: Json = False,
     data_dir: DataDir = None,
 ) -> None:
     """Count the hard pairs of graphs that readouts, or code of your own, tell apart."""

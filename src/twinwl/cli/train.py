@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from twinwl.cli.options import (
-    OUTPUT,
     Address,
+    Balanced,
     Device,
     EdgeLabels,
     EngineName,
     Network,
+    NewModelFile,
     ReadoutsOfFeatures,
-    among,
+    SeedOfModel,
+    Task,
     checked_readouts,
-    file_option,
+    choice,
     reads_data,
 )
 from twinwl.terminal import say
@@ -90,16 +91,9 @@ def train(  # noqa: PLR0917  (the options of a command)
     data: Annotated[
         str, typer.Argument(metavar="DATA", help="Graphs with their targets.", show_default=False)
     ],
-    output: Annotated[Path, file_option("File to write, for example model.twinwl.", *OUTPUT)],
+    output: NewModelFile,
     method: Annotated[str, typer.Option(metavar="NAME", help="Method: stwin, stwin-svc or ntwin.")] = "stwin",
-    task: Annotated[
-        str,
-        typer.Option(
-            metavar="auto|classification|regression",
-            help="Predict classes or numbers; auto decides by the targets.",
-            callback=among("task"),
-        ),
-    ] = "auto",
+    task: Task = "auto",
     n_iter: Annotated[
         int | None,
         typer.Option(
@@ -108,30 +102,23 @@ def train(  # noqa: PLR0917  (the options of a command)
     ] = None,
     features: Annotated[
         str | None,
-        typer.Option(
+        choice(
+            "features",
+            "size, count or joint. \\[default: joint for stwin-svc, else size]",
             metavar="KIND",
-            help="size, count or joint. \\[default: joint for stwin-svc, else size]",
-            callback=among("features"),
-            rich_help_panel="STwin",
+            panel="STwin",
         ),
     ] = None,
     readout: ReadoutsOfFeatures = None,
     initial: Annotated[
-        str | None,
-        typer.Option(
-            metavar="label|degree",
-            help="Colours of round 0. \\[default: label]",
-            callback=among("initial"),
-            rich_help_panel="STwin",
-        ),
+        str | None, choice("initial", "Colours of round 0. \\[default: label]", panel="STwin")
     ] = None,
     kernel_approximation: Annotated[
         str | None,
-        typer.Option(
-            metavar="nystroem",
-            help="For large data sets: compare with 1,000 of the graphs instead of all (stwin-svc).",
-            callback=among("kernel_approximation"),
-            rich_help_panel="STwin",
+        choice(
+            "kernel_approximation",
+            "For large data sets: compare with 1,000 of the graphs instead of all (stwin-svc).",
+            panel="STwin",
         ),
     ] = None,
     layers: Annotated[
@@ -150,25 +137,13 @@ def train(  # noqa: PLR0917  (the options of a command)
     ] = None,
     root_mark: Annotated[
         str | None,
-        typer.Option(
-            metavar="none|root|distance",
-            help="Mark the root, or each node's distance to it. \\[default: none]",
-            callback=among("root_mark"),
-            rich_help_panel="NTwin",
-        ),
+        choice("root_mark", "Mark the root, or each node's distance to it. \\[default: none]", panel="NTwin"),
     ] = None,
     network: Network = None,
     edge_labels: EdgeLabels = False,
-    balanced: Annotated[
-        bool, typer.Option("--balanced", help="Give every class the same weight (classification).")
-    ] = False,
+    balanced: Balanced = False,
     split: Annotated[
-        str,
-        typer.Option(
-            metavar="stratified|scaffold",
-            help="What is held out: graphs at random, or whole scaffolds of molecules.",
-            callback=among("split"),
-        ),
+        str, choice("split", "What is held out: graphs at random, or whole scaffolds of molecules.")
     ] = "stratified",
     scoring: Annotated[
         str | None,
@@ -180,7 +155,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     refit: Annotated[
         bool, typer.Option("--refit", help="Train a network again on all graphs once the epoch is chosen.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
+    seed: SeedOfModel = 0,
     device: Device = None,
     engine: EngineName = "local",
     workers: Annotated[
