@@ -12,15 +12,8 @@ from twinwl.arguments import is_a
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.graphs.selection import pointer
 from twinwl.learning.colour_levels import MessageLevels, distinct_rows
-from twinwl.learning.lifted_tensors import (
-    ColourRows,
-    EdgeRows,
-    LiftedArcs,
-    NodeIndex,
-    NodeRows,
-    on_nodes,
-    with_lifted_layers,
-)
+from twinwl.learning.lifted_layers import LiftedArcs, with_lifted_layers
+from twinwl.learning.lifted_tensors import ColourRows, EdgeRows, NodeIndex, NodeRows, on_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["LiftedModel"]
 
 _LAYERS = ("GINConv", "GINEConv", "SAGEConv", "GraphConv", "GCNConv")
-_SUMS = ("add", "sum", "mean", "max", "min")
+_AGGREGATIONS = ("add", "sum", "mean", "max", "min")
 _BY_NAME = ("x", "edge_index", "edge_attr", "edge_weight", "batch", "batch_size")
 
 
@@ -94,9 +87,9 @@ class LiftedModel(torch.nn.Module):
                 self._whole = NodeRows(self._levels.take(np.arange(len(self))), device)
             return self._whole
         places = rows.detach().cpu().numpy() if isinstance(rows, torch.Tensor) else np.asarray(rows)
-        whole = places.dtype.kind in "iu" or not places.size
+        integers = places.dtype.kind in "iu" or not places.size
         if (
-            not whole
+            not integers
             or places.ndim != 1
             or (places.size and not 0 <= places.min() <= places.max() < len(self))
         ):
@@ -297,10 +290,10 @@ def _checked_layers(model: torch.nn.Module) -> list[Any]:
             raise TwinWLError(
                 f"model: got a layer {type(layer).__name__}; lifted supports {', '.join(_LAYERS)}"
             )
-        if layer.aggr not in _SUMS or layer.flow != "source_to_target":
+        if layer.aggr not in _AGGREGATIONS or layer.flow != "source_to_target":
             raise TwinWLError(
                 f"model: got {type(layer).__name__} with aggr={shown(layer.aggr)}, flow={layer.flow!r}; "
-                f"lifted supports {', '.join(_SUMS)} along source_to_target"
+                f"lifted supports {', '.join(_AGGREGATIONS)} along source_to_target"
             )
     return layers
 
