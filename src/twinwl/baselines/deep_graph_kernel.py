@@ -9,6 +9,7 @@ import numpy as np
 from twinwl.arguments import ROUNDS, WIDTH, integer
 from twinwl.baselines.kernel_svc import USUAL_PENALTIES, KernelSVC
 from twinwl.errors import import_extra
+from twinwl.estimators.base import keeps_parameters
 from twinwl.stwin.features import stwin_features
 from twinwl.stwin.similarity import similarities_from_sums
 
@@ -67,6 +68,12 @@ class DeepGraphKernelSVC(KernelSVC):
 
     kernel_name = "deep graph kernel"
 
+    n_iter: int
+    vector_size: int
+    window: int
+    epochs: int
+
+    @keeps_parameters
     def __init__(
         self,
         n_iter: int = 2,
@@ -77,15 +84,7 @@ class DeepGraphKernelSVC(KernelSVC):
         inner_folds: int = 5,
         class_weight: object = None,
         random_state: RandomState = 0,
-    ) -> None:
-        self.n_iter = n_iter
-        self.vector_size = vector_size
-        self.window = window
-        self.epochs = epochs
-        self.C = C
-        self.inner_folds = inner_folds
-        self.class_weight = class_weight
-        self.random_state = random_state
+    ) -> None: ...
 
     def _fit_kernel(self, batch: GraphBatch, seed: int) -> Float64:
         encoding = stwin_features(batch, self.n_iter, "count")

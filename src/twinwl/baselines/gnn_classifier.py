@@ -9,6 +9,7 @@ from twinwl.arguments import DEPTH, WIDTH
 from twinwl.baselines.batching.examples import GraphExamples
 from twinwl.baselines.batching.node_inputs import NodeInputs
 from twinwl.baselines.parts import PartwiseNetwork
+from twinwl.estimators.base import keeps_parameters
 from twinwl.learning.classifier import NeuralGraphClassifier
 
 if TYPE_CHECKING:
@@ -96,8 +97,12 @@ class GNNClassifier(NeuralGraphClassifier):
         "hidden": (WIDTH,),
     }
 
+    layers: int
+    hidden: int
+    dropout: float
     inputs_: NodeInputs
 
+    @keeps_parameters
     def __init__(
         self,
         *,
@@ -121,27 +126,7 @@ class GNNClassifier(NeuralGraphClassifier):
         average_epochs: int = 1,
         warm_start: bool = False,
         callbacks: Callbacks = None,
-    ) -> None:
-        self.layers = layers
-        self.hidden = hidden
-        self.dropout = dropout
-        self.random_state = random_state
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.device = device
-        self.precision = precision
-        self.scoring = scoring
-        self.refit = refit
-        self.hold_outs = hold_outs
-        self.average_epochs = average_epochs
-        self.warm_start = warm_start
-        self.callbacks = callbacks
+    ) -> None: ...
 
     def __init_subclass__(cls) -> None:
         """Add the inherited parameters to the signature of ``__init__``, which scikit-learn reads."""

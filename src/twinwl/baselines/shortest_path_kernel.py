@@ -8,6 +8,7 @@ import numpy as np
 
 from twinwl.baselines.kernel_svc import USUAL_PENALTIES, KernelSVC
 from twinwl.errors import import_extra
+from twinwl.estimators.base import keeps_parameters
 from twinwl.graphs.labels import label_token
 from twinwl.stwin.similarity import similarities_from_sums
 
@@ -51,6 +52,9 @@ class ShortestPathSVC(KernelSVC):
 
     kernel_name = "shortest-path kernel"
 
+    normalize: bool
+
+    @keeps_parameters
     def __init__(
         self,
         C: float | Sequence[float] = USUAL_PENALTIES,
@@ -58,12 +62,7 @@ class ShortestPathSVC(KernelSVC):
         inner_folds: int = 5,
         class_weight: object = None,
         random_state: RandomState = 0,
-    ) -> None:
-        self.C = C
-        self.normalize = normalize
-        self.inner_folds = inner_folds
-        self.class_weight = class_weight
-        self.random_state = random_state
+    ) -> None: ...
 
     def _fit_kernel(self, batch: GraphBatch, seed: int) -> Float64:  # noqa: ARG002  (nothing is random)
         grakel = import_extra("grakel", "baselines")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from twinwl.estimators.base import keeps_parameters
 from twinwl.files.model_files import savable
 from twinwl.learning.regressor import NeuralGraphRegressor
 from twinwl.ntwin.estimator import NTwinNetworkEstimator
@@ -99,6 +100,7 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     (2,)
     """
 
+    @keeps_parameters
     def __init__(
         self,
         layers: int = 3,
@@ -132,34 +134,4 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         average_epochs: int = 1,
         warm_start: bool = False,
         callbacks: Callbacks = None,
-    ) -> None:
-        self.layers = layers
-        self.hops = hops
-        self.hidden = hidden
-        self.root_mark = root_mark
-        self.random_state = random_state
-        self.readout = readout
-        self.subtree = subtree
-        self.edge_labels = edge_labels
-        self.dropout = dropout
-        self.input_dropout = input_dropout
-        self.normalize = normalize
-        self.min_df = min_df
-        self.unknown = unknown
-        self.roots = roots
-        self.max_memory = max_memory
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.verbose = verbose
-        self.device = device
-        self.precision = precision
-        self.scoring = scoring
-        self.refit = refit
-        self.hold_outs = hold_outs
-        self.average_epochs = average_epochs
-        self.warm_start = warm_start
-        self.callbacks = callbacks
+    ) -> None: ...

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from twinwl.arguments import MAX_ITEMS, checked, integer, one_of
 from twinwl.errors import TwinWLError
-from twinwl.estimators.base import GraphEstimator, graphs_of, seeds
+from twinwl.estimators.base import GraphEstimator, graphs_of, keeps_parameters, seeds
 from twinwl.files.model_files import savable
 from twinwl.learning.determinism import seeded, single_threaded
 from twinwl.learning.devices import device_of
@@ -92,9 +92,18 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
     _named_parameters: ClassVar[tuple[str, ...]] = ("readout",)
     _not_saved: ClassVar[tuple[str, ...]] = ("callbacks",)
 
+    layers: int
+    hops: Hops
+    random_state: RandomState
+    task: str
+    unknown: str
+    device: str
+    warm_start: bool
+
     model_: NTwinClassifier | NTwinRegressor
     n_features_out_: int
 
+    @keeps_parameters
     def __init__(
         self,
         layers: int = 3,
@@ -128,37 +137,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         average_epochs: int = 1,
         warm_start: bool = False,
         callbacks: Callbacks = None,
-    ) -> None:
-        self.layers = layers
-        self.hops = hops
-        self.hidden = hidden
-        self.root_mark = root_mark
-        self.random_state = random_state
-        self.readout = readout
-        self.subtree = subtree
-        self.edge_labels = edge_labels
-        self.task = task
-        self.dropout = dropout
-        self.input_dropout = input_dropout
-        self.normalize = normalize
-        self.min_df = min_df
-        self.unknown = unknown
-        self.roots = roots
-        self.max_memory = max_memory
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.verbose = verbose
-        self.device = device
-        self.precision = precision
-        self.refit = refit
-        self.hold_outs = hold_outs
-        self.average_epochs = average_epochs
-        self.warm_start = warm_start
-        self.callbacks = callbacks
+    ) -> None: ...
 
     def fit(self, X: GraphsLike, y: object = None, groups: object = None) -> Self:
         """Train the network on ``y``, or only fit its inputs and norms to the graphs.
