@@ -41,8 +41,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import roc_auc_score, root_mean_squared_error
 
 import twinwl as tw
-from twinwl.datasets.rows import is_missing
 from twinwl.datasets.source import Reading, read_columns, read_source
+from twinwl.datasets.target_cells import is_missing
 from twinwl.evaluation.scaffold import scaffold_split
 
 if TYPE_CHECKING:

@@ -40,7 +40,8 @@ from twinwl.datasets.formats.text_files import STDIN, decode, open_file
 from twinwl.datasets.generators.generated import GENERATED, check_generator_options
 from twinwl.datasets.kinds import FOLDER_KINDS, NAME, ROW_KINDS, Place, known_kinds
 from twinwl.datasets.parse_cache import parsed
-from twinwl.datasets.rows import Row, Rows, read_rows, usable_targets
+from twinwl.datasets.rows import Row, Rows, read_rows
+from twinwl.datasets.target_cells import usable_targets
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, shown
 from twinwl.progress import ProgressBar
 

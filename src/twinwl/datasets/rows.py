@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import itertools
-import math
-import numbers
-import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from twinwl.datasets.dataset import Dataset, RowError
+from twinwl.datasets.target_cells import as_targets, place_of, task_table
 from twinwl.errors import GraphInputError, TwinWLError, shown, warn_caller
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.from_smiles import read_smiles
 from twinwl.progress import ProgressBar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from twinwl.arrays import Float64, Values
+    from twinwl.arrays import Values
     from twinwl.graphs.atom_labels import AtomLevel
 
 
 BLOCK = 4096  # rows at a time: RDKit's molecules are large, the graphs made from them are not
-_MISSING = {"", "nan", "na", "n/a", "none", "null", "<na>"}
-_EXACT = 2**53  # beyond, floats skip whole numbers
-_SCALARS = (str, numbers.Number, np.generic, dt.date)
-_INTEGER = re.compile(r"[-+]?[0-9]+")
 _FEW = 10  # with fewer rows, any number of them may be unreadable
 
 
@@ -148,7 +141,7 @@ def _blocks(rows: Rows, on_error: str, size: int) -> Iterator[_Block]:
         block = _molecules(usable, errors, rows) if is_smiles else _graph6(usable, errors)
         if block.errors and on_error == "fail":
             raise GraphInputError(
-                f"{rows.source}{_place(block.errors[0])}: {block.errors[0].reason}; correct it, or skip "
+                f"{rows.source}{place_of(block.errors[0])}: {block.errors[0].reason}; correct it, or skip "
                 'such rows with on_error="skip"'
             )
         if first:
@@ -169,18 +162,6 @@ def warn_left_out(errors: Iterable[RowError], n_kept: int, source: str) -> None:
     listing = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
     n_rows = len(found) + n_kept
     warn_caller(f"{source}: left out {len(found):,} of {n_rows:,} rows ({listing}); {_first(found)}")
-
-
-def is_missing(value: object) -> bool:
-    """Return whether a cell is empty.
-
-    >>> is_missing("NA"), is_missing(float("nan")), is_missing(0)
-    (True, True, False)
-    """
-    if isinstance(value, str):
-        return value.strip().lower() in _MISSING
-    # pandas.NA and NaT are recognised by their text.
-    return value is None or (isinstance(value, float) and math.isnan(value)) or str(value) in {"<NA>", "NaT"}
 
 
 def _usable(chunk: list[Row], target: object) -> tuple[list[Row], list[RowError]]:
@@ -235,133 +216,4 @@ def _check_likely(block: _Block, n_rows: int, rows: Rows) -> None:
 
 def _first(errors: Iterable[RowError]) -> str:
     error = next(iter(errors))
-    return f"the first is{_place(error).replace(',', '')}: {error.reason}"
-
-
-def _place(error: RowError | Row) -> str:
-    return f", row {error.row}" if error.line is None else f", line {error.line}"
-
-
-def as_targets(values: list[object], target: str, source: str, rows: Sequence[Row] = ()) -> Values:
-    """Return integers if all values are integers, floats if all are numbers, else strings.
-
-    ``rows`` are the rows of the values, for messages.
-    """
-    wrong = next((value for value in values if not isinstance(value, _SCALARS)), None)
-    if wrong is not None:
-        raise GraphInputError(f"{source}: target {target!r}: got {shown(wrong)}, expected numbers or strings")
-    try:
-        found = [_number(value) for value in values]
-    except ValueError:
-        _refuse_mixture(values, target, source, rows)
-        return np.array([str(value).strip() for value in values])
-    infinite = next((place for place, number in enumerate(found) if not math.isfinite(number)), None)
-    if infinite is not None:
-        where = _place(rows[infinite]) if rows else ""
-        raise GraphInputError(
-            f"{source}{where}: target {target!r}: got an infinite number, expected finite ones; correct it, "
-            "or leave the cell empty"
-        )
-    if all(number.is_integer() and abs(number) <= _EXACT for number in found):
-        return np.array(found).astype(np.int64)
-    texts = [str(value).strip() for value in values]
-    if all(map(_INTEGER.fullmatch, texts)):  # too long to be distinguished as floats, so they are names
-        return np.array(texts)
-    return np.array(found)
-
-
-def _refuse_mixture(values: list[object], target: str, source: str, rows: Sequence[Row]) -> None:
-    """Refuse text among measurements; whole numbers and text may all be names of classes."""
-    texts, measured = [], None
-    for place, value in enumerate(values):
-        try:
-            measured = measured if _number(value).is_integer() else value
-        except ValueError:
-            texts.append(place)
-    if measured is not None:
-        where = _place(rows[texts[0]]) if rows else ""
-        raise GraphInputError(
-            f"{source}{where}: target {target!r}: got {shown(values[texts[0]])}, and {measured} in another "
-            "row; correct it, leave the cell empty, or choose another column"
-        )
-
-
-def task_table(values: list[Any], tasks: tuple[str, ...], source: str, rows: Sequence[Row]) -> Float64:
-    """Return the targets of several tasks, one column each, as numbers; NaN where one is missing.
-
-    >>> rows = [Row(0, 2, "CC", "CC"), Row(1, 3, "CO", "CO")]
-    >>> task_table([(1, ""), ("0", 1)], ("toxic", "approved"), "m.csv", rows)
-    array([[ 1., nan],
-           [ 0.,  1.]])
-    """
-    table = np.full((len(values), len(tasks)), np.nan)
-    for place, cells in enumerate(values):
-        for task, cell in enumerate(cells):
-            if is_missing(cell):
-                continue
-            try:
-                table[place, task] = _number(cell)
-            except ValueError as error:
-                raise GraphInputError(
-                    f"{source}{_place(rows[place])}: target {tasks[task]!r}: got {shown(cell)}, expected "
-                    "numbers where there are several targets; leave that column out, or write its classes as "
-                    "0 and 1"
-                ) from error
-            if math.isinf(table[place, task]):
-                raise GraphInputError(
-                    f"{source}{_place(rows[place])}: target {tasks[task]!r}: got an infinite number, "
-                    "expected finite ones; correct it, or leave the cell empty"
-                )
-    empty = np.flatnonzero(np.isnan(table).all(axis=0))
-    if len(empty):
-        raise GraphInputError(
-            f"{source}: target {tasks[empty[0]]!r} is missing in all rows; leave that column out"
-        )
-    return table
-
-
-def usable_targets(
-    columns: Mapping[str, Sequence[object]], source: str, used: Sequence[str] = ()
-) -> tuple[str, ...]:
-    """Return the columns that can be targets: of finite numbers, at least two of which differ.
-
-    Columns that are ``used`` for something else are none. A warning names the others.
-
-    Raises
-    ------
-    GraphInputError
-        If there are none; the message says why each column is none.
-    """
-    reasons = {
-        name: "split or groups" if name in used else _unusable(cells) for name, cells in columns.items()
-    }
-    usable = tuple(name for name, reason in reasons.items() if not reason)
-    others = ", ".join(f"{name!r} ({reason})" for name, reason in reasons.items() if reason)
-    if not usable:
-        raise GraphInputError(
-            f"{source}: no column can be a target: {others or 'there is none beside the SMILES'}"
-        )
-    if others:
-        warn_caller(f"{source}: target: all leaves out {others}")
-    return usable
-
-
-def _unusable(cells: Sequence[object]) -> str:
-    """Say why a column cannot be a target; empty if it can."""
-    known = [cell for cell in cells if not is_missing(cell)]
-    try:
-        numbers = {_number(cell) for cell in known}
-    except ValueError:
-        return "text"
-    if not all(map(math.isfinite, numbers)):
-        return "infinite numbers"
-    return "" if len(numbers) > 1 else "one value" if numbers else "empty"
-
-
-def _number(value: object) -> float:
-    if isinstance(value, str) and "_" in value:  # Python reads 1_000 as a number, a table does not mean it
-        raise ValueError(value)
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, OverflowError) as error:
-        raise ValueError(value) from error
+    return f"the first is{place_of(error).replace(',', '')}: {error.reason}"

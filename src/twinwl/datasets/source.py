@@ -27,7 +27,8 @@ from twinwl.datasets.opening import (
     rows_of,
 )
 from twinwl.datasets.reading import Reading
-from twinwl.datasets.rows import BLOCK, Row, as_targets, is_missing, read_rows, stream_rows, warn_left_out
+from twinwl.datasets.rows import BLOCK, Row, read_rows, stream_rows, warn_left_out
+from twinwl.datasets.target_cells import as_targets, is_missing
 from twinwl.errors import GraphInputError, TwinWLError, nearest, shown
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.datasets.rows import as_targets, is_missing
+from twinwl.datasets.target_cells import as_targets, is_missing
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.metrics import METRICS, Answers, measure, names_for
 from twinwl.evaluation.tasks import task_of

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 import numpy as np
 
 from twinwl.arguments import PATH, checked, is_a, items
-from twinwl.datasets.rows import is_missing
 from twinwl.datasets.source import read_columns
+from twinwl.datasets.target_cells import is_missing
 from twinwl.errors import TwinWLError, nearest, shown
 from twinwl.evaluation.folds import Fold, hold_out_tenth, make_folds
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from twinwl.datasets.dataset import Dataset, RowError
 from twinwl.datasets.formats.tables import csv_table
-from twinwl.datasets.rows import as_targets
+from twinwl.datasets.target_cells import as_targets
 from twinwl.errors import GraphInputError, gist, held_warnings, warn_caller
 from twinwl.graphs.batch import concatenate
 

@@ -10,7 +10,8 @@ import itertools
 from typing import TYPE_CHECKING
 
 from twinwl.datasets.formats.text_files import text_lines
-from twinwl.datasets.rows import Row, is_missing
+from twinwl.datasets.rows import Row
+from twinwl.datasets.target_cells import is_missing
 from twinwl.errors import first_line, import_extra
 
 if TYPE_CHECKING:

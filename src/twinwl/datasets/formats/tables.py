@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from twinwl.datasets.formats.text_files import open_file, text_lines
-from twinwl.datasets.rows import Row, is_missing
+from twinwl.datasets.rows import Row
+from twinwl.datasets.target_cells import is_missing
 from twinwl.errors import GraphInputError, first_line, import_extra, nearest
 from twinwl.files.tables import plain_cell
 
@@ -145,7 +146,7 @@ def parquet_table(path: Path) -> Table:
     return Table(str(path), header, read)
 
 
-def frame_table(frame: object, name: str = "the frame") -> Table:
+def frame_table(frame: object) -> Table:
     """Read a pandas or polars frame as a table.
 
     >>> import pandas
@@ -162,7 +163,7 @@ def frame_table(frame: object, name: str = "the frame") -> Table:
         lists = [frame[keys[column]].to_list() for column in columns]  # type: ignore[index]
         yield from ((None, list(cells)) for cells in zip(*lists, strict=True))
 
-    return Table(name, [str(key) for key in keys], read)
+    return Table("the frame", [str(key) for key in keys], read)
 
 
 def smiles_column_of(header: Sequence[str]) -> str | None:
