@@ -24,7 +24,7 @@ from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 
 import twinwl as tw
-from twinwl.evaluation.folds import folds_of
+from twinwl.evaluation.folds import make_folds
 from twinwl.paper.reproduction import stored_rows
 from twinwl.paper.tables import TITLES
 from twinwl.report.results.cells import ResultCell, Results
@@ -114,7 +114,7 @@ def _learn_from_fingerprints(data: tw.Dataset) -> None:
     counts = [generator.GetCountFingerprintAsNumPy(MolFromSmiles(smiles)) for smiles in data.smiles]
     matrix = sparse.csr_matrix(np.array(counts, np.float32))
     rows = []
-    for place, fold in enumerate(folds_of(data, seed=0)):
+    for place, fold in enumerate(make_folds(data.targets, data.groups, seed=0)):
         forest = RandomForestClassifier(500, random_state=0, n_jobs=1)
         forest.fit(matrix[fold.training_part], data.targets[fold.training_part])
         right = forest.predict(matrix[fold.test]) == data.targets[fold.test]

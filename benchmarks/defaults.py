@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import shortest_path
 import twinwl as tw
 from twinwl.estimators.svm import inner_folds, make_svc
 from twinwl.estimators.targets import Targets
-from twinwl.evaluation.folds import folds_of
+from twinwl.evaluation.folds import make_folds
 from twinwl.evaluation.significance import compare_scores, p_value_text
 from twinwl.paper.charts import difference_axes, difference_chart
 from twinwl.paper.findings import TwinAgainstWL
@@ -114,7 +114,11 @@ def main() -> None:
 def _run(name: str, wanted: list[str] | None, out: Path) -> None:
     done = {(row["seed"], row["fold"], row["kernel"]) for row in _rows(out) if row["dataset"] == name}
     data = tw.load_dataset(name, target=TARGETS.get(name))
-    folds = {(seed, place): fold for seed in SEEDS for place, fold in enumerate(folds_of(data, seed=seed))}
+    folds = {
+        (seed, place): fold
+        for seed in SEEDS
+        for place, fold in enumerate(make_folds(data.targets, data.groups, seed=seed))
+    }
     for kernel, similarities in _kernels(data, wanted):
         missing = [(seed, place) for seed, place in folds if (seed, place, kernel) not in done]
         rows = [

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 import twinwl as tw
-from twinwl.evaluation.folds import folds_of
+from twinwl.evaluation.folds import make_folds
 from twinwl.evaluation.significance import compare_scores, p_value_text
 
 OUT = Path(__file__).parent / "results" / "defaults_networks.jsonl"
@@ -62,7 +62,7 @@ def _run(name: str, network: str, variant: str, trainings: list[str], seeds: int
     }
     data = tw.load_dataset(name)
     for seed in range(seeds):
-        for place, fold in enumerate(folds_of(data, seed=seed)):
+        for place, fold in enumerate(make_folds(data.targets, data.groups, seed=seed)):
             for training in trainings:
                 if (seed, place, training) in done:
                     continue

@@ -20,7 +20,7 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 
 import twinwl as tw
-from twinwl.evaluation.folds import folds_of
+from twinwl.evaluation.folds import make_folds
 from twinwl.learning.determinism import seeded
 from twinwl.learning.perceptron import SparsePerceptron
 from twinwl.learning.sparse import SparseExamples
@@ -51,7 +51,7 @@ def main() -> None:
     known = {(row["dataset"], row["scaling"], row["fold"]): row["accuracy"] for row in _stored()}
     for name in options.data:
         data = tw.load_dataset(name)
-        for number, fold in enumerate(folds_of(data)[: options.folds]):
+        for number, fold in enumerate(make_folds(data.targets, data.groups)[: options.folds]):
             for scaling in options.only:
                 if (name, scaling, number) not in known:
                     known[name, scaling, number] = _accuracy(data, fold, CANDIDATES[scaling], number)

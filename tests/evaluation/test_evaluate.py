@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 import twinwl as tw
 from twinwl import TwinWLError
 from twinwl.evaluation.fold_run import Asked, Unit, run_fold
-from twinwl.evaluation.folds import Fold, folds_of
+from twinwl.evaluation.folds import Fold, make_folds
 from twinwl.evaluation.methods import resolve
 from twinwl.evaluation.metrics import names_for
 from twinwl.evaluation.result import Evaluation
@@ -581,7 +581,7 @@ def test_a_refitted_network_is_judged_by_what_it_had_not_learnt():
     found = {}
     for refit in (False, True):
         method = resolve("stwin").trained(refit=refit, device="cpu")
-        fold = next(iter(folds_of(data, n_folds=2, seed=0)))
+        fold = next(iter(make_folds(data.targets, data.groups, n_folds=2, seed=0)))
         key = {"config": {name: values[0] for name, values in quick.items()}, "seed": 0, "fold": 0}
         asked = Asked("classification", ["accuracy"], "brier", choose=True, optional=True)
         found[refit] = run_fold(Unit(key, method, fold), data, np.zeros(len(data.graphs), np.int64), asked)

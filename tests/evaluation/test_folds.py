@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from twinwl import STwinVectorizer, load_dataset
 from twinwl.errors import TwinWLError
-from twinwl.evaluation.folds import folds_of, make_folds
+from twinwl.evaluation.folds import make_folds
 
 
 def together(fold):
@@ -67,7 +67,7 @@ def test_each_fold_holds_out_places_of_its_own():
 
 def test_folds_of_a_data_set_keep_its_groups():
     twins = load_dataset("TWINS", n_pairs=30)
-    for fold in folds_of(twins, n_folds=5):
+    for fold in make_folds(twins.targets, twins.groups, n_folds=5):
         assert not set(twins.groups[fold.test]) & set(twins.groups[fold.training_part])
 
 
@@ -111,4 +111,4 @@ def test_ungrouped_folds_of_exp_are_a_trap(tu_zip):
         return np.concatenate(right).mean()
 
     assert accuracy(make_folds(data.y)) < 0.08
-    assert accuracy(folds_of(data)) == 0.5
+    assert accuracy(make_folds(data.targets, data.groups)) == 0.5

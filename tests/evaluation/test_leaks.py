@@ -5,7 +5,7 @@ import networkx as nx
 import numpy as np
 
 from twinwl import GraphBatch, load_dataset
-from twinwl.evaluation.folds import Fold, folds_of
+from twinwl.evaluation.folds import Fold, make_folds
 from twinwl.evaluation.leaks import copies_of, leaked_test_graphs
 
 PATH, MOVED_PATH, STAR = [(0, 1), (1, 2), (2, 3)], [(2, 0), (0, 3), (3, 1)], [(0, 1), (0, 2), (0, 3)]
@@ -44,7 +44,7 @@ def test_1wl_equivalent_graphs_are_no_leak():
 
 def test_leaks_of_a_real_set_are_those_igraph_finds(tu_zip):
     data = load_dataset("IMDB-BINARY", tu_zip("IMDB-BINARY").parent)
-    folds = folds_of(data)
+    folds = make_folds(data.targets, data.groups)
     plain = [
         igraph.Graph(graph.n_nodes, np.column_stack(graph.arcs()).tolist()).simplify()
         for graph in data.graphs

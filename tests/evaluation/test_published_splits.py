@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import data_folder
 from twinwl import load_dataset
 from twinwl.errors import TwinWLError
-from twinwl.evaluation.folds import folds_of
+from twinwl.evaluation.published_splits import published_folds
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def written(tmp_path, content, name="CSL_splits.json"):
 @pytest.mark.parametrize("name", ["NCI1", "DD", "IMDB-BINARY"])
 def test_published_splits_fit_the_real_set(archive, tu_zip, name):
     data = load_dataset(name, tu_zip(name).parent)
-    folds = folds_of(data, splits=archive)
+    folds = published_folds(data, archive)
     assert len(folds) == 10
     assert sorted(np.concatenate([fold.test for fold in folds]).tolist()) == list(range(len(data)))
     shares = [np.mean(data.y[fold.test] == data.y[0]) for fold in folds]
@@ -55,7 +55,7 @@ def test_published_splits_fit_the_real_set(archive, tu_zip, name):
 def test_splits_are_found_by_name_in_the_data_folder(archive, tu_zip, monkeypatch):
     monkeypatch.setenv("TWINWL_DATA", str(archive.parent))
     data = load_dataset("NCI1", tu_zip("NCI1").parent)
-    by_name, by_path = folds_of(data, splits="gnn-comparison"), folds_of(data, splits=archive)
+    by_name, by_path = published_folds(data, "gnn-comparison"), published_folds(data, archive)
     assert all(np.array_equal(a.train, b.train) for a, b in zip(by_name, by_path, strict=True))
 
 
@@ -64,31 +64,31 @@ def test_splits_without_features_are_preferred_for_social_networks(archive, tu_z
     with zipfile.ZipFile(archive) as content:
         (wanted,) = [name for name in content.namelist() if name.endswith("_1/IMDB-BINARY_splits.json")]
         first = json.loads(content.read(wanted))[0]
-    assert folds_of(data, splits=archive)[0].test.tolist() == sorted(first["test"])
+    assert published_folds(data, archive)[0].test.tolist() == sorted(first["test"])
 
 
 def test_single_json_file_is_read(tmp_path, small):
-    folds = folds_of(small, splits=written(tmp_path, entries(10)))
+    folds = published_folds(small, written(tmp_path, entries(10)))
     assert [fold.test.tolist() for fold in folds] == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
     assert folds[0].validation.tolist() == [5]
 
 
 def test_splits_of_another_set_show_both_sides(tmp_path, small):
     with pytest.raises(TwinWLError, match="have 8 different graphs, the data set CSL has 10"):
-        folds_of(small, splits=written(tmp_path, entries(8)))
+        published_folds(small, written(tmp_path, entries(8)))
 
 
 def test_graph_on_two_sides_is_refused(tmp_path, small):
     content = entries(10)
     content[1]["model_selection"][0]["train"].append(content[1]["test"][0])
     with pytest.raises(TwinWLError, match="fold 1 has a graph twice"):
-        folds_of(small, splits=written(tmp_path, content))
+        published_folds(small, written(tmp_path, content))
 
 
 def test_splits_that_tear_pairs_apart_are_refused(tmp_path):
     twins = load_dataset("TWINS", n_pairs=5)
     with pytest.raises(TwinWLError, match="splits groups"):
-        folds_of(twins, splits=written(tmp_path, entries(10)))
+        published_folds(twins, written(tmp_path, entries(10)))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_splits_that_tear_pairs_apart_are_refused(tmp_path):
 )
 def test_something_else_than_splits(tmp_path, small, content):
     with pytest.raises(TwinWLError, match="not in the format of gnn-comparison"):
-        folds_of(small, splits=written(tmp_path, content))
+        published_folds(small, written(tmp_path, content))
 
 
 def test_set_without_splits_names_the_nearest(tmp_path):
@@ -104,12 +104,12 @@ def test_set_without_splits_names_the_nearest(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("X/CSLX_splits.json", "[]")
     with pytest.raises(TwinWLError, match="no splits for 'CSL'; did you mean 'CSLX'"):
-        folds_of(load_dataset("CSL", n_copies=1), splits=path)
+        published_folds(load_dataset("CSL", n_copies=1), path)
 
 
 def test_missing_files_are_clear(tmp_path, small, monkeypatch):
     with pytest.raises(TwinWLError, match="cannot read"):
-        folds_of(small, splits=tmp_path / "none.json")
+        published_folds(small, tmp_path / "none.json")
     monkeypatch.setenv("TWINWL_DATA", str(tmp_path))
     with pytest.raises(TwinWLError, match="was not found; put it into"):
-        folds_of(small, splits="gnn-comparison")
+        published_folds(small, "gnn-comparison")

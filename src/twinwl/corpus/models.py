@@ -136,7 +136,6 @@ def train_on_corpus(
     estimator: Any,  # noqa: ANN401
     names: Sequence[str],
     memory: int,
-    targets: ShardTargets | None = None,
 ) -> None:
     """Train an STwin network on the rows that have a target."""
     from twinwl.stwin.fit_in_parts import fit_in_parts  # noqa: PLC0415  (torch)
@@ -147,7 +146,7 @@ def train_on_corpus(
             f"estimator: got {shown(estimator)}, expected an STwinClassifier or STwinRegressor: others need "
             "all graphs in memory"
         )
-    found = targets_in(folder, manifest, names) if targets is None else targets
+    found = targets_in(folder, manifest, names)
     y: Any = found.y
     if len(names) > 1:
         y = dict(zip(names, found.y.T, strict=True))

@@ -58,7 +58,6 @@ def graph_table(
     graphs: GraphBatch,
     ids: Any,  # noqa: ANN401  (pyarrow has no types)
     others: Mapping[str, Any],
-    keys: UInt64 | None = None,
 ) -> Any:  # noqa: ANN401
     """Return graphs as an Arrow table with the columns of a shard.
 
@@ -70,11 +69,9 @@ def graph_table(
         Arrow array or list of strings.
     others
         Further columns, in order.
-    keys : array of uint64, shape (n_graphs, 2), optional
-        Their exact keys; None computes them.
     """
     pa = arrow()
-    keys = exact_keys(graphs) if keys is None else keys
+    keys = exact_keys(graphs)
     labelled = graphs.edge_labels is not None
     n_kept = graphs.n_edges
     ends = np.empty(2 * n_kept, np.int32)

@@ -63,7 +63,6 @@ def choose_machine(
     machine: Machine,
     C: object,
     folds: list[tuple[Int64, Int64]],
-    n_jobs: int | None = None,
 ) -> ChosenMachine:
     """Choose a machine for one task, whose graphs are all rows of the kernel matrices.
 
@@ -71,11 +70,11 @@ def choose_machine(
     ----------
     targets, machine, folds
         As for `Choice`.
-    kernels, C, n_jobs
+    kernels, C
         As for `choose_machines`.
     """
     numbered = replace(targets, rows=np.arange(len(targets.rows)))
-    return choose_machines(kernels, [Choice(numbered, machine, folds, targets.score)], C, n_jobs)[0]
+    return choose_machines(kernels, [Choice(numbered, machine, folds, targets.score)], C)[0]
 
 
 def choose_machines(

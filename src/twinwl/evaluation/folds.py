@@ -14,10 +14,7 @@ from twinwl.estimators.hold_out import hold_out, rarest_classes
 from twinwl.estimators.target_columns import Tasks
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from twinwl.arrays import Int64, Values
-    from twinwl.datasets.dataset import Dataset
 
 HELD_OUT = 0.1  # share of the training part that chooses epoch and configuration
 
@@ -47,37 +44,6 @@ class Fold:
     def training_part(self) -> Int64:
         """All graphs that are not test graphs, sorted."""
         return np.sort(np.concatenate([self.train, self.validation]))
-
-
-def folds_of(
-    data: Dataset,
-    *,
-    n_folds: int = 10,
-    seed: int = 0,
-    splits: str | Path | None = None,
-    stratified: bool = True,
-) -> list[Fold]:
-    """Return the folds of a data set: stratified, and grouped if it has groups, or published ones.
-
-    Parameters
-    ----------
-    data
-        The data set.
-    n_folds, seed, stratified
-        As in `make_folds`.
-    splits
-        Published splits to use instead: ``"gnn-comparison"``, or the path of their zip or of one JSON file.
-
-    >>> from twinwl import load_dataset
-    >>> folds = folds_of(load_dataset("TWINS", n_pairs=20), n_folds=5)
-    >>> [len(part) for part in (folds[0].train, folds[0].validation, folds[0].test)]
-    [28, 4, 8]
-    """
-    if splits is not None:
-        from twinwl.evaluation.published_splits import published_folds  # noqa: PLC0415  (seldom asked for)
-
-        return published_folds(data, splits)
-    return make_folds(data.targets, data.groups, n_folds=n_folds, seed=seed, stratified=stratified)
 
 
 def make_folds(

@@ -29,7 +29,7 @@ _ENDING = "_splits.json"
 _OTHER_NAMES = {"PROTEINS": "PROTEINS_full"}  # the same graphs with more attributes
 
 
-def published_folds(data: Dataset, splits: str | Path, data_dir: str | Path | None = None) -> list[Fold]:
+def published_folds(data: Dataset, splits: str | Path) -> list[Fold]:
     """Return the published folds of a data set.
 
     Parameters
@@ -38,15 +38,13 @@ def published_folds(data: Dataset, splits: str | Path, data_dir: str | Path | No
         A data set whose graphs are in the order of its TU files.
     splits
         ``"gnn-comparison"`` looks for the zip in the data folders; else the path of the zip or a JSON file.
-    data_dir
-        Folder to search; None uses ``TWINWL_DATA``.
 
     Raises
     ------
     TwinWLError
         If there are no splits for the data set, or they do not match it.
     """
-    where, content = _content(find_splits(splits, data_dir), data.name)
+    where, content = _content(find_splits(splits), data.name)
     try:
         folds = [_fold(entry) for entry in json.loads(content)]
     except (ValueError, TypeError, LookupError) as error:
@@ -55,15 +53,15 @@ def published_folds(data: Dataset, splits: str | Path, data_dir: str | Path | No
     return folds
 
 
-def find_splits(splits: str | Path, data_dir: str | Path | None = None) -> Path:
+def find_splits(splits: str | Path) -> Path:
     """Return the file of the splits; refuse one that cannot be read."""
-    path = _archive(data_dir) if str(splits) == "gnn-comparison" else Path(splits)
+    path = _archive() if str(splits) == "gnn-comparison" else Path(splits)
     with open_file(path):
         return path
 
 
-def _archive(data_dir: str | Path | None) -> Path:
-    folders = data_folders(data_dir)
+def _archive() -> Path:
+    folders = data_folders(None)
     for folder in folders:
         if (folder / _ARCHIVE).is_file():
             return folder / _ARCHIVE

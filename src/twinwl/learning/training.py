@@ -226,11 +226,11 @@ def rows_at_once(examples: Examples) -> int:
     return int(getattr(examples, "rows_at_once", _ROWS_AT_ONCE))
 
 
-def predict_logits(module: torch.nn.Module, examples: Examples, batch_size: int | None = None) -> Float32:
+def predict_logits(module: torch.nn.Module, examples: Examples) -> Float32:
     """Return the network's logits for all rows, shape (n, n_classes), without dropout and gradients."""
     was_training = module.training
     module.eval()
-    batch_size = rows_at_once(examples) if batch_size is None else batch_size
+    batch_size = rows_at_once(examples)
     with torch.no_grad(), single_threaded():
         place = own_device(module)
         parts = [

@@ -41,7 +41,7 @@ class RuntimeComparison(NamedTuple):
     p_value: float
 
 
-def time_features(data: Dataset, store: Path, *, runs: int = 10, n_iter: int = RUNTIME_ROUNDS) -> list[Row]:
+def time_features(data: Dataset, store: Path, *, runs: int = 10) -> list[Row]:
     """Time STwin and 1-WL features of a whole data set in turns, after a warm-up; file each run.
 
     Parameters
@@ -52,8 +52,6 @@ def time_features(data: Dataset, store: Path, *, runs: int = 10, n_iter: int = R
         File of results; runs that it holds are not repeated.
     runs
         How often each is run.
-    n_iter
-        Number of rounds.
 
     Returns
     -------
@@ -63,18 +61,18 @@ def time_features(data: Dataset, store: Path, *, runs: int = 10, n_iter: int = R
     known = {row_key(row): row for row in ResultStore(store).rows()}
     names = ("1-WL", "STwin")
     keys = {
-        (name, run): key_of(data, name, _VERSION, {"n_iter": n_iter}, RUNTIMES, fold=run)
+        (name, run): key_of(data, name, _VERSION, {"n_iter": RUNTIME_ROUNDS}, RUNTIMES, fold=run)
         for run in range(runs)
         for name in names
     }
     if any(row_key(key) not in known for key in keys.values()):
         for name in names:  # compiled kernels and a warm cache for both
-            STwinVectorizer(n_iter, KINDS[name]).fit_transform(data.graphs)
+            STwinVectorizer(RUNTIME_ROUNDS, KINDS[name]).fit_transform(data.graphs)
     for (name, _), key in keys.items():
         if row_key(key) in known:
             continue
         began = time.perf_counter()
-        STwinVectorizer(n_iter, KINDS[name]).fit_transform(data.graphs)
+        STwinVectorizer(RUNTIME_ROUNDS, KINDS[name]).fit_transform(data.graphs)
         seconds = time.perf_counter() - began
         known[row_key(key)] = ResultStore(store).append(_filled(key, {"seconds": seconds}))
     return [known[row_key(key)] for key in keys.values()]

@@ -156,31 +156,24 @@ def strangers(data: Dataset, graphs: tuple[int, int] = CASE_GRAPHS) -> tuple[Int
     return np.flatnonzero(~np.isin(first, second)), np.flatnonzero(~np.isin(second, first))
 
 
-def case_pictures(data: Dataset, graphs: tuple[int, int] = CASE_GRAPHS) -> list[Canvas]:
-    """Draw the two molecules, each on a canvas of its own, in one scale.
-
-    Parameters
-    ----------
-    data
-        Mutagenicity.
-    graphs
-        Counted from 1.
-    """
-    return on_equal_canvases(_pictures(data, graphs))
+def case_pictures(data: Dataset) -> list[Canvas]:
+    """Draw the two molecules of the case study (of Mutagenicity), each on its own canvas, in one scale."""
+    return on_equal_canvases(_pictures(data))
 
 
-def case_figure(data: Dataset, graphs: tuple[int, int] = CASE_GRAPHS) -> Canvas:
-    """Draw the two molecules side by side on one canvas; parameters as for `case_pictures`."""
-    title = f"Graphs {graphs[0]} and {graphs[1]} of {data.name}, shaded where they differ"
-    canvas = side_by_side(_pictures(data, graphs), title)
-    wl, stwin = (cosine_of(data, features, graphs) for features in ("count", "size"))
+def case_figure(data: Dataset) -> Canvas:
+    """Draw the two molecules of the case study side by side on one canvas."""
+    first, second = CASE_GRAPHS
+    title = f"Graphs {first} and {second} of {data.name}, shaded where they differ"
+    canvas = side_by_side(_pictures(data), title)
+    wl, stwin = (cosine_of(data, features, CASE_GRAPHS) for features in ("count", "size"))
     canvas.note(f"{title}. Cosine after two rounds: 1-WL {wl:.4f}, STwin {stwin:.4f}.")
     return canvas
 
 
-def _pictures(data: Dataset, graphs: tuple[int, int]) -> list[MoleculePicture]:
+def _pictures(data: Dataset) -> list[MoleculePicture]:
     pictures = []
-    for graph, shaded in zip(graphs, strangers(data, graphs), strict=True):
+    for graph, shaded in zip(CASE_GRAPHS, strangers(data), strict=True):
         one = data.graphs[graph - 1]
         truth = _CLASSES.get(data.targets[graph - 1].item(), str(data.targets[graph - 1]))
         letters = [_letter(label) for label in one.labels_of_nodes()]

@@ -22,6 +22,7 @@ _MARGIN = 30.0
 _HEADING = 52.0
 _NARROWEST = 300.0
 _BETWEEN_STROKES = 5.0
+_GAP = 24.0  # between pictures
 
 
 class MoleculePicture(NamedTuple):
@@ -92,16 +93,16 @@ def on_equal_canvases(pictures: Iterable[MoleculePicture]) -> list[Canvas]:
     return canvases
 
 
-def side_by_side(pictures: Iterable[MoleculePicture], title: str, gap: float = 24.0) -> Canvas:
+def side_by_side(pictures: Iterable[MoleculePicture], title: str) -> Canvas:
     """Draw several pictures on one canvas."""
     laid_out = [(picture, picture.places()) for picture in pictures]
     extents = [_extent(places) for _, places in laid_out]
-    width = sum(wide for wide, _ in extents) + gap * (len(extents) - 1)
+    width = sum(wide for wide, _ in extents) + _GAP * (len(extents) - 1)
     canvas = Canvas(width, max(high for _, high in extents), title)
     left = 0.0
     for (picture, places), (wide, _) in zip(laid_out, extents, strict=True):
         picture.put_on(canvas, places, left)
-        left += wide + gap
+        left += wide + _GAP
     return canvas
 
 

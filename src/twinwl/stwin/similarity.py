@@ -93,13 +93,7 @@ def own_sums(matrix: sparse.csr_matrix, base: str) -> Float64:
 
 
 def similarities_from_sums(
-    sums: Float64,
-    own_left: Float64,
-    own_right: Float64,
-    base: str,
-    *,
-    normalize: bool,
-    n_threads: int | None = None,
+    sums: Float64, own_left: Float64, own_right: Float64, base: str, *, normalize: bool
 ) -> Float64:
     """Turn sums of pairs into similarities, in place.
 
@@ -120,8 +114,8 @@ def similarities_from_sums(
         work = np.arange(len(sums) + 1, dtype=np.int64) * sums.shape[1]
         run_ranges(
             lambda low, high: divide(sums[low:high], own_left[low:high], own_right),
-            balanced_ranges(work, n_threads),
-            n_threads,
+            balanced_ranges(work, None),
+            None,
         )
     return sums
 
