@@ -1,4 +1,4 @@
-"""A door for PyTorch Geometric: Twin information for its models, and training on distinct colours.
+"""For users of PyTorch Geometric: Twin information for its models, and training on distinct colours.
 
 `lifted` trains a model on the distinct colours of a data set. The transforms add to ``data.x`` or to an
 attribute; they work on one ``Data`` object or on a ``Batch``, as ``transform=`` or ``pre_transform=`` of a

@@ -59,10 +59,8 @@ def features_of(
         if not isinstance(value, int | np.integer):
             raise TwinWLError(f"{name}: got {value!r}, expected a whole number: shards are counted apart")
     readout = vectorizer.readout
-    if not all(
-        isinstance(one, str)
-        for one in ([readout] if isinstance(readout, str) or callable(readout) else readout)
-    ):
+    readouts = [readout] if isinstance(readout, str) or callable(readout) else readout
+    if not all(isinstance(one, str) for one in readouts):
         raise TwinWLError("readout: got a function, expected the name of a readout, which can be saved")
     parts = parts_of(folder, manifest)
     source = digest_of(*(part.digest for part in parts))
@@ -86,12 +84,16 @@ def features_of(
             for part in parts
         ]
         entries = job.run("features", encode_shard, tasks, (manifest["columns"], digest), 50)
-        told = {"rows": len_of(parts), "features": fitted.n_features_out_}
-        job.finish(entries, **told, entries=sum(entry["entries"] for entry in entries))
+        job.finish(
+            entries,
+            rows=n_graphs_in(parts),
+            features=fitted.n_features_out_,
+            entries=sum(entry["entries"] for entry in entries),
+        )
         return fitted
 
 
-def len_of(parts: Sequence[Part]) -> int:
+def n_graphs_in(parts: Sequence[Part]) -> int:
     """Return the number of graphs in some shards."""
     return sum(part.stop - part.first for part in parts)
 
@@ -117,7 +119,7 @@ def _counted(
     counts = ColumnCounts.merged(merged).frequent(int(vectorizer.min_df), vectorizer.max_features)
     if not len(counts.h):
         raise TwinWLError(
-            f"min_df: got {vectorizer.min_df}, but no column occurs in so many of the {len_of(parts):,} "
+            f"min_df: got {vectorizer.min_df}, but no column occurs in so many of the {n_graphs_in(parts):,} "
             "graphs; lower it, with another folder or fresh=True"
         )
     return counts

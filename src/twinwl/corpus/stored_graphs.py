@@ -103,7 +103,7 @@ class StoredGraphs:
         return np.sort(rows).astype(np.int64)
 
     def table(self, rows: object) -> Any:  # noqa: ANN401
-        """Return rows of the corpus as an Arrow table, with all columns but codes of labels that differ.
+        """Return rows of the corpus as an Arrow table.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class StoredGraphs:
         Returns
         -------
         pyarrow.Table
-            The columns of shards, without the labels that codes stand for.
+            All columns of the shards. Node and edge labels are codes that each shard numbers for itself.
         """
         tables = [table for _, table, _ in self._tables(_increasing(rows, len(self)))]
         if not tables:

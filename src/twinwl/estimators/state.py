@@ -70,8 +70,12 @@ def task_names_from_state(state: Mapping[str, object]) -> tuple[str, ...]:
     ('toxic', 'approved')
     """
     names = state.get("tasks")
-    sound = isinstance(names, list) and names and all(isinstance(name, str) for name in names)
-    if not isinstance(names, list) or not sound or len(set(names)) < len(names):
+    if (
+        not isinstance(names, list)
+        or not names
+        or not all(isinstance(name, str) for name in names)
+        or len(set(names)) < len(names)
+    ):
         raise TwinWLError("the model's tasks are not different names; the file is damaged")
     return tuple(names)
 

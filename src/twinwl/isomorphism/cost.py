@@ -73,7 +73,7 @@ def n_marks_of(readout: str) -> int:
 
 
 def steps_of(readouts: Iterable[str], sizes: Int32) -> Float64:
-    """Estimate the steps that known readouts take for each rooted subgraph, in nanoseconds or so."""
+    """Return about how many nanoseconds known readouts take for each rooted subgraph, shape (n_roots,)."""
     n = sizes.astype(np.float64)
     total = np.zeros(len(n))
     for name in readouts:

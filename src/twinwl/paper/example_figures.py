@@ -130,28 +130,27 @@ def _tree(
     children: dict[int, list[int]],
     labels: list[int] | None,
 ) -> None:
-    """Draw what a root passes on in two rounds: by label, or by identity with repeats left pale."""
+    """Draw what reaches a root in two rounds: labels or, if ``labels`` is None, identities."""
     canvas.text(left + 140, top + 18, title, "title middle")
-    leaves = [(child, leaf) for child in _ordered(children[_ROOT], labels) for leaf in children[child]]
-    ordered = [
+    leaves = [
         (child, leaf)
         for child in _ordered(children[_ROOT], labels)
         for leaf in _ordered(children[child], labels)
     ]
     step = 280 / len(leaves)
-    x_of_leaf = [left + step * (place + 0.5) for place in range(len(ordered))]
+    x_of_leaf = [left + step * (place + 0.5) for place in range(len(leaves))]
     x_of_child = {
-        child: float(np.mean([x for x, (owner, _) in zip(x_of_leaf, ordered, strict=True) if owner == child]))
+        child: float(np.mean([x for x, (owner, _) in zip(x_of_leaf, leaves, strict=True) if owner == child]))
         for child in children[_ROOT]
     }
     root = (left + 140, top + 58)
     for child, x in x_of_child.items():
         canvas.line(*root, x, top + 114, "branch")
-        for leaf_x, (owner, _) in zip(x_of_leaf, ordered, strict=True):
+        for leaf_x, (owner, _) in zip(x_of_leaf, leaves, strict=True):
             if owner == child:
                 canvas.line(x, top + 114, leaf_x, top + 170, "branch")
     placed = [(_ROOT, *root), *((child, x, top + 114) for child, x in x_of_child.items())]
-    placed += [(leaf, x, top + 170) for x, (_, leaf) in zip(x_of_leaf, ordered, strict=True)]
+    placed += [(leaf, x, top + 170) for x, (_, leaf) in zip(x_of_leaf, leaves, strict=True)]
     seen: set[int] = set()
     for node, x, y in placed:
         if labels is not None:

@@ -304,9 +304,9 @@ class TwinMachine(MultiTask, GraphEstimator):
         """Return the shares of the nodes and columns of one graph in the prediction.
 
         The shares are exact: together with the intercept they sum to the decision value (of a regressor, to
-        the number). For ``"linear"``
-        a column's share is its value times its weight. For the other bases it is the column's part of the
-        similarity with each support vector, times that vector's weight, the divisors held fixed.
+        the number). For ``"linear"`` a column's share is its value times its weight. For the other bases it
+        is the column's part of the similarity with each support vector, times that vector's weight, the
+        divisors held fixed.
 
         Parameters
         ----------

@@ -88,7 +88,8 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         The same for all.
     support_vectors_ : SupportVectors
     held_out_predictions_ : array of float64
-        What was predicted for each training graph that counts by machines that had not seen it; not saved.
+        Prediction for each training graph of positive weight, by a machine that did not learn from it; not
+        saved.
 
     Examples
     --------

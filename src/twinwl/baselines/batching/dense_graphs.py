@@ -1,4 +1,4 @@
-"""An error if dense matrices of the graphs need too much memory."""
+"""A check, before training, that dense matrices of the graphs fit into memory."""
 
 from __future__ import annotations
 
