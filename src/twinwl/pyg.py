@@ -133,11 +133,11 @@ class AddRootedSizes(_AddColumns):
     Parameters
     ----------
     hops
-        Sizes of 1..hops steps, a column each.
-    log
-        Whether to take the natural logarithm, which suits networks better than large numbers.
+        Sizes of 1..hops steps, one column each.
     attribute
         ``"x"`` appends the columns to the node features; any other name sets that attribute.
+    log
+        Whether to take the natural logarithm, which suits networks better than large numbers.
     directed
         Whether ``edge_index`` holds arcs; steps then follow them.
 
@@ -172,7 +172,7 @@ class _AddNumbers(_AddColumns):
 
     @property
     def n_numbers(self) -> list[int]:
-        """How many numbers there are in each round; the last one stands for all that `fit` has not seen."""
+        """Number of different numbers in each round; the last one stands for all that `fit` has not seen."""
         if not hasattr(self, "widths_"):
             raise NotFittedTwinError(
                 f"{type(self).__name__} is not fitted; call fit with the training graphs first"

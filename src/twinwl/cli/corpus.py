@@ -49,13 +49,10 @@ Events: TypeAlias = Annotated[
     typer.Option("--json", help="Print one JSON object per line: an event after each task, and the end."),
 ]
 _PANEL = "Running"
+_LABELS_SHOWN = 12
+_WIDEST = 48  # characters of a cell
 Engine: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        metavar="local|ray",
-        help="Where to run: processes on this machine, or a Ray cluster.",
-        rich_help_panel=_PANEL,
-    ),
+    str, choice("engine", "Where to run: processes on this machine, or a Ray cluster.", panel=_PANEL)
 ]
 Workers: TypeAlias = Annotated[
     int | None,
@@ -312,9 +309,6 @@ def info(folder: Folder, json: Json = False) -> None:
     new_console().print(table)
 
 
-_LABELS_SHOWN = 12
-
-
 def _printer() -> Callable[[dict[str, Any]], object]:
     from json import dumps  # noqa: PLC0415
 
@@ -343,6 +337,3 @@ def _show(table: Any, *, json: bool) -> None:  # noqa: ANN401
             [[cell if len(cell) <= _WIDEST else cell[: _WIDEST - 1] + "…" for cell in row] for row in cells]
         )
     )
-
-
-_WIDEST = 48
