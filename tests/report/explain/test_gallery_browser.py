@@ -46,3 +46,11 @@ def test_unseen_atoms_are_outlined_and_say_since_when(open_page, path):
 def test_nothing_sticks_out_of_a_narrow_screen(open_page, path, scheme):
     page = open_page(path, {"width": 360, "height": 740}, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    tiles = [
+        (tile.locator(part).bounding_box())
+        for tile in page.locator(".tile").all()
+        for part in (".name", "svg")
+    ]
+    for name, drawing in zip(tiles[::2], tiles[1::2], strict=True):
+        assert drawing["height"] == 190
+        assert drawing["y"] - (name["y"] + name["height"]) < 10  # no gap above the drawing
