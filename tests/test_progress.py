@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 
@@ -41,6 +42,14 @@ def test_whoever_waits_at_a_open_terminal_sees_what_is_going_on(open_terminal):
         bar._progress.refresh()
     assert "hashing" in terminal.getvalue()
     assert "1,234" in terminal.getvalue()
+
+
+def test_work_that_is_not_counted_shows_no_count(open_terminal):
+    terminal = open_terminal()
+    with ProgressBar("choosing", show=True) as bar:
+        bar._progress.refresh()
+    shown = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", terminal.getvalue())
+    assert re.match(r"choosing +0:00:00", shown)
 
 
 @pytest.mark.parametrize("title", ["reading smiles:" + "C" * 200, "package.module:Class#0a1b on a long name"])

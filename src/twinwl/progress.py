@@ -56,7 +56,7 @@ class ProgressBar:
         self._progress = Progress(*_columns(total, unit), console=console, transient=console.is_terminal)
         short = title if len(title) <= self._for_title() else title[: self._for_title() - 1] + "…"
         self._room -= len(short) + _SHORTEST_BAR
-        self._task = self._progress.add_task(short, total=total, completed=done, note="")
+        self._task = self._progress.add_task(short, total=total, completed=done, note="", count="")
         self._lock = threading.Lock()
         self._over = self._shown = False
         self._at_once, self._never = show is True, show is False
@@ -82,10 +82,12 @@ class ProgressBar:
     def advance(self, steps: int = 1) -> None:
         """Count some of the work as done."""
         self._progress.advance(self._task, steps)
+        self._count()
 
     def reach(self, done: int) -> None:
         """Set the number of steps that are done."""
         self._progress.update(self._task, completed=done)
+        self._count()
 
     def note(self, *parts: str) -> None:
         """Show a note after the bar: the first parts, as many as fit."""
@@ -93,6 +95,10 @@ class ProgressBar:
         while len(shown) > 1 and len(", ".join(shown)) > self._room:
             shown.pop()
         self._progress.update(self._task, note=", ".join(shown))
+
+    def _count(self) -> None:
+        """Show the number of steps, from the first one on."""
+        self._progress.update(self._task, count=f"{self._progress.tasks[0].completed:,.0f}")
 
     def _for_title(self) -> int:
         return max(_SHORTEST_TITLE, self._room - _SHORTEST_BAR)
@@ -122,6 +128,7 @@ def _columns(total: int | None, unit: str) -> list[ProgressColumn]:
     if unit == "bytes":
         return [title, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()]
     if total is None:
-        return [title, TextColumn("{task.completed:,.0f}"), note, TimeElapsedColumn()]
+        # Nothing is shown where nothing is counted: a 0 that stays would look like a standstill.
+        return [title, TextColumn("{task.fields[count]}"), note, TimeElapsedColumn()]
     left = [TextColumn("left:"), TimeRemainingColumn()]
     return [title, BarColumn(), MofNCompleteColumn(), note, TimeElapsedColumn(), *left]

@@ -95,7 +95,8 @@ def audit_sets(given: Sequence[AuditedSet], near: float, level: str | None) -> A
     for first, second in itertools.combinations(range(len(sets)), 2):
         partner = {name: _partners(parts[first], parts[second]) for name, parts in copies.items()}
         pair = _Pair(sets[first], sets[second], partner)
-        found = [*pair.same(), *pair.near(NearGraphs(graphs[first]), graphs[second], near)]
+        with ProgressBar("searching for near copies"):
+            found = [*pair.same(), *pair.near(NearGraphs(graphs[first]), graphs[second], near)]
         counts = {name: int(np.count_nonzero(partner[name] >= 0)) for name in levels}
         n_near = sum(match.same is None for match in found)
         overlaps.append(Overlap(sets[second].data.name, sets[first].data.name, counts, n_near))
