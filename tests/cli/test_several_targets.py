@@ -86,6 +86,15 @@ def test_predict_writes_columns_for_each_target(svc):
     assert "mean of 1 targets" in one.stderr
 
 
+def test_numbers_of_the_table_are_numbers_where_the_format_has_them(svc, tmp_path):
+    data, path, _ = svc
+    out = tmp_path / "p.jsonl"
+    assert run("predict", path, data, "-o", out).exit_code == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["alcohol"] for row in rows[:3]] == [None, *map(int, CLASSES[1:3])]  # the first cell is empty
+    assert rows[0]["name"] == "m0"
+
+
 def test_explain_is_about_one_target(svc):
     _, path, _ = svc
     assert "name one with --for-task: alcohol, large" in run("explain", path, "smiles:CCO").output

@@ -125,7 +125,13 @@ def predict(
     from twinwl.cli.model_files import load_predictor, unseen_shares, use_device  # noqa: PLC0415
 
     loaded = load_predictor(model)
-    from twinwl.cli.predictions import answers_about, check_asked, prediction_table, truths_of  # noqa: PLC0415  (slow; a missing model shows before)
+    from twinwl.cli.predictions import (  # noqa: PLC0415  (slow; a missing model shows before)
+        answers_about,
+        as_numbers,
+        check_asked,
+        prediction_table,
+        truths_of,
+    )
 
     if device is not None:
         use_device(loaded, device)
@@ -147,6 +153,8 @@ def predict(
         answers |= Nearest.found(found, training).columns()
     if truth is not None and not columns:
         answers["target"] = truth
+    if output is not None and output.suffix.lower() in {".json", ".jsonl", ".parquet"}:
+        columns = {name: as_numbers(cells) for name, cells in columns.items()}
     table = prediction_table(found, columns, answers)
     if output is None:
         say(table_bytes(table, ".csv").decode(), end="")

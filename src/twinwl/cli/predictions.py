@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from twinwl.arrays import Bool, Float64, Values
     from twinwl.datasets.dataset import Dataset
     from twinwl.graphs.batch import GraphBatch
+
+_INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})")
+_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,6 +232,23 @@ def prediction_table(
         columns[f"twinwl_{name}" if name in columns else name] = cells
     columns["twinwl_error" if "error" in columns else "error"] = [reason_of_row.get(row) for row in rows]
     return columns
+
+
+def as_numbers(cells: Sequence[Any]) -> list[Any]:
+    """Return the cells of a text file as numbers if all are, None where empty, for formats that have numbers.
+
+    Identifiers such as 007 stay text.
+
+    >>> as_numbers(["1", "", "-2"]), as_numbers(["0.5", "3"]), as_numbers(["007", "1"])
+    ([1, None, -2], [0.5, 3.0], ['007', '1'])
+    """
+    if not all(cell is None or isinstance(cell, str) for cell in cells):
+        return list(cells)
+    texts = [cell.strip() for cell in cells if cell is not None and cell.strip()]
+    kind = int if all(map(_INTEGER.fullmatch, texts)) else float
+    if not texts or not all(_NUMBER.fullmatch(text) and math.isfinite(float(text)) for text in texts):
+        return list(cells)
+    return [kind(cell) if cell is not None and cell.strip() else None for cell in cells]
 
 
 def answers_about(
