@@ -1,8 +1,8 @@
 """The choice of defaults of the networks, compared as docs/choosing.md says.
 
 Run as ``python benchmarks/defaults_networks.py STwin MUTAG …``; without arguments it prints the tables. A
-network that is refitted was chosen by a network that was not, so one run gives the scores of both. What is
-in results/defaults_networks.jsonl is not run again.
+network that is refitted was chosen by a network that was not, so one run gives the scores of both. The score
+is accuracy, of `STwinRegressor` R². What is in results/defaults_networks.jsonl is not run again.
 """
 
 from __future__ import annotations
@@ -23,18 +23,24 @@ from twinwl.evaluation.folds import make_folds
 from twinwl.evaluation.significance import compare_scores, p_value_text
 
 OUT = Path(__file__).parent / "results" / "defaults_networks.jsonl"
-NETWORKS = {"STwin": tw.STwinClassifier, "NTwin": tw.NTwinClassifier}
+NETWORKS = {
+    "STwin": tw.STwinClassifier, "NTwin": tw.NTwinClassifier, "STwinRegressor": tw.STwinRegressor,
+}  # fmt: skip
 # Titles of the network that is refitted, and of the one that chose its number of epochs.
 TRAININGS: dict[str, tuple[str | None, dict[str, Any]]] = {
-    "refit": ("0.1", {"refit": True}),
+    "0.1": (None, {"average_epochs": 1}),
+    "mean of 5": (None, {"average_epochs": 5}),
+    "refit": ("0.1", {"refit": True, "average_epochs": 1}),
     "refit, mean of 5": ("mean of 5", {"refit": True, "average_epochs": 5}),
-    "refit, 3 hold-outs": (None, {"refit": True, "hold_outs": 3}),
+    "refit, 3 hold-outs": (None, {"refit": True, "hold_outs": 3, "average_epochs": 1}),
 }
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "STwin": {"size": {"features": "size"}, "joint": {"features": "joint"}, "1-WL": {"features": "count"}},
     "NTwin": {"growing": {}, "1-WL": {"hops": 0}},
+    "STwinRegressor": {"size": {"features": "size"}},
 }
 SETS = ["MUTAG", "PTC_MR", "IMDB-BINARY", "BACE", "DD", "NCI1"]
+SETS_OF_NUMBERS = ["ESOL", "Lipophilicity"]
 console = Console(width=170)
 
 
@@ -44,7 +50,7 @@ def main() -> None:
     parser.add_argument("network", nargs="?", choices=list(NETWORKS))
     parser.add_argument("sets", nargs="*")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--trainings", nargs="*", default=list(TRAININGS), choices=list(TRAININGS))
+    parser.add_argument("--trainings", nargs="*", default=list(TRAININGS)[2:], choices=list(TRAININGS))
     parser.add_argument("--variants", nargs="*", help="default: that of version 0.1")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -62,7 +68,8 @@ def _run(name: str, network: str, variant: str, trainings: list[str], seeds: int
     }
     data = tw.load_dataset(name)
     for seed in range(seeds):
-        for place, fold in enumerate(make_folds(data.targets, data.groups, seed=seed)):
+        folds = make_folds(data.targets, data.groups, seed=seed, stratified=network != "STwinRegressor")
+        for place, fold in enumerate(folds):
             for training in trainings:
                 if (seed, place, training) in done:
                     continue
@@ -77,7 +84,7 @@ def _run(name: str, network: str, variant: str, trainings: list[str], seeds: int
                     data.graphs[train], data.y[train], groups, monitor_data=None if before is None else tests
                 )
                 key = {"dataset": name, "network": network, "variant": variant, "seed": seed, "fold": place}
-                score = float((model.predict(tests[0]) == tests[1]).mean())
+                score = float(model.score(*tests))
                 rows = [key | {"training": training, "test": score, "epochs": model.n_epochs_}]
                 if before is not None:
                     history = model.history_
@@ -99,7 +106,7 @@ def _print(rows: list[dict[str, Any]]) -> None:
         )
     for network, variants in VARIANTS.items():
         usual = next(iter(variants))
-        trainings = ["0.1", "mean of 5", *TRAININGS]
+        trainings = list(TRAININGS)
         _table(f"{network}: training", [(usual, training) for training in trainings], network, found)
         for training in trainings:
             _table(
@@ -117,14 +124,15 @@ def _table(
     found: dict[tuple[str, str, str, str], dict[tuple[int, int], float]],
 ) -> None:
     """Print accuracies, differences to the first candidate on the same folds, and p of the corrected test."""
-    table = Table(title=f"{title} (accuracy in %, difference to the first, p; folds)")
-    for column in ["candidate", *SETS, "mean"]:
+    table = Table(title=f"{title} (score in %, difference to the first, p; folds)")
+    sets = SETS_OF_NUMBERS if network == "STwinRegressor" else SETS
+    for column in ["candidate", *sets, "mean"]:
         table.add_column(column)
-    if not any((network, *candidates[0], name) in found for name in SETS):
+    if not any((network, *candidates[0], name) in found for name in sets):
         return
     for variant, training in candidates:
         cells, means = [], []
-        for name in SETS:
+        for name in sets:
             ours = found.get((network, variant, training, name), {})
             first = found.get((network, *candidates[0], name), {})
             folds = sorted(ours.keys() & first.keys())

@@ -106,7 +106,8 @@ def test_what_cannot_be_is_refused(params, data, message):
 
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_weights_are_the_mean_of_the_last_epochs(kind):
-    fits = [small(kind, max_epochs=n, validation_fraction=None, **UNSCALED[kind]) for n in (2, 3, 4)]
+    params = {"average_epochs": 1, "validation_fraction": None, **UNSCALED[kind]}
+    fits = [small(kind, max_epochs=n, **params) for n in (2, 3, 4)]
     each = [weights(model.fit(GRAPHS, CLASSES)) for model in fits]
     mean = weights(fits[-1].set_params(average_epochs=3).fit(GRAPHS, CLASSES))
     for name, value in mean.items():

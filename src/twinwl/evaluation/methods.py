@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -272,9 +273,10 @@ def _baseline(
 _DEPTHS = [2, 3, 4, 5]
 _BY_ROUNDS = _grids({"n_iter": [2, 3]}, {"n_iter": _DEPTHS})
 _OF_GNN = {"layers": _DEPTHS, "hidden": [32, 64, 128]}
-register("stwin", _STWIN, grids=_BY_ROUNDS, regressor=_STWIN_NUMBERS)
-register("stwin-joint", _STWIN, fixed={"features": "joint"}, grids=_BY_ROUNDS, regressor=_STWIN_NUMBERS)
-register("wl", _STWIN, fixed={"features": "count"}, grids=_BY_ROUNDS, regressor=_STWIN_NUMBERS)
+_perceptron = partial(register, home=_STWIN, grids=_BY_ROUNDS, regressor=_STWIN_NUMBERS, version=2)
+_perceptron("stwin")
+_perceptron("stwin-joint", fixed={"features": "joint"})
+_perceptron("wl", fixed={"features": "count"})
 register("stwin-svc", _SVC, regressor=_SVR, version=2)
 register("wl-svc", _SVC, fixed={"features": "count"}, regressor=_SVR, version=2)
 register(

@@ -59,7 +59,10 @@ class WeightAverage:
         module.load_state_dict(self.recent[-1])
 
     def _mean(self, name: str) -> torch.Tensor:
-        values = [weights[name] for weights in self.recent]
-        if not values[-1].is_floating_point():  # such as the number of batches that a layer has seen
-            return values[-1]
-        return torch.stack(values).mean(dim=0)
+        *before, last = (weights[name] for weights in self.recent)
+        if not last.is_floating_point():  # such as the number of batches that a layer has seen
+            return last
+        total = last.clone()
+        for value in before:  # stacked, they would take as much memory again
+            total += value
+        return total.div_(len(self.recent))

@@ -50,9 +50,11 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
         What the epoch is chosen by: see `twinwl.learning.regressor.NeuralGraphRegressor`.
-    refit, hold_outs, average_epochs, warm_start, callbacks
-        Training on all graphs once the epoch is chosen, several hold-outs, means of weights, going on from
-        the fit before, functions to call: see `twinwl.learning.estimator.NeuralGraphEstimator`.
+    average_epochs : int, default=5
+        The network has the mean of the weights of this many epochs, up to the one that is kept.
+    refit, hold_outs, warm_start, callbacks
+        Training on all graphs once the epoch is chosen, several hold-outs, going on from the fit before,
+        functions to call: see `twinwl.learning.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
@@ -104,7 +106,7 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         scoring: str | None = None,
         refit: bool = False,
         hold_outs: int = 1,
-        average_epochs: int = 1,
+        average_epochs: int = 5,
         warm_start: bool = False,
         callbacks: Callbacks = None,
     ) -> None: ...
