@@ -37,11 +37,7 @@ TRAININGS: dict[str, tuple[str | None, dict[str, Any]]] = {
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "STwin": {"size": {"features": "size"}, "joint": {"features": "joint"}, "1-WL": {"features": "count"}},
     "NTwin": {"growing": {}, "1-WL": {"hops": 0}},
-    "STwinRegressor": {
-        "size": {"features": "size"},
-        "joint": {"features": "joint"},
-        "1-WL": {"features": "count"},
-    },
+    "STwinRegressor": {"size": {"features": "size"}},
 }
 SETS = ["MUTAG", "PTC_MR", "IMDB-BINARY", "BACE", "DD", "NCI1"]
 SETS_OF_NUMBERS = ["ESOL", "Lipophilicity"]
