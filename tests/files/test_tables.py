@@ -59,10 +59,10 @@ def test_json_is_a_list_of_objects_or_one_on_each_line():
 
 def test_parquet_has_columns_of_their_types():
     parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
-    mixed = {**TABLE, "mixed": [1, "one"], "lone": ["\ud800", None]}
+    mixed = {**TABLE, "mixed": [1, "one"], "lone": ["\ud800", None], "empty": [None, None]}
     found = parquet.read_table(io.BytesIO(table_bytes(mixed, ".parquet")))
     assert [str(field.type) for field in found.schema] == [
-        "int64", "string", "double", "string", "string", "string",
+        "int64", "string", "double", "string", "string", "string", "string",
     ]  # fmt: skip
     assert found.column("name").to_pylist() == TABLE["name"], "a formula is none here"
     assert found.column("mixed").to_pylist() == ["1", "one"]

@@ -91,7 +91,8 @@ def _parquet(columns: Mapping[str, Sequence[object]]) -> bytes:
         kinds = {type(cell) for cell in cells if cell is not None}
         # A column of one type stays so; of several it becomes text, as it would in a CSV file.
         plain = cells if len(kinds) <= 1 and str not in kinds else [_text(cell) for cell in cells]
-        arrays[_text(name)] = arrow.array(plain)
+        # An empty column is text too, such as the errors of a table without any: tables can be joined then.
+        arrays[_text(name)] = arrow.array(plain) if kinds else arrow.array(plain, arrow.string())
     stream = io.BytesIO()
     parquet.write_table(arrow.table(arrays), stream)
     return stream.getvalue()
