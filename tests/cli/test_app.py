@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -91,3 +94,21 @@ def test_wrong_option_exits_with_two():
 def test_every_subcommand_has_a_help_text():
     for command in app.registered_commands:
         assert command.callback.__doc__
+
+
+def _commands():
+    """Return the commands that help texts, the README and the docs show."""
+    root = Path(twinwl.__file__).parents[2]
+    names = "|".join(command.callback.__name__ for command in app.registered_commands)
+    shown = re.compile(rf"^ *(?:\$ )?(twinwl (?:{names}) .*)$", re.MULTILINE)
+    files = [*(root / "src/twinwl/cli").glob("*.py"), root / "README.md", *(root / "docs").rglob("*.md")]
+    return dict.fromkeys(
+        command for file in files for command in shown.findall(file.read_text(encoding="utf-8"))
+    )
+
+
+@pytest.mark.parametrize("command", _commands())
+def test_commands_that_are_shown_can_be_pasted_into_a_shell(command):
+    lexer = shlex.shlex(command, posix=True, punctuation_chars="();&")
+    lexer.whitespace_split = True
+    assert not [token for token in lexer if set(token) <= set("();&")]

@@ -37,11 +37,11 @@ pattern.
 
 [bold]Examples[/]
 
-$ twinwl explain bbbp.twinwl smiles:CC(C)NCC(O)COc1cccc2ccccc12 --html page.html
+$ twinwl explain bbbp.twinwl 'smiles:CC(C)NCC(O)COc1cccc2ccccc12' --html page.html
 
 $ twinwl explain bbbp.twinwl BBBP.csv#3 --png picture.png --top 5
 
-$ twinwl explain tox21.twinwl smiles:CC(=O)Oc1ccccc1C(=O)O --for-task NR-AR
+$ twinwl explain tox21.twinwl 'smiles:CC(=O)Oc1ccccc1C(=O)O' --for-task NR-AR
 
 $ twinwl explain bbbp.twinwl new_molecules.csv --html gallery.html -o patterns.csv
 """

@@ -57,7 +57,7 @@ $ twinwl predict solubility.twinwl measured.csv --target logS --confidence 0.9 -
 
 $ twinwl predict tox21.twinwl new_molecules.csv --target all --proba -o predictions.csv
 
-$ twinwl predict model.twinwl smiles:CC(=O)Oc1ccccc1C(=O)O --proba
+$ twinwl predict model.twinwl 'smiles:CC(=O)Oc1ccccc1C(=O)O' --proba
 """
 
 
