@@ -51,11 +51,13 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         Where to train, and how exactly: see `twinwl.learning.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
         What the epoch is chosen by: see `twinwl.learning.classifier.NeuralGraphClassifier`.
+    refit, hold_outs
+        Training on all graphs once the epoch is chosen, several hold-outs: see
+        `twinwl.learning.estimator.NeuralGraphEstimator`.
     average_epochs : int, default=5
         The network has the mean of the weights of this many epochs, up to the one that is kept.
-    refit, hold_outs, warm_start, callbacks
-        Training on all graphs once the epoch is chosen, several hold-outs, going on from the fit before,
-        functions to call: see `twinwl.learning.estimator.NeuralGraphEstimator`.
+    warm_start, callbacks
+        Going on from the fit before, functions to call: see `twinwl.learning.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
