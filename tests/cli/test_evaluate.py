@@ -1,4 +1,5 @@
 import json
+import zipfile
 
 import pytest
 from typer.testing import CliRunner
@@ -84,6 +85,27 @@ def test_splits_of_a_table(tmp_path, monkeypatch, options, said):
         assert "pm" not in (tmp_path / "f.tex").read_text()  # one fold has no deviation
     shown = run(str(molecules(tmp_path)), "--target", "y", "--method", TREE, *options)
     assert f"  {first['split']}\n" in shown.output
+
+
+def test_published_splits_are_looked_for_in_the_folder_of_data(tmp_path, monkeypatch):
+    monkeypatch.delenv("TWINWL_DATA", raising=False)
+    (tmp_path / "other").mkdir()
+    parts = [list(range(20)), list(range(20, 40))]
+    folds = [
+        {"test": test, "model_selection": [{"train": rest[2:], "validation": rest[:2]}]}
+        for test, rest in (parts, parts[::-1])
+    ]
+    with zipfile.ZipFile(tmp_path / "gnn_comparison_splits.zip", "w") as archive:
+        archive.writestr("splits/TWINS_splits.json", json.dumps(folds))
+    options = ("TWINS:n_pairs=20", "--method", TREE, "--split", "gnn-comparison", "--data-dir")
+    done = run(*options, str(tmp_path), "--json")
+    assert done.exit_code == 0, done.output
+    (result,) = json.loads(done.stdout)
+    assert result["split"] == "published in gnn_comparison_splits.zip"
+    assert len(result["protocols"]["fair"]["folds"]) == 2
+    refused = run(*options, str(tmp_path / "other"))
+    assert refused.exit_code == 2
+    assert "gnn_comparison_splits.zip was not found" in refused.stderr
 
 
 def test_json_has_null_where_a_metric_is_undefined(monkeypatch):

@@ -197,7 +197,8 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     by_column = read_column(data, reading, split, "split") if is_column(split) else split
     of_groups = None if groups is None else read_column(data, reading, groups, "groups")
     if by_column is split and split not in WORDS[:3] and not Path(split).is_dir():
-        find_splits(split)
+        found = find_splits(split, reading.data_dir)
+        by_column = split if reading.data_dir is None else found
     from twinwl.evaluation.evaluate import evaluate as run  # noqa: PLC0415
 
     dataset = read_source(data, reading, "needed")

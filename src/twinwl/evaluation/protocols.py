@@ -75,14 +75,19 @@ class Summary:
         metric = METRICS[self.metric.partition("@")[0].removesuffix(WITHOUT_COPIES)]
         return metric.text(self.mean, None if len(self.fold_scores) == 1 else self.std)
 
-    def __str__(self) -> str:
-        marks = [self.metric, self.protocol] + ["optimistic"] * self.optimistic
+    @property
+    def remarks(self) -> str:
+        """What to know beside the figure: the protocol, whether it is optimistic, folds without a score."""
+        marks = [self.protocol] + ["optimistic"] * self.optimistic
         n_folds, n_defined = len(self.fold_scores), len(self.defined)
         if n_defined < n_folds:
             marks.append(f"undefined in {n_folds - n_defined} of {n_folds} folds")
         if n_folds == 1:
             marks.append("one fold")
-        return f"{self.figure} ({', '.join(marks)})"
+        return ", ".join(marks)
+
+    def __str__(self) -> str:
+        return f"{self.figure} ({self.metric}, {self.remarks})"
 
 
 def check_protocol(protocol: str) -> None:

@@ -53,15 +53,15 @@ def published_folds(data: Dataset, splits: str | Path) -> list[Fold]:
     return folds
 
 
-def find_splits(splits: str | Path) -> Path:
+def find_splits(splits: str | Path, data_dir: str | Path | None = None) -> Path:
     """Return the file of the splits; refuse one that cannot be read."""
-    path = _archive() if str(splits) == "gnn-comparison" else Path(splits)
+    path = _archive(data_dir) if str(splits) == "gnn-comparison" else Path(splits)
     with open_file(path):
         return path
 
 
-def _archive() -> Path:
-    folders = data_folders(None)
+def _archive(data_dir: str | Path | None) -> Path:
+    folders = data_folders(data_dir)
     for folder in folders:
         if (folder / _ARCHIVE).is_file():
             return folder / _ARCHIVE

@@ -151,11 +151,10 @@ class Evaluation:
         lines = [f"{self.method} on {self.dataset}"]
         lines += [f"  {self.task}"] * bool(self.task.reason)
         lines += [f"  {self.split}"] * bool(self.split)
-        lines += [f"  {'fair':<16} {self.summary('fair', metric)}" for metric in self.metrics]
+        lines += [self._line("fair", metric) for metric in self.metrics]
         lines += self._about_tasks()
         for protocol in PROTOCOLS[1:] if headline == "accuracy" and not self.tasks else ():
-            summary = self.summary(protocol, "accuracy")
-            lines.append(f"  {protocol:<16} {'–' if summary is None else summary}")
+            lines.append(self._line(protocol, "accuracy"))
         if self.n_leaked:
             kept = [row["scores"].get(headline + WITHOUT_COPIES) for row in self.rows]
             known = [score for score in kept if score is not None]
@@ -163,6 +162,11 @@ class Evaluation:
             without = f"; {headline} without them {mean}" if known else ""
             lines.append(f"  {self.n_leaked} test graphs have an isomorphic copy in training{without}")
         return "\n".join(lines)
+
+    def _line(self, protocol: str, metric: str) -> str:
+        summary = self.summary(protocol, metric)
+        figure, remarks = ("–", protocol) if summary is None else (summary.figure, summary.remarks)
+        return f"  {metric:<17}  {figure} ({remarks})"
 
     def _about_tasks(self) -> list[str]:
         """Say that the figures are means, show those of each task, and say where one was left out."""
