@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from types import TracebackType
 
-    from rich.progress import ProgressColumn
+    from rich.progress import Progress, ProgressColumn
+
+    Item = TypeVar("Item")
 
 DELAY = 2.0
 _SHORTEST_TITLE = 10
@@ -47,7 +50,17 @@ class ProgressBar:
         unit: Literal["steps", "bytes"] = "steps",
         show: bool | None = None,
     ) -> None:
-        from rich.progress import Progress  # noqa: PLC0415  (rich is loaded by what may show something)
+        self._progress: Progress | None = None  # rich is loaded only where something may be shown
+        self._lock = threading.Lock()
+        self._over = self._shown = False
+        self._at_once = show is True
+        self._timer = threading.Timer(DELAY, self._start)
+        self._timer.daemon = True
+        if self._at_once or (show is None and sys.stderr.isatty()):
+            self._prepare(title, total, done, unit)
+
+    def _prepare(self, title: str, total: int | None, done: int, unit: str) -> None:
+        from rich.progress import Progress  # noqa: PLC0415
 
         from twinwl.terminal import new_console  # noqa: PLC0415
 
@@ -57,16 +70,11 @@ class ProgressBar:
         short = title if len(title) <= self._for_title() else title[: self._for_title() - 1] + "…"
         self._room -= len(short) + _SHORTEST_BAR
         self._task = self._progress.add_task(short, total=total, completed=done, note="", count="")
-        self._lock = threading.Lock()
-        self._over = self._shown = False
-        self._at_once, self._never = show is True, show is False
-        self._timer = threading.Timer(DELAY, self._start)
-        self._timer.daemon = True
 
     def __enter__(self) -> Self:
         if self._at_once:
             self._start()
-        elif not self._never and sys.stderr.isatty():
+        elif self._progress is not None:
             self._timer.start()
         return self
 
@@ -76,36 +84,46 @@ class ProgressBar:
         self._timer.cancel()
         with self._lock:
             self._over = True
-            if self._shown:
+            if self._shown and self._progress is not None:
                 self._progress.stop()
 
     def advance(self, steps: int = 1) -> None:
         """Count some of the work as done."""
-        self._progress.advance(self._task, steps)
-        self._count()
+        if self._progress is not None:
+            self._progress.advance(self._task, steps)
+            self._count(self._progress)
 
     def reach(self, done: int) -> None:
         """Set the number of steps that are done."""
-        self._progress.update(self._task, completed=done)
-        self._count()
+        if self._progress is not None:
+            self._progress.update(self._task, completed=done)
+            self._count(self._progress)
+
+    def over(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield the items; each counts as done when the next one is asked for."""
+        for item in items:
+            yield item
+            self.advance()
 
     def note(self, *parts: str) -> None:
         """Show a note after the bar: the first parts, as many as fit."""
+        if self._progress is None:
+            return
         shown = list(parts)
         while len(shown) > 1 and len(", ".join(shown)) > self._room:
             shown.pop()
         self._progress.update(self._task, note=", ".join(shown))
 
-    def _count(self) -> None:
+    def _count(self, progress: Progress) -> None:
         """Show the number of steps, from the first one on."""
-        self._progress.update(self._task, count=f"{self._progress.tasks[0].completed:,.0f}")
+        progress.update(self._task, count=f"{progress.tasks[0].completed:,.0f}")
 
     def _for_title(self) -> int:
         return max(_SHORTEST_TITLE, self._room - _SHORTEST_BAR)
 
     def _start(self) -> None:
         with self._lock:
-            if not self._over:
+            if not self._over and self._progress is not None:
                 self._shown = True
                 self._progress.start()
 

@@ -240,6 +240,18 @@ def test_use_before_fit_and_without_graphs():
         STwinSVC(1, 1).fit(batch, y).predict([])
 
 
+@pytest.mark.parametrize("kind", [STwinSVC, STwinSVR])
+def test_whoever_asks_sees_how_many_rounds_are_tried(kind, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    batch, y = noisy(20)
+    kind(n_iter=(0, 1, 3), verbose=True).fit(batch, y)
+    shown = capsys.readouterr().err
+    assert "choosing rounds and C" in shown
+    assert "3/3" in shown
+    kind(n_iter=(0, 1, 3)).fit(batch, y)
+    assert not capsys.readouterr().err  # not a terminal
+
+
 # ---------------------------------------------------------------------- the walk in ARCHITECTURE.md
 
 
@@ -258,6 +270,7 @@ def test_fit_passes_twelve_modules():
         "twinwl.errors",
         "twinwl.graphs.batch",
         "twinwl.memory",
+        "twinwl.progress",
         "twinwl.refinement.graph_arrays",
         "twinwl.refinement.threads",
     }

@@ -28,6 +28,7 @@ from twinwl.terminal import say
 if TYPE_CHECKING:
     from twinwl.datasets.reading import Reading
     from twinwl.evaluation.result import Evaluation
+    from twinwl.evaluation.splits import Column
 
 EPILOG = """
 [bold]Methods[/]: stwin, stwin-joint, stwin-svc, ntwin; without identities: wl (as stwin), wl-svc, \
@@ -179,8 +180,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
     from twinwl.evaluation.metrics import known_metrics  # noqa: PLC0415
     from twinwl.evaluation.protocols import check_protocol  # noqa: PLC0415
-    from twinwl.evaluation.published_splits import find_splits  # noqa: PLC0415
-    from twinwl.evaluation.splits import WORDS, groups_of, is_column, read_column  # noqa: PLC0415
+    from twinwl.evaluation.splits import groups_of, read_column  # noqa: PLC0415
 
     check_protocol(protocol)
     known_metrics(metric or [])
@@ -194,11 +194,8 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         methods = [chosen.trained(refit=refit, device=device) for chosen in methods]
     for chosen in methods:
         chosen.configs(grid)
-    by_column = read_column(data, reading, split, "split") if is_column(split) else split
+    by = _split(data, reading, split)
     of_groups = None if groups is None else read_column(data, reading, groups, "groups")
-    if by_column is split and split not in WORDS[:3] and not Path(split).is_dir():
-        found = find_splits(split, reading.data_dir)
-        by_column = split if reading.data_dir is None else found
     from twinwl.evaluation.evaluate import evaluate as run  # noqa: PLC0415
 
     dataset = read_source(data, reading, "needed")
@@ -214,7 +211,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
                 n_folds=folds,
                 repeats=repeats,
                 seed=seed,
-                split=by_column,
+                split=by,
                 task=task,
                 metrics=metric or None,
                 scoring=scoring,
@@ -235,6 +232,19 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         say(json_format.dumps([_as_json(result) for result in results], indent=1))
     else:
         _print(results)
+
+
+def _split(data: str, reading: Reading, split: str) -> Column | str | Path:
+    """Read a column, and look for a file, before any work."""
+    from twinwl.evaluation.published_splits import find_splits  # noqa: PLC0415
+    from twinwl.evaluation.splits import WORDS, is_column, read_column  # noqa: PLC0415
+
+    if is_column(split):
+        return read_column(data, reading, split, "split")
+    if split in WORDS[:3] or Path(split).is_dir():
+        return split
+    found = find_splits(split, reading.data_dir)
+    return split if reading.data_dir is None else found
 
 
 def _print(results: list[Evaluation]) -> None:

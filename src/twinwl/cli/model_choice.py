@@ -13,7 +13,6 @@ from twinwl.estimators.multitask import Answered
 from twinwl.evaluation.methods import Config, resolve
 from twinwl.evaluation.metrics import Answers, check_metrics, figures, measure, names_for, scorer_for
 from twinwl.evaluation.task_metrics import mean_scores
-from twinwl.progress import ProgressBar
 from twinwl.report.wording import counted
 
 if TYPE_CHECKING:
@@ -158,11 +157,7 @@ def fit(model: Any, data: Dataset, method: str) -> str:  # noqa: ANN401
     Of several targets, a line about each comes first.
     """
     y = dict(_columns(data)) if data.tasks else data.y  # names in errors and in the model
-    if method == "stwin-svc":
-        with ProgressBar("choosing rounds and C"):
-            model.fit(data.graphs, y, groups=data.groups)
-    else:
-        model.fit(data.graphs, y, groups=data.groups)  # it has its own progress bar
+    model.fit(data.graphs, y, groups=data.groups)
     if not data.tasks:
         scores, names, note = _held_out(model, data)
         return f"On held-out graphs ({_chosen(model)}): {figures(scores, names)}{note}"

@@ -51,6 +51,7 @@ from twinwl.estimators.target_columns import Tasks
 from twinwl.estimators.targets import SCORINGS, Targets, predicted_codes
 from twinwl.files.model_files import savable
 from twinwl.memory import check_fits
+from twinwl.progress import ProgressBar
 from twinwl.stwin.explanation import Sides, explain_machine
 from twinwl.stwin.features import FEATURE_PARAMETERS, Encoding, FeatureSpace, encode_in_full, stwin_features
 from twinwl.stwin.machine_state import machine_from_state, machine_to_state, tasks_from_state, tasks_to_state
@@ -111,6 +112,7 @@ class TwinMachine(MultiTask, GraphEstimator):
         "kernel_approximation": (one_of("nystroem"), None),
         "n_components": (integer(1, MAX_ITEMS),),
         "tol": (number(1e-12, 1),),
+        "verbose": (FLAG, integer(0), None),
     }
     _fitted_attribute = "similarity_"
     _for_large_sets: ClassVar[str]
@@ -130,6 +132,7 @@ class TwinMachine(MultiTask, GraphEstimator):
     n_components: int
     readout: ReadoutChoice
     tol: float
+    verbose: bool | int | None
 
     n_iter_: int
     C_: float
@@ -195,26 +198,28 @@ class TwinMachine(MultiTask, GraphEstimator):
             return inner_folds(one, self.inner_folds, seed)
 
         folds = [folds_of(targets[0])] if tasks is None else tasks.each(folds_of, targets)
-        encoding = stwin_features(
-            batch if len(rows) == len(batch) else batch[rows],
-            max(n_iters),
-            self.features,
-            edge_labels=self.edge_labels,
-            initial=self.initial,
-            readout=self.readout,
-        )
         machine, landmarks = None, None
         if self.kernel_approximation is not None:
             machine = LandmarkMachine.drawn(len(rows), self.n_components, seed)
             landmarks = machine.landmarks
-        kernels = similarities_by_rounds(
-            encoding, n_iters, self.base, normalize=self.normalize, landmarks=landmarks
-        )
         choices = [
             self._choice(replace(one, rows=np.searchsorted(rows, one.rows)), machine, parts)
             for one, parts in zip(targets, folds, strict=True)
         ]
-        return encoding, choose_machines(kernels, choices, self.C, self.n_jobs)
+        show = None if self.verbose is None else bool(self.verbose)
+        with ProgressBar("choosing rounds and C", len(n_iters), show=show) as bar:
+            encoding = stwin_features(
+                batch if len(rows) == len(batch) else batch[rows],
+                max(n_iters),
+                self.features,
+                edge_labels=self.edge_labels,
+                initial=self.initial,
+                readout=self.readout,
+            )
+            kernels = similarities_by_rounds(
+                encoding, n_iters, self.base, normalize=self.normalize, landmarks=landmarks
+            )
+            return encoding, choose_machines(bar.over(kernels), choices, self.C, self.n_jobs)
 
     def _keep(
         self,
@@ -396,6 +401,8 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
     tol : float, default=1e-3
         How closely the machine that learns from all graphs is optimised, as in scikit-learn; not used with
         ``kernel_approximation``, whose machine has a closed form.
+    verbose : bool, int or None, default=None
+        Show a progress bar of the rounds tried; None shows it if standard error is a terminal.
 
     Attributes
     ----------
@@ -461,6 +468,7 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         n_components: int = 1000,
         readout: ReadoutChoice = "size",
         tol: float = 1e-3,
+        verbose: bool | int | None = None,
     ) -> None: ...
 
     def _targets(

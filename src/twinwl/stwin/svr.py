@@ -76,6 +76,8 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
     tol : float, default=1e-3
         How closely the machine that learns from all graphs is optimised, as in scikit-learn; not used with
         ``kernel_approximation``, whose machine has a closed form.
+    verbose : bool, int or None, default=None
+        Show a progress bar of the rounds tried; None shows it if standard error is a terminal.
 
     Attributes
     ----------
@@ -129,6 +131,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         n_components: int = 1000,
         readout: ReadoutChoice = "size",
         tol: float = 1e-3,
+        verbose: bool | int | None = None,
     ) -> None: ...
 
     def _targets(
