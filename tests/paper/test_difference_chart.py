@@ -7,7 +7,7 @@ import re
 import pytest
 
 from twinwl.evaluation.significance import compare_scores
-from twinwl.paper.charts import difference_axes, difference_chart
+from twinwl.paper.charts import difference_axes, difference_chart, differences_by_set
 from twinwl.paper.findings import TwinAgainstWL
 
 
@@ -57,3 +57,19 @@ def test_a_large_loss_is_shown_left_of_zero():
     assert axes.large[0] <= -30.4
     assert axes.large[-1] >= 20.4
     assert axes.small == []
+
+
+def test_several_classifiers_stand_below_one_name_of_the_set():
+    found = [
+        against(name, points)._replace(twin=twin)
+        for twin, points in (("stwin-svc", 0.5), ("stwin", -0.5), ("ntwin", 49.0))
+        for name in ("MUTAG", "NCI1")
+    ]
+    markup = differences_by_set(found).markup()
+    rows = re.findall(r'<circle class="dot fair (\w+)[^"]*" cx="([\d.]+)" cy="([\d.]+)"', markup)[3:]
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", markup)
+    assert [kind for kind, _, _ in rows] == ["ntwin", "ntwin", "joint", "stwin", "joint", "stwin"]
+    heights = [float(y) for _, _, y in rows]
+    assert heights == sorted(heights)
+    assert float(rows[2][1]) > float(rows[3][1])  # half a point above 1-WL, and half a point below
+    assert texts.count("MUTAG") == texts.count("NCI1") == 2  # once on each axis

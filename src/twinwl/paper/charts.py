@@ -39,6 +39,8 @@ _FAMILIES = {
 
 _DIFFERENCE_WIDTH = 440.0
 _TOP, _ROW, _BELOW = 52.0, 27.0, 50.0  # where rows begin, their height, and what an axis takes below them
+_BY_SET_WIDTH, _LOW_ROW = 600.0, 19.0
+_KIND_OF_CLASSIFIER = {"stwin-svc": "joint", "stwin": "stwin", "ntwin": "ntwin"}  # one colour each
 _LARGE = 12.0  # points; on one axis with such a difference the others would all lie on zero
 
 
@@ -214,28 +216,75 @@ def difference_chart(found: Sequence[TwinAgainstWL], axes: DifferenceAxes) -> Ca
     1
     """
     names = found[0].comparison.names
+    groups = _by_size(found, axes)
+    canvas = Canvas(
+        _DIFFERENCE_WIDTH,
+        _TOP + _ROW * len(found) + _BELOW * len(groups),
+        f"{names[0]} minus {names[1]}, in points of accuracy, by data set",
+    )
+    canvas.text(0, 16, names[0], "title")
+    canvas.text(0, 36, f"minus {names[1]}", "caption")
+    _put_groups(canvas, groups)
+    return canvas
+
+
+def differences_by_set(found: Sequence[TwinAgainstWL]) -> Canvas:
+    """Draw several pairs of methods in one chart, by data set: mean differences and their 95 % intervals.
+
+    Parameters
+    ----------
+    found
+        Comparisons with one 1-WL per classifier; those of one data set stand together.
+
+    >>> from twinwl.evaluation.significance import compare_scores
+    >>> from twinwl.paper.findings import TwinAgainstWL
+    >>> outcome = compare_scores([0.9, 0.8, 0.9], [0.8, 0.8, 0.8], ("STwin", "1-WL"))
+    >>> found = [TwinAgainstWL("MUTAG", twin, "wl", 86.7, 80.0, outcome, 4.1) for twin in ("stwin", "ntwin")]
+    >>> differences_by_set(found).markup().count("dot fair")
+    4
+    """
+    sets = list(dict.fromkeys(each.dataset for each in found))
+    together = sorted(found, key=lambda each: sets.index(each.dataset))
+    groups = _by_size(together, difference_axes(found))
+    canvas = Canvas(
+        _BY_SET_WIDTH,
+        _TOP + _LOW_ROW * len(found) + _BELOW * len(groups),
+        "Twin minus 1-WL under the same classifier, in points of accuracy, by data set",
+    )
+    canvas.text(0, 16, "Twin minus 1-WL under the same classifier", "title")
+    left = 0.0
+    for twin, name in {each.twin: each.comparison.names[0] for each in found}.items():
+        canvas.circle(left + 5, 32, 4.5, f"dot fair {_KIND_OF_CLASSIFIER[twin]}")
+        canvas.text(left + 15, 36, name, "caption")
+        left += 42 + text_width(name, 13)
+    _put_groups(canvas, groups, by_set=True)
+    return canvas
+
+
+def _by_size(
+    found: Sequence[TwinAgainstWL], axes: DifferenceAxes
+) -> list[tuple[list[float], list[TwinAgainstWL]]]:
+    """Return the large differences and the small ones, each with its ticks; leave out what is empty."""
     groups = [
         (ticks, [each for each in found if _is_large(each) == large])
         for large, ticks in ((True, axes.large), (False, axes.small))
     ]
-    groups = [(ticks, rows) for ticks, rows in groups if rows]
-    height = _TOP + _ROW * len(found) + _BELOW * len(groups)
-    canvas = Canvas(
-        _DIFFERENCE_WIDTH, height, f"{names[0]} minus {names[1]}, in points of accuracy, by data set"
-    )
-    canvas.text(0, 16, names[0], "title")
-    canvas.text(0, 36, f"minus {names[1]}", "caption")
+    return [(ticks, rows) for ticks, rows in groups if rows]
+
+
+def _put_groups(
+    canvas: Canvas, groups: Sequence[tuple[list[float], list[TwinAgainstWL]]], *, by_set: bool = False
+) -> None:
+    found = [each for _, rows in groups for each in rows]
+    figures = [signed(_points(each), 1) for each in found]
     ends = (
         14 + widest_label([each.dataset for each in found], ["other"] * len(found)),
-        _DIFFERENCE_WIDTH
-        - 16
-        - widest_label([signed(_points(each), 1) for each in found], ["twin"] * len(found)),
+        canvas.width - 16 - widest_label(figures, ["twin"] * len(found)),
     )
     top = _TOP
     for place, (ticks, rows) in enumerate(groups):
         title = "points of accuracy, fair" if place == 0 else "the others, enlarged"
-        top = _put_group(canvas, rows, ticks, top, ends, title)
-    return canvas
+        top = _put_group(canvas, rows, ticks, top, ends, title, by_set=by_set)
 
 
 def _put_group(
@@ -245,10 +294,13 @@ def _put_group(
     top: float,
     ends: tuple[float, float],
     title: str,
+    *,
+    by_set: bool,
 ) -> float:
     """Draw comparisons on one axis, between its ends and from the top down; return where the next begins."""
     left, right = ends
-    bottom = top + _ROW * len(rows)
+    row = _LOW_ROW if by_set else _ROW
+    bottom = top + row * len(rows)
 
     def x(points: float) -> float:
         return left + (points - ticks[0]) / (ticks[-1] - ticks[0]) * (right - left)
@@ -257,10 +309,16 @@ def _put_group(
         canvas.line(x(tick), top, x(tick), bottom, "zero" if tick == 0 else "grid")
         canvas.text(x(tick), bottom + 17, f"{tick:+g}".replace("-", "−") if tick else "0", "tick middle")
     canvas.text((left + right) / 2, bottom + 36, title, "axis-title middle")
+    before = ""
     for place, each in enumerate(rows):
-        y, points, kind = top + _ROW * (place + 0.5), _points(each), family(each.twin)
+        y, points = top + row * (place + 0.5), _points(each)
+        kind = _KIND_OF_CLASSIFIER[each.twin] if by_set else family(each.twin)
         sure = "" if each.comparison.significant else " open"
-        canvas.text(left - 14, y + 4, each.dataset, "label end")
+        if each.dataset != before:
+            canvas.text(left - 14, y + 4, each.dataset, "label end")
+            if by_set and before:
+                canvas.line(0, y - row / 2, canvas.width, y - row / 2, "grid")
+            before = each.dataset
         canvas.line(x(points - each.half_width), y, x(points + each.half_width), y, f"span {kind}")
         tip = f"{each.dataset}: {points:+.2f} points, {p_value_text(each.comparison.t_p_value)}"
         canvas.circle(x(points), y, 4.5, f"dot fair {kind}{sure}", tip=tip)
