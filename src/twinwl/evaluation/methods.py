@@ -307,15 +307,7 @@ _baseline("3-hop-gnn", "k_hop_gnn:KHopGNNClassifier", {"hidden": [32, 64]}, {}, 
 _baseline(
     "nested-gin", "nested_gin:NestedGINClassifier", {"height": [2, 3]}, {"height": _DEPTHS, "layers": [4]}
 )
-_baseline(
-    "ppgn",
-    "ppgn:PPGNClassifier",
-    {"layers": [2, 3]},
-    {},
-    # It may guess for dozens of epochs before it learns.
-    {"max_epochs": 300, "patience": 50},
-    version=2,
-)
+_baseline("ppgn", "ppgn:PPGNClassifier", {"layers": [2, 3]}, {})
 _baseline(
     "gcn-rni",
     "gcn_rni:GCNRNIClassifier",
