@@ -54,6 +54,11 @@ class PPGNClassifier(GNNClassifier):
     dropout, random_state, …
         As for `twinwl.baselines.gnn_classifier.GNNClassifier`.
 
+    Notes
+    -----
+    Sums over all pairs of nodes are large, and so are the steps of training: if the loss does not fall, take
+    ``learning_rate=3e-4``, as the method ``"ppgn"`` of `twinwl.evaluate` does.
+
     Examples
     --------
     >>> from twinwl import GraphBatch

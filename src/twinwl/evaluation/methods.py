@@ -307,7 +307,15 @@ _baseline("3-hop-gnn", "k_hop_gnn:KHopGNNClassifier", {"hidden": [32, 64]}, {}, 
 _baseline(
     "nested-gin", "nested_gin:NestedGINClassifier", {"height": [2, 3]}, {"height": _DEPTHS, "layers": [4]}
 )
-_baseline("ppgn", "ppgn:PPGNClassifier", {"layers": [2, 3]}, {})
+_baseline(
+    "ppgn",
+    "ppgn:PPGNClassifier",
+    {"layers": [2, 3]},
+    {},
+    # Its sums over all pairs are large: with a rate of 0.001 it may never learn, or lose what it has learnt.
+    {"learning_rate": 3e-4, "patience": 30},
+    version=2,
+)
 _baseline(
     "gcn-rni",
     "gcn_rni:GCNRNIClassifier",
