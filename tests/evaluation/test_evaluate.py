@@ -429,7 +429,7 @@ def test_a_fold_without_a_class_is_undefined_and_no_zero():
     assert record["n_folds"] == 1
     never = Evaluation("rare", "tree", "fair", "roc-auc", rows[:1])
     assert np.isnan(never.mean)
-    assert "undefined (roc-auc, fair" in str(never)
+    assert "roc-auc            undefined (fair" in str(never)
 
 
 def test_numbers_are_regression_and_said_to_be(tmp_path):
