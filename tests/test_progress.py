@@ -106,3 +106,12 @@ def test_short_work_shows_nothing_and_a_bar_can_be_silenced(open_terminal, monke
     with ProgressBar("hashing", show=False) as bar:
         bar.advance()
     assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_work_goes_on_without_standard_error(monkeypatch, closed):
+    stream = io.StringIO()
+    stream.close()
+    monkeypatch.setattr("sys.stderr", stream if closed else None)
+    with ProgressBar("hashing", total=2) as bar:
+        assert list(bar.over("ab")) == ["a", "b"]

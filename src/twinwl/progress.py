@@ -56,7 +56,7 @@ class ProgressBar:
         self._at_once = show is True
         self._timer = threading.Timer(DELAY, self._start)
         self._timer.daemon = True
-        if self._at_once or (show is None and sys.stderr.isatty()):
+        if self._at_once or (show is None and _is_watched()):
             self._prepare(title, total, done, unit)
 
     def _prepare(self, title: str, total: int | None, done: int, unit: str) -> None:
@@ -126,6 +126,14 @@ class ProgressBar:
             if not self._over and self._progress is not None:
                 self._shown = True
                 self._progress.start()
+
+
+def _is_watched() -> bool:
+    """Return whether standard error is a terminal; programs without a console may have none."""
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # there is none, or it is closed
+        return False
 
 
 def _columns(total: int | None, unit: str) -> list[ProgressColumn]:
