@@ -42,7 +42,8 @@ _PATIENCE_IN_SECONDS = 60.0
 _PAUSE_IN_SECONDS = 0.05
 
 _patient = True
-_TOOLS = (sys.version, numba.__version__, np.__version__)
+# Code with checks of all indices (NUMBA_BOUNDSCHECK) is other code.
+_TOOLS = (sys.version, numba.__version__, np.__version__, numba.config.BOUNDSCHECK)
 _CONSTANTS = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type(None))
 
 

@@ -113,7 +113,7 @@ class Neighbourhoods:
     @cached_property
     def code_keys(self) -> UInt64:
         """Keys of the kinds of messages: edge label and, if directed, which end of the arc sends it."""
-        edge_vocabulary = self.batch.edge_vocabulary if self.batch.edge_labels is not None else (None,)
+        edge_vocabulary = self.batch.edge_vocabulary or (None,)  # empty without labels, or without edges
         ends: tuple[str, ...] = ("head", "tail") if self.batch.directed else ("edge",)
         return label_keys([(label, end) for label in edge_vocabulary for end in ends], b"twl1 inner code")
 

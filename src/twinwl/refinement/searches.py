@@ -93,7 +93,7 @@ def _next_level(
     last_arc = len(indices) - 1
     tail = end
     steps = 0
-    while begin < end and tail < len(seen):
+    while begin < end and tail < len(seen) and last_arc >= 0:  # without arcs there is nothing to prefetch
         n_ahead = min(_AHEAD, end - begin)
         for place in range(n_ahead):
             node = queue[begin + place]
