@@ -22,8 +22,10 @@ from tests.isomorphism.relabelling import relabelled
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
 from twinwl.datasets.formats.tu import read_tu
-from twinwl.isomorphism import hashing, stable_hash
+from twinwl.graphs.labels import label_token
+from twinwl.isomorphism import exact_keys, hashing, stable_hash
 from twinwl.isomorphism.readouts import READOUTS, ReadoutError
+from twinwl.refinement import content_keys
 
 GOLDEN = {file: json.loads((Path(__file__).parent / file).read_text()) for file in FILES}
 SAME_GRAPH = {"label None", "one node"}  # a graph without labels is one whose labels are all None
@@ -156,6 +158,21 @@ def test_blocks_leave_no_trace(batch, n_iter):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hashing, "_BLOCK_ENTRIES", 1)
         assert tw.graph_hashes(batch, n_iter) == at_once
+
+
+@pytest.mark.parametrize(
+    "keys_of", [tw.graph_hashes, lambda batch: tw.deduplicate(batch).labels.tolist()], ids=["hash", "dedup"]
+)
+def test_each_label_is_hashed_once_however_many_blocks_there_are(keys_of, monkeypatch):
+    labels = [[3 * graph, 3 * graph + 1, 3 * graph + 2] for graph in range(100)]
+    batch = GraphBatch.from_edges([[(0, 1), (1, 2)]] * 100, labels, edge_labels=[pair[:2] for pair in labels])
+    at_once = keys_of(batch)
+    hashed = []
+    monkeypatch.setattr(content_keys, "label_token", lambda label: hashed.append(label) or label_token(label))
+    monkeypatch.setattr(hashing, "_BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(exact_keys, "_NODES_PER_BLOCK", 1)
+    assert keys_of(batch) == at_once
+    assert len(hashed) == 300 + 200  # nodes and edges
 
 
 @given(

@@ -130,6 +130,36 @@ def _part(
     )
 
 
+def with_own_labels(batch: GraphBatch) -> GraphBatch:
+    """Return the same graphs, without the labels that none of them has if these are many.
+
+    A small part of a batch has few of its labels, so work on every part that runs over all labels would be
+    quadratic.
+    """
+    node_labels, node_vocabulary = _own(Coded(batch.node_labels, batch.node_vocabulary))
+    edge_labels, edge_vocabulary = batch.edge_labels, batch.edge_vocabulary
+    if edge_labels is not None:
+        edge_labels, edge_vocabulary = _own(Coded(edge_labels, edge_vocabulary))
+    return type(batch).unchecked(
+        indptr=batch.indptr,
+        indices=batch.indices,
+        graph_ptr=batch.graph_ptr,
+        node_labels=node_labels,
+        node_vocabulary=node_vocabulary,
+        edge_labels=edge_labels,
+        edge_vocabulary=edge_vocabulary,
+        node_features=batch.node_features,
+        directed=batch.directed,
+    )
+
+
+def _own(coded: Coded) -> Coded:
+    if len(coded.vocabulary) <= max(1, len(coded.codes)):
+        return coded
+    own, codes = np.unique(coded.codes, return_inverse=True)
+    return Coded(codes.astype(np.int32), tuple(coded.vocabulary[code] for code in own.tolist()))
+
+
 def join(batches: Sequence[GraphBatch]) -> GraphBatch:
     """Concatenate batches whose nodes and edges carry the same kinds of information."""
     if not batches:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from twinwl.compilation.kernel import kernel
-from twinwl.graphs.selection import pointer
+from twinwl.graphs.selection import pointer, with_own_labels
 from twinwl.isomorphism.canonical import certificates
 from twinwl.isomorphism.keys import absorbed
 from twinwl.refinement.content_keys import HEARD, WHOLE, KeyedMessages, fold_keys, keyed_messages
@@ -92,7 +92,7 @@ def _blocks(batch: GraphBatch) -> Iterator[GraphBatch]:
         return
     cuts = np.flatnonzero(np.diff(batch.graph_ptr[:-1] // _NODES_PER_BLOCK)) + 1
     for low, high in pairwise([0, *cuts.tolist(), len(batch)]):
-        yield batch[low:high]
+        yield with_own_labels(batch[low:high])
 
 
 def _keys_of_block(batch: GraphBatch, n_threads: int | None) -> UInt64:

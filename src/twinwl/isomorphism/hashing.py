@@ -11,6 +11,7 @@ from twinwl.arguments import FLAG, ROUNDS, checked, one_of
 from twinwl.compilation.kernel import kernel
 from twinwl.graphs.coercion import GraphsLike, as_batch, one_graph
 from twinwl.graphs.node_features import labels_only
+from twinwl.graphs.selection import with_own_labels
 from twinwl.isomorphism.inner_colours import n_distinct
 from twinwl.isomorphism.keys import absorbed, digest_keys
 from twinwl.isomorphism.readouts import Readout, ReadoutChoice, ReadoutError, RoundReader, resolve
@@ -139,7 +140,7 @@ def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: tuple[Readout, ...])
 
     def fill(place: int, _last: int) -> int:
         chosen = blocks[place]
-        block, reach = batch[chosen], rounds[chosen]
+        block, reach = with_own_labels(batch[chosen]), rounds[chosen]
         try:
             if n_iter is None:
                 out[chosen] = _stable_keys_of_block(block, readouts)
