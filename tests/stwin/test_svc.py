@@ -18,7 +18,8 @@ from twinwl import GraphBatch, STwinSVC, STwinSVR, TwinKernel, TwinWLError, Twin
 from twinwl.datasets.formats.tu import read_tu
 from twinwl.estimators import svm
 from twinwl.estimators.targets import SCORINGS, Targets
-from twinwl.stwin.similarity import BASES
+from twinwl.stwin import similarity
+from twinwl.stwin.similarity import BASES, Similarity
 
 PATH, TRIANGLE = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
 SQUARE = [(0, 1), (1, 2), (2, 3), (3, 0)]
@@ -146,6 +147,24 @@ def test_balanced_class_weights_are_those_of_scikit_learn():
     )
     np.testing.assert_array_equal(balanced, explicit)
     assert balanced.mean() > plain.mean() + 0.1  # the rare class gains ground
+
+
+@pytest.mark.parametrize("model", [STwinSVC(1, 1.0), STwinSVR(1, 1.0)], ids=["classes", "numbers"])
+def test_predictions_hold_few_similarities_at_once(model, monkeypatch):
+    graphs, y = noisy(40)
+    at_once = model.fit(graphs, y).predict(graphs)
+    sizes = []
+    whole = Similarity.of
+
+    def noted(self, left, own):
+        sizes.append(left.shape[0])
+        return whole(self, left, own)
+
+    monkeypatch.setattr(Similarity, "of", noted)
+    many = graphs[np.arange(200) % 40]
+    monkeypatch.setattr(similarity, "_BLOCK_ENTRIES", 64 * len(model.support_vectors_.rows))
+    np.testing.assert_allclose(model.predict(many), np.resize(at_once, 200), rtol=1e-12)
+    assert sizes == [64, 64, 64, 8]
 
 
 def test_same_seed_same_bytes_and_threads_change_nothing():

@@ -139,10 +139,7 @@ class TwinKernel(TransformerMixin, GraphEstimator):
         similarities : array of float64, shape (n_rows, n_training_graphs)
         """
         block_size = checked("block_size", block_size, integer(1, MAX_ITEMS))
-        matrix, own = self._encode(X)
-        for first in range(0, len(own), block_size):
-            rows = slice(first, min(first + block_size, len(own)))
-            yield rows, self.similarity_.of(matrix[rows], own[rows])
+        yield from self.similarity_.blocks(*self._encode(X), block_size)
 
     def diagonal(self, X: GraphsLike | None = None) -> Float64:
         """Return each graph's similarity with itself, without building a matrix.

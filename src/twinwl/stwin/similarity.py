@@ -29,6 +29,7 @@ BASES = ("linear", "minmax", "intersection")
 _FREQUENT = 0.2
 # Sums up to here are exact in single precision, which moves twice as many numbers at a time.
 _EXACT_IN_SINGLE = 1 << 24
+_BLOCK_ENTRIES = 1 << 21  # similarities at once where only sums of them are kept: 16 megabytes
 
 
 class Similarity:
@@ -61,6 +62,16 @@ class Similarity:
     def of(self, left: sparse.csr_matrix, own: Float64) -> Float64:
         """Return the similarities of rows whose sums with themselves are ``own``."""
         return self.from_sums(self.sums(left), own)
+
+    def blocks(
+        self, left: sparse.csr_matrix, own: Float64, block_size: int | None = None
+    ) -> Iterator[tuple[slice, Float64]]:
+        """Yield the result of `of` a block of rows at a time; None bounds its memory."""
+        if block_size is None:  # a multiple of what BLAS takes at a time, so that rows round the same way
+            block_size = max(64, _BLOCK_ENTRIES // max(1, len(self.own)) // 64 * 64)
+        for first in range(0, len(own), block_size):
+            rows = slice(first, min(first + block_size, len(own)))
+            yield rows, self.of(left[rows], own[rows])
 
     def from_sums(self, sums: Float64, own: Float64) -> Float64:
         """Turn the result of `sums` into similarities, in place."""

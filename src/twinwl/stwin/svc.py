@@ -291,8 +291,8 @@ class TwinMachine(MultiTask, GraphEstimator):
     def _decisions(self, X: GraphsLike) -> Float64:
         self._check_fitted()
         known, full = X.values if is_a(X, Answered) else encode_in_full(graphs_of(X, "predict"), self.space_)
-        similarities = self.similarity_.of(known.matrix, own_sums(full, self.base))
-        return self.support_vectors_.decisions(similarities)
+        blocks = self.similarity_.blocks(known.matrix, own_sums(full, self.base))
+        return np.concatenate([self.support_vectors_.decisions(similarities) for _, similarities in blocks])
 
     def _sides(self, decisions: Float64) -> Sides:
         """Return what the decision about one graph is, and the weights that make it."""
