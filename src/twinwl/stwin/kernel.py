@@ -139,7 +139,8 @@ class TwinKernel(TransformerMixin, GraphEstimator):
         similarities : array of float64, shape (n_rows, n_training_graphs)
         """
         block_size = checked("block_size", block_size, integer(1, MAX_ITEMS))
-        yield from self.similarity_.blocks(*self._encode(X), block_size)
+        matrix, own = self._encode(X)
+        yield from self.similarity_.blocks(matrix, own, block_size)
 
     def diagonal(self, X: GraphsLike | None = None) -> Float64:
         """Return each graph's similarity with itself, without building a matrix.
