@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.datasets.target_cells import as_targets, is_missing
+from twinwl.datasets.target_cells import as_targets, known_cells
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.metrics import METRICS, Answers, measure, names_for
 from twinwl.evaluation.tasks import task_of
@@ -86,9 +86,9 @@ def _prediction_column(predictions: Mapping[str, Sequence[Any]], name: str) -> s
 
 def _by_row(predictions: Mapping[str, Sequence[Any]], column: str) -> dict[int, int]:
     """Return the place of each row's prediction in the table."""
-    cells = predictions[column]
+    cells = known_cells(predictions[column])
     rows = predictions.get("index", range(len(cells)))
-    return {int(row): place for place, row in enumerate(rows) if not is_missing(cells[place])}
+    return {int(row): place for place, row in enumerate(rows) if cells[place] is not None}
 
 
 def _answers(
