@@ -106,11 +106,11 @@ def _completed(values: Values, name: str, source: str) -> tuple[Values, Bool]:
     if values.dtype.kind == "U":
         distinct, code_of_row = np.unique(values, return_inverse=True)
         cells = known_cells(distinct.tolist())
-        there = np.array([cell is not None for cell in cells], np.bool_)
+        is_known = np.array([cell is not None for cell in cells], np.bool_)
         found = as_targets([cell for cell in cells if cell is not None], name, source)
         spread = np.zeros(len(cells), found.dtype)
-        spread[there] = found
-        return spread[code_of_row], there[code_of_row]
+        spread[is_known] = found
+        return spread[code_of_row], is_known[code_of_row]
     measured = np.asarray(values, np.float64)
     known = ~np.isnan(measured)
     there = measured[known]

@@ -91,7 +91,9 @@ def as_targets(values: list[object], target: str, source: str, rows: Sequence[Ro
 
 def _refuse_mixture(values: list[object], target: str, source: str, rows: Sequence[Row]) -> None:
     """Refuse text among measurements; whole numbers and text may all be names of classes."""
-    texts, measured, grouped = [], None, []
+    measured: object = None
+    texts: list[int] = []
+    grouped: list[int] = []
     for place, value in enumerate(values):
         try:
             measured = measured if _number(value).is_integer() else value
@@ -159,8 +161,8 @@ def task_table(values: list[Any], tasks: tuple[str, ...], source: str, rows: Seq
                     f"{source}{place_of(rows[place])}: target {tasks[task]!r}: got an infinite number, "
                     "expected finite ones; correct it, or leave the cell empty"
                 )
-    for task, cells in zip(tasks, zip(*values, strict=True), strict=True):
-        _check_commas(cells, task, source, rows)
+    for name, column in zip(tasks, zip(*values, strict=True), strict=True):
+        _check_commas(column, name, source, rows)
     empty = np.flatnonzero(np.isnan(table).all(axis=0))
     if len(empty):
         raise GraphInputError(
