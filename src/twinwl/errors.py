@@ -20,8 +20,20 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
+_LONGEST, _END = 1000, 300  # characters of a message, and of its end, which has the remedy
+
+
 class TwinWLError(ValueError):
-    """Base class of all errors that twinwl raises."""
+    """Base class of all errors that twinwl raises; the middle of a very long message is left out."""
+
+    def __init__(self, message: object = "", *more: object) -> None:
+        super().__init__(_shortened(message) if isinstance(message, str) else message, *more)
+
+
+def _shortened(message: str) -> str:
+    if len(message) <= _LONGEST:
+        return message
+    return f"{message[: _LONGEST - _END - 3]} … {message[-_END:]}"
 
 
 class GraphInputError(TwinWLError):
@@ -192,7 +204,7 @@ def warn_caller(message: str) -> None:
             sys._getframe(level)  # noqa: SLF001
         except ValueError:  # everything above is twinwl itself
             break
-    warnings.warn(message, TwinWLWarning, stacklevel=level + 1)
+    warnings.warn(_shortened(message), TwinWLWarning, stacklevel=level + 1)
 
 
 @contextmanager

@@ -58,3 +58,11 @@ def test_json_is_not_changed(folder):
 def test_a_table_keeps_the_names_as_they_are(folder):
     assert run("dedup", folder / "m.smi", "-o", folder / "groups.jsonl").exit_code == 0
     assert r"\u001b]0;title\u0007" in (folder / "groups.jsonl").read_text()
+
+
+def test_pages_show_pictures_of_control_characters(folder):
+    page = folder / "page.html"
+    assert run("compare", "m.smi#0", "m.smi#2", "--html", page).exit_code == 1  # they differ
+    text = page.read_text()
+    assert "a␛]0;title␇" in text
+    assert not set("\x1b\x07\x9b") & set(text)

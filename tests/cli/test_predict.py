@@ -78,7 +78,7 @@ def test_targets_of_one_class_leave_figures_undefined(svc, tmp_path):
     (tmp_path / "m.csv").write_text("smiles,alcohol\nCCO,1\nCCCO,1\n")
     result = run("predict", svc, tmp_path / "m.csv", "--target", "alcohol")
     assert result.exit_code == 0, result.output
-    assert "majority class 100.0 %, ROC-AUC undefined, PR-AUC undefined" in result.stderr
+    assert "majority class 100.0 %, ROC-AUC undefined, PR-AUC (1) undefined" in result.stderr
 
 
 def test_targets_that_the_model_never_saw_are_mistakes(svc, tmp_path):
@@ -123,6 +123,34 @@ def test_a_threshold_moves_the_line_between_two_classes(svc, tmp_path):
         result = run("predict", svc, data, "--threshold", wrong)
         assert result.exit_code == 2
         assert "--threshold" in result.stderr
+
+
+def write_assay(path):
+    rows = [f"{smiles},{'in' * (1 - kind)}active" for smiles, kind in zip(SMILES, CLASSES, strict=True)]
+    path.write_text("\n".join(["smiles,alcohol", *rows, ""]))
+    return path
+
+
+def test_a_threshold_is_about_the_obvious_positive_class(tmp_path):
+    model = trained(tmp_path, "--method", "stwin-svc", write=write_assay)
+    result = run("predict", model, tmp_path / "molecules.csv", "--target", "alcohol", "--threshold", 1)
+    assert {row["prediction"] for row in rows(result.stdout)} == {"inactive"}
+    assert "threshold: 'active' is predicted where its probability is 1 or more" in result.stderr
+    assert "PR-AUC (active)" in result.stderr
+
+
+def test_the_positive_class_of_training_is_kept_in_the_file(tmp_path):
+    model = trained(tmp_path, "--method", "stwin-svc", "--positive", "inactive", write=write_assay)
+    result = run("predict", model, tmp_path / "molecules.csv", "--threshold", 1)
+    assert "threshold: 'inactive'" in result.stderr
+    result = run("predict", model, tmp_path / "molecules.csv", "--threshold", 1, "--positive", "active")
+    assert "threshold: 'active'" in result.stderr
+
+
+def test_training_names_the_positive_class(tmp_path):
+    data = write_assay(tmp_path / "m.csv")
+    result = run("train", data, "-o", tmp_path / "m.twinwl", "--method", "stwin-svc")
+    assert "PR-AUC (active)" in result.stdout
 
 
 def test_a_threshold_needs_two_classes(tmp_path):

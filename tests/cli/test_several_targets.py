@@ -44,7 +44,7 @@ def svc(tmp_path_factory):
 
 def test_train_reports_each_target_and_their_mean(svc):
     data, path, text = svc
-    assert "2 targets:\n  alcohol: 0 (14), 1 (14)\n  large: 0 (" in text
+    assert "2 targets:\n  alcohol: 0 (14), 1 (14); 8 missing\n  large: 0 (" in text
     assert "Task: classification: 2 tasks, 79 % of their targets known" in text
     found = {
         name: float(figure)

@@ -158,6 +158,16 @@ def test_targets_of_text_files_are_numbers_where_all_are(tmp_path):
         targets_in(few.folder, few.manifest, ["a", "c"])
 
 
+def test_signs_of_missing_values_are_no_classes(tmp_path):
+    pytest.importorskip("rdkit")
+    cells = ["high", "low", "NA", "null", "#N/A", "-", "n.d.", ""]
+    lines = [f"{'C' * (place + 1)},{cell}" for place, cell in enumerate(cells)]
+    (tmp_path / "m.csv").write_text("\n".join(["smiles,y", *lines, ""]))
+    corpus = tw.Corpus.build(tmp_path / "m.csv", tmp_path / "corpus", workers=1)
+    found = targets_in(corpus.folder, corpus.manifest, ["y"])
+    assert (found.y.tolist(), found.rows.tolist()) == (["high", "low"], [0, 1])
+
+
 def test_several_targets(corpus, graphs, tmp_path):
     pytest.importorskip("torch")
     model = tw.STwinClassifier(n_iter=1, max_epochs=2, verbose=False)

@@ -235,3 +235,12 @@ def test_a_file_that_is_closed_to_us(tmp_path, name):
 def _skip_without_chemistry(name):
     if name.startswith(("a.smi", "a.csv", "a.tsv", "a.sdf", "cell.csv", "quote.csv")):
         pytest.importorskip("rdkit", reason="needs RDKit")
+
+
+def test_errors_about_very_long_values_fit_on_a_screen(tmp_path):
+    names = [f"column_{number}_{'x' * 50}" for number in range(500)]
+    (tmp_path / "wide.csv").write_text(",".join(["smiles", *names]) + "\n")
+    with pytest.raises(TwinWLError) as caught:
+        load_dataset(tmp_path / "wide.csv", target="y" * 5000)
+    assert len(str(caught.value)) <= 1000
+    assert str(caught.value).startswith(f"{tmp_path / 'wide.csv'}: target: got 'yyy")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from twinwl import GraphBatch, STwinSVC, TwinWLError
-from twinwl.estimators.targets import Targets
+from twinwl.estimators.targets import Targets, positive_class
 
 PATHS = [[(node, node + 1) for node in range(size)] for size in range(2, 8)]
 CYCLES = [[*edges, (len(edges), 0)] for edges in PATHS]
@@ -44,3 +44,46 @@ def test_what_cannot_be_learnt_from_is_refused(options, message):
     given = {"y": [0, 1, 0], "sample_weight": None, "class_weight": None, "groups": None, **options}
     with pytest.raises(TwinWLError, match=message):
         Targets.of(n_graphs=3, **given)
+
+
+@pytest.mark.parametrize(
+    ("classes", "positive"),
+    [
+        ([0, 1], 1),
+        ([-1, 1], 1),
+        ([1, 2], 2),
+        (["active", "inactive"], "active"),
+        (["Active", "inactive"], "Active"),
+        (["+", "-"], "+"),
+        (["No", "yes"], "yes"),
+        (["YES", "no"], "YES"),
+        ([False, True], True),
+        (["cold", "warm"], "warm"),
+        (["active", "moderate"], "moderate"),
+    ],
+)
+def test_the_obvious_one_of_two_classes_is_positive(classes, positive):
+    assert classes[positive_class(np.array(classes))] == positive
+
+
+def test_the_user_names_the_positive_class_as_text():
+    assert positive_class(np.array([0, 1]), "0") == 0
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        (["a", "b"], "positive: got 'x' for the classes 'a', 'b', expected one of them"),
+        (["a", "b", "x"], "which is for two classes; leave it out"),
+    ],
+)
+def test_only_one_of_two_classes_can_be_positive(classes, message):
+    with pytest.raises(TwinWLError, match=message):
+        positive_class(np.array(classes), "x")
+
+
+def test_choices_by_average_precision_are_about_the_positive_class():
+    decisions = np.array([-3.0, -1.0, -2.0, 1.0])
+    named = Targets.of(["active", "inactive", "inactive", "inactive"], 4, None, None, None)
+    coded = Targets.of([1, 0, 0, 0], 4, None, None, None)
+    assert named.score(decisions, "average_precision") == coded.score(-decisions, "average_precision")

@@ -47,6 +47,48 @@ def test_one_wl_scores_exactly_half_when_pairs_stay_together():
     assert tw.evaluate(tree("joint"), twins(), n_folds=4).mean > 0.75  # a tree's ties are broken by version
 
 
+def assay():
+    data = twins(20)
+    return replace(data, y=np.where(data.targets == 1, "active", "inactive"))
+
+
+def rare_leaves():
+    return make_pipeline(tw.STwinVectorizer(2), DecisionTreeClassifier(max_depth=2, random_state=0))
+
+
+def test_lines_and_records_name_the_positive_class():
+    result = tw.evaluate(rare_leaves(), assay(), n_folds=3)
+    assert "(fair; positive class: active)" in str(result)
+    positives = {record["metric"]: record["positive"] for record in result.to_records()}
+    assert (positives["average-precision"], positives["roc-auc"]) == ("active", "")
+
+
+def test_stored_figures_of_the_other_class_are_not_used(tmp_path):
+    store, metrics = tmp_path / "store.jsonl", ["average-precision"]
+    data = replace(assay(), groups=None)
+    found = {
+        name: tw.evaluate(rare_leaves(), data, n_folds=3, metrics=metrics, positive=name, store=store).mean
+        for name in ("active", "inactive")
+    }
+    fresh = tw.evaluate(rare_leaves(), data, n_folds=3, metrics=metrics, positive="inactive").mean
+    assert found["inactive"] == fresh != found["active"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"positive": "Active"}, "positive: got 'Active' for the classes 'active', 'inactive'"),
+        (
+            {"positive": "inactive", "scoring": "pr-auc", "grid": {"stwinvectorizer__n_iter": [1, 2]}},
+            "estimators choose by the average-precision of 'active'",
+        ),
+    ],
+)
+def test_a_positive_class_that_cannot_be_used_is_refused(options, message):
+    with pytest.raises(TwinWLError, match=message):
+        tw.evaluate(rare_leaves(), assay(), n_folds=3, **options)
+
+
 def test_pairs_torn_apart_mislead_one_wl():
     """The twin of a test graph, with the opposite class, sits in training: far below chance."""
     data = twins(60)

@@ -112,3 +112,15 @@ def test_scorers_are_those_of_scikit_learn():
     for metric in METRICS.values():
         if metric.scorer:
             assert judge.get_scorer(metric.scorer)._sign == metric.sign
+
+
+def test_average_precision_is_that_of_the_positive_class():
+    y = np.array(["active", "inactive", "active", "inactive", "inactive"])
+    active = np.array([0.9, 0.8, 0.3, 0.2, 0.1])
+    probability = np.stack([active, 1 - active], axis=1)
+    found, other = (
+        measure(Answers(y, y, probability, np.array(["active", "inactive"]), name), ["average-precision"])
+        for name in (None, "inactive")
+    )
+    assert found["average-precision"] == judge.average_precision_score(y == "active", active)
+    assert other["average-precision"] == judge.average_precision_score(y == "inactive", 1 - active)

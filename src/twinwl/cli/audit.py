@@ -143,4 +143,5 @@ def _tell(found: Audit, scores: list[PartScores]) -> None:
     else:
         console.print("No targets were compared; name their column with --target.")
     for part in scores:
-        console.print(f"Scores, {part.part} ({part.n_graphs:,}): {figures(part.scores, list(part.scores))}")
+        scored = figures(part.scores, list(part.scores), part.positive)
+        console.print(f"Scores, {part.part} ({part.n_graphs:,}): {scored}")

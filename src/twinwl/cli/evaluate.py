@@ -18,6 +18,7 @@ from twinwl.cli.options import (
     EngineName,
     Json,
     Network,
+    Positive,
     ReadoutsOfFeatures,
     Task,
     file_option,
@@ -139,6 +140,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
             metavar="NAME", help="Metric that chooses configurations. \\[default: accuracy or rmse]"
         ),
     ] = None,
+    positive: Positive = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -215,6 +217,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
                 task=task,
                 metrics=metric or None,
                 scoring=scoring,
+                positive=positive,
                 n_jobs=jobs,
                 store=store,
                 engine=engine,
@@ -281,16 +284,21 @@ def _latex(results: list[Evaluation]) -> str:
     from twinwl.evaluation.metrics import METRICS  # noqa: PLC0415
 
     metrics = list(dict.fromkeys(name for result in results for name in result.metrics))
-    lines = [["method", *(METRICS[name].title + r" (\%)" * METRICS[name].percent for name in metrics)]]
+    titles = [METRICS[name].titled(results[0].positive) + " (%)" * METRICS[name].percent for name in metrics]
+    lines = [["method", *map(_escaped, titles)]]
     for result in results:
         found = {name: result.summary("fair", name) for name in result.metrics}
         cells = ["--" if (summary := found.get(name)) is None else summary.figure for name in metrics]
-        lines.append([re.sub(r"([_%&#$])", r"\\\1", result.method), *cells])
+        lines.append([_escaped(result.method), *cells])
     head, *body = [" & ".join(line).replace("±", r"$\pm$").replace("²", "$^2$") + r" \\" for line in lines]
     about = f"% {results[0].dataset}, fair protocol: mean and standard deviation over folds"
     columns = "l" + "r" * len(metrics)
     rows = [about, rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body]
     return "\n".join([*rows, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([_%&#$])", r"\\\1", text)
 
 
 def _as_json(result: Evaluation) -> dict[str, object]:
@@ -318,6 +326,7 @@ def _as_json(result: Evaluation) -> dict[str, object]:
         "dataset": result.dataset,
         "method": result.method,
         "task": result.task.name,
+        **({} if result.positive is None else {"positive": result.positive}),
         "split": result.split,
         "headline": result.protocol,
         "n_leaked": result.n_leaked,

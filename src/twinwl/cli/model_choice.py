@@ -10,6 +10,7 @@ from twinwl.cli.model_files import answers_from, answers_of, predicts_classes
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, nearest
 from twinwl.estimators.multitask import Answered
+from twinwl.estimators.targets import positive_name
 from twinwl.evaluation.methods import Config, resolve
 from twinwl.evaluation.metrics import Answers, check_metrics, figures, measure, names_for, scorer_for
 from twinwl.evaluation.task_metrics import mean_scores
@@ -133,7 +134,11 @@ def summary_of(data: Dataset, task: str) -> str:
         ]
     )
     if data.tasks:
-        lines = [f"  {name}: {_listing(column[~np.isnan(column)], task)}" for name, column in _columns(data)]
+        lines = [
+            f"  {name}: {_listing(column[known], task)}" + f"; {(~known).sum():,} missing" * (not known.all())
+            for name, column in _columns(data)
+            if len(known := ~np.isnan(column))
+        ]
         return "\n".join([f"{data.name}: {size}; {len(data.tasks)} targets:", *lines])
     return f"{data.name}: {size}; {data.target or _PLURAL[task]}: {_listing(data.targets, task)}"
 
@@ -151,26 +156,29 @@ def _columns(data: Dataset) -> Iterator[tuple[str, Float64]]:
     return zip(data.tasks, data.targets.T.astype(np.float64), strict=True)
 
 
-def fit(model: Any, data: Dataset, method: str) -> str:  # noqa: ANN401
+def fit(model: Any, data: Dataset, method: str, positive: str | None = None) -> str:  # noqa: ANN401
     """Fit the model, and return a sentence about how good it is on graphs it did not learn from.
 
-    Of several targets, a line about each comes first.
+    Of several targets, a line about each comes first. ``positive`` is the positive one of two classes.
     """
     y = dict(_columns(data)) if data.tasks else data.y  # names in errors and in the model
     model.fit(data.graphs, y, groups=data.groups)
     if not data.tasks:
-        scores, names, note = _held_out(model, data)
-        return f"On held-out graphs ({_chosen(model)}): {figures(scores, names)}{note}"
-    lines, of_tasks = [], []
+        scores, names, note = _held_out(model, data, positive)
+        name = positive_name(getattr(model, "classes_", None), positive)
+        return f"On held-out graphs ({_chosen(model)}): {figures(scores, names, name)}{note}"
+    lines, of_tasks, positives = [], [], []
     for task, column in _columns(data):
         one, part = _of_task(model, data, task, column)
-        scores, names, note = _held_out(one, part)
+        scores, names, note = _held_out(one, part, positive)
+        positives.append(positive_name(getattr(one, "classes_", None), positive))
         how = f" ({counted(one.n_iter_, 'round')}, C = {one.C_:g})" if method == "stwin-svc" else ""
-        lines.append(f"  {task}{how}: {figures(scores, names)}{note}")
+        lines.append(f"  {task}{how}: {figures(scores, names, positives[-1])}{note}")
         of_tasks.append(scores)
     how = "cross-validated; rounds and C chosen for each target" if method == "stwin-svc" else _chosen(model)
     head = f"On held-out graphs ({how}), mean of {len(of_tasks)} targets"
-    return "\n".join([*lines, f"{head}: {figures(mean_scores(of_tasks), names)}"])
+    name = positives[0] if len(set(positives)) == 1 else None
+    return "\n".join([*lines, f"{head}: {figures(mean_scores(of_tasks), names, name)}"])
 
 
 def _chosen(model: Any) -> str:  # noqa: ANN401
@@ -196,7 +204,11 @@ def _of_task(model: Any, data: Dataset, task: str, column: Float64) -> tuple[Any
     return one, Dataset(data.name, data.graphs[known], y.astype(np.int64) if whole else y)
 
 
-def _held_out(model: Any, data: Dataset) -> tuple[dict[str, float], list[str], str]:  # noqa: ANN401
+def _held_out(
+    model: Any,  # noqa: ANN401
+    data: Dataset,
+    positive: str | None,
+) -> tuple[dict[str, float], list[str], str]:
     """Return all metrics on the training graphs that were held out to choose the epoch, or rounds and C.
 
     Beside the scores: their names in order, and for a regressor the error of the simplest prediction.
@@ -213,7 +225,7 @@ def _held_out(model: Any, data: Dataset) -> tuple[dict[str, float], list[str], s
         else:
             y = data.targets
             predicted, probability = answers_from(model, decisions)
-        return measure(Answers(y, predicted, probability, model.classes_), names), names, ""
+        return measure(Answers(y, predicted, probability, model.classes_, positive), names), names, ""
     numbers = data.targets.astype(np.float64)
     found: Any = getattr(model, "held_out_predictions_", None)
     mean = float(numbers.mean())

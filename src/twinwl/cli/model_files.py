@@ -63,6 +63,7 @@ def answers_of(
     model: Any,  # noqa: ANN401
     graphs: GraphBatch | Answered[Any],
     threshold: float | None = None,
+    positive: str | None = None,
 ) -> tuple[Values, Float64]:
     """Return the results of ``predict`` and ``predict_proba``, computing the decision values only once.
 
@@ -71,22 +72,27 @@ def answers_of(
     model
     graphs
     threshold
-        Predict the second of two classes if its probability is at least this; None predicts as the model
-        does.
+        Predict the positive one of two classes if its probability is at least this; None predicts as the
+        model does.
+    positive
+        That class, as `twinwl.estimators.targets.positive_class` takes it.
     """
     if threshold is not None and len(model.classes_) != 2:  # noqa: PLR2004
         listing = ", ".join(map(str, model.classes_.tolist()))
         raise TwinWLError(f"--threshold needs a model with two classes; this one has {listing}")
-    return answers_from(model, model.decision_function(graphs), threshold)
+    return answers_from(model, model.decision_function(graphs), threshold, positive)
 
 
 def answers_from(
     model: Any,  # noqa: ANN401
     decisions: Float64,
     threshold: float | None = None,
+    positive: str | None = None,
 ) -> tuple[Values, Float64]:
     """Return the classes and probabilities that decision values of a model stand for."""
-    from twinwl.estimators.targets import predicted_codes, probabilities_of  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415
+
+    from twinwl.estimators.targets import positive_class, predicted_codes, probabilities_of  # noqa: PLC0415
 
     calibration = getattr(model, "calibration_", None)  # only support vector machines have one
     probabilities = (
@@ -94,9 +100,10 @@ def answers_from(
         if calibration is None
         else calibration.probabilities(decisions)
     )
-    codes = (
-        predicted_codes(decisions) if threshold is None else (probabilities[:, 1] >= threshold).astype(int)
-    )
+    codes = predicted_codes(decisions)
+    if threshold is not None:
+        place = positive_class(model.classes_, positive)
+        codes = np.where(probabilities[:, place] >= threshold, place, 1 - place)
     return model.classes_[codes], probabilities
 
 

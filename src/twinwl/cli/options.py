@@ -103,6 +103,14 @@ Address: TypeAlias = Annotated[
 IgnoreFeatures: TypeAlias = Annotated[
     bool, typer.Option("--ignore-features", help="Ignore continuous node features instead of refusing them.")
 ]
+Positive: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CLASS",
+        help="The one of two classes that PR-AUC and thresholds are about. \\[default: 1, active, yes, +, "
+        "true, else the last by name]",
+    ),
+]
 Task: TypeAlias = Annotated[str, choice("task", "Predict classes or numbers; auto decides by the targets.")]
 Balanced: TypeAlias = Annotated[
     bool, typer.Option("--balanced", help="Give every class the same weight (classification).")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from twinwl.cli.options import OUTPUT, Device, ModelFile, file_option, reads_data
+from twinwl.cli.options import OUTPUT, Device, ModelFile, Positive, file_option, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ A model of several targets adds these columns for each of them: prediction_a, p_
 
 --train adds the nearest training graph of each row: its name, its row, and its similarity (twin kernel, \
 minmax, two rounds; from 0, nothing in common, to 1, the same).
+
+--threshold and PR-AUC are about the positive class, which the output names: the one chosen by \
+[cyan]twinwl train --positive[/], or by --positive here.
 
 In .csv and .tsv files, text that a spreadsheet would run as a formula (it begins with = + - @) is \
 preceded by a single quote. .parquet needs [cyan]pip install 'twinwl\\[parquet]'[/].
@@ -88,8 +91,9 @@ def predict(
     ] = False,
     threshold: Annotated[
         float | None,
-        typer.Option(metavar="P", help="Predict the second of two classes if its probability is at least P."),
+        typer.Option(metavar="P", help="Predict the positive class if its probability is at least P."),
     ] = None,
+    positive: Positive = None,
     confidence: Annotated[
         float | None,
         typer.Option(
@@ -135,7 +139,8 @@ def predict(
 
     if device is not None:
         use_device(loaded, device)
-    check_asked(loaded, model, proba=proba, threshold=threshold, confidence=confidence)
+    positive = getattr(loaded, "positive_", None) if positive is None else positive
+    check_asked(loaded, model, proba=proba, threshold=threshold, confidence=confidence, positive=positive)
     reading = replace(reading, usual_atoms=getattr(loaded, "atoms_", "skeleton"))
     columns = read_columns(data, replace(reading, target=None) if every else reading)
     several = getattr(loaded, "tasks_", None) is not None
@@ -143,7 +148,7 @@ def predict(
     truths = truths_of(loaded, reading.target, columns, found) if several else {str(reading.target): truth}
     with ProgressBar("predicting"):
         unseen = unseen_shares(loaded, found.graphs)
-        answers, lines = answers_about(loaded, found, truths, threshold, confidence, proba=proba)
+        answers, lines = answers_about(loaded, found, truths, threshold, confidence, positive, proba=proba)
     if unseen is not None:
         answers |= _unseen_columns(unseen, by_round=by_round)
     if train is not None:

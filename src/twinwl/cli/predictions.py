@@ -15,6 +15,7 @@ from twinwl.datasets.opening import ALL
 from twinwl.datasets.source import targets_in
 from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.calibration import kept
+from twinwl.estimators.targets import positive_name
 from twinwl.evaluation.metrics import METRICS, Answers, figures, measure, names_for
 from twinwl.evaluation.task_metrics import mean_scores
 
@@ -45,6 +46,8 @@ class Predictions:
         Which classes cannot be ruled out at the given confidence.
     intervals : array of float64, shape (n_graphs, 2), or None
         Of a regressor, at the given confidence.
+    positive : str or None
+        The positive one of two classes.
     """
 
     values: Values
@@ -52,6 +55,7 @@ class Predictions:
     shares: Float64 | None = None
     sets: Bool | None = None
     intervals: Float64 | None = None
+    positive: str | None = None
 
     def columns(self, *, proba: bool) -> dict[str, Sequence[Any]]:
         """Return the columns of the table, one value per graph.
@@ -97,7 +101,7 @@ class Predictions:
             return [text, _coverage("interval contains the true number", inside)]
         right = int((answers.y == answers.predicted).sum())
         share = f"{100 * scores[names[0]]:.1f} % ({right:,} of {n_known:,})"
-        text = f"{names[0]} {share}, {figures(scores, names[1:])}"
+        text = f"{names[0]} {share}, {figures(scores, names[1:], self.positive)}"
         if self.sets is None:
             return [text]
         inside = (self.sets[known] & (answers.y[:, None] == answers.classes)).any(axis=1)
@@ -120,26 +124,35 @@ class Predictions:
             np.array([str(value) for value in values])
             for values in (y, self.values[known].tolist(), self.classes.tolist())
         )
-        return known, Answers(texts, predicted, self.shares[known], classes)
+        return known, Answers(texts, predicted, self.shares[known], classes, self.positive)
 
 
 def check_asked(
-    model: object, path: object, *, proba: bool, threshold: float | None, confidence: float | None
+    model: object,
+    path: object,
+    *,
+    proba: bool,
+    threshold: float | None,
+    confidence: float | None,
+    positive: str | None = None,
 ) -> None:
     """Refuse options that do not apply to the model, before graphs are read."""
     tasks = getattr(model, "tasks_", None)
     if tasks is not None:
         for task in tasks:
             one = model.for_task(task)  # type: ignore[attr-defined]
-            check_asked(one, path, proba=proba, threshold=threshold, confidence=confidence)
+            check_asked(one, path, proba=proba, threshold=threshold, confidence=confidence, positive=positive)
         return
     if not predicts_classes(model):
-        for option, given in (("--proba", proba), ("--threshold", threshold is not None)):
+        asked = {"--proba": proba, "--threshold": threshold is not None, "--positive": positive is not None}
+        for option, given in asked.items():
             if given:
                 raise TwinWLError(
                     f"{option} needs a classifier, but this model predicts numbers; leave it out "
                     "(--confidence adds a range around each number)"
                 )
+    else:
+        positive_name(model.classes_, positive)  # type: ignore[attr-defined]
     if confidence is None:
         return
     try:
@@ -174,6 +187,7 @@ def predictions_of(
     graphs: GraphBatch,
     threshold: float | None = None,
     confidence: float | None = None,
+    positive: str | None = None,
 ) -> Predictions:
     """Predict, computing the decision values only once.
 
@@ -184,15 +198,18 @@ def predictions_of(
     graphs
         Whose classes or numbers are asked for.
     threshold
-        Predict the second of two classes if its probability is at least this; None predicts as the model
-        does.
+        Predict the positive one of two classes if its probability is at least this; None predicts as the
+        model does.
     confidence
         Confidence of sets or intervals, above 0 and below 1; None returns none.
+    positive
+        The positive class; see `twinwl.estimators.targets.positive_class`.
     """
     if predicts_classes(model):
-        values, shares = answers_of(model, graphs, threshold)
+        values, shares = answers_of(model, graphs, threshold, positive)
         sets = None if confidence is None else kept(model.conformal_).of(shares, confidence)
-        return Predictions(values, model.classes_, shares, sets)
+        name = positive_name(model.classes_, positive)
+        return Predictions(values, model.classes_, shares, sets, positive=name)
     numbers = model.predict(graphs)
     return Predictions(
         numbers, intervals=None if confidence is None else kept(model.conformal_).of(numbers, confidence)
@@ -257,6 +274,7 @@ def answers_about(
     truths: Mapping[str, Sequence[Any] | None],
     threshold: float | None,
     confidence: float | None,
+    positive: str | None = None,
     *,
     proba: bool,
 ) -> tuple[dict[str, Sequence[Any]], list[str]]:
@@ -270,7 +288,7 @@ def answers_about(
         The graphs.
     truths
         The known targets by task; of a model of one target under its name.
-    threshold, confidence
+    threshold, confidence, positive
         As for `predictions_of`.
     proba
         Whether to return the probabilities.
@@ -281,17 +299,31 @@ def answers_about(
         else:
             _check_numbers(truth, task, data)
     if model.tasks_ is None:
-        predicted = predictions_of(model, data.graphs, threshold, confidence)
+        predicted = predictions_of(model, data.graphs, threshold, confidence, positive)
         truth = next(iter(truths.values()))
-        return predicted.columns(proba=proba), [] if truth is None else predicted.figures(truth)
+        lines = [] if truth is None else predicted.figures(truth)
+        return predicted.columns(proba=proba), _thresholds({"": predicted}, threshold) + lines
     asked = zip(model.tasks_, model._ask(data.graphs), strict=True)  # noqa: SLF001  (graphs are encoded once)
-    found = {task: predictions_of(one, known, threshold, confidence) for task, (one, known) in asked}
+    found = {
+        task: predictions_of(one, known, threshold, confidence, positive) for task, (one, known) in asked
+    }
     columns = {
         f"{name}_{task}": values
         for task, one in found.items()
         for name, values in one.columns(proba=proba).items()
     }
-    return columns, _figures_of_tasks(found, {task: truth for task, truth in truths.items() if truth})
+    known = {task: truth for task, truth in truths.items() if truth}
+    return columns, _thresholds(found, threshold) + _figures_of_tasks(found, known)
+
+
+def _thresholds(found: Mapping[str, Predictions], threshold: float | None) -> list[str]:
+    """Say which class a threshold is about; of several tasks one line for those of the same class."""
+    if threshold is None:
+        return []
+    names = dict.fromkeys(one.positive for one in found.values())
+    return [
+        f"threshold: {name!r} is predicted where its probability is {threshold:g} or more" for name in names
+    ]
 
 
 def _check_numbers(truth: Sequence[Any] | None, target: object, data: Dataset) -> None:
@@ -313,7 +345,9 @@ def _figures_of_tasks(found: Mapping[str, Predictions], truths: Mapping[str, Seq
         return lines
     fewer = [METRICS[name].title for name in means if any(name not in one for one in scores)]
     left = f" ({', '.join(fewer)}: without targets for which it is undefined)" if fewer else ""
-    return [*lines, f"mean of {len(scores)} targets: {figures(means, list(means))}{left}"]
+    positives = {found[task].positive for task in truths}
+    name = positives.pop() if len(positives) == 1 else None
+    return [*lines, f"mean of {len(scores)} targets: {figures(means, list(means), name)}{left}"]
 
 
 def truths_of(

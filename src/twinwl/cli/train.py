@@ -14,6 +14,7 @@ from twinwl.cli.options import (
     EngineName,
     Network,
     NewModelFile,
+    Positive,
     ReadoutsOfFeatures,
     SeedOfModel,
     Task,
@@ -152,6 +153,7 @@ def train(  # noqa: PLR0917  (the options of a command)
             help="Metric that chooses the epoch, or rounds and C. \\[default: accuracy or squared error]",
         ),
     ] = None,
+    positive: Positive = None,
     refit: Annotated[
         bool, typer.Option("--refit", help="Train a network again on all graphs once the epoch is chosen.")
     ] = False,
@@ -173,6 +175,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     from twinwl.cli.output_files import MODELS, check_output  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
     from twinwl.evaluation.metrics import known_metrics  # noqa: PLC0415
+    from twinwl.evaluation.task_metrics import check_positive  # noqa: PLC0415
     from twinwl.evaluation.tasks import task_of  # noqa: PLC0415
 
     check_output(output, MODELS, inputs=(data,), or_unknown=True)
@@ -201,18 +204,19 @@ def train(  # noqa: PLR0917  (the options of a command)
     model = new_model(
         method, chosen, parameters, edge_labels=edge_labels, balanced=balanced, scoring=metric, seed=seed
     )
+    check_positive(found, chosen, positive, metric)
     say(summary_of(found, chosen.name))
     say(f"Task: {chosen}")
     if found.smiles is not None:
         say(f"Atom labels: {reading.level} (--atoms)")
     start = perf_counter()
     with processes:
-        figures = fit(model, found, method)
+        figures = fit(model, found, method, positive)
     seconds = perf_counter() - start
     from twinwl.files.model_files import save  # noqa: PLC0415
 
     atoms = None if found.smiles is None or reading.level == "skeleton" else reading.level
-    save(model, output, atoms=atoms, target=found.target or None)
+    save(model, output, atoms=atoms, target=found.target or None, positive=positive)
     say(f"{figures}, in {seconds:.1f} s")
     say(f"Model written to {output} ({output.stat().st_size / 1e3:,.0f} kB)")
 

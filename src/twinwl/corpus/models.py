@@ -11,6 +11,7 @@ import numpy as np
 from twinwl.corpus.jobs import Job
 from twinwl.corpus.key_groups import Part, parts_of, task_of
 from twinwl.corpus.shards import OWN_COLUMNS, arrow, digest_of, graphs_in, keys_in, read_shard, write_shard
+from twinwl.datasets.target_cells import as_targets, known_cells
 from twinwl.errors import TwinWLError, nearest, shown, warn_caller
 from twinwl.estimators.base import one_seed
 from twinwl.files.atomic import errors_of_writing
@@ -61,7 +62,13 @@ def targets_in(folder: Path, manifest: Mapping[str, Any], names: Sequence[str]) 
         keys.append(keys_in(table))
         for name, values in zip(names, found, strict=True):
             values.append(_values(table.column(name)))
-    columns, known = zip(*(_completed(np.concatenate(values)) for values in found), strict=True)
+    columns, known = zip(
+        *(
+            _completed(np.concatenate(values), name, str(folder))
+            for name, values in zip(names, found, strict=True)
+        ),
+        strict=True,
+    )
     rows = np.flatnonzero(np.logical_or.reduce(known))
     if not len(rows):
         listing = ", ".join(map(shown, names))
@@ -90,22 +97,20 @@ def _values(column: Any) -> Values:  # noqa: ANN401
     return np.char.strip(texts.astype(np.str_))
 
 
-def _completed(values: Values) -> tuple[Values, Bool]:
+def _completed(values: Values, name: str, source: str) -> tuple[Values, Bool]:
     """Return the values of all shards, and which are there; text of numbers only becomes numbers.
 
-    >>> _completed(np.array(["1", "", "0"]))
+    >>> _completed(np.array(["1", "NA", "0"]), "active", "library")
     (array([1, 0, 0]), array([ True, False,  True]))
     """
     if values.dtype.kind == "U":
-        texts = values.astype(np.str_)
-        known = (texts != "") & (np.char.lower(texts) != "nan")
-        try:
-            numbers = np.where(known, texts, "nan").astype(np.float64)
-        except ValueError:
-            return values, known
-        if not np.isfinite(numbers[known]).all():
-            return values, known
-        values = numbers
+        distinct, code_of_row = np.unique(values, return_inverse=True)
+        cells = known_cells(distinct.tolist())
+        is_known = np.array([cell is not None for cell in cells], np.bool_)
+        found = as_targets([cell for cell in cells if cell is not None], name, source)
+        spread = np.zeros(len(cells), found.dtype)
+        spread[is_known] = found
+        return spread[code_of_row], is_known[code_of_row]
     measured = np.asarray(values, np.float64)
     known = ~np.isnan(measured)
     there = measured[known]

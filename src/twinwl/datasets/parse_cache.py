@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twinwl.datasets.dataset import Dataset, RowError
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, held_warnings, warn_caller
 from twinwl.files.cache import file_digest, read_arrays, write_arrays
 from twinwl.files.json_values import from_json, to_json
 from twinwl.graphs.batch import GraphBatch
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Ints, Values
 
-_FORMAT = 2  # raise it whenever the same file would be parsed or kept in another way
+_FORMAT = 3  # raise it whenever the same file would be parsed or kept in another way
 
 
 def parsed(path: Path, kind: str, parse: Callable[[], Dataset]) -> Dataset:
-    """Parse a file, or return the cached result if the same content was parsed before.
+    """Parse a file, or return the cached result, with its warnings, if the same content was parsed before.
 
     Parameters
     ----------
@@ -39,19 +39,22 @@ def parsed(path: Path, kind: str, parse: Callable[[], Dataset]) -> Dataset:
         Function that parses the file if the cache has no valid entry.
     """
     key = hashlib.sha256(f"{kind} {_FORMAT} {file_digest(path)}".encode()).hexdigest()
-    result = _cached(key)
+    result, messages = _cached(key)
     if result is None:
-        result = parse()
-        write_arrays(key, to_arrays(result))
+        with held_warnings() as messages:
+            result = parse()
+        write_arrays(key, {**to_arrays(result), "warnings": np.array(messages, np.str_)})
+    for message in messages:
+        warn_caller(message)
     return result
 
 
-def _cached(key: str) -> Dataset | None:
+def _cached(key: str) -> tuple[Dataset | None, list[str]]:
     arrays = read_arrays(key)
     try:
-        return None if arrays is None else from_arrays(arrays)
+        return (None, []) if arrays is None else (from_arrays(arrays), arrays["warnings"].tolist())
     except (TwinWLError, LookupError, ValueError, TypeError):
-        return None  # damaged: as good as absent
+        return None, []  # damaged: as good as absent
 
 
 def to_arrays(content: Dataset) -> dict[str, Values]:

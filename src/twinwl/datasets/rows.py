@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from twinwl.datasets.dataset import Dataset, RowError
-from twinwl.datasets.target_cells import as_targets, place_of, task_table
+from twinwl.datasets.target_cells import as_targets, known_cells, place_of, task_table
 from twinwl.errors import GraphInputError, TwinWLError, shown, warn_caller
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.from_smiles import read_smiles
@@ -39,6 +39,7 @@ class Row(NamedTuple):
     problem: str = ""
     """The reason why it cannot be read, if that is already known."""
     lacks_target: bool = False
+    """Whether its target, or all of several, is missing; known once all rows are read."""
 
 
 class Rows(NamedTuple):
@@ -72,6 +73,7 @@ def read_rows(rows: Rows, name: str, on_error: str = "skip") -> Dataset:
     ('triangle',)
     """
     with ProgressBar(f"reading {name}") as bar:
+        rows = rows if rows.target is None else rows._replace(rows=_with_known_targets(rows))
         blocks = []
         for block in _blocks(rows, on_error, BLOCK):
             blocks.append(block)
@@ -91,6 +93,22 @@ def read_rows(rows: Rows, name: str, on_error: str = "skip") -> Dataset:
     else:
         y = None if target is None else as_targets(values, target, rows.source, kept)
     return _dataset(_Block(graphs, kept, errors), rows, name, y)
+
+
+def _with_known_targets(rows: Rows) -> list[Row]:
+    """Read all rows, because a cell may be missing or not by what is in its column; see `known_cells`."""
+    listed = list(rows.rows)
+    several = len(rows.target) if isinstance(rows.target, tuple) else 0
+    cells = [
+        row.target if isinstance(row.target, tuple) else (row.target,) * (several or 1) for row in listed
+    ]
+    known = list(zip(*map(known_cells, zip(*cells, strict=True)), strict=True))
+    return [
+        row._replace(lacks_target=True)
+        if all(cell is None for cell in found)
+        else row._replace(target=found if several else found[0])
+        for row, found in zip(listed, known, strict=True)
+    ]
 
 
 def stream_rows(rows: Rows, on_error: str = "skip", size: int = BLOCK) -> Iterator[Dataset]:
@@ -166,14 +184,21 @@ def warn_left_out(errors: Iterable[RowError], n_kept: int, source: str) -> None:
 
 def _usable(chunk: list[Row], target: object) -> tuple[list[Row], list[RowError]]:
     """Separate rows that are complete from those that are not."""
-    several = isinstance(target, tuple)
-    missing = ("target", "all its targets are missing" if several else f"its target {target!r} is missing")
     errors = [
-        RowError(row.row, row.line, *(("graph", row.problem) if row.problem else missing))
+        RowError(
+            row.row, row.line, *(("graph", row.problem) if row.problem else ("target", _lack(row, target)))
+        )
         for row in chunk
         if row.problem or row.lacks_target
     ]
     return [row for row in chunk if not (row.problem or row.lacks_target)], errors
+
+
+def _lack(row: Row, target: object) -> str:
+    if isinstance(target, tuple):
+        return "all its targets are missing"
+    written = f" ({shown(row.target)})" if row.target is not None and str(row.target).strip() else ""
+    return f"its target {target!r} is missing{written}"
 
 
 def _molecules(usable: list[Row], errors: list[RowError], rows: Rows) -> _Block:

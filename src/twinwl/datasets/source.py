@@ -28,7 +28,7 @@ from twinwl.datasets.opening import (
 )
 from twinwl.datasets.reading import Reading
 from twinwl.datasets.rows import BLOCK, Row, read_rows, stream_rows, warn_left_out
-from twinwl.datasets.target_cells import as_targets, is_missing
+from twinwl.datasets.target_cells import as_targets, known_cells
 from twinwl.errors import GraphInputError, TwinWLError, nearest, shown
 
 if TYPE_CHECKING:
@@ -264,11 +264,12 @@ def read_with_targets(source: object, reading: Reading) -> tuple[Dataset, list[A
 
 def targets_in(columns: Mapping[str, Sequence[object]], target: str, found: Dataset) -> list[Any]:
     """Return the target of each graph, from the columns of its source; None where it is missing."""
-    cells = [columns[target][row] for row in found.rows]
+    cells = known_cells(columns[target])
+    cells = [cells[row] for row in found.rows]
     rows = [Row(int(row), None, "", "", cell) for row, cell in zip(found.rows, cells, strict=True)]
-    known = [row for row in rows if not is_missing(row.target)]
+    known = [row for row in rows if row.target is not None]
     values = iter(as_targets([row.target for row in known], target, found.name, known).tolist())
-    return [None if is_missing(cell) else next(values) for cell in cells]
+    return [None if cell is None else next(values) for cell in cells]
 
 
 def check_source(source: str | Path, reading: Reading, targets: Targets = "obvious") -> None:

@@ -13,20 +13,43 @@ import numpy as np
 from twinwl.errors import GraphInputError, shown, warn_caller
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from twinwl.arrays import Float64, Values
     from twinwl.datasets.dataset import RowError
     from twinwl.datasets.rows import Row
 
-_MISSING = {"", "nan", "na", "n/a", "none", "null", "<na>"}
+# What pandas reads as missing, in any case, and what else tables of measurements have.
+_MISSING = {
+    "", "#n/a", "#n/a n/a", "#na", "-1.#ind", "-1.#qnan", "-nan", "1.#ind", "1.#qnan", "<na>", "n/a", "na",
+    "nan", "none", "null", "-", "?", "n.d.",
+}  # fmt: skip
 _EXACT = 2**53  # beyond, floats skip whole numbers
 _SCALARS = (str, numbers.Number, np.generic, dt.date)
 _INTEGER = re.compile(r"[-+]?[0-9]+")
+_DECIMAL_COMMA = re.compile(r"[-+]?[0-9]*,[0-9]+([eE][-+]?[0-9]+)?")
+_GROUPED = re.compile(r"[-+]?[1-9][0-9]{0,2}((,[0-9]{3})+(\.[0-9]*)?|(\.[0-9]{3})+,[0-9]+)")
+
+
+def known_cells(cells: Iterable[object]) -> list[object]:
+    """Return the cells of a column of targets, None where one is missing.
+
+    A dash is a class where all other cells are ``+``, and missing elsewhere.
+
+    >>> known_cells(["a", "-", "N/A"]), known_cells(["+", "-", "N/A"])
+    (['a', None, None], ['+', '-', None])
+    """
+    listed = list(cells)
+    known = [None if is_missing(cell) else cell for cell in listed]
+    if {str(cell).strip() for cell in known if cell is not None} == {"+"}:
+        return [
+            cell if str(cell).strip() == "-" else there for cell, there in zip(listed, known, strict=True)
+        ]
+    return known
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a cell is empty.
+    """Return whether a cell by itself is empty or stands for a missing value; see `known_cells`.
 
     >>> is_missing("NA"), is_missing(float("nan")), is_missing(0)
     (True, True, False)
@@ -40,7 +63,7 @@ def is_missing(value: object) -> bool:
 def as_targets(values: list[object], target: str, source: str, rows: Sequence[Row] = ()) -> Values:
     """Return integers if all values are integers, floats if all are numbers, else strings.
 
-    ``rows`` are the rows of the values, for messages.
+    Numbers may have a decimal comma, which a warning says. ``rows`` are the rows of the values, for messages.
     """
     wrong = next((value for value in values if not isinstance(value, _SCALARS)), None)
     if wrong is not None:
@@ -50,6 +73,7 @@ def as_targets(values: list[object], target: str, source: str, rows: Sequence[Ro
     except ValueError:
         _refuse_mixture(values, target, source, rows)
         return np.array([str(value).strip() for value in values])
+    _check_commas(values, target, source, rows)
     infinite = next((place for place, number in enumerate(found) if not math.isfinite(number)), None)
     if infinite is not None:
         where = place_of(rows[infinite]) if rows else ""
@@ -67,12 +91,16 @@ def as_targets(values: list[object], target: str, source: str, rows: Sequence[Ro
 
 def _refuse_mixture(values: list[object], target: str, source: str, rows: Sequence[Row]) -> None:
     """Refuse text among measurements; whole numbers and text may all be names of classes."""
-    texts, measured = [], None
+    measured: object = None
+    texts: list[int] = []
+    grouped: list[int] = []
     for place, value in enumerate(values):
         try:
             measured = measured if _number(value).is_integer() else value
         except ValueError:
-            texts.append(place)
+            (grouped if _GROUPED.fullmatch(str(value).strip()) else texts).append(place)
+    if grouped and not texts:
+        raise _unclear_commas(values, grouped[0], target, source, rows)
     if measured is not None:
         where = place_of(rows[texts[0]]) if rows else ""
         raise GraphInputError(
@@ -81,19 +109,44 @@ def _refuse_mixture(values: list[object], target: str, source: str, rows: Sequen
         )
 
 
+def _check_commas(values: Sequence[object], target: str, source: str, rows: Sequence[Row]) -> None:
+    """Say that commas are read as decimal ones; refuse them where they may separate thousands."""
+    texts = [value.strip() if isinstance(value, str) else "" for value in values]
+    commas = [place for place, text in enumerate(texts) if "," in text]
+    if not commas:
+        return
+    if any("." in text for text in texts) or all(_GROUPED.fullmatch(texts[place]) for place in commas):
+        raise _unclear_commas(values, commas[0], target, source, rows)
+    first = texts[commas[0]]
+    warn_caller(
+        f"{source}: target {target!r}: {len(commas):,} numbers have a decimal comma: {first} is read as "
+        f"{first.replace(',', '.')}"
+    )
+
+
+def _unclear_commas(
+    values: Sequence[object], place: int, target: str, source: str, rows: Sequence[Row]
+) -> GraphInputError:
+    where = place_of(rows[place]) if rows else ""
+    return GraphInputError(
+        f"{source}{where}: target {target!r}: got {shown(values[place])}, whose comma may be decimal or "
+        "separate thousands; write all numbers with a decimal point and without separators"
+    )
+
+
 def task_table(values: list[Any], tasks: tuple[str, ...], source: str, rows: Sequence[Row]) -> Float64:
-    """Return the targets of several tasks, one column each, as numbers; NaN where one is missing.
+    """Return the targets of several tasks, one column each, as numbers; NaN where one is None.
 
     >>> from twinwl.datasets.rows import Row
     >>> rows = [Row(0, 2, "CC", "CC"), Row(1, 3, "CO", "CO")]
-    >>> task_table([(1, ""), ("0", 1)], ("toxic", "approved"), "m.csv", rows)
+    >>> task_table([(1, None), ("0", 1)], ("toxic", "approved"), "m.csv", rows)
     array([[ 1., nan],
            [ 0.,  1.]])
     """
     table = np.full((len(values), len(tasks)), np.nan)
     for place, cells in enumerate(values):
         for task, cell in enumerate(cells):
-            if is_missing(cell):
+            if cell is None:
                 continue
             try:
                 table[place, task] = _number(cell)
@@ -108,6 +161,8 @@ def task_table(values: list[Any], tasks: tuple[str, ...], source: str, rows: Seq
                     f"{source}{place_of(rows[place])}: target {tasks[task]!r}: got an infinite number, "
                     "expected finite ones; correct it, or leave the cell empty"
                 )
+    for name, column in zip(tasks, zip(*values, strict=True), strict=True):
+        _check_commas(column, name, source, rows)
     empty = np.flatnonzero(np.isnan(table).all(axis=0))
     if len(empty):
         raise GraphInputError(
@@ -144,7 +199,7 @@ def usable_targets(
 
 def _unusable(cells: Sequence[object]) -> str:
     """Say why a column cannot be a target; empty if it can."""
-    known = [cell for cell in cells if not is_missing(cell)]
+    known = [cell for cell in known_cells(cells) if cell is not None]
     try:
         numbers = {_number(cell) for cell in known}
     except ValueError:
@@ -157,6 +212,8 @@ def _unusable(cells: Sequence[object]) -> str:
 def _number(value: object) -> float:
     if isinstance(value, str) and "_" in value:  # Python reads 1_000 as a number, a table does not mean it
         raise ValueError(value)
+    if isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value.strip()):
+        value = value.replace(",", ".")
     try:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, OverflowError) as error:

@@ -27,6 +27,8 @@ SCORINGS = {  # what choices among classifiers can go by: scikit-learn's scorers
     "average_precision": "average_precision_score",
 }
 _RANKED = {"roc_auc", "average_precision"}
+# Of two classes that are called so, in any case, the second is the positive one.
+_OBVIOUS = (("0", "1"), ("inactive", "active"), ("no", "yes"), ("-", "+"), ("false", "true"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +151,8 @@ class Targets(Given):
         >>> [targets.score(np.array([-3.0, -2, -2, -1]), name) for name in ("accuracy", "roc_auc")]
         [0.75, 1.0]
         """
-        return score_classes(self.codes, decisions, scoring, self.importance())
+        positive = positive_class(self.classes)
+        return score_classes(self.codes, decisions, scoring, self.importance(), positive)
 
 
 def given_for(
@@ -196,7 +199,49 @@ def predicted_codes(decisions: Float64 | Float32) -> Int64:
     return decisions.argmax(axis=1)
 
 
-def score_classes(codes: Int64, decisions: Float64, scoring: str, weights: Float64 | None = None) -> float:
+def positive_class(classes: Values, positive: object = None) -> int:
+    """Return the place of the class that precision, PR-AUC and thresholds are about.
+
+    Parameters
+    ----------
+    classes
+        All classes.
+    positive
+        The one of two classes that the user names, as it is or as text. None: the second of ``0/1``,
+        ``inactive/active``, ``no/yes``, ``-/+`` and ``False/True``, otherwise the last in sorted order.
+
+    >>> positive_class(np.array(["active", "inactive"])), positive_class(np.array(["cold", "warm"]))
+    (0, 1)
+    """
+    listed = classes.tolist()
+    names = [str(name) for name in listed]
+    if positive is not None:
+        if len(names) != 2 or str(positive) not in names:  # noqa: PLR2004
+            listing = ", ".join(map(shown, names))
+            remedy = "expected one of them" if len(names) == 2 else "which is for two classes; leave it out"  # noqa: PLR2004
+            raise TwinWLError(f"positive: got {shown(str(positive))} for the classes {listing}, {remedy}")
+        return names.index(str(positive))
+    plain = [name.lower() for name in names]
+    for pair in _OBVIOUS:
+        if sorted(plain) == sorted(pair):
+            return plain.index(pair[1])
+    return max(range(len(listed)), key=listed.__getitem__)
+
+
+def positive_name(classes: Values | None, positive: object = None) -> str | None:
+    """Return what `positive_class` is called; None unless there are two classes.
+
+    >>> positive_name(np.array([0, 1])), positive_name(np.array([0, 1, 2]))
+    ('1', None)
+    """
+    if classes is None or (positive is None and len(classes) != 2):  # noqa: PLR2004
+        return None
+    return str(classes[positive_class(classes, positive)])
+
+
+def score_classes(
+    codes: Int64, decisions: Float64, scoring: str, weights: Float64 | None = None, positive: int = 1
+) -> float:
     """Return how good decisions between classes are.
 
     Parameters
@@ -208,6 +253,8 @@ def score_classes(codes: Int64, decisions: Float64, scoring: str, weights: Float
         One of `SCORINGS`; those of ranks go by one class against the rest where there are more than two.
     weights : array, shape (n_graphs,), optional
         How much each graph counts.
+    positive
+        Which of two classes ``"average_precision"`` is about.
 
     Returns
     -------
@@ -229,6 +276,8 @@ def score_classes(codes: Int64, decisions: Float64, scoring: str, weights: Float
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of classes that are predicted and do not occur
             return float(measure(codes, predicted, sample_weight=weights))
+    if decisions.ndim == 1 and positive == 0:
+        codes, decisions = 1 - codes, -decisions
     columns = decisions[:, None] if decisions.ndim == 1 else decisions
     first = 1 if decisions.ndim == 1 else 0
     n_classes = columns.shape[1] + first

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.datasets.target_cells import as_targets, is_missing
+from twinwl.datasets.target_cells import as_targets, known_cells
 from twinwl.errors import TwinWLError
+from twinwl.estimators.targets import positive_name
 from twinwl.evaluation.metrics import METRICS, Answers, measure, names_for
 from twinwl.evaluation.tasks import task_of
 
@@ -26,6 +27,7 @@ class PartScores(NamedTuple):
     part: str
     n_graphs: int
     scores: dict[str, float]
+    positive: str | None = None
 
 
 def scores_without_overlap(
@@ -62,6 +64,7 @@ def scores_without_overlap(
         raise TwinWLError(f"{name}: no graph has both a target and a prediction; are the rows the same?")
     rows, targets, places = (np.array(column) for column in zip(*known, strict=True))
     answers, names = _answers(targets, places, predictions, column)
+    positive = positive_name(answers.classes)
     same = np.isin(rows, audit.rows_in_common(name, audit.level))
     near = np.isin(rows, audit.rows_in_common(name))
     parts = {
@@ -70,7 +73,7 @@ def scores_without_overlap(
         "also without those nearly the same": ~near,
     }
     return [
-        PartScores(part, int(kept.sum()), measure(answers.part(kept), names) if kept.any() else {})
+        PartScores(part, int(kept.sum()), measure(answers.part(kept), names) if kept.any() else {}, positive)
         for part, kept in parts.items()
     ]
 
@@ -86,9 +89,9 @@ def _prediction_column(predictions: Mapping[str, Sequence[Any]], name: str) -> s
 
 def _by_row(predictions: Mapping[str, Sequence[Any]], column: str) -> dict[int, int]:
     """Return the place of each row's prediction in the table."""
-    cells = predictions[column]
+    cells = known_cells(predictions[column])
     rows = predictions.get("index", range(len(cells)))
-    return {int(row): place for place, row in enumerate(rows) if not is_missing(cells[place])}
+    return {int(row): place for place, row in enumerate(rows) if cells[place] is not None}
 
 
 def _answers(

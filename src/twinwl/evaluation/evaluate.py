@@ -23,11 +23,18 @@ from twinwl.evaluation.claims import Claims, SharedWork
 from twinwl.evaluation.fold_run import Asked, Unit, run_fold
 from twinwl.evaluation.leaks import copies_of
 from twinwl.evaluation.methods import Config, Grid, Method, resolve
-from twinwl.evaluation.metrics import check_metrics, known_metrics, names_for, scorer_for
+from twinwl.evaluation.metrics import (
+    METRICS,
+    check_metrics,
+    known_metrics,
+    names_for,
+    scorer_for,
+)
 from twinwl.evaluation.protocols import check_protocol
 from twinwl.evaluation.result import Evaluation
 from twinwl.evaluation.splits import Split, groups_of, is_column, read_column, split_of
 from twinwl.evaluation.store import ResultStore, Row, key_of, row_key
+from twinwl.evaluation.task_metrics import check_positive
 from twinwl.evaluation.tasks import TASKS, Task, suits, task_of
 from twinwl.progress import ProgressBar
 
@@ -52,6 +59,7 @@ def evaluate(
     task: str = "auto",
     metrics: Sequence[str] | None = None,
     scoring: str | None = None,
+    positive: object = None,
     n_jobs: int | None = None,
     store: str | Path | None = None,
     progress: bool | None = None,
@@ -104,6 +112,10 @@ def evaluate(
         The metric that chooses among configurations on the hold-out; None uses accuracy, or RMSE. It is
         passed to methods with a parameter ``scoring``, for their own choices: rounds and C of STwinSVC and
         STwinSVR, the epoch of a network.
+    positive
+        The one of two classes that average-precision (PR-AUC) is about. None: the second of ``0/1``,
+        ``inactive/active``, ``no/yes``, ``-/+`` and ``False/True``, otherwise the last in sorted order. The
+        result names it.
     n_jobs
         Number of folds that run at the same time; None is one on this machine, and all that a Ray cluster
         has processors for.
@@ -164,7 +176,16 @@ def evaluate(
     measured = usual if metrics is None else check_metrics(metrics, found.name)
     scored = usual[0] if scoring is None else check_metrics([scoring], found.name, "scoring")[0]
     configs = _configs(chosen, grid, None if scoring is None else scored)
-    asked = Asked(found.name, measured, scored, len(configs) > 1, metrics is None)
+    asked = Asked(
+        found.name,
+        measured,
+        scored,
+        len(configs) > 1,
+        metrics is None,
+        positive,
+        check_positive(data, found, positive, scoring),
+        None if data.tasks else str(np.unique(data.targets)[-1]),
+    )
     plan = split_of(data, by_column, n_folds, found.name)
     units = _work(chosen, configs, data, plan, range(seed, seed + repeats), found.name)
     work = {row_key(unit.key): unit for unit in units}
@@ -193,7 +214,9 @@ def evaluate(
                     bar.reach(len(work) - len(shared.missing))
     if warned:
         warn_caller(f"{chosen.name} on {data.name}: {len(warned)} fits warned; the first: {warned[0]}")
-    return Evaluation(data.name, chosen.name, protocol, measured[0], shared.rows, found, plan.text)
+    return Evaluation(
+        data.name, chosen.name, protocol, measured[0], shared.rows, found, plan.text, asked.named
+    )
 
 
 def _task(method: Method, data: Dataset, asked: str) -> Task:
@@ -253,6 +276,9 @@ def _covers(row: Row, asked: Asked) -> bool:
     """Whether a stored result has everything that is needed; optional metrics may be missing."""
     wanted = names_for(asked.task)[:1] if asked.optional else asked.metrics
     chosen_alike = not asked.choose or row.get("scoring", "accuracy") == asked.scoring
+    about_positive = any(METRICS[name].of_positive for name in (*row.get("metrics", ()), asked.scoring))
+    if about_positive and asked.named not in {None, row.get("positive", asked.last or asked.named)}:
+        return False
     return "curves" in row and chosen_alike and set(wanted) <= set(row.get("metrics", ()))
 
 

@@ -71,6 +71,12 @@ class Asked(NamedTuple):
     optional : bool
         Whether to skip metrics that the method does not support because it has no probabilities; otherwise
         they are an error.
+    positive : object
+        The positive one of two classes, if the user names it.
+    named : str or None
+        What that class is called, whoever chose it; None if there are more classes, or numbers.
+    last : str or None
+        The class that was the positive one in results that do not name it; None if there are several tasks.
     """
 
     task: str
@@ -78,6 +84,9 @@ class Asked(NamedTuple):
     scoring: str
     choose: bool
     optional: bool
+    positive: object = None
+    named: str | None = None
+    last: str | None = None
 
 
 def run_fold(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> Row:
@@ -119,7 +128,7 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> Row:
             validation_score = _judged(without, unit, data, asked)
         _fit(estimator, data, fold.training_part)
     metrics = [name for name in asked.metrics if not asked.optional or _can_give(estimator, name)]
-    answers = task_answers_of(estimator, test, y[fold.test], metrics, data.tasks)
+    answers = task_answers_of(estimator, test, y[fold.test], metrics, data.tasks, asked.positive)
     scores = scores_of(answers, metrics)
     leaked = leaked_test_graphs(copies, fold)
     if leaked.any() and not leaked.all():
@@ -142,6 +151,8 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> Row:
         "task": asked.task,
         "scoring": asked.scoring,
     }
+    if asked.named is not None:
+        row["positive"] = asked.named
     return {**row, "tasks": list(data.tasks)} if data.tasks else row
 
 
@@ -183,7 +194,9 @@ def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, asked: Asked) -
     graphs: Any = data.graphs[held]
     if getattr(estimator, "refit", False) is True and _has_epochs(estimator):
         graphs = Answered(estimator.held_out_outputs_)  # by now it has learnt from the hold-out
-    answers = task_answers_of(estimator, graphs, data.targets[held], [asked.scoring], data.tasks)
+    answers = task_answers_of(
+        estimator, graphs, data.targets[held], [asked.scoring], data.tasks, asked.positive
+    )
     score = scores_of(answers, [asked.scoring]).get(asked.scoring)
     if score is None:
         raise TwinWLError(

@@ -11,6 +11,7 @@ import numpy as np
 
 from twinwl.arguments import checked, is_a, items, one_of
 from twinwl.errors import TwinWLError
+from twinwl.estimators.targets import positive_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,29 +39,35 @@ class Answers:
         Of each class, if the model has them.
     classes : array, shape (n_classes,), or None
         The classes of its columns; None if the targets are numbers.
+    positive : object
+        The positive one of two classes, as the user names it; see `positive_class`.
     """
 
     y: Values
     predicted: Values
     probability: Float64 | None = None
     classes: Values | None = None
+    positive: object = None
 
     def part(self, rows: Values) -> Answers:
         """Return the answers about some of the graphs."""
         probability = None if self.probability is None else self.probability[rows]
-        return Answers(self.y[rows], self.predicted[rows], probability, self.classes)
+        return Answers(self.y[rows], self.predicted[rows], probability, self.classes, self.positive)
 
     def by_class(self) -> tuple[Bool, Float64]:
         """Return for each graph and class whether it is the true one, and its probability.
 
-        A class that does not occur in training has the probability 0.
+        A class that does not occur in training has the probability 0. The positive one of two is last.
         """
         assert self.probability is not None  # noqa: S101  (`measure` asks no more of answers than they hold)
         assert self.classes is not None  # noqa: S101
         new = np.setdiff1d(self.y, self.classes)
         classes = np.concatenate([self.classes, new])
         unseen = np.zeros((len(self.y), len(new)))
-        return self.y[:, None] == classes, np.hstack([self.probability, unseen])
+        order = np.arange(len(classes))
+        if len(classes) == _TWO:
+            order = np.roll(order, 1 - positive_class(classes, self.positive))
+        return self.y[:, None] == classes[order], np.hstack([self.probability, unseen])[:, order]
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,8 @@ class Metric:
     greater_is_better : bool
     percent : bool
         Whether it is a share, which is shown in per cent.
+    of_positive : bool
+        Whether it is about the positive one of two classes.
     scorer : str
         scikit-learn's name for it, which estimators with a parameter ``scoring`` take; empty where it has
         none.
@@ -91,12 +100,21 @@ class Metric:
     needs_probabilities: bool = False
     greater_is_better: bool = True
     percent: bool = False
+    of_positive: bool = False
     scorer: str = ""
 
     @property
     def sign(self) -> int:
         """1 if greater scores are better, else -1."""
         return 1 if self.greater_is_better else -1
+
+    def titled(self, positive: str | None) -> str:
+        """Return the title, with the positive class if the metric is about it.
+
+        >>> METRICS["average-precision"].titled("active"), METRICS["mcc"].titled("active")
+        ('PR-AUC (active)', 'MCC')
+        """
+        return f"{self.title} ({positive})" if self.of_positive and positive is not None else self.title
 
     def text(self, score: float, spread: float | None = None) -> str:
         """Format a score, with its standard deviation if given.
@@ -127,7 +145,7 @@ def _of_labels(name: str, n_classes: int = _TWO) -> Callable[[Answers], float]:
 
 
 def _of_ranks(name: str) -> Callable[[Answers], float]:
-    """Rank by the probability of the second class, or one class against the rest, each counting the same."""
+    """Rank by the probability of the positive class, or one class against the rest, all counting alike."""
 
     def of_all_classes(answers: Answers) -> float:
         score = _function(name)
@@ -179,7 +197,7 @@ METRICS: dict[str, Metric] = {
         ),
         Metric(
             "average-precision", "PR-AUC", _C, _of_ranks("average_precision_score"),
-            needs_probabilities=True, scorer="average_precision",
+            needs_probabilities=True, of_positive=True, scorer="average_precision",
         ),
         Metric(
             "balanced-accuracy", "balanced accuracy", _C, _of_labels("balanced_accuracy_score"),
@@ -260,7 +278,9 @@ def scorer_for(estimator: BaseEstimator, name: str) -> str | None:
     return scorer
 
 
-def answers_of(estimator: object, graphs: GraphBatch, y: Values, names: Sequence[str]) -> Answers:
+def answers_of(
+    estimator: object, graphs: GraphBatch, y: Values, names: Sequence[str], positive: object = None
+) -> Answers:
     """Return the predictions of a fitted estimator that the metrics need.
 
     Raises
@@ -270,7 +290,7 @@ def answers_of(estimator: object, graphs: GraphBatch, y: Values, names: Sequence
     """
     predicted, shares = predictions_of(estimator, graphs, names)
     probability = None if shares is None else np.asarray(shares, dtype=np.float64)
-    return Answers(y, predicted, probability, getattr(estimator, "classes_", np.unique(y)))
+    return Answers(y, predicted, probability, getattr(estimator, "classes_", np.unique(y)), positive)
 
 
 def predictions_of(estimator: object, graphs: GraphBatch, names: Sequence[str]) -> tuple[Values, object]:
@@ -298,11 +318,11 @@ def measure(answers: Answers, names: Sequence[str]) -> dict[str, float]:
     return {name: score for name, score in scores.items() if math.isfinite(score)}
 
 
-def figures(scores: Mapping[str, float], names: Sequence[str]) -> str:
+def figures(scores: Mapping[str, float], names: Sequence[str], positive: str | None = None) -> str:
     """Format scores on one line; a missing one is written as undefined.
 
-    >>> figures({"accuracy": 0.782, "majority": 0.965}, ["accuracy", "majority", "roc-auc"])
-    'accuracy 78.2 %, majority class 96.5 %, ROC-AUC undefined'
+    >>> figures({"accuracy": 0.782, "majority": 0.965}, ["accuracy", "majority", "average-precision"], "yes")
+    'accuracy 78.2 %, majority class 96.5 %, PR-AUC (yes) undefined'
     """
     texts = []
     for name in names:
@@ -310,5 +330,5 @@ def figures(scores: Mapping[str, float], names: Sequence[str]) -> str:
         figure = (
             "undefined" if score is None else f"{100 * score:.1f} %" if metric.percent else f"{score:.3f}"
         )
-        texts.append(f"{metric.title} {figure}")
+        texts.append(f"{metric.titled(positive)} {figure}")
     return ", ".join(texts)

@@ -22,7 +22,10 @@ _CLASSES = Task("classification", "")
 
 
 class Record(TypedDict, total=False):
-    """One row of the table of an evaluation; it has a ``task`` if there are several, "" for their mean."""
+    """One row of the table of an evaluation; it has a ``task`` if there are several, "" for their mean.
+
+    It has a ``positive`` class if there are two classes, "" where the metric is not about it.
+    """
 
     dataset: str
     method: str
@@ -33,6 +36,7 @@ class Record(TypedDict, total=False):
     std: float
     n_folds: int
     task: str
+    positive: str
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,8 @@ class Evaluation:
         Classification or regression, and why.
     split : str
         How the graphs were split, in words.
+    positive : str or None
+        The positive one of two classes.
     """
 
     dataset: str
@@ -58,6 +64,7 @@ class Evaluation:
     rows: list[Row]
     task: Task = _CLASSES
     split: str = ""
+    positive: str | None = None
 
     def summary(self, protocol: str | None = None, metric: str | None = None) -> Summary | None:
         """Summarise the results under a protocol; None if it does not apply (a method without epochs)."""
@@ -118,6 +125,8 @@ class Evaluation:
             summary = self.summary(protocol, of_task(metric, task) if task else metric)
             if summary is not None:
                 of: Record = {"task": task} if self.tasks else {}
+                if self.positive is not None:
+                    of["positive"] = self.positive if METRICS[metric].of_positive else ""
                 records.append(
                     {
                         "dataset": self.dataset,
@@ -166,6 +175,8 @@ class Evaluation:
     def _line(self, protocol: str, metric: str) -> str:
         summary = self.summary(protocol, metric)
         figure, remarks = ("–", protocol) if summary is None else (summary.figure, summary.remarks)
+        if METRICS[metric].of_positive and self.positive is not None:
+            remarks += f"; positive class: {self.positive}"
         return f"  {metric:<17}  {figure} ({remarks})"
 
     def _about_tasks(self) -> list[str]:
@@ -177,7 +188,9 @@ class Evaluation:
         lines = [f"  means over {len(self.tasks)} tasks, each on the graphs whose target is known:"]
         for task in self.tasks:
             found = [(name, self.summary("fair", of_task(name, task))) for name in shown]
-            figures = ", ".join(f"{METRICS[name].title} {one.figure}" for name, one in found if one)
+            figures = ", ".join(
+                f"{METRICS[name].titled(self.positive)} {one.figure}" for name, one in found if one
+            )
             lines.append(f"    {task}: {figures}")
         for name in shown:
             scores = {task: self.summary("fair", of_task(name, task)) for task in self.tasks}

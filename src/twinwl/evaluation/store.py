@@ -44,7 +44,8 @@ class Row(TypedDict, total=False):
     """One finished fold of one configuration; the first fields, up to ``fold``, identify it.
 
     A metric that is in ``metrics`` and not in ``scores`` is undefined on that fold. A missing ``task`` means
-    classification, a missing ``scoring`` means that the hold-out was scored by accuracy. With several
+    classification, a missing ``scoring`` means that the hold-out was scored by accuracy, a
+    missing ``positive`` that the last of two classes was the positive one. With several
     ``tasks``, the score of a metric is the mean over them, and ``metric@task`` that of one.
     """
 
@@ -71,6 +72,7 @@ class Row(TypedDict, total=False):
     task: str
     scoring: str
     tasks: list[str]
+    positive: str
 
 
 def key_of(

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.target_columns import Tasks
-from twinwl.evaluation.metrics import Answers, answers_of, measure, predictions_of
+from twinwl.estimators.targets import positive_name
+from twinwl.evaluation.metrics import METRICS, Answers, answers_of, measure, predictions_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from twinwl.arrays import Bool, Values
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.evaluation.tasks import Task
     from twinwl.graphs.batch import GraphBatch
 
 
@@ -25,6 +28,34 @@ def of_task(metric: str, task: str) -> str:
     'roc-auc@NR-AR'
     """
     return f"{metric}@{task}"
+
+
+def check_positive(data: Dataset, task: Task, positive: object, scoring: str | None) -> str | None:
+    """Return the name of the positive class; of several tasks, if it is the same in all.
+
+    Raises
+    ------
+    TwinWLError
+        If what the user names is not one of two classes, or estimators would choose by the other one.
+    """
+    if task.name == "regression":
+        if positive is not None:
+            raise TwinWLError(f"positive: got {shown(positive)}, but the targets are numbers; leave it out")
+        return None
+    table = Tasks.of(data.targets, len(data)) if data.tasks else None
+    columns = [data.targets] if table is None else table.columns
+    known = [np.ones(len(data), np.bool_)] if table is None else table.known.T
+    names = set()
+    for column, there in zip(columns, known, strict=True):
+        classes = np.unique(column[there])
+        name, usual = positive_name(classes, positive), positive_name(classes)
+        if scoring is not None and METRICS[scoring].of_positive and name != usual:
+            raise TwinWLError(
+                f"positive: got {shown(positive)}, but estimators choose by the {scoring} of {usual!r}; "
+                "choose another scoring"
+            )
+        names.add(name)
+    return names.pop() if len(names) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -81,7 +112,12 @@ def scores_of(answers: Answers | TaskAnswers, names: Sequence[str]) -> dict[str,
 
 
 def task_answers_of(
-    estimator: object, graphs: GraphBatch, y: Values, names: Sequence[str], tasks: tuple[str, ...]
+    estimator: object,
+    graphs: GraphBatch,
+    y: Values,
+    names: Sequence[str],
+    tasks: tuple[str, ...],
+    positive: object = None,
 ) -> Answers | TaskAnswers:
     """Return the predictions of a fitted estimator that the metrics need, for one task or for several.
 
@@ -92,7 +128,7 @@ def task_answers_of(
     """
     found = Tasks.of(y, len(y), empty=True) if tasks else None
     if found is None:
-        return answers_of(estimator, graphs, y, names)
+        return answers_of(estimator, graphs, y, names, positive)
     predicted, shares = predictions_of(estimator, graphs, names)
     if predicted.ndim != 2 or predicted.shape[1] != len(tasks):  # noqa: PLR2004
         raise TwinWLError(
@@ -106,5 +142,5 @@ def task_answers_of(
     for place, (column, known) in enumerate(zip(found.columns, found.known.T, strict=True)):
         probability = None if shares is None else np.asarray(shares[place], np.float64)[known]
         own = np.unique(column[known]) if classes[place] is None else classes[place]
-        parts.append(Answers(column[known], predicted[known, place], probability, own))
+        parts.append(Answers(column[known], predicted[known, place], probability, own, positive))
     return TaskAnswers(tasks, tuple(parts), found.known)

@@ -75,7 +75,12 @@ def savable(kind: EstimatorClass) -> EstimatorClass:
 
 
 def save(
-    estimator: Savable, path: str | PathLike[str], *, atoms: str | None = None, target: str | None = None
+    estimator: Savable,
+    path: str | PathLike[str],
+    *,
+    atoms: str | None = None,
+    target: str | None = None,
+    positive: str | None = None,
 ) -> None:
     """Write a fitted estimator to one file.
 
@@ -94,6 +99,9 @@ def save(
         predict`` reads new ones alike. It is ``atoms_`` of what `load` returns; None takes it from there.
     target
         Name of what is predicted, for ``twinwl explain``; likewise ``target_``.
+    positive
+        The class that ``twinwl predict --threshold`` is about, if it is not the obvious one; likewise
+        ``positive_``.
 
     Examples
     --------
@@ -110,6 +118,9 @@ def save(
     file = checked("path", path, PATH)
     level = checked("atoms", attribute_of(estimator, "atoms_") if atoms is None else atoms, ATOMS, None)
     column = checked("target", attribute_of(estimator, "target_") if target is None else target, NAME, None)
+    about = checked(
+        "positive", attribute_of(estimator, "positive_") if positive is None else positive, NAME, None
+    )
     name = _registered_name(estimator)
     params = _writable_params(estimator)
     named = {
@@ -133,6 +144,8 @@ def save(
         manifest["atoms"] = level
     if column is not None:
         manifest["target"] = column
+    if about is not None:
+        manifest["positive"] = about
     manifest["digest"] = _digest(manifest, arrays)
     text = json.dumps(manifest, ensure_ascii=True, allow_nan=False, indent=1)
     try:
@@ -228,6 +241,8 @@ def _rebuilt(manifest: object, arrays: dict[str, Values], allowed: list[object])
             estimator.atoms_ = checked("atoms", manifest["atoms"], ATOMS)  # type: ignore[attr-defined]
         if "target" in manifest:
             estimator.target_ = checked("target", manifest["target"], NAME)  # type: ignore[attr-defined]
+        if "positive" in manifest:
+            estimator.positive_ = checked("positive", manifest["positive"], NAME)  # type: ignore[attr-defined]
     except TwinWLError as error:
         raise ModelFileError(str(error)) from error
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:

@@ -13,6 +13,7 @@ from twinwl.estimators.base import Constraints, GraphEstimator, RandomState, gra
 from twinwl.estimators.hold_out import hold_out
 from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.multitask import Answered
+from twinwl.estimators.targets import positive_class
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.coercion import GraphsLike, as_batch
 from twinwl.learning.callbacks import CALLBACKS, Callbacks, call_back
@@ -278,7 +279,11 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         monitor: Held | None = None,
     ) -> tuple[torch.nn.Module, History]:
         module_seed, train_seed = seeds
-        validation = None if validation is None else validation._replace(scoring=self.scoring)
+        if validation is not None:
+            # Of several tasks, each has the classes 0 and 1.
+            classes = getattr(self, "classes_", None) if self.tasks_ is None else None
+            positive = 1 if classes is None else positive_class(classes)
+            validation = validation._replace(scoring=self.scoring, positive=positive)
         if self.callbacks is not None and is_data_parallel():
             raise TwinWLError(
                 "callbacks: got functions, but data_parallel trains in other processes; set None"

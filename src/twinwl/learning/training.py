@@ -83,13 +83,15 @@ class Held(NamedTuple):
     """Examples with their answers, kept apart from training.
 
     ``weights`` count each row (of several tasks, each entry) in the loss and the scores; None counts all
-    alike. ``scoring`` is what the epoch is chosen by, such as ``"roc_auc"``.
+    alike. ``scoring`` is what the epoch is chosen by, such as ``"roc_auc"``; ``positive`` is the place of the
+    positive one of two classes.
     """
 
     examples: Examples
     targets: Int64 | Float64
     weights: Float64 | None = None
     scoring: str | None = None
+    positive: int = 1
 
 
 def train(
@@ -373,7 +375,8 @@ def _score(logits: Float64, held: Held) -> float:
     if held.targets.ndim == 1:
         if logits.shape[1] <= 2:  # noqa: PLR2004  (of two classes the difference, of numbers the only one)
             logits = logits[:, -1] - (logits[:, 0] if logits.shape[1] > 1 else 0)
-        scores = [measure(held.targets, logits, held.scoring, held.weights)]
+        of = {} if measure is score_numbers else {"positive": held.positive}
+        scores = [measure(held.targets, logits, held.scoring, held.weights, **of)]
     else:
         weights = np.ones(held.targets.shape) if held.weights is None else held.weights
         scores = [

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FOLDER = files("twinwl.report") / "templates"
+# Control characters of labels and names as Unicode's pictures of them, which are valid in text, JSON and SVG.
+_PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"}
+_PICTURES |= {0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 
 
 def templates(**options: Any) -> jinja2.Environment:  # noqa: ANN401  (as in Jinja)
@@ -40,13 +43,14 @@ def rendered(template: jinja2.Template, styles: Sequence[str], script: str = "",
         Further variables of the template.
     """
     code = _asset(script) if script else ""
-    return template.render(
+    page = template.render(
         version=__version__,
         style=Markup("\n".join(map(_asset, styles))),  # noqa: S704  (our own files)
         script=Markup(code),  # noqa: S704  (our own file)
         script_hash=base64.b64encode(hashlib.sha256(code.encode()).digest()).decode(),
         **values,
     )
+    return page.translate(_PICTURES)
 
 
 def write_page(path: Path, page: str) -> None:

@@ -81,9 +81,11 @@ def evaluation_html(evaluation: Evaluation) -> str:
 
     rows = "".join(
         f"<tr><td>{escape(row['protocol'])}{' (optimistic)' if row['optimistic'] else ''}</td>"
-        f"<td>{escape(row['metric'])}</td><td>{METRICS[row['metric']].text(row['mean'], row['std'])}</td>"
+        f"<td>{escape(row['metric'])}{of and escape(f' ({of})')}</td>"
+        f"<td>{METRICS[row['metric']].text(row['mean'], row['std'])}</td>"
         f"<td>{row['n_folds']}</td></tr>"
         for row in evaluation.to_records()
+        for of in [row.get("positive", "")]
     )
     head = "<tr><th>protocol</th><th>metric</th><th>mean ± std</th><th>folds</th></tr>"
     title = f"{escape(evaluation.method)} on {escape(evaluation.dataset)}"

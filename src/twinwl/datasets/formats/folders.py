@@ -14,7 +14,7 @@ import numpy as np
 
 from twinwl.datasets.dataset import Dataset, RowError
 from twinwl.datasets.formats.tables import csv_table
-from twinwl.datasets.target_cells import as_targets
+from twinwl.datasets.target_cells import as_targets, known_cells
 from twinwl.errors import GraphInputError, gist, held_warnings, warn_caller
 from twinwl.graphs.batch import concatenate
 
@@ -148,7 +148,8 @@ def _classes_of_table(folder: Path, files: list[Path]) -> list[str]:
             raise GraphInputError(f"{path}, line {line}: {written!r} is listed twice")
         if name is not None:
             class_of_file[name] = kind
-    missing = [name for name in names if name not in class_of_file]
+    known = dict(zip(class_of_file, known_cells(class_of_file.values()), strict=True))
+    missing = [name for name in names if known.get(name) is None]
     if missing:
         raise GraphInputError(
             f"{path}: has no class for {len(missing):,} of {len(files):,} files, first {missing[0]!r}"

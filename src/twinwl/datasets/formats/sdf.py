@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from twinwl.datasets.formats.text_files import text_lines
 from twinwl.datasets.rows import Row
-from twinwl.datasets.target_cells import is_missing
 from twinwl.errors import first_line, import_extra
 
 if TYPE_CHECKING:
@@ -52,9 +51,7 @@ def record_rows(
         title = text.partition("\n")[0].strip()
         with logs():  # the reason kept with the row says all that RDKit would have logged
             smiles, value, problem = _parsed(chem, text, target)
-        cells = value if isinstance(value, tuple) else (value,)
-        lacks = target is not None and all(map(is_missing, cells))
-        yield Row(row, line, smiles, title or f"{name}#{row}", value, problem, lacks), text
+        yield Row(row, line, smiles, title or f"{name}#{row}", value, problem), text
 
 
 def _records(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:

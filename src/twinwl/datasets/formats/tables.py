@@ -270,9 +270,8 @@ def table_rows(table: Table, columns: Columns) -> Iterator[Row]:
         smiles = "" if is_missing(cells[0]) else cells[0]
         text = smiles if isinstance(smiles, str) else str(smiles)
         target = tuple(cells[1:]) if several else cells[1] if columns.target is not None else None
-        lacks = columns.target is not None and all(map(is_missing, cells[1:]))
         problem = "" if text else f"its cell of {columns.smiles!r} is empty"
-        yield Row(row, line, text, text, target, problem, lacks)
+        yield Row(row, line, text, text, target, problem)
 
 
 def one_or_several(names: tuple[str, ...]) -> str | tuple[str, ...]:

@@ -119,7 +119,7 @@ def _overlap(audit: Audit) -> list[Block]:
 def _score_table(scores: Sequence[PartScores], noun: str) -> PlainTable:
     names = list(dict.fromkeys(name for part in scores for name in part.scores))
     return PlainTable(
-        [f"Test {noun}s", "number", *(METRICS[name].title for name in names)],
+        [f"Test {noun}s", "number", *(METRICS[name].titled(scores[0].positive) for name in names)],
         [
             [
                 part.part,
