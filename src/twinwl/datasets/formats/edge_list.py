@@ -17,7 +17,7 @@ import io
 import re
 from typing import TYPE_CHECKING
 
-from twinwl.datasets.formats.text_files import decode, read_bytes
+from twinwl.datasets.formats.text_files import decode, ending_of, read_bytes
 from twinwl.datasets.formats.unread_attributes import warn_unread
 from twinwl.errors import GraphInputError
 from twinwl.graphs.batch import GraphBatch
@@ -37,8 +37,7 @@ _MAX_FIELDS = 3
 def read_edge_list(path: Path, edge_label: str | None = None) -> GraphBatch:
     """Read the one graph of an edge list file."""
     text = decode(read_bytes(path), str(path))
-    is_quoted = path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
-    return parse_edge_list(text, str(path), edge_label, quoted=is_quoted)
+    return parse_edge_list(text, str(path), edge_label, quoted=ending_of(path.name) in {".csv", ".tsv"})
 
 
 def parse_edge_list(
