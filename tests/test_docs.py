@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 NAMES = [name for name in tw.__all__ if name != "__version__"]
 EXAMPLES = sorted((ROOT / "examples").glob("*/plot_*.py"))
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "benchmarks").glob("*.py"), *EXAMPLES])
 # Types are in the signatures; not every name has relatives, or more to say than its first lines.
 LEFT_OUT = {"PR04", "RT02", "RT03", "RT04", "SA01", "SA04", "ES01", "GL08"}
 
@@ -63,6 +64,14 @@ def _errors_of_name(said, value):
 def test_tests_that_a_page_names_exist(page):
     for path, name in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page.read_text(encoding="utf-8")):
         assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_names_that_a_page_uses_exist(page):
+    used = set(re.findall(r"\btw\.([A-Za-z]\w*)", page.read_text(encoding="utf-8")))
+    assert {
+        name for name in used - set(tw.__all__) if not importlib.util.find_spec(f"twinwl.{name}")
+    } == set()
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)

@@ -193,6 +193,28 @@ def test_several_graphs_in_one_graphml(tmp_path):
     assert load_dataset(path).graphs.nodes_per_graph.tolist() == [2, 1]
 
 
+def test_all_graphs_of_a_graphml_without_namespace_are_read(tmp_path):
+    path = tmp_path / "a.graphml"
+    path.write_text(
+        '<graphml><graph><node id="a"/></graph><graph><node id="a"/><node id="b"/></graph></graphml>'
+    )
+    assert load_dataset(path).graphs.nodes_per_graph.tolist() == [1, 2]
+
+
+def test_groups_of_yed_are_read_with_their_nodes(tmp_path):
+    path = tmp_path / "a.graphml"
+    path.write_text(
+        '<graphml><graph><edge source="b" target="a"/><node id="a" yfiles.foldertype="group">'
+        '<graph><node id="b"/></graph></node></graph></graphml>'
+    )
+    assert edges_of(read_one(path, Reading()).graphs) == {(0, 1)}
+
+
+def graphml(content, graph='<graph edgedefault="undirected">'):
+    """Return a GraphML file whose second line is the content of its graph."""
+    return f"<graphml>{graph}\n{content}\n</graph></graphml>".encode()
+
+
 DOCTYPE = '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><graphml>&b;</graphml>'
 
 
@@ -208,6 +230,25 @@ DOCTYPE = '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "ha"><!ENTITY b "&a;&a;"
         ("a.graphml", DOCTYPE.encode("utf-16"), "binary file"),
         ("a.graphml", b"<graphml><graph><node", "not valid XML.*cut off"),
         ("a.graphml", b"<html></html>", "not valid GraphML"),
+        ("a.graphml", graphml('<node id="a"/><edge source="a" target="b"/>'), "line 2: target: got 'b'"),
+        ("a.graphml", graphml('<node id="a"/><node id="a"/>'), "line 2: id: got 'a' a second time"),
+        ("a.graphml", graphml("<node/>"), "line 2: id: got None"),
+        (
+            "a.graphml",
+            graphml('<node id="a"><graph><node id="b"/></graph></node>'),
+            "line 2: a <graph> inside <node id='a'> is not supported",
+        ),
+        ("a.graphml", graphml('<node id="a"><node id="b"/></node>'), "line 2: a <node> inside <node>"),
+        ("a.graphml", graphml("<hyperedge/>"), "line 2: <hyperedge> is not supported"),
+        ("a.graphml", graphml('<node id="a"><port name="p"/></node>'), "line 2: <port> is not supported"),
+        ("a.graphml", graphml("", '<graph edgedefault="Directed">'), "line 1: edgedefault: got 'Directed'"),
+        (
+            "a.graphml",
+            graphml('<node id="a"/><edge source="a" target="a" directed="1"/>'),
+            "line 2: directed: got '1', expected 'true' or 'false'",
+        ),
+        ("a.gml", b"graph [ node [ id 0 ] node [ id 0 ] ]", "node id 0 is duplicated"),
+        ("a.gml", b'graph [\ndirected "0"\nnode [ id 0 ] ]', "line 2: directed: got .*, expected 0 or 1"),
         ("a.gml", b"graph [ node [ id 0 ", "not valid GML"),
         ("a.gml", b"graph [ node [ label 3 ] ]", "not valid GML"),
         ("a.json", b'{"nodes": [', "line 1: not valid JSON.*cut off"),
@@ -218,6 +259,13 @@ DOCTYPE = '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "ha"><!ENTITY b "&a;&a;"
         ("a.json", b'{"nodes": [{"id": 1}, {"id": 1}], "edges": []}', "two nodes have the id 1"),
         ("a.json", b'{"nodes": [{}], "edges": []}', 'has no "id"'),
         ("a.json", b'{"nodes": [{"id": 1}], "edges": [{"source": 1, "target": 2}]}', "names node 2"),
+        (
+            "a.json",
+            b'{"directed": "true", "nodes": [], "edges": []}',
+            "\"directed\": got 'true', expected true",
+        ),
+        ("a.json", b'{"directed": 1, "nodes": [], "edges": []}', '"directed": got 1, expected true'),
+        ("a.json", b'{"nodes": [], "edges": [], "links": []}', 'both "links" and "edges"; leave one out'),
         ("a.g6", b"Bw\nD\n", r"line 2: cannot read 'D'.*cut off"),
         ("a.g6", b"Bw\n\xff\xfe\n", "line 2: not UTF-8"),
         ("a.g6", b"", "no graph in it"),

@@ -23,6 +23,11 @@ def test_the_correction_is_stricter_than_a_plain_t_test():
     assert compare_scores(first, second).t_p_value > stats.ttest_rel(first, second).pvalue
 
 
+def test_the_sentence_has_the_difference_of_the_scores_as_they_are_shown():
+    compared = compare_scores([0.86034, 0.86034], [0.87106, 0.87106])  # 86.03 and 87.11
+    assert "by 1.08 points" in str(compared)
+
+
 def test_the_sentence_names_the_better_one_and_says_whether_it_is_chance():
     sure = compare_scores([0.9, 0.91, 0.92, 0.9], [0.7, 0.71, 0.7, 0.71], ("A", "B"))
     assert str(sure).startswith("A beats B by 20.25 points, more than chance explains")

@@ -1,4 +1,5 @@
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -47,6 +48,21 @@ def test_molecules_have_few_groups_more_than_certificates(tu_zip, edge_labels):
     pairs = set(groups_and_certificates(batch, 3))
     groups_of = Counter(certificate for _, certificate in pairs)
     assert len(pairs) < 1.02 * len(groups_of)
+
+
+def test_the_page_on_readouts_counts_the_subgraphs_of_nci1(tu_zip):
+    graphs = load_dataset(tu_zip("NCI1")).graphs
+    sizes = rooted_sizes(graphs, 2)[2]
+    groups = Groups()
+    blocks = list(Neighbourhoods(graphs).blocks(np.arange(graphs.n_nodes), 2, sizes))
+    certificate_of_group = {}
+    for block in blocks:
+        numbers, first = np.unique(groups.of_block(block), return_index=True)
+        certificate_of_group |= dict(zip(numbers.tolist(), canonical(block.at(first)), strict=True))
+    ways = Counter(Counter(certificate_of_group.values()).values())
+    page = (Path(__file__).parents[2] / "docs" / "readouts.md").read_text(encoding="utf-8")
+    assert ways == {1: 5782, 2: 3}
+    assert "are 5,785 different\ngraphs, of which three are written in two ways: 5,788 are read" in page
 
 
 def test_copies_of_a_hub_with_neighbours_of_all_kinds_are_in_one_group():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,17 @@ def test_the_readme_says_what_the_stores_hold(results, tmp_path):
     shutil.copy(ROOT / "README.md", copy)
     update_readme(copy, results)
     assert copy.read_text(encoding="utf-8") == (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_differences_are_those_of_the_figures_beside_them():
+    number = r"([−+]?[\d.]+)"
+    rows = re.findall(
+        rf"against [^|]* \| {number} \| {number} \| {number} \|",
+        (ROOT / "RESULTS.md").read_text(encoding="utf-8"),
+    )
+    assert len(rows) > 20
+    wrong = [row for row in rows if Decimal(row[0]) - Decimal(row[1]) != Decimal(row[2].replace("−", "-"))]
+    assert wrong == []
 
 
 def test_results_md_says_what_the_stores_hold(results, tu_zip):

@@ -29,7 +29,7 @@ def test_a_large_difference_is_on_its_axis_and_small_ones_are_enlarged():
     (large, small, minus), texts, width = drawn(
         [against("TWINS", 49.7), against("MUTAG", 0.5), against("NCI1", -0.5)]
     )
-    assert {"+49.7", "+0.5", "−0.5", "the others, enlarged"} <= set(texts)
+    assert {"+49.70", "+0.50", "−0.50", "the others, enlarged"} <= set(texts)
     assert 0.6 * width < large[0] < width
     assert small[0] - minus[0] > 0.1 * width  # one point, on an axis of four
     assert large[1] < small[1] < minus[1]

@@ -18,9 +18,9 @@ def against(shift):
 @pytest.mark.parametrize(
     ("shift", "said"),
     [
-        (0.05, "better on NCI1 (+5.0)"),
-        (-0.05, "worse on NCI1 (−5.0)"),
-        (0.0, "no significant difference on NCI1 (0.0)"),
+        (0.05, "better on NCI1 (+4.97)"),
+        (-0.05, "worse on NCI1 (−5.03)"),
+        (0.0, "no significant difference on NCI1 (−0.03)"),
     ],
 )
 def test_the_verdict_falls_whichever_way_the_folds_do(shift, said):
@@ -56,6 +56,6 @@ def test_closeness_is_judged_by_the_reported_deviation():
 def test_the_gap_between_protocols_is_measured():
     results = Results(cell_rows("MUTAG", "stwin", BASE) + cell_rows("MUTAG", "wl-svc", BASE))
     cells = [results.cell("MUTAG", name) for name in ("stwin", "wl-svc")]
-    assert "Over 1 cell on molecules" in protocol_gap(cells)
+    assert "Over 1 cell on MUTAG," in protocol_gap(cells)
     assert "by 3.0 points on average" in protocol_gap(cells)
     assert protocol_gap(cells[1:]) is None

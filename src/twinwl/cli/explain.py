@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
 The share of a node is its contribution to the decision; the shares and the intercept sum to the \
-decision. A column is a pattern that the model counts: a node and its neighbourhood, as a tree.
+decision. Positive shares, in red, are for the second of two classes in sorted order, for the predicted \
+one of several, or for a higher number; negative ones, in blue, are for the other side. A column is a \
+pattern that the model counts: a node and its neighbourhood, as a tree.
 
 [bold]DATA[/] is a data set or file, one graph of it, counted from 0 ([cyan]MUTAG#17[/], \
 [cyan]molecules.csv#3[/]), or a graph given directly ([cyan]smiles:CCO[/]).
@@ -139,10 +141,10 @@ def _explain_one(
     """Write page and picture of one graph, then print its explanation."""
     from twinwl.cli.model_files import alphabet_of, predicts_classes  # noqa: PLC0415
     from twinwl.progress import ProgressBar  # noqa: PLC0415
-    from twinwl.report.explain.patterns import classes_named  # noqa: PLC0415
+    from twinwl.report.explain.patterns import classes_named, explained  # noqa: PLC0415
 
     with ProgressBar("explaining"):
-        found: Explanation = replace(loaded.explain(named.graphs, top), target=target)
+        found: Explanation = replace(explained(loaded, named.graphs, top), target=target)
         probability = None
         if predicts_classes(loaded):
             code = [str(name) for name in loaded.classes_.tolist()].index(str(found.prediction))

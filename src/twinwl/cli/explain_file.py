@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from twinwl.datasets.dataset import Dataset
+    from twinwl.estimators.explanation import Explanation
+    from twinwl.graphs.batch import GraphBatch
     from twinwl.report.explain.environments import Environment
     from twinwl.report.explain.gallery import Answers
     from twinwl.report.explain.patterns import ExplainedGraphs
@@ -23,15 +25,15 @@ if TYPE_CHECKING:
 def explain_data(model: Any, data: Dataset, top: int) -> ExplainedGraphs:  # noqa: ANN401
     """Explain all graphs, with a progress bar."""
     from twinwl.progress import ProgressBar  # noqa: PLC0415
-    from twinwl.report.explain.patterns import explain_all  # noqa: PLC0415
+    from twinwl.report.explain.patterns import explain_all, explained  # noqa: PLC0415
 
     model.predict(data.graphs)  # warns of unknown labels once, with the number of graphs
     with ProgressBar("explaining", len(data)) as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore", TwinWLWarning)
 
-        def explain(graph: Any, n_columns: int) -> Any:  # noqa: ANN401
+        def explain(graph: GraphBatch, n_columns: int) -> Explanation:
             bar.advance()
-            return replace(model.explain(graph, n_columns), target=getattr(model, "target_", None))
+            return replace(explained(model, graph, n_columns), target=getattr(model, "target_", None))
 
         return explain_all(explain, data.graphs, top)
 

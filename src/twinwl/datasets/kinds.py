@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from twinwl.datasets.formats.edge_list import HEADINGS
 from twinwl.datasets.formats.exp_text import looks_like_exp
 from twinwl.datasets.formats.tables import smiles_column_of
-from twinwl.datasets.formats.text_files import STDIN, text_lines
+from twinwl.datasets.formats.text_files import STDIN, ending_of, text_lines
 from twinwl.errors import GraphInputError, shown
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def place_of(
         raise GraphInputError(f"{shown(text)}: did you mean '{close[0]}:{literal}'?")
     where, number = _split_number(text)
     if not isinstance(source, Path) and kind is None and _NAME.fullmatch(where):
-        missing = not _exists(where) and _ending(where) not in _all_endings()
+        missing = not _exists(where) and ending_of(where) not in _all_endings()
         if missing or is_known(where.partition(":")[0]):
             return Place(NAME, where, number)
     with contextlib.suppress(RuntimeError):  # unknown user name after '~'
@@ -185,12 +185,6 @@ def _exists(text: str) -> bool:
         raise GraphInputError(f"{shown(text)}: {reason}; give a name or a path") from error
 
 
-def _ending(text: str) -> str:
-    """Return the ending of a file name, without ``.gz``."""
-    name = text.lower().removesuffix(".gz")
-    return Path(name).suffix
-
-
 def _all_endings() -> set[str]:
     return {ending for kind in KINDS.values() for ending in kind.endings} | _PICKLES
 
@@ -198,7 +192,7 @@ def _all_endings() -> set[str]:
 def _kind_of(path: Path, *, has_columns: bool) -> str:
     if path.is_dir():
         return _kind_of_folder(path)
-    ending = _ending(path.name)
+    ending = ending_of(path.name)
     if ending in _PICKLES:
         raise GraphInputError(
             f"{path} is a pickle, which could run anything when loaded; use the authors' GRAPHSAT.txt"

@@ -36,7 +36,7 @@ from twinwl.datasets.formats.tables import (
     parquet_table,
     table_rows,
 )
-from twinwl.datasets.formats.text_files import STDIN, decode, open_file
+from twinwl.datasets.formats.text_files import STDIN, decode, ending_of, open_file
 from twinwl.datasets.generators.generated import GENERATED, check_generator_options
 from twinwl.datasets.kinds import FOLDER_KINDS, NAME, ROW_KINDS, Place, known_kinds
 from twinwl.datasets.parse_cache import parsed
@@ -349,7 +349,7 @@ def _read_folder(path: Path, reading: Reading) -> Dataset:
 
         def read(file: Path) -> Dataset:
             bar.advance()
-            place = Place(FOLDER_KINDS[file.suffix.lower()], str(file))
+            place = Place(FOLDER_KINDS[ending_of(file.name)], str(file))
             if place.kind not in ROW_KINDS:
                 return _read_whole(place, reading)
             return read_rows(rows_of(place, reading, "given"), file.name, reading.on_error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +30,7 @@ class ColumnShare:
     name : str
         As the vectorizer names it, ``h2:c17``.
     share : float
-        What it adds to the decision; a positive share is for the predicted class, or raises the number.
+        What it adds to the decision; a positive share is for the first of `Explanation.sides`.
     value : float
         The graph's value in this column.
     tree : RootedTree
@@ -69,6 +69,8 @@ class Explanation:
         How the shares were computed, as text.
     target : str or None
         Name of the number that a regressor predicts, if it is known.
+    positive : class label or None
+        The class that positive shares are for, as set by `towards`; None is the predicted one.
     """
 
     graph: GraphBatch
@@ -80,6 +82,7 @@ class Explanation:
     columns: tuple[ColumnShare, ...]
     method: str
     target: str | None = None
+    positive: object = None
 
     @property
     def predicted(self) -> str:
@@ -102,7 +105,22 @@ class Explanation:
         if self.against is None:
             name = self.target or "number"
             return f"a higher {name}", f"a lower {name}"
-        return str(self.prediction), str(self.against)
+        sides = str(self.prediction), str(self.against)
+        return sides if self.positive in {None, self.prediction} else sides[::-1]
+
+    def towards(self, positive: object) -> Explanation:
+        """Return the same explanation, with positive shares for a class that is one of the two compared."""
+        if self.against is None or positive not in {self.prediction, self.against}:
+            return self
+        sign = 1 if str(positive) == self.sides[0] else -1
+        return replace(
+            self,
+            decision=sign * self.decision,
+            intercept=sign * self.intercept,
+            node_shares=sign * self.node_shares,
+            columns=tuple(replace(column, share=sign * column.share) for column in self.columns),
+            positive=positive,
+        )
 
     def __str__(self) -> str:
         labels = self.graph.labels_of_nodes()
@@ -127,7 +145,7 @@ class Explanation:
         return explanation_html(self)
 
     def draw(self, target: str | Path | Axes, molecule: object = None) -> None:
-        """Draw the graph with its nodes shaded: red is for the prediction (or raises it), blue against it.
+        """Draw the graph with its nodes shaded: red is for the first of ``sides``, blue for the second.
 
         Parameters
         ----------

@@ -37,6 +37,8 @@ class PairedComparison:
     effect_size : float
         Mean difference in units of its standard deviation over folds.
     n_folds : int
+    means : (float, float)
+        Mean score of each.
     metric : str
         The metric, which decides which sign is better.
     """
@@ -47,6 +49,7 @@ class PairedComparison:
     wilcoxon_p_value: float
     effect_size: float
     n_folds: int
+    means: tuple[float, float]
     metric: str = "accuracy"
 
     @property
@@ -57,7 +60,7 @@ class PairedComparison:
     def __str__(self) -> str:
         first, second = self.names
         metric = METRICS[self.metric]
-        ahead = f"{metric.text(abs(self.difference))} {'points' if metric.percent else f'({metric.title})'}"
+        ahead = f"{metric.gap(*self.means)} {'points' if metric.percent else f'({metric.title})'}"
         t_test, wilcoxon = p_value_text(self.t_p_value), p_value_text(self.wilcoxon_p_value)
         figures = f"corrected t-test {t_test}, Wilcoxon {wilcoxon}, "
         figures += f"effect size {self.effect_size:+.2f}, {self.n_folds} folds"
@@ -102,16 +105,16 @@ def compare_scores(
         )
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise TwinWLError("a fold score is not a finite number; both methods need a score on every fold")
-    difference = x - y
+    difference, means = x - y, (float(x.mean()), float(y.mean()))
     mean, spread = float(difference.mean()), float(difference.std(ddof=1))
     if np.ptp(difference) == 0:  # the same difference everywhere: no spread to test against
         certain = 1.0 if mean == 0 else 0.0
         effect = float(np.copysign(np.inf, mean)) if mean else 0.0
-        return PairedComparison(names, mean, certain, _wilcoxon(difference), effect, n, metric)
+        return PairedComparison(names, mean, certain, _wilcoxon(difference), effect, n, means, metric)
     share = 1 / (n - 1) if test_share is None else test_share
     statistic = mean / (spread * np.sqrt(1 / n + share))
     p_value = float(2 * stats.t.sf(abs(statistic), df=n - 1))
-    return PairedComparison(names, mean, p_value, _wilcoxon(difference), mean / spread, n, metric)
+    return PairedComparison(names, mean, p_value, _wilcoxon(difference), mean / spread, n, means, metric)
 
 
 def p_value_text(p_value: float) -> str:

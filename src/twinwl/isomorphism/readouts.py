@@ -135,7 +135,7 @@ class RoundReader:
 
     A rooted subgraph that did not grow is the one of the round before, so only those that grew are read out.
     Readouts that are not cheap look at one of each group of equal rooted subgraphs, and functions at two,
-    because what they return must not depend on the numbers of nodes.
+    because what they return must not depend on how nodes are numbered.
 
     Parameters
     ----------

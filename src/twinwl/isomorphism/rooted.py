@@ -30,7 +30,7 @@ _BLOCK_ENTRIES = 1 << 21
 class RootedSubgraph:
     """The subgraph induced by the nodes within h steps of a root; the argument of a readout function.
 
-    Nodes have the same numbers as in their graph. A readout must not depend on these numbers, or it would
+    Nodes have the same numbers as in their graph. A readout must not depend on this numbering, or it would
     tell a graph apart from its own renumbered copy.
 
     Attributes

@@ -12,7 +12,7 @@ from twinwl.paper.feature_runs import RUNTIME_SETS, compare_runtimes
 from twinwl.paper.reported import TABLE_3, Reported
 from twinwl.paper.tables import TABLES, TITLES, PaperTable, TableRow
 from twinwl.report.results.blocks import AccuracyCell, AccuracyGroup, AccuracyLine, AccuracyTable, PlainTable
-from twinwl.report.wording import enumerated, signed
+from twinwl.report.wording import enumerated, points_between, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -89,7 +89,7 @@ def significance_table(found: Sequence[TwinAgainstWL]) -> PlainTable:
             f"{each.comparison.names[0]} against {each.comparison.names[1]}",
             f"{each.twin_mean:.2f}",
             f"{each.wl_mean:.2f}",
-            signed(100 * each.comparison.difference),
+            signed(each.points),
             _p_value(each.comparison.t_p_value),
             _p_value(each.comparison.wilcoxon_p_value),
             str(each.comparison.n_folds),
@@ -109,7 +109,7 @@ def closeness_table(found: Sequence[Closeness]) -> PlainTable:
             f"{each.fair:.2f}",
             f"{each.ours:.2f}",
             f"{each.reported:.2f} ± {each.reported_std:.2f}",
-            signed(each.ours - each.reported),
+            signed(points_between(each.ours, each.reported)),
             "yes" if each.within else ("above it" if each.ours > each.reported else "no"),
         ]
         for each in found
@@ -126,7 +126,7 @@ def leaks_table(cells: Sequence[ResultCell]) -> PlainTable | None:
 
     def text(cell: ResultCell) -> str:
         left = 100 * (without[cell.dataset, cell.method] or 0.0)
-        return f"{left:.2f} ({signed(left - 100 * cell.readings['fair'].mean)})"
+        return f"{left:.2f} ({signed(points_between(left, 100 * cell.readings['fair'].mean))})"
 
     return by_method(shown, text, copies) if shown else None
 

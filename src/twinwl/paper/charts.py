@@ -187,7 +187,7 @@ def difference_axes(found: Sequence[TwinAgainstWL]) -> DifferenceAxes:
     ticks = []
     for large, least in ((True, 0.0), (False, 2.0)):
         ends = [
-            _points(each) + sign * each.half_width
+            each.points + sign * each.half_width
             for each in found
             if _is_large(each) == large
             for sign in (-1, 1)
@@ -276,7 +276,7 @@ def _put_groups(
     canvas: Canvas, groups: Sequence[tuple[list[float], list[TwinAgainstWL]]], *, by_set: bool = False
 ) -> None:
     found = [each for _, rows in groups for each in rows]
-    figures = [signed(_points(each), 1) for each in found]
+    figures = [signed(each.points) for each in found]
     ends = (
         14 + widest_label([each.dataset for each in found], ["other"] * len(found)),
         canvas.width - 16 - widest_label(figures, ["twin"] * len(found)),
@@ -311,7 +311,7 @@ def _put_group(
     canvas.text((left + right) / 2, bottom + 36, title, "axis-title middle")
     before = ""
     for place, each in enumerate(rows):
-        y, points = top + row * (place + 0.5), _points(each)
+        y, points = top + row * (place + 0.5), each.points
         kind = _KIND_OF_CLASSIFIER[each.twin] if by_set else family(each.twin)
         sure = "" if each.comparison.significant else " open"
         if each.dataset != before:
@@ -320,15 +320,11 @@ def _put_group(
                 canvas.line(0, y - row / 2, canvas.width, y - row / 2, "grid")
             before = each.dataset
         canvas.line(x(points - each.half_width), y, x(points + each.half_width), y, f"span {kind}")
-        tip = f"{each.dataset}: {points:+.2f} points, {p_value_text(each.comparison.t_p_value)}"
+        tip = f"{each.dataset}: {signed(points)} points, {p_value_text(each.comparison.t_p_value)}"
         canvas.circle(x(points), y, 4.5, f"dot fair {kind}{sure}", tip=tip)
-        canvas.text(canvas.width, y + 4, signed(points, 1), f"label end {kind}")
+        canvas.text(canvas.width, y + 4, signed(points), f"label end {kind}")
     return bottom + _BELOW
 
 
-def _points(each: TwinAgainstWL) -> float:
-    return 100 * each.comparison.difference
-
-
 def _is_large(each: TwinAgainstWL) -> bool:
-    return abs(_points(each)) > _LARGE
+    return abs(each.points) > _LARGE

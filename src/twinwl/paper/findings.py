@@ -10,7 +10,7 @@ from scipy import stats
 from twinwl.evaluation.protocols import OPTIMISTIC
 from twinwl.evaluation.significance import PairedComparison, compare_scores
 from twinwl.paper.tables import PAIRS, TABLES, TITLES
-from twinwl.report.wording import counted, enumerated, signed
+from twinwl.report.wording import counted, enumerated, points_between, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +55,11 @@ class TwinAgainstWL(NamedTuple):
         means = (100 * sum(ours) / len(ours), 100 * sum(theirs) / len(theirs))
         comparison = compare_scores(ours, theirs, names, test_share=share)
         return cls(dataset, *pair, *means, comparison, _half_width(ours, theirs, share))
+
+    @property
+    def points(self) -> float:
+        """The difference of the two figures, as they are shown."""
+        return points_between(self.twin_mean, self.wl_mean)
 
     @property
     def better(self) -> bool:
@@ -169,11 +174,12 @@ def protocol_gap(cells: Sequence[ResultCell]) -> str | None:
     rises = protocol_rises(cells)
     if not rises:
         return None
+    datasets = dict.fromkeys(cell.dataset for cell in cells if cell.readings.keys() >= OPTIMISTIC)
     mean = sum(rises) / len(rises)
     return (
-        f"Over {counted(len(rises), 'cell')} on molecules, choosing the epoch on each test fold raises the "
-        f"accuracy by {mean:.1f} points on average (from {min(rises):.1f} to {max(rises):.1f}), with the "
-        "same models on the same folds."
+        f"Over {counted(len(rises), 'cell')} on {enumerated(list(datasets))}, choosing the epoch on each "
+        f"test fold raises the accuracy by {mean:.1f} points on average (from {min(rises):.1f} to "
+        f"{max(rises):.1f}), with the same models on the same folds."
     )
 
 
@@ -191,7 +197,7 @@ def protocol_rises(cells: Sequence[ResultCell]) -> list[float]:
 
 
 def _with_points(each: TwinAgainstWL) -> str:
-    return f"{each.dataset} ({signed(100 * each.comparison.difference, 1)})"
+    return f"{each.dataset} ({signed(each.points)})"
 
 
 def _half_width(first: Sequence[float], second: Sequence[float], share: float) -> float:

@@ -96,8 +96,8 @@ def _on_molecules(results: Results) -> Finding | None:
     if not found:
         return None
     better, worse = [each for each in found if each.better], [each for each in found if each.worse]
-    points = sorted(100 * each.comparison.difference for each in found)
-    spread = f"mean differences run from {signed(points[0], 1)} to {signed(points[-1], 1)} points"
+    points = sorted(each.points for each in found)
+    spread = f"mean differences run from {signed(points[0])} to {signed(points[-1])} points"
     if better or worse:
         said = [f"{TITLES[each.twin]} on {each.dataset}" for each in better]
         sentence = (

@@ -39,11 +39,20 @@ def facts_of(graph: GraphBatch, *, molecule: bool = False) -> str:
     return f"{counted(graph.n_nodes, node)}, {counted(graph.n_edges, edge)}"
 
 
-def signed(points: float, digits: int = 2) -> str:
-    """Format a difference with its sign; a value that rounds to zero has none.
+def signed(points: float) -> str:
+    """Format a difference in points with its sign; a value that rounds to zero has none.
 
-    >>> signed(1.25), signed(-0.8, 1), signed(-0.004)
-    ('+1.25', '−0.8', '0.00')
+    >>> signed(1.25), signed(-0.8), signed(-0.004)
+    ('+1.25', '−0.80', '0.00')
     """
-    rounded = round(points, digits)
-    return f"{rounded:+.{digits}f}".replace("-", "−") if rounded else f"{0:.{digits}f}"
+    rounded = round(points, 2)
+    return f"{rounded:+.2f}".replace("-", "−") if rounded else "0.00"
+
+
+def points_between(first: float, second: float) -> float:
+    """Return the difference of two figures as they are shown, with two digits, so that readers find the same.
+
+    >>> points_between(86.034, 87.106)
+    -1.08
+    """
+    return round(round(first, 2) - round(second, 2), 2)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gzip
+
 import networkx as nx
 import pytest
 
@@ -58,10 +60,36 @@ def test_a_file_may_hold_several_graphs(tmp_path):
 def test_other_formats_may_stand_in_place_of_graphml(tmp_path):
     for name, text in {"a.gml": "graph [ node [ id 0 ] ]", "b.edges": "0 1\n", "c.g6": "Bw\nA_\n"}.items():
         (tmp_path / name).write_text(text)
-    (tmp_path / "README.txt").write_text("1 2\n")
     found = load_dataset(tmp_path)
     assert found.names == ("a.gml", "b.edges", "c.g6#0", "c.g6#1")
     assert found.graphs.nodes_per_graph.tolist() == [1, 2, 3, 2]
+
+
+def test_packed_files_are_read_like_others(tmp_path):
+    texts = {"a.gml": "graph [ node [ id 0 ] ]", "b.edges": "0 1\n", "c.g6": "Bw\nA_\n"}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(text.encode()))
+    (tmp_path / "labels.csv").write_text("file,class\na,1\nb.edges,2\nc.g6.gz,3\n")
+    found = load_dataset(tmp_path)
+    assert found.names == ("a.gml.gz", "b.edges.gz", "c.g6.gz#0", "c.g6.gz#1")
+    assert found.graphs.nodes_per_graph.tolist() == [1, 2, 3, 2]
+    assert found.y.tolist() == [1, 2, 3, 3]
+
+
+def test_a_file_beside_its_packed_copy_is_refused(tmp_path):
+    (tmp_path / "a.g6").write_text("Bw\n")
+    (tmp_path / "a.g6.gz").write_bytes(gzip.compress(b"Bw\n"))
+    with pytest.raises(GraphInputError, match=r"a\.g6 is also there as \.gz; remove one"):
+        load_dataset(tmp_path)
+
+
+def test_files_that_are_not_read_are_counted_and_the_first_is_named(tmp_path):
+    write(tmp_path / "x" / "a.graphml", nx.path_graph(2))
+    write(tmp_path / "x" / "deep" / "b.graphml", nx.path_graph(2))
+    for name in ("notes.txt", "more.graphml.bz2", ".hidden"):
+        (tmp_path / "x" / name).write_text("1 2\n")
+    with pytest.warns(TwinWLWarning, match=r"did not read 3 of 4 files, first 'x/deep/b\.graphml'; .*\.gz"):
+        assert load_dataset(tmp_path).names == ("x/a.graphml",)
 
 
 def test_a_file_that_cannot_be_read_keeps_its_place(tmp_path):

@@ -126,6 +126,13 @@ def test_the_vectors_mark_what_differs(open_page, decalin):
     assert page.locator("#rows tr.differs").count() == 0
 
 
+def test_nodes_of_each_size_are_counted_in_words(open_page, decalin):
+    page = open_page(decalin[0])
+    set_round(page, 1)
+    cells = page.locator("#rows td.sizes").all_inner_texts()
+    assert set(cells) == {"8 of size 3", "2 of size 4"}
+
+
 def test_pointing_at_a_row_lights_up_its_colour_in_both_graphs(open_page, decalin):
     page = open_page(decalin[0])
     page.hover("#rows tr:nth-child(2)")

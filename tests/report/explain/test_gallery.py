@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.source import load_dataset
 from twinwl.graphs.batch import GraphBatch
 from twinwl.report.explain.gallery import Answers, gallery_page
-from twinwl.report.explain.patterns import explain_all
+from twinwl.report.explain.page import explain_page
+from twinwl.report.explain.patterns import explain_all, explained
 from twinwl.stwin.svc import STwinSVC
 from twinwl.stwin.svr import STwinSVR
 
@@ -25,7 +27,7 @@ def model():
 
 
 def page_of(model, data, truth=None, nearest=None, **more):
-    found = explain_all(model.explain, data.graphs, 4)
+    found = explain_all(partial(explained, model), data.graphs, 4)
     answers = Answers(model.classes_.tolist(), [0.9] * len(data), np.full(len(data), 0.25), truth, nearest)
     return gallery_page(data, found, answers, **more)
 
@@ -57,6 +59,26 @@ def test_red_is_the_same_class_in_all_drawings(model):
     # The second of two classes, alkane, is red.
     expected = [*(-first.node_shares), *second.node_shares]
     assert drawn == ["for" if share > 0 else "against" if share < 0 else "" for share in expected]
+
+
+def halos(page):
+    return re.findall(r'<circle class="halo (\w*)" [^>]*cx', page)
+
+
+@pytest.mark.parametrize("smiles", ["CCCO", "CCCC"])  # an alcohol, the first class, and an alkane
+def test_red_is_the_same_class_on_the_page_of_one_graph(model, smiles):
+    data = load_dataset([smiles], kind="smiles")
+    page = explain_page(data, explained(model, data.graphs, 4))
+    assert halos(page) == halos(page_of(model, data))
+    for each in (page, page_of(model, data)):
+        assert "Red is for alkane, blue for alcohol." in each
+
+
+def test_patterns_for_the_blue_class_are_negative(model):
+    data = load_dataset(["CCCO", "CCO"], kind="smiles")
+    shares = re.findall(r'<div class="share">(.)[^<]*<small>for (\w+)<', page_of(model, data))
+    assert shares
+    assert all(sign == ("+" if side == "alkane" else "−") for sign, side in shares)
 
 
 def test_unseen_atoms_have_a_dashed_outline_and_a_legend(model):

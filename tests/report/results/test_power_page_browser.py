@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.browser import OUT_OF_PLACE
@@ -32,6 +34,12 @@ def path(tmp_path_factory):
     written = tmp_path_factory.mktemp("page") / "power.html"
     write_results(power_page(found), written)
     return written
+
+
+def test_no_category_has_the_name_of_another(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(re.findall(r"<th[^>]*>\s*regular\b", text)) == 1
+    assert len(re.findall(r"<th[^>]*>\s*all regular\s*<", text)) == 1
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])

@@ -27,12 +27,12 @@ class BrecPart(NamedTuple):
 # In the order of the authors' numbering of pairs.
 BREC_PARTS = {
     "basic": BrecPart("basic.npy", 60, "basic"),
-    "regular": BrecPart("regular.npy", 50, "regular"),
-    "strongly regular": BrecPart("str.npy", 50, "regular"),
+    "regular": BrecPart("regular.npy", 50, "all regular"),
+    "strongly regular": BrecPart("str.npy", 50, "all regular"),
     "extension": BrecPart("extension.npy", 100, "extension"),
     "CFI": BrecPart("cfi.npy", 100, "CFI"),
-    "4-vertex condition": BrecPart("4vtx.npy", 20, "regular"),
-    "distance regular": BrecPart("dr.npy", 20, "regular"),
+    "4-vertex condition": BrecPart("4vtx.npy", 20, "all regular"),
+    "distance regular": BrecPart("dr.npy", 20, "all regular"),
 }
 _TEXT = "brec_pairs.g6"  # all pairs in one file, in the same order
 _REMEDY = (

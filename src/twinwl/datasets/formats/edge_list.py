@@ -17,9 +17,9 @@ import io
 import re
 from typing import TYPE_CHECKING
 
-from twinwl.datasets.formats.text_files import decode, read_bytes
+from twinwl.datasets.formats.text_files import decode, ending_of, read_bytes
 from twinwl.datasets.formats.unread_attributes import warn_unread
-from twinwl.errors import GraphInputError
+from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.weights import WEIGHT, count_weights, warn_weights
 
@@ -32,13 +32,14 @@ HEADINGS = {("source", "target"), ("from", "to"), ("src", "dst")}
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,2})?")
 _MAX_FIELDS = 3
+_ARROW = re.compile(r"<?[-=~]+>|<[-=~]+|--+|[\u2190-\u21ff\u27f0-\u27ff]")
+_DASHES = {"-", "\u2013", "\u2014"}  # may be names, but not between two others
 
 
 def read_edge_list(path: Path, edge_label: str | None = None) -> GraphBatch:
     """Read the one graph of an edge list file."""
     text = decode(read_bytes(path), str(path))
-    is_quoted = path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
-    return parse_edge_list(text, str(path), edge_label, quoted=is_quoted)
+    return parse_edge_list(text, str(path), edge_label, quoted=ending_of(path.name) in {".csv", ".tsv"})
 
 
 def parse_edge_list(
@@ -64,6 +65,7 @@ def parse_edge_list(
             heading = fields if tuple(field.lower() for field in fields[:2]) in HEADINGS else []
             if heading:
                 continue
+        _refuse_arrows(fields, f"{name}, line {line}")
         if len(fields) > _MAX_FIELDS:
             raise GraphInputError(
                 f"{name}, line {line}: got {len(fields)} fields, expected 'u v' or 'u v label'"
@@ -85,6 +87,20 @@ def parse_edge_list(
     return GraphBatch.from_edges(
         [edges], num_nodes=[len(number_of_node)], edge_labels=None if labels is None else [labels]
     )
+
+
+def _refuse_arrows(fields: list[str], where: str) -> None:
+    """Refuse ``a -> b`` and ``a->b``, which would be nodes called ``->`` and ``a->b``."""
+    arrow = next((field for field in fields if _ARROW.fullmatch(field)), None)
+    if len(fields) == 1 and _ARROW.search(fields[0]):
+        arrow = fields[0]
+    if len(fields) == _MAX_FIELDS and fields[1] in _DASHES:
+        arrow = fields[1]
+    if arrow is not None:
+        raise GraphInputError(
+            f"{where}: got {shown(arrow)}, expected names of nodes; write an undirected edge as 'u v', and a "
+            "directed graph as GraphML, GML, JSON or digraph6"
+        )
 
 
 def _labels(

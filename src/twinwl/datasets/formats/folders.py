@@ -1,39 +1,56 @@
 """A folder of files as a data set: classes are the names of its subfolders, or are listed in a table.
 
 Either ``FOLDER/CLASS/*.graphml``, or ``FOLDER/*.graphml`` and ``FOLDER/labels.csv``, which has a column
-``file`` and one column of classes. Other formats are possible in place of GraphML. A file may contain several
-graphs, which then all have its class.
+``file`` and one column of classes. Other formats are possible in place of GraphML, and each file may be
+packed as ``.gz``. A file may contain several graphs, which then all have its class. A warning counts the
+files that are not read.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from twinwl.datasets.dataset import Dataset, RowError
 from twinwl.datasets.formats.tables import csv_table
+from twinwl.datasets.formats.text_files import ending_of
 from twinwl.datasets.target_cells import as_targets, known_cells
-from twinwl.errors import GraphInputError, gist, held_warnings, warn_caller
+from twinwl.errors import GraphInputError, gist, held_warnings, shown, warn_caller
 from twinwl.graphs.batch import concatenate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
 TABLE = "labels.csv"
 
 
-def graph_files(folder: Path, endings: Container[str]) -> list[Path]:
-    """Return the files of a folder and its subfolders with one of these endings, sorted.
+def graph_files(folder: Path, endings: Collection[str]) -> list[Path]:
+    """Return the files of a folder and its subfolders with one of these endings, sorted; warn about others.
 
     >>> from pathlib import Path
     >>> graph_files(Path("no such folder"), {".graphml"})
     []
     """
     found = [*folder.glob("*"), *folder.glob("*/*")]
-    return sorted(path for path in found if path.suffix.lower() in endings and path.is_file())
+    files = sorted(path for path in found if ending_of(path.name) in endings and path.is_file())
+    twice = set(files) & {path.with_suffix("") for path in files if path.suffix == ".gz"}
+    if twice:
+        raise GraphInputError(f"{min(twice)} is also there as .gz; remove one of the two")
+    below = {path for path in folder.rglob("*") if path.is_file()} - {*files, folder / TABLE}
+    names = sorted(path.relative_to(folder).as_posix() for path in below)
+    others = [name for name in names if not re.search(r"(^|/)\.", name)]  # .DS_Store, .git/…
+    if files and others:
+        warn_caller(
+            f"{folder}: did not read {len(others):,} of {len(files) + len(others):,} files, first "
+            f"{shown(others[0])}; files in a folder or its direct subfolders "
+            f"are read if they end in {' '.join(endings)}, also packed as .gz"
+        )
+    return files
 
 
 def read_folder(
@@ -135,8 +152,11 @@ def _classes_of_table(folder: Path, files: list[Path]) -> list[str]:
             "expected two columns, 'file' and one of classes"
         )
     names = [file.relative_to(folder).as_posix() for file in files]
-    file_of_name = {name.removesuffix(file.suffix): name for name, file in zip(names, files, strict=True)}
-    file_of_name |= {name: name for name in names}
+    unpacked = [name[:-3] if name.lower().endswith(".gz") else name for name in names]
+    file_of_name = {
+        str(PurePosixPath(short).with_suffix("")): name for short, name in zip(unpacked, names, strict=True)
+    }
+    file_of_name |= dict(zip(unpacked, names, strict=True)) | dict(zip(names, names, strict=True))
     file_at = table.header.index("file")
     class_of_file: dict[str, str] = {}
     for line, cells in table.read([file_at, 1 - file_at]):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from twinwl.datasets.formats.text_files import decode, read_bytes
 from twinwl.datasets.formats.unread_attributes import warn_unread
-from twinwl.errors import GraphInputError, TwinWLError
+from twinwl.errors import GraphInputError, TwinWLError, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.weights import WEIGHT, count_weights, warn_weights
 
@@ -91,9 +91,15 @@ class _Part:
         if not isinstance(found, dict):
             raise GraphInputError(f"{name}: {_SHAPE}, not {_kind(found)}")
         self.nodes = self._objects(found, "nodes")
+        if "links" in found and "edges" in found:
+            raise GraphInputError(f'{name}: has both "links" and "edges"; leave one out')
         key = "links" if "links" in found else "edges"
         self.links = self._objects(found, key)
-        self.directed = found.get("directed", False) is True
+        self.directed = found.get("directed", False)
+        if not isinstance(self.directed, bool):
+            raise GraphInputError(
+                f'{name}: "directed": got {shown(self.directed)}, expected true or false, without quotes'
+            )
         number_of_id: dict[str, int] = {}
         for position, node in enumerate(self.nodes):
             identifier = _key(self._field(node, "id", f'"nodes"[{position}]'))

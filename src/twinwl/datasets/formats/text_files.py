@@ -42,6 +42,15 @@ def read_bytes(path: Path) -> bytes:
     return content
 
 
+def ending_of(name: str) -> str:
+    """Return the ending of a file name in lower case, without ``.gz``.
+
+    >>> ending_of("a.GML.gz")
+    '.gml'
+    """
+    return Path(name.lower().removesuffix(".gz")).suffix
+
+
 def bounded(stream: IO[bytes], name: str) -> bytes:
     """Read a stream to its end; refuse one that is too long."""
     content = stream.read(MAX_BYTES + 1)

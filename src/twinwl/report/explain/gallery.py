@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from twinwl.report.drawing.graph_drawing import Drawing
     from twinwl.report.explain.patterns import ExplainedGraphs, Pattern
 
-_TWO_CLASSES = 2
-
 
 class Answers(NamedTuple):
     """What else is known about the predictions, one value per graph; None where it is unknown."""
@@ -59,7 +57,6 @@ class _Tile(NamedTuple):
 
 class _Card(NamedTuple):
     pattern: Pattern
-    positive: bool
     strength: float
     words: str
     name: str
@@ -105,11 +102,11 @@ def gallery_page(
     >>> page.count('class="tile"')
     10
     """
-    sides = _sides(found.explanations, answers.classes)
+    sides = {explanation.sides for explanation in found.explanations}
     noun = "graph" if data.smiles is None else "molecule"
     predictions = Counter(explanation.predicted for explanation in found.explanations)
     tiles = [
-        _tile(data, number, _turned(explanation, sides), answers, alphabet)
+        _tile(data, number, explanation, answers, alphabet)
         for number, explanation in enumerate(found.explanations[:most])
     ]
     return rendered(
@@ -124,25 +121,19 @@ def gallery_page(
         predictions=predictions.most_common(),
         right=_right(found.explanations, answers),
         left_out=counted(len(data.errors), "row") if data.errors else "",
-        sides=sides or ("the class that is predicted", "another class"),
+        one_scale=len(sides) == 1,
+        sides=min(sides) if len(sides) == 1 else ("the class that is predicted", "another class"),
         tiles=tiles,
         n_tiles=f"the first {len(tiles):,} of {counted(len(data), noun)}"
         if len(tiles) < len(data)
         else f"all {counted(len(data), noun)}",
         any_unseen=any(node.unseen is not None for tile in tiles for node in tile.nodes if tile.drawing),
         eye=drawn_for_the_eye(data.graphs, molecule=data.smiles is not None, edge_labels=edge_labels),
-        cards=_cards(data, found, sides, alphabet, atoms),
+        cards=_cards(data, found, alphabet, atoms),
         arrows=data.graphs.directed,
         strongest=100 * STRONGEST,
         method=found.explanations[0].method if found.explanations else "",
     )
-
-
-def _sides(explanations: Sequence[Explanation], classes: Sequence[object]) -> tuple[str, str] | None:
-    """Return what red and blue stand for on the whole page; None if each graph has its own classes."""
-    if len(classes) == _TWO_CLASSES:
-        return str(classes[1]), str(classes[0])
-    return explanations[0].sides if explanations and not classes else None
 
 
 def _right(explanations: Sequence[Explanation], answers: Answers) -> str:
@@ -152,13 +143,6 @@ def _right(explanations: Sequence[Explanation], answers: Answers) -> str:
     pairs = zip(answers.truth, explanations, strict=True)
     known = [str(truth) == explanation.predicted for truth, explanation in pairs if truth is not None]
     return f"{sum(known):,} of {len(known):,} as in the data" if known else ""
-
-
-def _turned(explanation: Explanation, sides: tuple[str, str] | None) -> Explanation:
-    """Turn shares so that positive ones speak for the first side."""
-    if sides is None or explanation.sides == sides:
-        return explanation
-    return replace(explanation, node_shares=-explanation.node_shares)
 
 
 def _tile(
@@ -190,7 +174,6 @@ def _tile(
 def _cards(
     data: Dataset,
     found: ExplainedGraphs,
-    sides: tuple[str, str] | None,
     alphabet: Alphabet | None,
     atoms: str,
 ) -> list[_Card]:
@@ -204,7 +187,6 @@ def _cards(
         cards.append(
             _Card(
                 pattern,
-                sides is None or pattern.side == sides[0],
                 pattern.total / largest,
                 f"In {len(pattern.occurrences):,} of {counted(len(data), noun)}, "
                 f"{pattern.total:#.3g} in total",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from twinwl.arguments import MAX_ITEMS
 from twinwl.report.compare.page import LARGEST_DRAWN
@@ -21,7 +23,7 @@ class Occurrence(NamedTuple):
 
     graph: int
     share: float
-    """What it adds to the decision about this graph; positive is for the prediction."""
+    """What it adds to the decision about this graph; positive is for the first of its sides."""
     value: float
 
 
@@ -37,7 +39,7 @@ class Pattern(NamedTuple):
     side: str
     """What it speaks for, summed over all graphs: a class, or a higher or lower number."""
     mean: float
-    """Mean contribution in favour of ``side``, over the graphs that have the pattern."""
+    """Mean contribution over the graphs that have the pattern; negative for the second of their sides."""
     occurrences: tuple[Occurrence, ...]
 
 
@@ -48,6 +50,13 @@ class ExplainedGraphs(NamedTuple):
     patterns: tuple[Pattern, ...]
 
 
+def explained(model: Any, graph: GraphBatch, n_columns: int) -> Explanation:  # noqa: ANN401
+    """Explain one graph; of two classes, positive shares are for the second one, whichever is predicted."""
+    found: Explanation = model.explain(graph, n_columns)
+    classes = getattr(model, "classes_", np.array([])).tolist()
+    return found.towards(classes[1]) if len(classes) == 2 else found  # noqa: PLR2004
+
+
 def explain_all(
     explain: Callable[[GraphBatch, int], Explanation], graphs: GraphBatch, n_patterns: int
 ) -> ExplainedGraphs:
@@ -56,7 +65,7 @@ def explain_all(
     Parameters
     ----------
     explain
-        The method of a fitted model.
+        The method of a fitted model, or `explained` of one.
     graphs
     n_patterns
         Number of patterns to return.
@@ -102,12 +111,24 @@ def classes_named(explanation: Explanation, target: str | None) -> Explanation:
     """Name classes that are numbers after the target, ``p_np = 1``; other predictions stay as they are."""
     if target is None or explanation.against is None or isinstance(explanation.prediction, str):
         return explanation
-    wanted, other = (f"{target} = {side}" for side in explanation.sides)
-    return replace(explanation, prediction=wanted, against=other)
+
+    def name(label: object) -> str | None:
+        return None if label is None else f"{target} = {label}"
+
+    return replace(
+        explanation,
+        prediction=name(explanation.prediction),
+        against=name(explanation.against),
+        positive=name(explanation.positive),
+    )
 
 
 def _side_and_mean(explanations: list[Explanation], places: list[Occurrence]) -> tuple[str, float]:
-    # A share for the prediction is one against the class that it was weighed against.
+    sides = {explanations[place.graph].sides for place in places}
+    if len(sides) == 1:
+        mean = sum(place.share for place in places) / len(places)
+        return sides.pop()[mean <= 0], mean
+    # Of several classes, a share for one is a share against the class that it was weighed against.
     sums: dict[str, float] = defaultdict(float)
     for place in places:
         wanted, other = explanations[place.graph].sides

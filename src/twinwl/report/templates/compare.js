@@ -130,7 +130,7 @@
       line.append(name, madeOf(row));
       for (const key of ["n", "t"]) for (const graph of [0, 1]) line.append(make("td", row[key][0] === row[key][1] ? "" : "diff", row[key][graph]));
       for (const graph of [0, 1]) {
-        const text = row.z[graph].map(([size, count]) => `${count} of ${size}`).join(", ") || "–";
+        const text = row.z[graph].map(([size, count]) => `${count} of size ${size}`).join(", ") || "–";
         line.append(make("td", "sizes" + (row.differs ? " diff" : ""), text));
       }
       line.append(make("td", "sign", row.differs ? "≠" : ""));
