@@ -86,7 +86,7 @@ def evaluation_html(evaluation: Evaluation) -> str:
         for row in evaluation.to_records()
     )
     head = "<tr><th>protocol</th><th>metric</th><th>mean ± std</th><th>folds</th></tr>"
-    title = f"{escape(evaluation.method)} on {escape(evaluation.dataset)}"
+    title = escape(f"{evaluation.method} on {evaluation.dataset}, inputs: {evaluation.inputs}")
     return f"<table><caption>{title}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
