@@ -126,7 +126,7 @@ def test_figures_are_written_as_a_table(tmp_path, ending):
     assert f"7 figures in {out}" in done.stderr
     text = out.read_text()
     if ending == ".tex":
-        assert r"method & accuracy (\%) & majority class (\%) & ROC-AUC & PR-AUC" in text
+        assert r"method & inputs & accuracy (\%) & majority class (\%) & ROC-AUC & PR-AUC" in text
         assert r"50.00 $\pm$ 0.00 & 50.00 $\pm$ 0.00 & 0.500 $\pm$ 0.000" in text
     else:
         assert text.count("\n") == 7 + (ending == ".csv")

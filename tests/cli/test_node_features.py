@@ -45,9 +45,9 @@ def test_features_are_refused_in_one_line_that_names_the_option(points, command)
     assert result.exit_code == 2
     assert len(result.stderr.splitlines()) == 1
     assert "shape (3, 2)" in result.stderr
-    assert "--ignore-features" in result.stderr
+    assert "--ignore-attributes" in result.stderr
     assert "=True" not in result.stderr
-    assert run(*arguments, "--ignore-features").exit_code == 0
+    assert run(*arguments, "--ignore-attributes").exit_code == 0
 
 
 def test_comparison_that_ignores_features_proves_nothing(points):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import twinwl as tw
 from tests import naive
 from tests.strategies import batches
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, TwinWLWarning
 
 PATH, TRIANGLE = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
 
@@ -102,7 +102,9 @@ def test_numbers_have_a_lowest_rmse():
 
 def test_edge_labels_count_only_where_asked_for():
     graphs = tw.GraphBatch.from_edges([PATH, PATH], edge_labels=[[1, 1], [1, 2]])
-    assert tw.ceiling(graphs, [0, 1]).row("isomorphism").best == 0.5
+    assert tw.ceiling(graphs, [0, 1], edge_labels=False).row("isomorphism").best == 0.5
+    with pytest.warns(TwinWLWarning, match="models ignore edge labels unless edge_labels=True"):
+        assert tw.ceiling(graphs, [0, 1]).row("isomorphism").best == 0.5
     assert tw.ceiling(graphs, [0, 1], edge_labels=True).row("1-WL").best == 1.0
 
 

@@ -145,9 +145,20 @@ def test_the_hold_out_chooses_among_configurations():
 
 
 def test_every_printed_figure_names_its_protocol():
+    text = str(tw.evaluate(CoinFlips(), replace(twins(), groups=None), n_folds=3))
+    for protocol in ("fair", "best-epoch, optimistic", "best-fold-epoch, optimistic"):
+        assert f"({protocol})" in text
+
+
+def test_a_method_without_epochs_has_fair_lines_only():
     text = str(tw.evaluate(tree(), twins(), n_folds=3))
-    assert "fair" in text
-    assert "accuracy           – (best-fold-epoch)" in text
+    assert "(fair)" in text
+    assert "best-" not in text
+
+
+def test_too_small_a_training_part_is_not_told_to_change_a_network():
+    with pytest.raises(TwinWLError, match="too few to hold 10% of them out; give more graphs: these are all"):
+        tw.evaluate("stwin-svc", ([[(0, 1)], [(0, 1), (1, 2)]], [0.5, 1.5]), n_folds=2)
 
 
 def test_duplicates_in_training_are_counted_and_left_out():

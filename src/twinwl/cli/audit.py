@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import OUTPUT, Json, file_option, reads_data
+from twinwl.cli.options import OUTPUT, EdgeLabels, Json, file_option, reads_data
 from twinwl.terminal import new_console, one_line, say
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def audit(
         Path | None, file_option("Write one row per match: .csv, .tsv, .json, .jsonl or .parquet.", *OUTPUT)
     ] = None,
     html: Annotated[Path | None, file_option("Write an HTML page of the results.")] = None,
+    edge_labels: EdgeLabels = None,
     json: Json = False,
     *,
     reading: Reading,
@@ -84,7 +85,7 @@ def audit(
     from twinwl.evaluation.audit_scores import scores_without_overlap  # noqa: PLC0415
 
     sets = read_audited(data, reading)
-    found = audit_sets(sets, near, same)
+    found = audit_sets(sets, near, same, edge_labels=edge_labels is not False)
     scores = []
     if predictions is not None:
         last = list(found.sizes)[-1]

@@ -41,7 +41,7 @@ def ceiling(
         typer.Option(min=0, help="Number of rounds. \\[default: until nothing changes]", show_default=False),
     ] = None,
     task: Task = "auto",
-    edge_labels: EdgeLabels = False,
+    edge_labels: EdgeLabels = None,
     ignore_features: IgnoreFeatures = False,
     json: Json = False,
     *,

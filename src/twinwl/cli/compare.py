@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import IgnoreFeatures, Json, Readouts, file_option, reads_data
+from twinwl.cli.options import EdgeLabels, IgnoreFeatures, Json, Readouts, file_option, reads_data
 from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def compare(
     html: Annotated[
         Path | None, file_option("Also write a page that shows the graphs, round by round.")
     ] = None,
+    edge_labels: EdgeLabels = None,
     ignore_features: IgnoreFeatures = False,
     *,
     reading: Reading,
@@ -77,6 +79,8 @@ def compare(
     for source in (a, b):
         check_source(source, reading, "given")
     first, second = (read_one(source, reading) for source in (a, b))
+    if edge_labels is False:
+        first, second = (replace(part, graphs=part.graphs.without_edge_labels()) for part in (first, second))
     from twinwl.isomorphism.comparison import compare as run  # noqa: PLC0415  (slow; only after the checks)
     from twinwl.progress import ProgressBar  # noqa: PLC0415
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from twinwl.cli.options import CHOICES, Json, choice, gathered
+from twinwl.cli.options import CHOICES, EdgeLabels, Json, choice, gathered
 from twinwl.terminal import aligned, new_console, one_line, say
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ $ twinwl corpus build programs.parquet -o programs --edges-column ends
 """
 EPILOG_OF_DEDUP = """
 OUT is a corpus with the first graph of each group and its n_copies; OUT/groups has the row of the \
-representative of each graph. Graphs are the same if they are isomorphic, including their labels.
+representative of each graph. Graphs are the same if they are isomorphic, including their labels; a corpus \
+built with --no-edge-labels has no labels of edges.
 
 [bold]Example[/]
 
@@ -136,6 +137,7 @@ def build(
         str | None,
         typer.Option(metavar="KIND", help="Format, if endings do not tell: graph6, smiles, table, sdf."),
     ] = None,
+    edge_labels: EdgeLabels = None,
     rows_per_shard: Annotated[int | None, typer.Option(min=1, help="Rows of a shard.")] = None,
     json: Events = False,
     *,
@@ -153,6 +155,7 @@ def build(
         id_column=id_column,
         edges_column=edges_column,
         directed=directed,
+        edge_labels=edge_labels is not False,
         rows_per_shard=rows_per_shard,
         **running,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import OUTPUT, IgnoreFeatures, Json, file_option, reads_data
+from twinwl.cli.options import OUTPUT, EdgeLabels, IgnoreFeatures, Json, file_option, reads_data
 from twinwl.terminal import new_console, one_line, say
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def dedup(
     skip_invalid: Annotated[  # noqa: ARG001  (now the default; still accepted)
         bool, typer.Option("--skip-invalid", hidden=True)
     ] = False,
+    edge_labels: EdgeLabels = None,
     ignore_features: IgnoreFeatures = False,
     *,
     reading: Reading,
@@ -106,6 +107,8 @@ def dedup(
     smiles: list[str] = []
     with ProgressBar("graphs compared") as progress:
         blocks = _noted(iter_source(file, reading), names, rows, errors, smiles, progress)
+        if edge_labels is False:
+            blocks = (graphs.without_edge_labels() for graphs in blocks)
         found = deduplicate(blocks, exact=exact, ignore_features=ignore_features)
         level = reading.level if names and len(smiles) == len(names) else None
         differing = {} if level is None else differing_groups(found, smiles, level)

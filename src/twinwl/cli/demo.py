@@ -116,7 +116,7 @@ def _run(datasets: list[Dataset], store: Path, jobs: int, began: float, console:
             datasets.remove(data)
             continue
         for method in _METHODS:
-            evaluate(method, data, n_folds=_FOLDS, n_jobs=jobs, store=store)
+            evaluate(method, data, edge_labels=False, n_folds=_FOLDS, n_jobs=jobs, store=store)
             if not console.is_terminal:  # there is no bar to watch
                 cell = Results(stored_rows([store]), _FOLDS).cell(data.name, method)
                 say(f"{method} on {data.name}: {_figure(cell)}", error=True)

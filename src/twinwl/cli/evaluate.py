@@ -15,7 +15,9 @@ from twinwl.cli.options import (
     OUTPUT,
     Address,
     Device,
+    EdgeLabels,
     EngineName,
+    IgnoreFeatures,
     Json,
     Network,
     Positive,
@@ -67,6 +69,11 @@ among configurations, rounds and C of stwin-svc, and the epoch of networks.
 --groups do not name; cells may be empty. Each metric is computed for each target, on the graphs where it \
 is known; the main figures are means over the targets, without those that lack a class among the test \
 graphs of a fold, which the result names.
+
+[bold]Inputs[/]: every result says which of node labels, edge labels and node attributes the method used. \
+Models ignore edge labels without --edge-labels; methods that cannot use them are then refused. \
+Continuous attributes are used by networks on graphs and ignored by methods on labels (stwin, wl, …); \
+--ignore-attributes leaves them out for all, so that methods are compared on the same inputs.
 
 [bold]The store[/] keeps every finished fold: an interrupted run continues where it stopped, on any \
 --engine. Methods given together are compared on the same folds.
@@ -141,6 +148,8 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         ),
     ] = None,
     positive: Positive = None,
+    edge_labels: EdgeLabels = None,
+    ignore_attributes: IgnoreFeatures = False,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -192,6 +201,8 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         methods = [chosen.with_readout(readout) for chosen in methods]
     if network is not None:
         methods = [chosen.with_network(network) for chosen in methods]
+    if edge_labels:
+        methods = [chosen.with_edge_labels(use=True) for chosen in methods]
     if refit or device is not None:
         methods = [chosen.trained(refit=refit, device=device) for chosen in methods]
     for chosen in methods:
@@ -218,6 +229,8 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
                 metrics=metric or None,
                 scoring=scoring,
                 positive=positive,
+                edge_labels=edge_labels,
+                ignore_node_attributes=ignore_attributes,
                 n_jobs=jobs,
                 store=store,
                 engine=engine,
@@ -263,6 +276,8 @@ def _print(results: list[Evaluation]) -> None:
             ours, theirs = ([pair[place] for pair in pairs] for place in (0, 1))
             names = (first.method, other.method)
             say(str(compare_scores(ours, theirs, names, metric=first.metric)))
+            if first.inputs != other.inputs:
+                say(f"  not with the same inputs: {first.inputs}; {other.inputs}")
 
 
 def _write(output: Path, results: list[Evaluation]) -> None:
@@ -285,14 +300,14 @@ def _latex(results: list[Evaluation]) -> str:
 
     metrics = list(dict.fromkeys(name for result in results for name in result.metrics))
     titles = [METRICS[name].titled(results[0].positive) + " (%)" * METRICS[name].percent for name in metrics]
-    lines = [["method", *map(_escaped, titles)]]
+    lines = [["method", "inputs", *map(_escaped, titles)]]
     for result in results:
         found = {name: result.summary("fair", name) for name in result.metrics}
         cells = ["--" if (summary := found.get(name)) is None else summary.figure for name in metrics]
-        lines.append([_escaped(result.method), *cells])
+        lines.append([_escaped(result.method), result.inputs, *cells])
     head, *body = [" & ".join(line).replace("±", r"$\pm$").replace("²", "$^2$") + r" \\" for line in lines]
     about = f"% {results[0].dataset}, fair protocol: mean and standard deviation over folds"
-    columns = "l" + "r" * len(metrics)
+    columns = "ll" + "r" * len(metrics)
     rows = [about, rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body]
     return "\n".join([*rows, r"\bottomrule", r"\end{tabular}", ""])
 
@@ -325,6 +340,7 @@ def _as_json(result: Evaluation) -> dict[str, object]:
     return {
         "dataset": result.dataset,
         "method": result.method,
+        "inputs": result.inputs,
         "task": result.task.name,
         **({} if result.positive is None else {"positive": result.positive}),
         "split": result.split,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import IgnoreFeatures, Readouts, reads_data
+from twinwl.cli.options import EdgeLabels, IgnoreFeatures, Readouts, reads_data
 from twinwl.errors import TwinWLError
 from twinwl.terminal import one_line, say
 
@@ -56,6 +56,7 @@ def hash_graphs(
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per graph, one per line.")
     ] = False,
+    edge_labels: EdgeLabels = None,
     ignore_features: IgnoreFeatures = False,
     *,
     reading: Reading,
@@ -78,6 +79,7 @@ def hash_graphs(
                     block.graphs,
                     n_iter=rounds,  # type: ignore[arg-type]
                     readout=readout or ["size"],
+                    edge_labels=edge_labels is not False,
                     ignore_features=ignore_features,
                 )
                 found = zip(hashes, block.names, block.rows.tolist(), strict=True)

@@ -72,7 +72,7 @@ def new_model(
     task: Task,
     parameters: Config,
     *,
-    edge_labels: bool,
+    edge_labels: bool | None,
     balanced: bool,
     scoring: str | None,
     seed: int,
@@ -88,21 +88,21 @@ def new_model(
     parameters
         As returned by `check_options`.
     edge_labels, balanced, seed
-        Parameters that every method has; only classes can be balanced.
+        Parameters that every method has, None for its default; only classes can be balanced.
     scoring
         The metric that inner choices go by, as it is called on the command line; None: the default.
 
     >>> from twinwl.evaluation.tasks import Task
     >>> numbers = Task("regression", "")
-    >>> options = {"edge_labels": False, "balanced": False, "scoring": "mae", "seed": 1}
+    >>> options = {"edge_labels": None, "balanced": False, "scoring": "mae", "seed": 1}
     >>> new_model("stwin-svc", numbers, {"n_iter": 2}, **options)
     STwinSVR(n_iter=2, random_state=1, scoring='neg_mean_absolute_error')
     """
     if balanced and task.name == "regression":
         raise TwinWLError("--balanced is for classes, and the targets are numbers; leave it out")
     config = dict(parameters)
-    if edge_labels:
-        config["edge_labels"] = True
+    if edge_labels is not None:
+        config["edge_labels"] = edge_labels
     if balanced:
         config["class_weight"] = "balanced"
     model: Any = resolve(method).for_task(task).build(config, seed)

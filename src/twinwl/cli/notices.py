@@ -19,18 +19,26 @@ _PARAMETER = re.compile(
     r"""\b(node_label|edge_label|on_error|target|smiles_column|kind|atoms)=(["'])([^"']*)\2"""
 )
 
+_FLAGS = {
+    "ignore_features=True": "--ignore-attributes",
+    "ignore_node_attributes=True": "--ignore-attributes",
+    "edge_labels=True": "--edge-labels",
+    "edge_labels=False": "--no-edge-labels",
+    "fresh=True": "--fresh",
+}
+
 
 def in_options(message: str) -> str:
     """Replace parameter names in a message of the library by the options of the command line.
 
-    >>> in_options('pass ignore_features=True or edge_label="weight"')
-    'pass --ignore-features or --edge-label weight'
+    >>> in_options('pass ignore_features=True, edge_labels=False or edge_label="weight"')
+    'pass --ignore-attributes, --no-edge-labels or --edge-label weight'
     >>> in_options('name the column with target="…"')
     'name the column with --target'
     """
     named = _PARAMETER.sub(_as_option, message)
-    for flag in ("ignore_features", "fresh"):
-        named = named.replace(f"{flag}=True", f"--{flag.replace('_', '-')}")
+    for parameter, option in _FLAGS.items():
+        named = named.replace(parameter, option)
     return named
 
 

@@ -101,7 +101,12 @@ Address: TypeAlias = Annotated[
     typer.Option(metavar="HOST:PORT", help="Running Ray cluster. \\[default: start Ray on this machine]"),
 ]
 IgnoreFeatures: TypeAlias = Annotated[
-    bool, typer.Option("--ignore-features", help="Ignore continuous node features instead of refusing them.")
+    bool,
+    typer.Option(
+        "--ignore-attributes",
+        "--ignore-features",
+        help="Ignore continuous node attributes, which are refused (or used by some methods) otherwise.",
+    ),
 ]
 Positive: TypeAlias = Annotated[
     str | None,
@@ -117,7 +122,13 @@ Balanced: TypeAlias = Annotated[
 ]
 SeedOfModel: TypeAlias = Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")]
 NewModelFile: TypeAlias = Annotated[Path, file_option("File to write, for example model.twinwl.", *OUTPUT)]
-EdgeLabels: TypeAlias = Annotated[bool, typer.Option("--edge-labels", help="Use edge labels.")]
+EdgeLabels: TypeAlias = Annotated[
+    bool | None,
+    typer.Option(
+        "--edge-labels/--no-edge-labels",
+        help="Use edge labels, or ignore them. \\[default: tests of identity use them, models ignore them]",
+    ),
+]
 Readouts: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -230,7 +241,7 @@ _ENCODING: dict[str, tuple[Any, Any]] = {
         "size",
     ),
     "readout": (ReadoutsOfFeatures, None),
-    "edge_labels": (EdgeLabels, False),
+    "edge_labels": (EdgeLabels, None),
     "initial": (Annotated[str, choice("initial", "Colours of round 0.")], "label"),
     "min_df": (Annotated[int, typer.Option(min=1, help="Drop columns that occur in fewer graphs.")], 1),
     "max_features": (
@@ -294,6 +305,8 @@ def encodes(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of features to a command, which receives them as one parameter, ``encoding``."""
 
     def make(asked: dict[str, Any], _own: dict[str, Any]) -> dict[str, Any]:
+        if asked["edge_labels"] is None:  # the estimator's default, which warns of labels that it ignores
+            del asked["edge_labels"]
         return asked | {"readout": checked_readouts(asked["readout"], asked["features"])}
 
     return gathered(command, "encoding", _ENCODING, make)

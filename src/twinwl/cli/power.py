@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from twinwl.cli.options import CHOICES, DataDir, Json
+from twinwl.cli.options import CHOICES, DataDir, EdgeLabels, Json
 from twinwl.terminal import say
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
@@ -75,6 +75,7 @@ def power(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write an HTML page of the results.")
     ] = None,
+    edge_labels: EdgeLabels = None,
     json: Json = False,
     data_dir: DataDir = None,
 ) -> None:
@@ -104,6 +105,7 @@ def power(
         copies=copies,
         takes=takes,
         on_error=on_error,
+        edge_labels=edge_labels is not False,
         data_dir=data_dir,
     )
     if output is not None:

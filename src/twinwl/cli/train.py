@@ -141,7 +141,7 @@ def train(  # noqa: PLR0917  (the options of a command)
         choice("root_mark", "Mark the root, or each node's distance to it. \\[default: none]", panel="NTwin"),
     ] = None,
     network: Network = None,
-    edge_labels: EdgeLabels = False,
+    edge_labels: EdgeLabels = None,
     balanced: Balanced = False,
     split: Annotated[
         str, choice("split", "What is held out: graphs at random, or whole scaffolds of molecules.")

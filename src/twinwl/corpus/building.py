@@ -131,7 +131,9 @@ def settings_for(sources: Sequence[Source], wanted: Mapping[str, Any]) -> dict[s
                 f"({here.get(name)} against {found[name]}); build a corpus of each"
             )
         found = found or here
-    return {**(found or {}), "rows_per_shard": wanted["rows_per_shard"]}
+    # Named only where they are dropped: corpora of earlier versions can then be continued.
+    dropped = {} if wanted["edge_labels"] else {"edge_labels": False}
+    return {**(found or {}), "rows_per_shard": wanted["rows_per_shard"], **dropped}
 
 
 def _settings_of(source: Source, wanted: Mapping[str, Any]) -> dict[str, Any]:

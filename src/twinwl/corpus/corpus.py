@@ -72,6 +72,7 @@ class Corpus(StoredGraphs):
         id_column: str | None = None,
         edges_column: str | None = None,
         directed: bool = False,
+        edge_labels: bool = True,
         rows_per_shard: int | None = None,
         fresh: bool = False,
         engine: str = "local",
@@ -102,6 +103,9 @@ class Corpus(StoredGraphs):
             ``edge_index``.
         directed
             Whether edges of a Parquet file are arcs.
+        edge_labels
+            Whether to keep edge labels (types of bonds). Without them, graphs that differ only there are the
+            same for `dedup` and `overlap`.
         rows_per_shard
             None: 65,536 graphs of graph6 or edges, 16,384 molecules (4,096 from SD files), fewer if they are
             large.
@@ -130,6 +134,7 @@ class Corpus(StoredGraphs):
             "id_column": checked("id_column", id_column, NAME, None),
             "edges_column": checked("edges_column", edges_column, NAME, None),
             "directed": checked("directed", directed, FLAG),
+            "edge_labels": checked("edge_labels", edge_labels, FLAG),
             "rows_per_shard": checked("rows_per_shard", rows_per_shard, integer(1, 1 << 24), None),
         }
         path = checked("folder", folder, PATH)

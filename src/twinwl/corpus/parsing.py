@@ -100,6 +100,8 @@ def shard_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[Any, Any]:
             "text": texts,
         }
     )
+    if not settings.get("edge_labels", True):
+        graphs = graphs.without_edge_labels()
     return graph_table(graphs, ids, columns), errors
 
 

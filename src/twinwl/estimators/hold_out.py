@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
 
 
-def hold_out(codes: Int64, fraction: float, seed: int, groups: Int64 | None = None) -> tuple[Int64, Int64]:
+def hold_out(
+    codes: Int64,
+    fraction: float,
+    seed: int,
+    groups: Int64 | None = None,
+    remedy: str = "give more, pass validation_data, or set validation_fraction=None",
+) -> tuple[Int64, Int64]:
     """Split rows into a training part and a held-out part, stratified by class.
 
     Parameters
@@ -26,6 +32,8 @@ def hold_out(codes: Int64, fraction: float, seed: int, groups: Int64 | None = No
         Seed of the choice.
     groups : shape (n,), optional
         Rows of one group stay on one side.
+    remedy
+        What to do if there are too few rows, for the message.
 
     Returns
     -------
@@ -47,8 +55,7 @@ def hold_out(codes: Int64, fraction: float, seed: int, groups: Int64 | None = No
     if not held.any() or not kept_classes.all():
         every = " and learn every class" if codes.any() else ""
         raise TwinWLError(
-            f"{len(codes)} graphs are too few to hold {fraction:.0%} of them out{every}; "
-            "give more, pass validation_data, or set validation_fraction=None"
+            f"{len(codes)} graphs are too few to hold {fraction:.0%} of them out{every}; {remedy}"
         )
     return np.flatnonzero(~held), np.flatnonzero(held)
 

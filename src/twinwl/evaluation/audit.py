@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import checked, number, one_of
+from twinwl.arguments import FLAG, checked, number, one_of
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.opening import ALL
 from twinwl.datasets.source import Reading, read_columns, read_source, read_with_targets, targets_in
@@ -38,6 +38,7 @@ def audit(
     level: str | None = None,
     target: str | Sequence[str] | None = None,
     smiles_column: str | None = None,
+    edge_labels: bool = True,
 ) -> Audit:
     """Find graphs that earlier data sets have too, or nearly, and copies with different targets.
 
@@ -59,6 +60,8 @@ def audit(
         Column of the targets, in the tables that have it; None does not compare targets of tables.
     smiles_column
         Column of the SMILES; None looks for a column of that name.
+    edge_labels
+        Whether graphs that differ only in edge labels are different; of molecules, the types of bonds.
 
     Returns
     -------
@@ -78,18 +81,22 @@ def audit(
     """
     near = float(checked("near", near, number(0, 1, above=True)))
     reading = Reading(target=target, smiles_column=smiles_column)  # type: ignore[arg-type]
-    return audit_sets(read_audited((train, *others), reading), near, level)
+    edge_labels = checked("edge_labels", edge_labels, FLAG)
+    return audit_sets(read_audited((train, *others), reading), near, level, edge_labels=edge_labels)
 
 
-def audit_sets(given: Sequence[AuditedSet], near: float, level: str | None) -> Audit:
+def audit_sets(
+    given: Sequence[AuditedSet], near: float, level: str | None, *, edge_labels: bool = True
+) -> Audit:
     """Do the same for sets that have been read, each with one target per graph (None if it is missing)."""
     sets = _named_apart(given)
-    graphs = [_plain(one.data) for one in sets]
+    graphs = [_plain(one.data, edge_labels=edge_labels) for one in sets]
     levels = LADDER if all(one.data.smiles is not None for one in sets) else (GRAPH,)
     usual = "constitution" if len(levels) > 1 else GRAPH
     level = checked("level", level, one_of(*levels), None) or usual
     cuts = np.cumsum([len(one.data) for one in sets])[:-1]
-    copies = {name: np.split(labels, cuts) for name, labels in _groups(sets, graphs, levels)}
+    groups = _groups(sets, graphs, levels, edge_labels=edge_labels)
+    copies = {name: np.split(labels, cuts) for name, labels in groups}
     overlaps: list[Overlap] = []
     matches: list[Match] = []
     for first, second in itertools.combinations(range(len(sets)), 2):
@@ -207,15 +214,16 @@ def _named_apart(sets: Sequence[AuditedSet]) -> list[AuditedSet]:
     return list(named.values())
 
 
-def _plain(data: Dataset) -> GraphBatch:
+def _plain(data: Dataset, *, edge_labels: bool) -> GraphBatch:
     """Return molecules with elements as labels, whatever level they were read at, and other graphs as is."""
-    if data.smiles is None or all(_ELEMENT.fullmatch(str(label)) for label in data.graphs.node_vocabulary):
-        return data.graphs
-    return GraphBatch.from_smiles(list(data.smiles))
+    graphs = data.graphs
+    if data.smiles is not None and not all(map(_ELEMENT.fullmatch, map(str, graphs.node_vocabulary))):
+        graphs = GraphBatch.from_smiles(list(data.smiles))
+    return graphs if edge_labels else graphs.without_edge_labels()
 
 
 def _groups(
-    sets: Sequence[AuditedSet], graphs: list[GraphBatch], levels: tuple[str, ...]
+    sets: Sequence[AuditedSet], graphs: list[GraphBatch], levels: tuple[str, ...], *, edge_labels: bool
 ) -> Iterator[tuple[str, Int64]]:
     """Yield, for each level, the group of each graph of all sets.
 
@@ -229,7 +237,8 @@ def _groups(
             smiles = [text for one in sets for text in one.data.smiles or ()]
             shared = np.flatnonzero((np.bincount(groups) > 1)[groups])
             if len(shared):
-                finer = copies_of(GraphBatch.from_smiles([smiles[graph] for graph in shared], atoms=level))
+                again = GraphBatch.from_smiles([smiles[graph] for graph in shared], atoms=level)
+                finer = copies_of(again if edge_labels else again.without_edge_labels())
                 parts = np.unique(np.stack([groups[shared], finer]), axis=1, return_inverse=True)[1]
                 groups = groups.copy()
                 groups[shared] = groups.max() + 1 + parts.ravel()

@@ -10,7 +10,7 @@ import numpy as np
 
 from twinwl.arguments import FLAG, ROUNDS, checked, is_a, one_of
 from twinwl.datasets.dataset import Dataset
-from twinwl.errors import TwinWLError, shown
+from twinwl.errors import TwinWLError, shown, warn_caller
 from twinwl.evaluation.tasks import task_of
 from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.deduplication import deduplicate, wl_groups
@@ -159,7 +159,7 @@ def ceiling(
     n_iter: int | None = None,
     *,
     task: str = "auto",
-    edge_labels: bool = False,
+    edge_labels: bool | None = None,
     ignore_features: bool = False,
 ) -> Ceiling:
     """Return the best accuracy that any function of what 1-WL or a readout sees could have on this data.
@@ -186,7 +186,8 @@ def ceiling(
     task
         ``"classification"``, ``"regression"`` or ``"auto"``, which decides by the targets.
     edge_labels
-        Whether to use edge labels, as in the estimators.
+        Whether to use edge labels, as in the estimators: None ignores them, with a warning if edges have
+        different labels; False ignores them without one.
     ignore_features
         Whether to ignore continuous node features; otherwise graphs with features are an error.
 
@@ -218,7 +219,12 @@ def ceiling(
         )
     if not len(batch):
         raise TwinWLError("graphs: got no graphs, expected at least two")
-    if not checked("edge_labels", edge_labels, FLAG):
+    if not checked("edge_labels", edge_labels, FLAG, None):
+        if edge_labels is None and batch.has_different_edge_labels:
+            warn_caller(
+                "models ignore edge labels unless edge_labels=True is given, and so does their ceiling; "
+                "edge_labels=False silences this"
+            )
         batch = batch.without_edge_labels()
     kind = task_of(targets, task).name
     score = _accuracy if kind == "classification" else _rmse

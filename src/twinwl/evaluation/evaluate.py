@@ -20,7 +20,7 @@ from twinwl.datasets.source import Reading, read_source
 from twinwl.engines.engine import ENGINES, engine_of
 from twinwl.errors import TwinWLError, held_warnings, shown, warn_caller
 from twinwl.evaluation.claims import Claims, SharedWork
-from twinwl.evaluation.fold_run import Asked, Unit, run_fold
+from twinwl.evaluation.fold_run import Asked, Unit, inputs_of, run_fold
 from twinwl.evaluation.leaks import copies_of
 from twinwl.evaluation.methods import Config, Grid, Method, resolve
 from twinwl.evaluation.metrics import (
@@ -60,6 +60,8 @@ def evaluate(
     metrics: Sequence[str] | None = None,
     scoring: str | None = None,
     positive: object = None,
+    edge_labels: bool | None = None,
+    ignore_node_attributes: bool = False,
     n_jobs: int | None = None,
     store: str | Path | None = None,
     progress: bool | None = None,
@@ -116,6 +118,13 @@ def evaluate(
         The one of two classes that average-precision (PR-AUC) is about. None: the second of ``0/1``,
         ``inactive/active``, ``no/yes``, ``-/+`` and ``False/True``, otherwise the last in sorted order. The
         result names it.
+    edge_labels
+        Whether methods use edge labels; methods that cannot are refused. None leaves it to the method, which
+        ignores them unless it was built to use them, with a warning if edges have different labels; False
+        ignores them without a warning.
+    ignore_node_attributes
+        Whether to leave continuous node attributes out for every method. Otherwise those that can use them
+        do, and the result says which inputs were used.
     n_jobs
         Number of folds that run at the same time; None is one on this machine, and all that a Ray cluster
         has processors for.
@@ -150,6 +159,7 @@ def evaluate(
     metrics = None if metrics is None else known_metrics(metrics)
     scoring = None if scoring is None else known_metrics([scoring], "scoring")[0]
     task = checked("task", task, one_of("auto", *TASKS))
+    edge_labels = checked("edge_labels", edge_labels, FLAG, None)
     n_folds = checked("n_folds", n_folds, integer(2, MAX_ITEMS))
     repeats = checked("repeats", repeats, integer(1, 10_000))
     seed = checked("seed", seed, integer(0, 2**32 - repeats))  # that of the last repeat is a seed too
@@ -166,12 +176,10 @@ def evaluate(
     time_budget = checked("time_budget", time_budget, number_in(0), None)
     method = resolve(method)
     by_column = read_column(dataset, Reading(), split, "split") if is_column(split) else split
-    data = _loaded(dataset)
-    if groups is not None:
-        of_column = read_column(dataset, Reading(), groups, "groups") if is_a(groups, str) else groups
-        data = replace(data, groups=groups_of(of_column, data))
+    data = _read(dataset, groups, ignore_node_attributes)
     found = _task(method, data, task)
     chosen = method.for_task(found, data.tasks)
+    chosen = chosen if edge_labels is None else chosen.with_edge_labels(use=edge_labels)
     usual = names_for(found.name)
     measured = usual if metrics is None else check_metrics(metrics, found.name)
     scored = usual[0] if scoring is None else check_metrics([scoring], found.name, "scoring")[0]
@@ -186,6 +194,7 @@ def evaluate(
         check_positive(data, found, positive, scoring),
         None if data.tasks else str(np.unique(data.targets)[-1]),
     )
+    data = _with_inputs(chosen, configs, data, edge_labels)
     plan = split_of(data, by_column, n_folds, found.name)
     units = _work(chosen, configs, data, plan, range(seed, seed + repeats), found.name)
     work = {row_key(unit.key): unit for unit in units}
@@ -227,6 +236,44 @@ def _task(method: Method, data: Dataset, asked: str) -> Task:
     looks = task_of(data.targets, "auto", data.target, data.tasks)
     fits = looks.name != only and suits(data.targets, only)
     return Task(only, f"that is what {method.name} does") if fits else looks
+
+
+def _with_inputs(method: Method, configs: list[Config], data: Dataset, edge_labels: bool | None) -> Dataset:
+    """Return the data as the method shall see them; warn of inputs that no configuration uses.
+
+    The warnings do not name the method: the command line shows equal ones once, and each result lists its
+    inputs.
+    """
+    graphs, estimators = data.graphs, [method.build(config, 0) for config in configs]
+    used = [inputs_of(estimator, graphs) for estimator in estimators]
+    if edge_labels is False and None in used:  # of another package: whether it uses them cannot be set
+        return replace(data, graphs=graphs.without_edge_labels())
+    refused = [name for name, value in estimators[0].get_params().items() if value is False]
+    if graphs.has_node_features and any(name.rpartition("__")[2] == "ignore_features" for name in refused):
+        warn_caller(
+            f"{data.name}: not every method uses continuous node attributes; each result lists its inputs, "
+            "and ignore_node_attributes=True leaves attributes out for all methods"
+        )
+    unused = all(inputs is not None and "edge_labels" not in inputs for inputs in used)
+    if edge_labels is None and unused and graphs.has_different_edge_labels:
+        warn_caller(
+            f"{data.name}: models ignore edge labels unless edge_labels=True is given; "
+            "edge_labels=False silences this"
+        )
+    return data
+
+
+def _read(
+    dataset: Dataset | str | Path | tuple[object, ...],
+    groups: str | Sequence[object] | None,
+    ignore_node_attributes: bool,
+) -> Dataset:
+    ignore = checked("ignore_node_attributes", ignore_node_attributes, FLAG)
+    data = _loaded(dataset)
+    if groups is not None:
+        of_column = read_column(dataset, Reading(), groups, "groups") if is_a(groups, str) else groups
+        data = replace(data, groups=groups_of(of_column, data))
+    return replace(data, graphs=data.graphs.without_features()) if ignore else data
 
 
 def _loaded(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:

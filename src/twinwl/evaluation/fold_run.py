@@ -11,6 +11,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twinwl.errors import TwinWLError
+from twinwl.estimators.base import GraphEstimator
 from twinwl.estimators.multitask import Answered, MultiTask
 from twinwl.evaluation.leaks import leaked_test_graphs
 from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, names_for
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
     from twinwl.evaluation.folds import Fold
     from twinwl.evaluation.methods import Method
     from twinwl.evaluation.store import Row
+    from twinwl.graphs.batch import GraphBatch
 
+# Parameters of our estimators: the value that shows progress or warns, and the one that is silent.
+_QUIET = {"verbose": (None, False), "edge_labels": (None, False), "ignore_features": (False, True)}
 _PACKAGES = ("twinwl", "numpy", "scipy", "numba", "scikit-learn", "torch")
 
 
@@ -45,14 +49,19 @@ class Unit:
     fold: Fold
 
     def build(self) -> BaseEstimator:
-        """Return a new estimator for this unit, without its own progress bar: the evaluation shows one."""
+        """Return a new estimator for this unit that neither shows progress nor warns of unused inputs.
+
+        The evaluation does both, once for all fits.
+        """
         estimator = self.method.build(self.key["config"], self.key["seed"])
-        bars = [
-            name
-            for name, value in estimator.get_params().items()
-            if name.rpartition("__")[2] == "verbose" and value is None  # None: where there is a terminal
-        ]
-        return estimator.set_params(**dict.fromkeys(bars, False))
+        given = {"": estimator, **estimator.get_params()}
+        quiet = {}
+        for name, value in given.items():
+            owner, _, parameter = name.rpartition("__")
+            usual, silent = _QUIET.get(parameter, (_QUIET, None))
+            if value is usual and isinstance(given[owner], GraphEstimator):
+                quiet[name] = silent
+        return estimator.set_params(**quiet)
 
 
 class Asked(NamedTuple):
@@ -153,7 +162,38 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> Row:
     }
     if asked.named is not None:
         row["positive"] = asked.named
+    inputs = inputs_of(estimator, graphs)
+    if inputs is not None:
+        row["inputs"] = inputs
     return {**row, "tasks": list(data.tasks)} if data.tasks else row
+
+
+def inputs_of(estimator: BaseEstimator, graphs: GraphBatch) -> list[str] | None:
+    """Return what an estimator uses of these graphs besides their structure.
+
+    Returns
+    -------
+    list of str or None
+        Some of ``"node_labels"``, ``"edge_labels"`` and ``"node_attributes"``; None if no part of the
+        estimator is from this package, so that nothing is known about it.
+
+    >>> from twinwl import GraphBatch, STwinSVC
+    >>> graphs = GraphBatch.from_edges([[(0, 1)]], [["C", "O"]], node_features=[[[0.5], [1.5]]])
+    >>> inputs_of(STwinSVC(), graphs)
+    ['node_labels']
+    """
+    values = (estimator, *estimator.get_params().values())
+    parts = [part for part in values if isinstance(part, GraphEstimator)]
+    used = {
+        "node_labels": graphs.has_node_labels
+        and any(getattr(part, "initial", "label") != "degree" for part in parts),
+        "edge_labels": graphs.edge_labels is not None
+        and any(getattr(part, "edge_labels", False) for part in parts),
+        # Estimators that use labels alone have this parameter; kernels of labels refuse attributes.
+        "node_attributes": graphs.has_node_features
+        and not all(hasattr(part, "ignore_features") for part in parts),
+    }
+    return [name for name, is_used in used.items() if is_used] if parts else None
 
 
 def versions() -> dict[str, str]:

@@ -125,7 +125,8 @@ def _held_out(
     own_seed = int(np.random.SeedSequence((seed, number)).generate_state(1)[0])
     here = np.unique(codes[training], return_inverse=True)[1]
     groups_here = None if groups is None else np.unique(groups[training], return_inverse=True)[1]
-    train, validation = hold_out(here, HELD_OUT, own_seed, groups_here)
+    remedy = "give more graphs: these are all that a fold has to train on"
+    train, validation = hold_out(here, HELD_OUT, own_seed, groups_here, remedy)
     return Fold(training[train], training[validation], np.asarray(test, dtype=np.int64))
 
 

@@ -175,6 +175,26 @@ class Method:
         name = f"{self.name}+refit" if refit else self.name  # a result of its own; devices share theirs
         return replace(self, name=name, fixed={**self.fixed, **given})
 
+    def with_edge_labels(self, *, use: bool) -> Method:
+        """Return the method with or without edge labels; where that changes it, its name says so.
+
+        >>> METHODS["stwin-svc"].with_edge_labels(use=True).name
+        'stwin-svc+edge-labels'
+
+        Raises
+        ------
+        TwinWLError
+            If the method cannot use edge labels, and shall.
+        """
+        params = self.build({}, 0).get_params()
+        names = [name for name in params if name.rpartition("__")[2] == "edge_labels"]
+        if use and not names:
+            known = ", ".join(other.name for other in METHODS.values() if other.regressor)
+            raise TwinWLError(f"{self.name} cannot use edge labels, only {known} can; leave edge_labels out")
+        changed = any(bool(params[name]) != use for name in names)
+        name = f"{self.name}+{'' if use else 'no-'}edge-labels" if changed else self.name
+        return replace(self, name=name, fixed={**self.fixed, **dict.fromkeys(names, use)})
+
     def build(self, config: Config, seed: int) -> BaseEstimator:
         """Return a new estimator of this method with a configuration and a seed."""
         from sklearn.base import clone  # noqa: PLC0415  (slow; not needed for the names)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from twinwl.arguments import NAME, PATH, SEED, attribute_of, checked, integer, is_a, items, one_of
+from twinwl.arguments import FLAG, NAME, PATH, SEED, attribute_of, checked, integer, is_a, items, one_of
 from twinwl.datasets.suites import PairSuite, load_suite
 from twinwl.errors import TwinWLError, shown
 from twinwl.evaluation.probes import TAKES, probe_of
@@ -198,6 +198,7 @@ def power(
     on_error: str = "raise",
     random_state: int = 0,
     data_dir: str | Path | None = None,
+    edge_labels: bool = True,
 ) -> Power:
     """Count the pairs of a suite of hard pairs that something tells apart.
 
@@ -235,6 +236,8 @@ def power(
         Seed of the node orders of the copies.
     data_dir
         Folder with BREC and EXP; None uses ``TWINWL_DATA``.
+    edge_labels
+        Whether the graphs keep their edge labels, if the suite has any.
 
     Returns
     -------
@@ -265,6 +268,8 @@ def power(
     on_error = checked("on_error", on_error, one_of("raise", "count"))
     seed = checked("random_state", random_state, SEED)
     pairs = load_suite(suite, data_dir)
+    if not checked("edge_labels", edge_labels, FLAG):
+        pairs = replace(pairs, graphs=pairs.graphs.without_edge_labels())
     if categories is not None:
         chosen = [categories] if is_a(categories, str) else items("categories", categories, "a list of names")
         pairs = pairs.only([checked("categories", name, one_of(*pairs.sizes)) for name in chosen])

@@ -29,6 +29,7 @@ class Record(TypedDict, total=False):
 
     dataset: str
     method: str
+    inputs: str
     protocol: str
     optimistic: bool
     metric: str
@@ -75,6 +76,11 @@ class Evaluation:
     def tasks(self) -> tuple[str, ...]:
         """The tasks, if there are several; the main figures are means over them."""
         return tuple(self.rows[0].get("tasks", ())) if self.rows else ()
+
+    @property
+    def inputs(self) -> str:
+        """What the method used besides the structure of the graphs; configurations may differ in it."""
+        return " or ".join(dict.fromkeys(_in_words(row.get("inputs")) for row in self.rows))
 
     @property
     def fold_scores(self) -> tuple[float, ...]:
@@ -131,6 +137,7 @@ class Evaluation:
                     {
                         "dataset": self.dataset,
                         "method": self.method,
+                        "inputs": self.inputs,
                         "protocol": protocol,
                         "optimistic": summary.optimistic,
                         "metric": metric,
@@ -160,10 +167,14 @@ class Evaluation:
         lines = [f"{self.method} on {self.dataset}"]
         lines += [f"  {self.task}"] * bool(self.task.reason)
         lines += [f"  {self.split}"] * bool(self.split)
+        lines += [f"  inputs: {self.inputs}"] * bool(self.rows)
         lines += [self._line("fair", metric) for metric in self.metrics]
         lines += self._about_tasks()
         for protocol in PROTOCOLS[1:] if headline == "accuracy" and not self.tasks else ():
-            lines.append(self._line(protocol, "accuracy"))
+            if (
+                self.summary(protocol, "accuracy") is not None
+            ):  # a method without epochs has only fair figures
+                lines.append(self._line(protocol, "accuracy"))
         if self.n_leaked:
             kept = [row["scores"].get(headline + WITHOUT_COPIES) for row in self.rows]
             known = [score for score in kept if score is not None]
@@ -174,10 +185,11 @@ class Evaluation:
 
     def _line(self, protocol: str, metric: str) -> str:
         summary = self.summary(protocol, metric)
-        figure, remarks = ("–", protocol) if summary is None else (summary.figure, summary.remarks)
+        assert summary is not None  # noqa: S101  (only lines that have a figure are printed)
+        remarks = summary.remarks
         if METRICS[metric].of_positive and self.positive is not None:
             remarks += f"; positive class: {self.positive}"
-        return f"  {metric:<17}  {figure} ({remarks})"
+        return f"  {metric:<17}  {summary.figure} ({remarks})"
 
     def _about_tasks(self) -> list[str]:
         """Say that the figures are means, show those of each task, and say where one was left out."""
@@ -204,3 +216,9 @@ class Evaluation:
                 title = METRICS[name].title
                 lines.append(f"  {title} of folds whose test graphs lack a class is left out: {lacking}")
         return lines
+
+
+def _in_words(inputs: list[str] | None) -> str:
+    if inputs is None:
+        return "not recorded"
+    return ", ".join(name.replace("_", " ") for name in inputs) or "structure only"

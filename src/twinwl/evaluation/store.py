@@ -46,7 +46,9 @@ class Row(TypedDict, total=False):
     A metric that is in ``metrics`` and not in ``scores`` is undefined on that fold. A missing ``task`` means
     classification, a missing ``scoring`` means that the hold-out was scored by accuracy, a
     missing ``positive`` that the last of two classes was the positive one. With several
-    ``tasks``, the score of a metric is the mean over them, and ``metric@task`` that of one.
+    ``tasks``, the score of a metric is the mean over them, and ``metric@task`` that of one. ``inputs`` is
+    what the method used besides the structure of the graphs (`twinwl.evaluation.fold_run.inputs_of`); results
+    of earlier versions and of estimators of other packages lack it.
     """
 
     format: int
@@ -73,6 +75,7 @@ class Row(TypedDict, total=False):
     scoring: str
     tasks: list[str]
     positive: str
+    inputs: list[str]
 
 
 def key_of(

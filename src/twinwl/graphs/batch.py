@@ -206,6 +206,11 @@ class GraphBatch(Constructors, Exporters):
         return self.node_vocabulary != UNLABELLED
 
     @property
+    def has_different_edge_labels(self) -> bool:
+        """Whether edges have labels, and not all the same one."""
+        return self.edge_labels is not None and len(np.unique(self.edge_labels)) > 1
+
+    @property
     def has_node_features(self) -> bool:
         """Whether nodes have continuous features."""
         return self.node_features is not None and self.node_features.size > 0

@@ -151,7 +151,9 @@ def find_ceilings(data: Dataset, store: Path) -> list[Row]:
     names = (WL, *CEILING_READOUTS, ISOMORPHISM)
     keys = {name: key_of(data, name, _VERSION, {"n_iter": None}, CEILINGS) for name in names}
     if any(row_key(key) not in known for key in keys.values()):
-        found = ceiling(data.graphs, data.targets, list(CEILING_READOUTS), task="classification")
+        found = ceiling(
+            data.graphs, data.targets, list(CEILING_READOUTS), task="classification", edge_labels=False
+        )
         for name, key in keys.items():
             row = found.row(name)
             scores = {"best": row.best, "distinct": float(row.n_distinct), "mixed": float(row.n_mixed)}

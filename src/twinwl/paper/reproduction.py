@@ -164,6 +164,7 @@ def _run(cell: Cell, settings: Settings, store: Path, data: Dataset, left: float
             n_folds=settings.n_folds,
             repeats=settings.repeats,
             metrics=["accuracy"],
+            edge_labels=False,  # as in the paper
             n_jobs=settings.n_jobs,
             store=store,
             time_budget=left,

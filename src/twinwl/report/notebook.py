@@ -88,7 +88,7 @@ def evaluation_html(evaluation: Evaluation) -> str:
         for of in [row.get("positive", "")]
     )
     head = "<tr><th>protocol</th><th>metric</th><th>mean ± std</th><th>folds</th></tr>"
-    title = f"{escape(evaluation.method)} on {escape(evaluation.dataset)}"
+    title = escape(f"{evaluation.method} on {evaluation.dataset}, inputs: {evaluation.inputs}")
     return f"<table><caption>{title}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
