@@ -83,6 +83,25 @@ def from_pyg(
     )
 
 
+def edge_codes(data: object) -> Int64:
+    """Return the ``edge_attr`` of a ``Data`` or ``Batch`` as the code of each arc's label, for a network.
+
+    It is read as in `from_pyg`. What has no codes there (weights, vectors of numbers) is refused, because
+    numbers given to its values here would depend on the other graphs.
+    """
+    arcs = _arcs(data, 0)
+    columns = _edge_columns([data], [arcs], "edge_attr") or [np.empty((0, 1), np.int64)]
+    labels = None if _are_weights(columns) else _labels(columns)
+    if labels is None or not is_a(labels[0], np.ndarray):
+        shape, kind = columns[0].shape, columns[0].dtype
+        raise GraphInputError(
+            f"edge_attr: got {kind} of shape {shape}, expected one integer per arc, the code of its label, "
+            "or one-hot rows; number the edge labels from 0"
+        )
+    codes: Int64 = labels[0].astype(np.int64)
+    return codes
+
+
 def _taken_apart(batch: Any) -> list[object]:  # noqa: ANN401
     """Return the graphs of a PyG ``Batch``."""
     try:
@@ -157,8 +176,7 @@ def _edge_labels(
         return None
     if edge_label is not None:
         return [_exact(matrix) for matrix in columns]
-    filled = [matrix for matrix in columns if matrix.size]
-    if {matrix.shape[1] for matrix in filled} == {1} and any(matrix.dtype.kind == "f" for matrix in filled):
+    if _are_weights(columns):
         _warn_weights(columns, arcs, "edge_attr", directed=directed)
         return None
     labels = _labels(columns)
@@ -191,6 +209,13 @@ def _edge_columns(collected: Sequence[object], arcs: list[Int64], name: str) -> 
                 f"{len(matrix)} rows of {name} for {pair.shape[1]} arcs; give one per arc", graph
             )
     return columns
+
+
+def _are_weights(columns: list[NDArray[Any]]) -> bool:
+    """Whether an edge attribute is one column of floats."""
+    filled = [matrix for matrix in columns if matrix.size]
+    widths = {matrix.shape[1] for matrix in filled}
+    return widths == {1} and any(matrix.dtype.kind == "f" for matrix in filled)
 
 
 def _warn_weights(
