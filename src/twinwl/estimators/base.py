@@ -15,7 +15,8 @@ from sklearn.utils import check_random_state
 from twinwl.arguments import Constraint, checked, is_a
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.coercion import GraphsLike, as_batch
+from twinwl.graphs.coercion import GraphsLike, as_batch, one_graph
+from twinwl.graphs.from_pyg import reading_of_x
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,6 +47,9 @@ class GraphEstimator(BaseEstimator):
     _constraints: ClassVar[Constraints] = {}
     _renamed: ClassVar[Mapping[str, str]] = {}
     _fitted_attribute: ClassVar[str]
+
+    x_: str = "auto"
+    """How ``x`` of PyTorch Geometric is read in other graphs, as in `GraphBatch.from_pyg`."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -87,6 +91,7 @@ class GraphEstimator(BaseEstimator):
         """
         self._check_parameters()
         batch = graphs_of(X, "fit")
+        self.x_ = reading_of_x(batch)
         features = batch.node_features if batch.has_node_features else None
         if features is not None and not getattr(self, "ignore_features", True):
             warn_caller(
@@ -97,6 +102,14 @@ class GraphEstimator(BaseEstimator):
             )
         return batch
 
+    def _graphs(self, X: GraphsLike, what: str) -> GraphBatch:
+        """Return other graphs, read as the training graphs were."""
+        return graphs_of(X, what, self.x_)
+
+    def _one_graph(self, X: GraphsLike) -> GraphBatch:
+        """Return the graph to explain, read as the training graphs were."""
+        return one_graph(X, "the graph to explain", self.x_)
+
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
@@ -104,9 +117,9 @@ class GraphEstimator(BaseEstimator):
         return tags
 
 
-def graphs_of(X: GraphsLike, what: str) -> GraphBatch:
-    """Return the input as a batch; refuse it if it has no graph."""
-    batch = X if is_a(X, GraphBatch) else as_batch(X)
+def graphs_of(X: GraphsLike, what: str, x: str = "auto") -> GraphBatch:
+    """Return the input as a batch, with ``x`` as in `as_batch`; refuse it if it has no graph."""
+    batch = X if is_a(X, GraphBatch) else as_batch(X, x=x)
     if len(batch) == 0:
         raise TwinWLError(f"there is no graph to {what}; pass at least one")
     return batch
