@@ -14,9 +14,8 @@ import numpy as np
 
 from twinwl.arguments import FLAG, NAME, checked, integer
 from twinwl.errors import TwinWLError, import_extra, shown
-from twinwl.estimators.base import NotFittedTwinError
+from twinwl.estimators.base import NotFittedTwinError, reading_of_x
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.from_pyg import reading_of_x
 from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, resolve
 from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes

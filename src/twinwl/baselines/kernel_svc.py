@@ -141,7 +141,7 @@ class KernelSVC(ClassifierMixin, GraphEstimator):
     def decision_function(self, X: GraphsLike) -> Float64:
         """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
         self._check_fitted()
-        similarities = self._kernel(labelled_graphs(self._graphs(X, "predict"), self.kernel_name))
+        similarities = self._kernel(labelled_graphs(self._new_graphs(X, "predict"), self.kernel_name))
         return self.support_vectors_.decisions(similarities[:, self.support_vectors_.rows])
 
     def predict(self, X: GraphsLike) -> NDArray[np.generic]:

@@ -79,7 +79,7 @@ class WLSubtreeSVC(STwinSVC):
 
     def decision_function(self, X: GraphsLike) -> Float64:
         """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
-        return super().decision_function(labelled_graphs(self._graphs(X, "predict"), self.kernel_name))
+        return super().decision_function(labelled_graphs(self._new_graphs(X, "predict"), self.kernel_name))
 
 
 class WLOptimalAssignmentSVC(WLSubtreeSVC):

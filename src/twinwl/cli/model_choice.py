@@ -95,13 +95,12 @@ def new_model(
     >>> numbers = Task("regression", "")
     >>> options = {"edge_labels": False, "balanced": False, "scoring": "mae", "seed": 1}
     >>> new_model("stwin-svc", numbers, {"n_iter": 2}, **options)
-    STwinSVR(n_iter=2, random_state=1, scoring='neg_mean_absolute_error')
+    STwinSVR(edge_labels=False, n_iter=2, random_state=1,
+             scoring='neg_mean_absolute_error')
     """
     if balanced and task.name == "regression":
         raise TwinWLError("--balanced is for classes, and the targets are numbers; leave it out")
-    config = dict(parameters)
-    if edge_labels:
-        config["edge_labels"] = True
+    config = {**parameters, "edge_labels": edge_labels}
     if balanced:
         config["class_weight"] = "balanced"
     model: Any = resolve(method).for_task(task).build(config, seed)

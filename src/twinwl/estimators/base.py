@@ -16,7 +16,6 @@ from twinwl.arguments import Constraint, checked, is_a
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike, as_batch, one_graph
-from twinwl.graphs.from_pyg import reading_of_x
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -84,10 +83,10 @@ class GraphEstimator(BaseEstimator):
             raise NotFittedTwinError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
     def _graphs_to_fit(self, X: GraphsLike) -> GraphBatch:
-        """Check the parameters and return the graphs.
+        """Check the parameters and return the graphs, without edge labels where these are not used.
 
         Warn about continuous features if ``ignore_features`` is False; only estimators that use labels alone
-        have this parameter.
+        have this parameter. Warn about edge labels that differ unless ``edge_labels`` decides about them.
         """
         self._check_parameters()
         batch = graphs_of(X, "fit")
@@ -100,9 +99,20 @@ class GraphEstimator(BaseEstimator):
                 "GraphBatch.discretise(), use NTwinClassifier, which accepts them, or silence this with the "
                 "parameter ignore_features"
             )
-        return batch
+        used, codes = getattr(self, "edge_labels", None), batch.edge_labels
+        if used or codes is None:
+            return batch
+        if used is None and codes.size and codes.min() != codes.max():
+            remedy = "STwinSVC(edge_labels=True) uses them; GraphBatch.without_edge_labels() leaves them out"
+            if "edge_labels" in self.get_params(deep=False):
+                remedy = "pass edge_labels=True to use them, or edge_labels=False to leave them out"
+            warn_caller(
+                f"{type(self).__name__} ignores edge labels, and these graphs have "
+                f"{len(np.unique(codes)):,} different ones; {remedy}"
+            )
+        return batch.without_edge_labels()
 
-    def _graphs(self, X: GraphsLike, what: str) -> GraphBatch:
+    def _new_graphs(self, X: GraphsLike, what: str) -> GraphBatch:
         """Return other graphs, read as the training graphs were."""
         return graphs_of(X, what, self.x_)
 
@@ -115,6 +125,15 @@ class GraphEstimator(BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.requires_fit = True
         return tags
+
+
+def reading_of_x(batch: GraphBatch) -> str:
+    """Return the ``x`` with which `GraphBatch.from_pyg` reads other graphs as these were read."""
+    if batch.has_node_features:
+        return "features"
+    if not batch.has_node_labels:
+        return "auto"
+    return "rows" if all(is_a(label, tuple) for label in batch.node_vocabulary) else "labels"
 
 
 def graphs_of(X: GraphsLike, what: str, x: str = "auto") -> GraphBatch:

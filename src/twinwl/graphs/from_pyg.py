@@ -96,15 +96,6 @@ def from_pyg(
     )
 
 
-def reading_of_x(batch: GraphBatch) -> str:
-    """Return the ``x`` with which `from_pyg` reads other graphs as these were read."""
-    if batch.has_node_features:
-        return "features"
-    if not batch.has_node_labels:
-        return "auto"
-    return "rows" if all(is_a(label, tuple) for label in batch.node_vocabulary) else "labels"
-
-
 def edge_codes(data: object) -> Int64:
     """Return the ``edge_attr`` of a ``Data`` or ``Batch`` as the code of each arc's label, for a network.
 
@@ -292,7 +283,7 @@ def _labels_of_rows(matrix: NDArray[Any], graph: int, *, places: bool) -> Any:  
         matrix = matrix.astype(np.int64)
     elif matrix.shape[1] == 1:
         return matrix.ravel()
-    labels = list(map(tuple, matrix.tolist()))
+    labels: list[Any] = list(map(tuple, matrix.tolist()))
     if places:
         for node in np.flatnonzero(_one_hot_rows(matrix)).tolist():
             labels[node] = int(matrix[node].argmax())

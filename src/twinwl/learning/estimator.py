@@ -328,7 +328,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         answers, weights = targets.answers, targets.importance() if targets.weighed else None
         if validation_data is not None:
             graphs, y = validation_data
-            held = self._graphs(graphs, "take as validation_data")
+            held = self._new_graphs(graphs, "take as validation_data")
             batch = concatenate([batch, held])
             more = self._all_answers(y, len(held), "validation_data")
             if weights is not None:
@@ -366,7 +366,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         if len(pair) != 2:  # noqa: PLR2004
             raise TwinWLError(f"{name}: got {len(pair)} entries, expected a pair (graphs, targets)")
         graphs, y = pair
-        batch = self._graphs(graphs, f"take as {name}")
+        batch = self._new_graphs(graphs, f"take as {name}")
         return Held(self._examples(batch), self._all_answers(y, len(batch), name))
 
     def _outputs(self, X: GraphsLike) -> Float32:
@@ -374,7 +374,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         self._check_fitted()
         if is_a(X, Answered):
             return cast("Float32", X.values)
-        examples = self._examples(self._graphs(X, "predict"))
+        examples = self._examples(self._new_graphs(X, "predict"))
         place = device_of(self.device, or_else="cpu")
         if place.type == "cpu":
             return predict_logits(self.module_, examples)

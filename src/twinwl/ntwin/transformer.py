@@ -114,7 +114,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         *,
         readout: NetworkReadout = "gin",
         subtree: str = "auto",
-        edge_labels: bool = False,
+        edge_labels: bool | None = None,
         task: str = "auto",
         dropout: float = 0.5,
         input_dropout: float | str = "auto",
@@ -186,7 +186,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         array of float64, shape (n_graphs, n_columns)
         """
         self._check_fitted()
-        batch = self._graphs(X, "transform")
+        batch = self._new_graphs(X, "transform")
         model = self.model_
         model.inputs_.check_labels(batch, self.unknown)
         examples = model._examples(batch)  # noqa: SLF001

@@ -56,7 +56,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
 
     n_iter: int | None
     features: str
-    edge_labels: bool
+    edge_labels: bool | None
     initial: str
     min_df: int | float
     max_features: int | None
