@@ -97,6 +97,54 @@ def test_continuous_features_are_kept_and_do_not_count_as_labels():
     assert torch.equal(AddRootedSizes()(graph).x[:, :2], graph.x)
 
 
+SOFT = torch.tensor([[0.5, 0.5], [1.0, 0.0]])
+
+
+def pair(x):
+    return Data(x=x, edge_index=torch.tensor([[0, 1], [1, 0]]))
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_model_of_soft_rows_reads_a_one_hot_graph_as_features(stored, tmp_path):
+    model = tw.NTwinClassifier(layers=1, hidden=4, max_epochs=1, validation_fraction=None, verbose=False)
+    model.fit([pair(SOFT), pair(torch.eye(2)), pair(SOFT), pair(torch.eye(2))], [0, 1, 0, 1])
+    if stored:
+        tw.save(model, tmp_path / "model.twinwl")
+        model = tw.load(tmp_path / "model.twinwl")
+    alone, together = (
+        model.predict_proba([pair(torch.eye(2))]),
+        model.predict_proba([pair(x) for x in (torch.eye(2), SOFT)]),
+    )
+    np.testing.assert_allclose(alone[0], together[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_row_of_zeros_is_an_unseen_label_for_a_model_of_one_hot_rows(stored, tmp_path):
+    vectorizer = tw.STwinVectorizer(n_iter=0).fit([pair(torch.eye(2)), pair(torch.eye(2)[[1, 1]])])
+    if stored:
+        tw.save(vectorizer, tmp_path / "model.twinwl")
+        vectorizer = tw.load(tmp_path / "model.twinwl")
+    new = pair(torch.tensor([[0.0, 1.0], [0.0, 0.0]]))
+    assert vectorizer.transform([new]).toarray().tolist() == [[0, 1]]
+    assert vectorizer.unseen_rate([new]) == 0.5
+
+
+def test_a_lone_one_hot_graph_has_the_rows_that_training_had():
+    trained = tw.STwinVectorizer(n_iter=0).fit([pair(torch.tensor([[0, 1], [1, 1]]))])
+    assert trained.unseen_rate([pair(torch.tensor([[0, 1], [0, 1]]))]) == 0
+
+
+def test_soft_rows_are_refused_by_a_model_of_one_hot_rows():
+    vectorizer = tw.STwinVectorizer(n_iter=0).fit([pair(torch.eye(2))])
+    with pytest.raises(tw.TwinWLError, match=r"graph 0: node 0 has .* in x, expected labels"):
+        vectorizer.transform([pair(SOFT)])
+
+
+def test_colours_are_added_to_a_one_hot_graph_as_to_the_soft_ones_of_fit():
+    add = AddColours(n_iter=0).fit([pair(SOFT)])
+    assert add(pair(torch.eye(2))).colours.tolist() == add(pair(SOFT)).colours.tolist()
+
+
 def test_arcs_are_followed_where_edges_are_directed():
     arcs = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
     with pytest.raises(tw.TwinWLError, match="directed=True"):

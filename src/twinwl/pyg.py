@@ -14,7 +14,7 @@ import numpy as np
 
 from twinwl.arguments import FLAG, NAME, checked, integer
 from twinwl.errors import TwinWLError, import_extra, shown
-from twinwl.estimators.base import NotFittedTwinError
+from twinwl.estimators.base import NotFittedTwinError, reading_of_x
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, resolve
 from twinwl.refinement.colours import refine
@@ -88,6 +88,8 @@ def lifted(dataset: Iterable[Data], model: torch.nn.Module) -> LiftedModel:
 class _AddColumns(BaseTransform):
     """Adds columns to ``data.x``, or a tensor of its own to ``data``."""
 
+    x_ = "auto"  # how x of other graphs is read
+
     def __init__(self, attribute: str, *, directed: bool) -> None:
         self.attribute = checked("attribute", attribute, NAME)
         if not self.attribute.isidentifier():
@@ -119,7 +121,7 @@ class _AddColumns(BaseTransform):
     def _batch(self, data: Data | Batch) -> GraphBatch:
         """Return the graphs; ``x`` counts as labels where it holds labels."""
         graphs = data if hasattr(data, "ptr") else [data]
-        return GraphBatch.from_pyg(cast("Any", graphs), directed=self.directed).without_features()
+        return GraphBatch.from_pyg(cast("Any", graphs), directed=self.directed, x=self.x_).without_features()
 
     def _columns(self, batch: GraphBatch) -> np.ndarray:
         raise NotImplementedError
@@ -169,6 +171,12 @@ class _AddNumbers(_AddColumns):
     """Adds numbers of a vocabulary that `fit` builds: as they are, or in ``x`` as one column per number."""
 
     widths_: list[int]
+
+    def _training_batch(self, data_list: Iterable[Data]) -> GraphBatch:
+        """Return the graphs to fit; graphs to come are read as these are."""
+        batch = GraphBatch.from_pyg(data_list, directed=self.directed)
+        self.x_ = reading_of_x(batch)
+        return batch.without_features()
 
     @property
     def n_numbers(self) -> list[int]:
@@ -224,7 +232,7 @@ class AddColours(_AddNumbers):
 
     def fit(self, data_list: Iterable[Data]) -> AddColours:
         """Give the colours of the training graphs their numbers, and return self."""
-        batch = GraphBatch.from_pyg(data_list, directed=self.directed).without_features()
+        batch = self._training_batch(data_list)
         self.alphabet_ = refine(batch, self.n_iter).alphabet
         self.widths_ = self.alphabet_.n_colours
         return self
@@ -277,7 +285,7 @@ class AddReadout(_AddNumbers):
 
     def fit(self, data_list: Iterable[Data]) -> AddReadout:
         """Give the values of the training graphs their numbers, and return self."""
-        batch = GraphBatch.from_pyg(data_list, directed=self.directed).without_features()
+        batch = self._training_batch(data_list)
         self.keys_ = [
             {key: number for number, key in enumerate(sorted(set(keys)))} for keys in self._keys(batch)
         ]

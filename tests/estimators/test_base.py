@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 import twinwl as tw
 from twinwl.arguments import integer
-from twinwl.errors import MissingExtraError, import_name
+from twinwl.errors import MissingExtraError, held_warnings, import_name
 from twinwl.estimators.base import GraphEstimator, one_seed, seeds
 from twinwl.evaluation.methods import METHODS
 
@@ -40,6 +40,63 @@ def test_every_parameter_of_every_estimator_is_declared():
         for name in parameters:
             with pytest.raises(tw.TwinWLError, match=f"^{name}: got <object"):
                 kind(**{name: object()})._check_parameters()
+
+
+BONDS = tw.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2)]] * 3, edge_labels=[["a", "a"], ["a", "b"]] * 3)
+CHEAP = {"max_epochs": 1, "hidden": 2, "layers": 1, "inner_folds": 2, "C": 1.0, "n_iter": 1, "verbose": False}
+
+
+def fitted(kind, graphs, **parameters):
+    known = kind().get_params()
+    cheap = {name: value for name, value in CHEAP.items() if name in known}
+    return kind(**cheap, **parameters).fit(graphs, [0, 1] * 3)
+
+
+def warnings_of(kind, graphs, **parameters):
+    with held_warnings() as messages:
+        fitted(kind, graphs, **parameters)
+    return [message for message in messages if "edge labels" in message]
+
+
+WITH_CHOICE = ["STwinVectorizer", "TwinKernel", "STwinSVC", "STwinSVR"]
+WITH_CHOICE_AND_TORCH = [
+    "STwinClassifier",
+    "STwinRegressor",
+    "NTwinClassifier",
+    "NTwinRegressor",
+    "NTwinTransformer",
+]
+WITHOUT_CHOICE = ["WLSubtreeSVC", "ShortestPathSVC", "GINClassifier"]
+
+
+@pytest.mark.parametrize("name", [*WITH_CHOICE, *WITH_CHOICE_AND_TORCH, *WITHOUT_CHOICE])
+def test_every_estimator_warns_once_that_it_ignores_edge_labels(name):
+    if name in {"ShortestPathSVC", "GINClassifier"}:
+        pytest.importorskip("grakel" if name == "ShortestPathSVC" else "torch_geometric")
+    elif name in WITH_CHOICE_AND_TORCH:
+        pytest.importorskip("torch")
+    (kind,) = {kind for kind in estimator_classes() if kind.__name__ == name}
+    (message,) = warnings_of(kind, BONDS)
+    assert message.startswith(f"{name} ignores edge labels, and these graphs have 2 different ones")
+    assert "edge_labels=True" in message
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+def test_a_choice_about_edge_labels_is_not_warned_about(chosen):
+    assert warnings_of(tw.STwinVectorizer, BONDS, edge_labels=chosen) == []
+
+
+def test_edge_labels_that_do_not_differ_are_not_warned_about():
+    assert warnings_of(tw.STwinVectorizer, BONDS[::2]) == []
+
+
+def test_edge_labels_are_ignored_unless_asked_for():
+    def similarity(*, chosen):
+        with held_warnings():
+            return tw.TwinKernel(edge_labels=chosen, normalize=True).fit_transform(BONDS[:2])[0, 1]
+
+    assert similarity(chosen=None) == similarity(chosen=False) == pytest.approx(1)
+    assert similarity(chosen=True) < 0.99
 
 
 def test_a_random_state_is_0_unless_asked_otherwise():

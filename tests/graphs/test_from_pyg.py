@@ -74,6 +74,31 @@ def test_one_rule_for_the_whole_batch():
     assert batch.node_features.tolist() == [*one_hot.tolist(), *continuous.tolist()]
 
 
+@pytest.mark.parametrize("kind", [torch.float32, torch.int64])
+@pytest.mark.parametrize(
+    ("x", "labels"), [("labels", [1, (0, 0), (1, 1)]), ("rows", [(0, 1), (0, 0), (1, 1)])]
+)
+def test_rows_can_be_read_each_by_itself(kind, x, labels):
+    rows = [torch.tensor([row], dtype=kind) for row in ([0, 1], [0, 0], [1, 1])]
+    lone = [data.Data(x=row, edge_index=EDGE[:, :0]) for row in rows]
+    assert GraphBatch.from_pyg(lone, x=x).labels_of_nodes() == labels
+    assert [GraphBatch.from_pyg([graph], x=x).labels_of_nodes() for graph in lone] == [
+        [own] for own in labels
+    ]
+
+
+def test_one_hot_rows_can_be_read_as_features():
+    batch = GraphBatch.from_pyg([_data(x=torch.eye(2))], x="features")
+    assert batch.node_features.tolist() == [[1, 0], [0, 1]]
+    assert not batch.has_node_labels
+
+
+def test_soft_row_is_refused_as_a_label():
+    soft = torch.tensor([[1.0, 0.0], [0.5, 0.5]])
+    with pytest.raises(GraphInputError, match=r'graph 1: node 1 has \[0.5, 0.5\] in x.*x="features"'):
+        GraphBatch.from_pyg([_data(x=torch.eye(2)), _data(x=soft)], x="labels")
+
+
 @pytest.mark.parametrize(
     ("attribute", "label"),
     [(torch.tensor([[3], [3]]), 3), (torch.tensor([2, 2]), 2), (torch.tensor([[0.0, 1], [0, 1]]), 1)],

@@ -110,6 +110,48 @@ def test_one_hot_edge_attributes_count_as_codes():
     torch.testing.assert_close(encoder(Data()), encoder(codes))
 
 
+def path_with_edge_attr(edge_attr):
+    data = pytest.importorskip("torch_geometric.data")
+    arcs = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    return data.Data(x=torch.ones(3, 1), edge_index=arcs, edge_attr=edge_attr)
+
+
+def edge_encoder():
+    torch.manual_seed(0)
+    return NTwinEncoder(n_features=1, layers=2, hidden=4, n_edge_labels=2)
+
+
+@pytest.mark.parametrize("edge_attr", [torch.tensor([0, 0, 1, 1]), torch.tensor([[0], [0], [1], [1]])])
+def test_integer_edge_attr_of_pyg_is_read_as_codes(edge_attr):
+    encoder, one_hot = edge_encoder(), torch.eye(2)[[0, 0, 1, 1]]
+    expected = encoder(path_with_edge_attr(one_hot))
+    torch.testing.assert_close(encoder(path_with_edge_attr(edge_attr)), expected)
+    assert not torch.allclose(encoder(path_with_edge_attr(torch.zeros(4, dtype=int))), expected)
+
+
+@pytest.mark.parametrize(
+    ("edge_attr", "message"),
+    [
+        (torch.tensor([[0.0], [0.0], [1.0], [1.0]]), r"got float32 of shape \(4, 1\), expected one integer"),
+        (torch.tensor([0.2, 0.2, 0.7, 0.7]), "expected one integer per arc"),
+        (torch.tensor([[0.5, 1.0]] * 4), "expected one integer per arc"),
+        (torch.tensor([[1, 0, 1], [1, 0, 1], [0, 0, 0], [0, 0, 0]]), r"got int64 of shape \(4, 3\)"),
+        (torch.tensor([0, 0, 2, 2]), "got codes from 0 to 2, expected 0 to 1"),
+        (torch.tensor([0, 1, 1]), "3 rows of edge_attr for 4 arcs"),
+    ],
+    ids=["float column", "floats", "continuous rows", "vectors of integers", "unknown code", "too few"],
+)
+def test_edge_attr_of_pyg_without_codes_is_refused(edge_attr, message):
+    with pytest.raises(TwinWLError, match=message):
+        edge_encoder()(path_with_edge_attr(edge_attr))
+
+
+def test_edge_attr_is_not_read_by_an_encoder_without_edge_labels():
+    encoder = NTwinEncoder(n_features=1, layers=1, hidden=2)
+    weighted, plain = path_with_edge_attr(torch.rand(4, 3)), path_with_edge_attr(None)
+    torch.testing.assert_close(encoder(weighted), encoder(plain))
+
+
 def test_features_of_the_wrong_width_are_refused():
     encoder = encoder_for(worked_example(), 2, 1)
     with pytest.raises(TwinWLError, match=r"shape \(12, 1\).* 2 features"):

@@ -16,7 +16,7 @@ from twinwl.ntwin import distinct_subgraphs, node_states
 from twinwl.ntwin.bounded_readouts import BoundedReadout, GATReadout, GCNReadout
 from twinwl.ntwin.distinct_subgraphs import DistinctExamples, DistinctSlice, DistinctSubgraphs
 from twinwl.ntwin.node_states import NodeSlicer
-from twinwl.ntwin.readouts import DeepSetsReadout
+from twinwl.ntwin.readouts import DeepSetsReadout, width_of
 from twinwl.ntwin.settings import hops_of_layers
 from twinwl.ntwin.transformer import _in_double
 
@@ -409,7 +409,7 @@ def raising(*_, **__):
 @pytest.mark.parametrize(
     ("readout", "message"),
     [
-        (bad(lambda x: x), r"shape \(3, \d\), expected a tensor of floats of shape \(2, width\)"),
+        (bad(lambda x: x), r"shape \(8, \d\), expected a tensor of floats of shape \(2, width\)"),
         (bad(lambda x, size: x.new_zeros(size)), r"of shape \(2,\), expected"),
         (bad(lambda size: torch.zeros(size + 1, 2)), r"of shape \(3, 2\), expected"),
         (bad(lambda size: torch.zeros(size, 0)), r"of shape \(2, 0\), expected"),
@@ -437,6 +437,30 @@ def raising(*_, **__):
 def test_hostile_modules_are_refused(readout, message):
     with pytest.raises(TwinWLError, match=message):
         NTwinClassifier(readout=readout, **SMALL).fit(GRAPHS, Y)
+
+
+class FirstNode(torch.nn.Module):
+    """Counts the node that comes first twice."""
+
+    def __init__(self, n_features):
+        super().__init__()
+        self.linear = torch.nn.Linear(n_features, 3)
+
+    def forward(self, x, batch, size):
+        first = torch.searchsorted(batch, torch.arange(size))
+        return summed(self.linear(x), batch, size) + self.linear(x[first])
+
+
+def test_a_network_that_depends_on_the_order_of_nodes_is_refused():
+    with pytest.raises(
+        TwinWLError, match=r"the readout FirstNode returned .* for two copies .* order of their"
+    ):
+        NTwinClassifier(readout=FirstNode, **SMALL).fit(GRAPHS, Y)
+
+
+def test_a_network_that_draws_random_numbers_is_not_taken_for_one_that_depends_on_the_order():
+    noisy = bad(lambda x, batch, size: summed(x + torch.rand_like(x), batch, size))
+    assert width_of(noisy(), 3, 0) == 3
 
 
 def test_nan_in_the_middle_of_training_is_refused():

@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 
 from twinwl.arguments import CLASS_WEIGHT, FLAG, RANDOM_STATE
 from twinwl.errors import TwinWLError
-from twinwl.estimators.base import GraphEstimator, graphs_of, one_seed
+from twinwl.estimators.base import GraphEstimator, one_seed
 from twinwl.estimators.calibration import Calibration
 from twinwl.estimators.svm import INNER_FOLDS, PENALTIES, choose_machine, inner_folds, make_svc
 from twinwl.estimators.targets import Targets, predicted_codes
@@ -32,19 +32,16 @@ _MATRICES = 3  # at once: similarities, their normalised form, a fold's part
 USUAL_PENALTIES = (0.1, 1, 3, 10, 100, 1000)
 
 
-def labelled_graphs(X: GraphsLike, purpose: str, kernel: str) -> GraphBatch:
-    """Return graphs as a batch, and refuse continuous features: a kernel on labels cannot see them.
+def labelled_graphs(batch: GraphBatch, kernel: str) -> GraphBatch:
+    """Return the graphs, but refuse continuous features: a kernel on labels cannot see them.
 
     Parameters
     ----------
-    X
+    batch
         The graphs.
-    purpose
-        What they are for, for the message.
     kernel
         Name of the kernel, for the message.
     """
-    batch = graphs_of(X, purpose)
     if batch.node_features is not None and batch.has_node_features:
         raise TwinWLError(
             f"the nodes have {batch.node_features.shape[1]} continuous features, which the {kernel} cannot "
@@ -123,8 +120,7 @@ class KernelSVC(ClassifierMixin, GraphEstimator):
         sample_weight
             Weight of each graph.
         """
-        self._check_parameters()
-        batch = labelled_graphs(X, "fit", self.kernel_name)
+        batch = labelled_graphs(self._graphs_to_fit(X), self.kernel_name)
         targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)
         n_graphs = len(targets.rows)
         check_fits(
@@ -145,7 +141,7 @@ class KernelSVC(ClassifierMixin, GraphEstimator):
     def decision_function(self, X: GraphsLike) -> Float64:
         """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
         self._check_fitted()
-        similarities = self._kernel(labelled_graphs(X, "predict", self.kernel_name))
+        similarities = self._kernel(labelled_graphs(self._new_graphs(X, "predict"), self.kernel_name))
         return self.support_vectors_.decisions(similarities[:, self.support_vectors_.rows])
 
     def predict(self, X: GraphsLike) -> NDArray[np.generic]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from twinwl.baselines.kernel_svc import USUAL_PENALTIES, labelled_graphs
+from twinwl.estimators.base import graphs_of
 from twinwl.stwin.svc import STwinSVC
 
 if TYPE_CHECKING:
@@ -73,12 +74,12 @@ class WLSubtreeSVC(STwinSVC):
         self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None
     ) -> WLSubtreeSVC:
         """Choose rounds and C, then learn from all graphs; as `twinwl.STwinSVC.fit`."""
-        super().fit(labelled_graphs(X, "fit", self.kernel_name), y, groups, sample_weight)
+        super().fit(labelled_graphs(graphs_of(X, "fit"), self.kernel_name), y, groups, sample_weight)
         return self
 
     def decision_function(self, X: GraphsLike) -> Float64:
         """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
-        return super().decision_function(labelled_graphs(X, "predict", self.kernel_name))
+        return super().decision_function(labelled_graphs(self._new_graphs(X, "predict"), self.kernel_name))
 
 
 class WLOptimalAssignmentSVC(WLSubtreeSVC):

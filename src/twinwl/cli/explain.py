@@ -160,7 +160,7 @@ def _explain_one(
                 alphabet=alphabet_of(loaded),
                 probability=probability,
                 atoms=getattr(loaded, "atoms_", "skeleton"),
-                edge_labels=loaded.edge_labels,
+                edge_labels=bool(loaded.edge_labels),
                 nearest=None if near is None else near.at(0),
             )
             write_page(html, page)

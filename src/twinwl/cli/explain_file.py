@@ -105,7 +105,7 @@ def write_gallery(
         answers,
         alphabet=alphabet_of(model),
         atoms=getattr(model, "atoms_", "skeleton"),
-        edge_labels=model.edge_labels,
+        edge_labels=bool(model.edge_labels),
         most=most,
     )
     write_page(path, page)

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from twinwl.arguments import Constraint, checked, is_a
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.coercion import GraphsLike, as_batch
+from twinwl.graphs.coercion import GraphsLike, as_batch, one_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,6 +46,9 @@ class GraphEstimator(BaseEstimator):
     _constraints: ClassVar[Constraints] = {}
     _renamed: ClassVar[Mapping[str, str]] = {}
     _fitted_attribute: ClassVar[str]
+
+    x_: str = "auto"
+    """How ``x`` of PyTorch Geometric is read in other graphs, as in `GraphBatch.from_pyg`."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -80,13 +83,14 @@ class GraphEstimator(BaseEstimator):
             raise NotFittedTwinError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
     def _graphs_to_fit(self, X: GraphsLike) -> GraphBatch:
-        """Check the parameters and return the graphs.
+        """Check the parameters and return the graphs, without edge labels where these are not used.
 
         Warn about continuous features if ``ignore_features`` is False; only estimators that use labels alone
-        have this parameter.
+        have this parameter. Warn about edge labels that differ unless ``edge_labels`` decides about them.
         """
         self._check_parameters()
         batch = graphs_of(X, "fit")
+        self.x_ = reading_of_x(batch)
         features = batch.node_features if batch.has_node_features else None
         if features is not None and not getattr(self, "ignore_features", True):
             warn_caller(
@@ -95,7 +99,26 @@ class GraphEstimator(BaseEstimator):
                 "GraphBatch.discretise(), use NTwinClassifier, which accepts them, or silence this with the "
                 "parameter ignore_features"
             )
-        return batch
+        used, codes = getattr(self, "edge_labels", None), batch.edge_labels
+        if used or codes is None:
+            return batch
+        if used is None and codes.size and codes.min() != codes.max():
+            remedy = "STwinSVC(edge_labels=True) uses them; GraphBatch.without_edge_labels() leaves them out"
+            if "edge_labels" in self.get_params(deep=False):
+                remedy = "pass edge_labels=True to use them, or edge_labels=False to leave them out"
+            warn_caller(
+                f"{type(self).__name__} ignores edge labels, and these graphs have "
+                f"{len(np.unique(codes)):,} different ones; {remedy}"
+            )
+        return batch.without_edge_labels()
+
+    def _new_graphs(self, X: GraphsLike, what: str) -> GraphBatch:
+        """Return other graphs, read as the training graphs were."""
+        return graphs_of(X, what, self.x_)
+
+    def _one_graph(self, X: GraphsLike) -> GraphBatch:
+        """Return the graph to explain, read as the training graphs were."""
+        return one_graph(X, "the graph to explain", self.x_)
 
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
@@ -104,9 +127,18 @@ class GraphEstimator(BaseEstimator):
         return tags
 
 
-def graphs_of(X: GraphsLike, what: str) -> GraphBatch:
-    """Return the input as a batch; refuse it if it has no graph."""
-    batch = X if is_a(X, GraphBatch) else as_batch(X)
+def reading_of_x(batch: GraphBatch) -> str:
+    """Return the ``x`` with which `GraphBatch.from_pyg` reads other graphs as these were read."""
+    if batch.has_node_features:
+        return "features"
+    if not batch.has_node_labels:
+        return "auto"
+    return "rows" if all(is_a(label, tuple) for label in batch.node_vocabulary) else "labels"
+
+
+def graphs_of(X: GraphsLike, what: str, x: str = "auto") -> GraphBatch:
+    """Return the input as a batch, with ``x`` as in `as_batch`; refuse it if it has no graph."""
+    batch = X if is_a(X, GraphBatch) else as_batch(X, x=x)
     if len(batch) == 0:
         raise TwinWLError(f"there is no graph to {what}; pass at least one")
     return batch

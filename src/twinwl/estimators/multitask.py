@@ -96,6 +96,7 @@ class MultiTask:
     tasks_: tuple[str, ...] | None = None
     target_: str
     atoms_: str
+    x_: str
 
     def for_task(self, task: str | int) -> Self:
         """Return the model of one task, as if it had been trained on that task alone.
@@ -122,6 +123,7 @@ class MultiTask:
             return self
         model = copy.copy(self._of_task(place))
         model.target_ = self.tasks_[place]
+        model.x_ = self.x_
         if (atoms := attribute_of(self, "atoms_")) is not None:
             model.atoms_ = atoms
         return model

@@ -6,10 +6,11 @@ import inspect
 import platform
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from twinwl.arguments import is_a
 from twinwl.errors import TwinWLError
 from twinwl.estimators.base import GraphEstimator
 from twinwl.estimators.multitask import Answered, MultiTask
@@ -107,8 +108,12 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> Row:
     and scored on it. ``copies`` is the result of `twinwl.evaluation.leaks.copies_of`.
     """
     began = time.perf_counter()
-    fold, graphs, y = unit.fold, data.graphs, data.targets
     estimator = unit.build()
+    if is_a(estimator, GraphEstimator) and not getattr(estimator, "edge_labels", None):
+        data = replace(
+            data, graphs=data.graphs.without_edge_labels()
+        )  # or each fit warns that it ignores them
+    fold, graphs, y = unit.fold, data.graphs, data.targets
     test = graphs[fold.test]
     validation_score: float | None = None
     curves: dict[str, list[float]] = {}

@@ -25,6 +25,7 @@ from twinwl.files.atomic import atomic_write
 from twinwl.files.json_values import from_json, to_json
 from twinwl.files.named_objects import found_object, importable_name
 from twinwl.graphs.atom_labels import ATOMS
+from twinwl.graphs.from_pyg import READINGS_OF_X
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -140,6 +141,8 @@ def save(
     }
     if named:
         manifest["named"] = named
+    if (reading := attribute_of(estimator, "x_", "auto")) != "auto":
+        manifest["x"] = reading
     if level is not None:
         manifest["atoms"] = level
     if column is not None:
@@ -237,6 +240,8 @@ def _rebuilt(manifest: object, arrays: dict[str, Values], allowed: list[object])
     params |= _named(kind, manifest.get("named", {}), allowed)
     try:
         estimator: Savable = kind._from_state(params, state)  # type: ignore[attr-defined]  # noqa: SLF001
+        if "x" in manifest:
+            estimator.x_ = checked("x", manifest["x"], READINGS_OF_X)  # type: ignore[attr-defined]
         if "atoms" in manifest:
             estimator.atoms_ = checked("atoms", manifest["atoms"], ATOMS)  # type: ignore[attr-defined]
         if "target" in manifest:

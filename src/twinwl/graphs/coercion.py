@@ -36,7 +36,9 @@ _CLASS_OF_KIND = {
 }
 
 
-def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str | None = None) -> GraphBatch:
+def as_batch(
+    graphs: GraphsLike, node_label: str | None = None, edge_label: str | None = None, *, x: str = "auto"
+) -> GraphBatch:
     """Convert a collection of graphs of any unambiguous kind to a GraphBatch.
 
     Parameters
@@ -50,6 +52,8 @@ def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str 
         Attributes to read as labels: both for networkx and igraph, ``edge_label`` for PyTorch Geometric, and
         ``edge_label="weight"`` for matrices. Attributes that are not named are not read, and weights are
         ignored with a warning.
+    x
+        How ``x`` of PyTorch Geometric is read, as in `GraphBatch.from_pyg`.
 
     Returns
     -------
@@ -74,7 +78,7 @@ def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str 
     node_label = checked("node_label", node_label, NAME, None)
     edge_label = checked("edge_label", edge_label, NAME, None)
     if is_pyg_batch(graphs):
-        return _door("PyTorch Geometric Data", node_label, edge_label)(graphs)  # type: ignore[arg-type]
+        return _door("PyTorch Geometric Data", node_label, edge_label, x)(graphs)  # type: ignore[arg-type]
     collected = _collected(graphs)
     kinds = [_kind(graph) for graph in collected]
     for position, kind in enumerate(kinds):
@@ -91,14 +95,14 @@ def as_batch(graphs: GraphsLike, node_label: str | None = None, edge_label: str 
             )
     if not kinds:
         return GraphBatch.from_edges([])
-    return _door(kinds[0] or "", node_label, edge_label)(collected)
+    return _door(kinds[0] or "", node_label, edge_label, x)(collected)
 
 
 _WITH_EDGE_ATTRIBUTES = {"PyTorch Geometric Batch", "PyTorch Geometric Data", "matrix"}
 _WITH_ATTRIBUTES = {"networkx graph", "igraph graph"}
 
 
-def one_graph(graph: object, name: str) -> GraphBatch:
+def one_graph(graph: object, name: str, x: str = "auto") -> GraphBatch:
     """Return a batch of one graph; refuse any other number.
 
     Parameters
@@ -107,6 +111,8 @@ def one_graph(graph: object, name: str) -> GraphBatch:
         A batch or list of one graph, or the graph itself.
     name
         Name of the argument, for the error.
+    x
+        As in `as_batch`.
 
     >>> import networkx as nx
     >>> one_graph(nx.path_graph(3), "the first graph")
@@ -114,7 +120,7 @@ def one_graph(graph: object, name: str) -> GraphBatch:
     """
     try:
         many = is_a(graph, GraphBatch) or is_a(graph, list) or is_a(graph, tuple) or is_pyg_batch(graph)
-        batch = as_batch(graph if many else [graph])  # type: ignore[arg-type]
+        batch = as_batch(graph if many else [graph], x=x)  # type: ignore[arg-type]
     except GraphInputError as error:
         raise GraphInputError(f"{name}: {error}") from error
     if len(batch) != 1:
@@ -153,7 +159,9 @@ def _kind(graph: object) -> str | None:
     return "edge list" if is_a(graph, list) or is_a(graph, tuple) else None
 
 
-def _door(kind: str, node_label: str | None, edge_label: str | None) -> Callable[[Sequence[Any]], GraphBatch]:
+def _door(
+    kind: str, node_label: str | None, edge_label: str | None, x: str
+) -> Callable[[Sequence[Any]], GraphBatch]:
     """Return what builds a batch from a list of graphs of one kind."""
     for name, given, having in (
         ("node_label", node_label, _WITH_ATTRIBUTES),
@@ -168,7 +176,7 @@ def _door(kind: str, node_label: str | None, edge_label: str | None) -> Callable
         "networkx graph": lambda graphs: GraphBatch.from_networkx(graphs, node_label, edge_label),
         "igraph graph": lambda graphs: GraphBatch.from_igraph(graphs, node_label, edge_label),
         "PyTorch Geometric Batch": GraphBatch.from_pyg,  # which says what to do about one inside a list
-        "PyTorch Geometric Data": lambda graphs: GraphBatch.from_pyg(graphs, edge_label),
+        "PyTorch Geometric Data": lambda graphs: GraphBatch.from_pyg(graphs, edge_label, x=x),
         "RDKit molecule": GraphBatch.from_rdkit,
         "matrix": lambda graphs: GraphBatch.from_scipy(graphs, edge_label=edge_label),
         "edge list": GraphBatch.from_edges,

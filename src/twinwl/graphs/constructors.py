@@ -149,6 +149,7 @@ class Constructors:
         edge_label: str | None = None,
         *,
         directed: bool = False,
+        x: str = "auto",
     ) -> GraphBatch:
         """Build a batch from PyTorch Geometric ``Data`` objects, or from the graphs of one ``Batch``.
 
@@ -167,6 +168,11 @@ class Constructors:
             Attribute whose rows are used as edge labels, continuous or not.
         directed
             Keep arcs one-way.
+        x
+            ``"auto"`` is the rule above, which looks at all graphs. The others read each row by itself:
+            ``"features"`` as continuous features, ``"rows"`` as the tuple of its numbers, ``"labels"`` as the
+            place of the one in a one-hot row, else as that tuple. Labels are integers, or zeros and ones.
+            Fitted estimators remember which of these suits their training graphs.
 
         Returns
         -------
@@ -183,7 +189,7 @@ class Constructors:
         """
         from twinwl.graphs.from_pyg import from_pyg  # noqa: PLC0415
 
-        return from_pyg(data_list, edge_label, directed=directed)
+        return from_pyg(data_list, edge_label, directed=directed, x=x)
 
     @classmethod
     def from_graph6(cls, strings: Iterable[str | bytes]) -> GraphBatch:

@@ -11,8 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twinwl.arguments import FLAG, MAX_ITEMS, NAME, attribute_of, checked, foreign_array, integer, is_a
-from twinwl.errors import GraphInputError
+from twinwl.arguments import (
+    FLAG,
+    MAX_ITEMS,
+    NAME,
+    attribute_of,
+    checked,
+    foreign_array,
+    integer,
+    is_a,
+    one_of,
+)
+from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.building import aligned, build, coded, listed, stacked_features
 from twinwl.graphs.weights import warn_weights
 
@@ -22,10 +32,11 @@ if TYPE_CHECKING:
     import torch_geometric.data
     from numpy.typing import NDArray
 
-    from twinwl.arrays import Int64
+    from twinwl.arrays import Bool, Int64
     from twinwl.graphs.batch import GraphBatch
 
 _MISSING = object()
+READINGS_OF_X = one_of("auto", "labels", "rows", "features")
 
 
 def from_pyg(
@@ -33,10 +44,12 @@ def from_pyg(
     edge_label: str | None = None,
     *,
     directed: bool = False,
+    x: str = "auto",
 ) -> GraphBatch:
     """Build a batch from PyTorch Geometric ``Data`` objects; see `GraphBatch.from_pyg`."""
     edge_label = checked("edge_label", edge_label, NAME, None)
     directed = checked("directed", directed, FLAG)
+    x = checked("x", x, READINGS_OF_X)
     library = sys.modules.get("torch_geometric.data")
     data_set = library is not None and is_a(data_list, library.Dataset)
     if library is not None and is_a(data_list, library.Batch):
@@ -66,7 +79,7 @@ def from_pyg(
         ],
         dtype=np.int64,
     )
-    labels = None if columns is None else _labels(columns)
+    labels = None if columns is None else _node_labels(columns, x)
     edge_labels = _edge_labels(collected, arcs, edge_label, directed=directed)
     flat = np.concatenate(arcs, axis=1) if arcs else np.empty((2, 0), np.int64)
     return build(
@@ -81,6 +94,25 @@ def from_pyg(
         one_way_remedy="edge_index of an undirected graph holds both arcs: use to_undirected(), or pass "
         "directed=True",
     )
+
+
+def edge_codes(data: object) -> Int64:
+    """Return the ``edge_attr`` of a ``Data`` or ``Batch`` as the code of each arc's label, for a network.
+
+    It is read as in `from_pyg`. What has no codes there (weights, vectors of numbers) is refused, because
+    numbers given to its values here would depend on the other graphs.
+    """
+    arcs = _arcs(data, 0)
+    columns = _edge_columns([data], [arcs], "edge_attr") or [np.empty((0, 1), np.int64)]
+    labels = None if _are_weights(columns) else _labels(columns)
+    if labels is None or not is_a(labels[0], np.ndarray):
+        shape, kind = columns[0].shape, columns[0].dtype
+        raise GraphInputError(
+            f"edge_attr: got {kind} of shape {shape}, expected one integer per arc, the code of its label, "
+            "or one-hot rows; number the edge labels from 0"
+        )
+    codes: Int64 = labels[0].astype(np.int64)
+    return codes
 
 
 def _taken_apart(batch: Any) -> list[object]:  # noqa: ANN401
@@ -157,8 +189,7 @@ def _edge_labels(
         return None
     if edge_label is not None:
         return [_exact(matrix) for matrix in columns]
-    filled = [matrix for matrix in columns if matrix.size]
-    if {matrix.shape[1] for matrix in filled} == {1} and any(matrix.dtype.kind == "f" for matrix in filled):
+    if _are_weights(columns):
         _warn_weights(columns, arcs, "edge_attr", directed=directed)
         return None
     labels = _labels(columns)
@@ -193,6 +224,13 @@ def _edge_columns(collected: Sequence[object], arcs: list[Int64], name: str) -> 
     return columns
 
 
+def _are_weights(columns: list[NDArray[Any]]) -> bool:
+    """Whether an edge attribute is one column of floats."""
+    filled = [matrix for matrix in columns if matrix.size]
+    widths = {matrix.shape[1] for matrix in filled}
+    return widths == {1} and any(matrix.dtype.kind == "f" for matrix in filled)
+
+
 def _warn_weights(
     columns: list[NDArray[Any]] | None, arcs: list[Int64], name: str, *, directed: bool
 ) -> None:
@@ -221,16 +259,50 @@ def _node_count(data: Any, columns: NDArray[Any] | None, graph: int) -> int:  # 
     return n_nodes
 
 
+def _node_labels(columns: list[NDArray[Any]], reading: str) -> list[Any] | None:
+    if reading == "auto":
+        return _labels(columns)
+    if reading == "features":
+        return None
+    return [
+        _labels_of_rows(matrix, graph, places=reading == "labels") for graph, matrix in enumerate(columns)
+    ]
+
+
+def _labels_of_rows(matrix: NDArray[Any], graph: int, *, places: bool) -> Any:  # noqa: ANN401
+    """Return the label of each row, whatever the other rows are; ``places`` are labels of one-hot rows."""
+    if matrix.dtype.kind == "f":
+        strange = ~((matrix == 0) | (matrix == 1)).all(axis=1)
+        if strange.any():
+            node = int(np.argmax(strange))
+            raise GraphInputError(
+                f"node {node} has {shown(matrix[node].tolist())} in x, expected labels: integers, or rows of "
+                'zeros and ones; cast x to integers, or read it with x="features" (in training too)',
+                graph,
+            )
+        matrix = matrix.astype(np.int64)
+    elif matrix.shape[1] == 1:
+        return matrix.ravel()
+    labels: list[Any] = list(map(tuple, matrix.tolist()))
+    if places:
+        for node in np.flatnonzero(_one_hot_rows(matrix)).tolist():
+            labels[node] = int(matrix[node].argmax())
+    return labels
+
+
 def _labels(columns: list[NDArray[Any]]) -> list[Any] | None:
     """Turn attribute matrices into labels, by one rule for all graphs; None where they are continuous."""
     filled = [matrix for matrix in columns if matrix.size]
     discrete = all(matrix.dtype.kind in "biu" for matrix in filled)
     if discrete and all(matrix.shape[1] == 1 for matrix in filled):
         return [matrix.ravel() for matrix in columns]
-    if len({matrix.shape[1] for matrix in filled}) == 1 and all(map(_is_one_hot, filled)):
+    if len({matrix.shape[1] for matrix in filled}) == 1 and all(
+        _one_hot_rows(matrix).all() for matrix in filled
+    ):
         return [matrix.argmax(axis=1) if matrix.size else np.empty(0, np.int64) for matrix in columns]
     return [_exact(matrix) for matrix in columns] if discrete else None
 
 
-def _is_one_hot(matrix: NDArray[Any]) -> bool:
-    return bool(((matrix == 0) | (matrix == 1)).all() and (matrix.sum(axis=1) == 1).all())
+def _one_hot_rows(matrix: NDArray[Any]) -> Bool:
+    rows: Bool = ((matrix == 0) | (matrix == 1)).all(axis=1) & (matrix.sum(axis=1) == 1)
+    return rows

@@ -9,13 +9,12 @@ import numpy as np
 
 from twinwl.arguments import FLAG, MAX_ITEMS, RANDOM_STATE, integer, is_a, items, number, one_of
 from twinwl.errors import TwinWLError
-from twinwl.estimators.base import Constraints, GraphEstimator, RandomState, graphs_of, seeds
+from twinwl.estimators.base import Constraints, GraphEstimator, RandomState, seeds
 from twinwl.estimators.hold_out import hold_out
 from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.multitask import Answered
 from twinwl.estimators.targets import positive_class
 from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.graphs.coercion import GraphsLike, as_batch
 from twinwl.learning.callbacks import CALLBACKS, Callbacks, call_back
 from twinwl.learning.data_parallel import fit_network, is_data_parallel
 from twinwl.learning.determinism import seeded
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float32, Float64, Int64
     from twinwl.estimators.targets import Targets
+    from twinwl.graphs.coercion import GraphsLike
     from twinwl.learning.history import History
 
 
@@ -333,7 +333,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         answers, weights = targets.answers, targets.importance() if targets.weighed else None
         if validation_data is not None:
             graphs, y = validation_data
-            held = as_batch(graphs)
+            held = self._new_graphs(graphs, "take as validation_data")
             batch = concatenate([batch, held])
             more = self._all_answers(y, len(held), "validation_data")
             if weights is not None:
@@ -371,7 +371,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         if len(pair) != 2:  # noqa: PLR2004
             raise TwinWLError(f"{name}: got {len(pair)} entries, expected a pair (graphs, targets)")
         graphs, y = pair
-        batch = graphs_of(graphs, f"take as {name}")
+        batch = self._new_graphs(graphs, f"take as {name}")
         return Held(self._examples(batch), self._all_answers(y, len(batch), name))
 
     def _outputs(self, X: GraphsLike) -> Float32:
@@ -379,7 +379,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         self._check_fitted()
         if is_a(X, Answered):
             return cast("Float32", X.values)
-        examples = self._examples(graphs_of(X, "predict"))
+        examples = self._examples(self._new_graphs(X, "predict"))
         place = device_of(self.device, or_else="cpu")
         if place.type == "cpu":
             return predict_logits(self.module_, examples)

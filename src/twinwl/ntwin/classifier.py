@@ -47,8 +47,9 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
     subtree : {"auto", "wl", "gin"}, default="auto"
         The subtree encoder: histograms of colours, or a GIN on the whole graph. ``"auto"`` uses the GIN
         if there are continuous features.
-    edge_labels : bool, default=False
-        Whether both encoders use edge labels, if the graphs have any.
+    edge_labels : bool or None, default=None
+        Whether both encoders use edge labels, if the graphs have any. None ignores them as False does, with a
+        warning if they differ.
     dropout : float, default=0.5
         Share of the classifier's hidden units dropped in training.
     input_dropout : float or "auto", default="auto"
@@ -112,7 +113,7 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         *,
         readout: NetworkReadout = "gin",
         subtree: str = "auto",
-        edge_labels: bool = False,
+        edge_labels: bool | None = None,
         dropout: float = 0.5,
         input_dropout: float | str = "auto",
         normalize: bool = True,

@@ -144,7 +144,8 @@ class NTwinEncoder(torch.nn.Module):
         graphs
             A mini-batch of the quotient (`TwinSlices` for ``subtree="gin"``) or of distinct rooted subgraphs,
             or graphs as PyG ``Data``: all give the same numbers, the first two faster. Of PyG data, ``x``,
-            ``edge_index``, ``edge_attr`` (codes or one-hot) and ``batch`` are used.
+            ``edge_index``, ``batch`` and, for ``n_edge_labels``, ``edge_attr`` are used: codes or one-hot
+            rows, as `GraphBatch.from_pyg` reads them.
 
         Returns
         -------
@@ -158,7 +159,7 @@ class NTwinEncoder(torch.nn.Module):
             return self._joined(graphs.whole, self._quotient_sums(graphs.rooted))
         if is_a(graphs, DistinctSlice):
             return self._joined(graphs.whole, self._distinct_sums(graphs.parts))
-        data = as_graph_data(graphs)
+        data = as_graph_data(graphs, edge_labels=bool(self.n_edge_labels))
         self._check(data)
         if not self.n_edge_labels:
             data = data._replace(edge_attr=None)
@@ -233,3 +234,10 @@ class NTwinEncoder(torch.nn.Module):
             )
         if self.n_edge_labels and data.edge_attr is None and data.edge_index.shape[1]:
             raise TwinWLError("this encoder expects edge labels, but the graphs have none; add edge_attr")
+        if self.n_edge_labels and data.edge_attr is not None and data.edge_attr.numel():
+            low, high = map(int, data.edge_attr.aminmax())
+            if low < -1 or high >= self.n_edge_labels:
+                raise TwinWLError(
+                    f"edge_attr: got codes from {low} to {high}, expected 0 to {self.n_edge_labels - 1} as "
+                    f"n_edge_labels={self.n_edge_labels}, or -1 for a label without an embedding"
+                )

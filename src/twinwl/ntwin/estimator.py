@@ -20,9 +20,8 @@ from twinwl.arguments import (
     one_of,
 )
 from twinwl.errors import TwinWLError, shown, warn_caller
-from twinwl.estimators.base import graphs_of, old_names, seeds
+from twinwl.estimators.base import old_names, seeds
 from twinwl.estimators.multitask import Answered
-from twinwl.graphs.coercion import as_batch, one_graph
 from twinwl.learning.determinism import seeded
 from twinwl.learning.devices import device_of
 from twinwl.learning.estimator import NeuralGraphEstimator
@@ -93,7 +92,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         "root_mark": (ROOT_MARK,),
         "readout": READOUT,
         "subtree": (one_of(*SUBTREES),),
-        "edge_labels": (FLAG,),
+        "edge_labels": (FLAG, None),
         "input_dropout": (number(0, 1, below=True), one_of("auto")),
         "normalize": (FLAG,),
         "min_df": (integer(1, MAX_ITEMS),),
@@ -114,7 +113,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
     root_mark: RootMark
     readout: NetworkReadout
     subtree: str
-    edge_labels: bool
+    edge_labels: bool | None
     dropout: float
     input_dropout: float | str
     normalize: bool
@@ -131,7 +130,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         self._check_fitted()
         if is_a(X, Answered):
             return super()._outputs(X)
-        batch = as_batch(X)
+        batch = self._new_graphs(X, "predict")
         self.inputs_.check_labels(batch, self.unknown)
         return super()._outputs(batch)
 
@@ -162,7 +161,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         n_samples = checked("n_samples", n_samples, integer(2, MAX_ITEMS))
         if self.tasks_ is not None:
             raise TwinWLError("predict_sampled is for one task; ask for_task(name).predict_sampled(…)")
-        batch = graphs_of(X, "predict")
+        batch = self._new_graphs(X, "predict")
         self.inputs_.check_labels(batch, self.unknown)
         examples = self._examples(batch, roots=roots)
         if not isinstance(examples, QuotientExamples):
@@ -191,7 +190,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         task
             The task to explain, by its name or place, if there are several.
         """
-        model, graph = self._one_task(task), one_graph(X, "the graph to explain")
+        model, graph = self._one_task(task), self._one_graph(X)
         histograms = self.inputs_.histograms
         examples: QuotientExamples | LiteralExamples
         readout = self._probe()
@@ -208,7 +207,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
 
     def _fit_examples(self, batch: GraphBatch) -> NTwinExamples:
         self.inputs_, histograms = FittedInputs.fitted(
-            batch, self.layers, subtree=self.subtree, edge_labels=self.edge_labels, min_df=self.min_df
+            batch, self.layers, subtree=self.subtree, edge_labels=bool(self.edge_labels), min_df=self.min_df
         )
         self.hops_ = hops_of_layers(self.hops, self.layers)
         readout = self._probe()

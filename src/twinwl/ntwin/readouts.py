@@ -160,23 +160,49 @@ def sees_pairs(readout: torch.nn.Module) -> bool:
 
 
 def width_of(readout: torch.nn.Module, n_features: int, n_codes: int) -> int:
-    """Return the width of a readout, found out with two small rooted subgraphs."""
-    like = next((value for value in readout.parameters() if value.is_floating_point()), torch.empty(0))
-    whole = {"dtype": torch.int64, "device": like.device}
-    probe = SubgraphBatch(
-        torch.zeros(3, n_features, dtype=like.dtype, device=like.device),
-        torch.tensor([[0, 1], [1, 0]], **whole),  # type: ignore[arg-type]
-        torch.tensor([0, 0, 1], **whole),  # type: ignore[arg-type]
-        torch.zeros(2, **whole) if n_codes else None,  # type: ignore[call-overload]
-        torch.tensor([0, 2], **whole),  # type: ignore[arg-type]
-        torch.tensor([0, 1, 0], **whole),  # type: ignore[arg-type]
-        2,
-    )
+    """Return the width of a readout, found out with two copies of a small rooted subgraph.
+
+    Raises
+    ------
+    TwinWLError
+        If the copies, which differ in the order of their nodes and messages, get different rows: isomorphic
+        graphs would get different predictions. One that draws random numbers is not refused.
+    """
+    probe = _two_copies(readout, n_features, n_codes)
     was_training = readout.training
     with torch.no_grad():
-        width = read_out(readout.eval(), probe).shape[1]
+        rows = read_out(readout.eval(), probe)
+        # Sums in another order differ by rounding.
+        close = {"rtol": 0.0, "atol": torch.finfo(rows.dtype).eps ** 0.5 * float(rows.abs().max())}
+        if not torch.allclose(rows[0], rows[1], **close) and torch.equal(rows, read_out(readout, probe)):
+            name, worst = type(readout).__name__, int((rows[0] - rows[1]).abs().argmax())
+            one, other = rows[:, worst].tolist()
+            raise TwinWLError(
+                f"the readout {name} returned {one:.6g} and {other:.6g} in column {worst} for two copies of "
+                "a rooted subgraph that differ only in the order of their nodes, on which a readout must not "
+                "depend; combine nodes by a sum, mean or maximum over batch"
+            )
     readout.train(was_training)
-    return width
+    return rows.shape[1]
+
+
+def _two_copies(readout: torch.nn.Module, n_features: int, n_codes: int) -> SubgraphBatch:
+    """Return a path of four nodes, rooted at its second one, and a copy with another order of nodes."""
+    like = next((value for value in readout.parameters() if value.is_floating_point()), torch.empty(0))
+    x = torch.rand(4, n_features, generator=torch.Generator().manual_seed(0)).to(like)
+    place = torch.tensor([2, 0, 3, 1])  # of each node in the copy
+    order, arcs = place.argsort(), torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+    codes = torch.tensor([0, 0, 1, 1, 2, 2]) % max(1, n_codes)
+    distance = torch.tensor([1, 0, 1, 2])
+    return SubgraphBatch(
+        torch.cat([x, x[order]]),
+        torch.cat([arcs, 4 + place[arcs].flip(1)], dim=1).to(like.device),
+        torch.tensor([0] * 4 + [1] * 4, device=like.device),
+        torch.cat([codes, codes.flip(0)]).to(like.device) if n_codes else None,
+        torch.tensor([1, 4], device=like.device),
+        torch.cat([distance, distance[order]]).to(like.device),
+        2,
+    )
 
 
 def _name(readout: object) -> str:

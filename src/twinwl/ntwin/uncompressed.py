@@ -14,6 +14,7 @@ import torch
 from twinwl.arguments import attribute_of, checked, is_a
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.from_pyg import edge_codes
 from twinwl.graphs.selection import pointer
 from twinwl.learning.devices import as_tensor
 from twinwl.ntwin.blocks import root_blocks
@@ -142,8 +143,8 @@ class RootedSubgraphEncoder(torch.nn.Module):
         return read_out(readout, subgraph_tensors(cut, x, codes, marks, directed=self.directed))
 
 
-def as_graph_data(data: GraphData | PyGData) -> GraphData:
-    """Return what the encoders need of a PyG ``Data`` or ``Batch``."""
+def as_graph_data(data: GraphData | PyGData, *, edge_labels: bool = True) -> GraphData:
+    """Return what the encoders need of a PyG ``Data`` or ``Batch``; ``edge_attr`` only if it is used."""
     if is_a(data, GraphData):
         return data
     x, edge_index = attribute_of(data, "x"), attribute_of(data, "edge_index")
@@ -151,10 +152,9 @@ def as_graph_data(data: GraphData | PyGData) -> GraphData:
         raise TwinWLError(
             f"a {type(data).__name__} without x or edge_index; give each node a row of features in x"
         )
-    edge_attr, batch = attribute_of(data, "edge_attr"), attribute_of(data, "batch")
-    if edge_attr is not None:
-        # TU sets come with one-hot edge labels.
-        edge_attr = edge_attr.argmax(dim=1) if edge_attr.dim() > 1 else edge_attr.long()
+    edge_attr, batch = None, attribute_of(data, "batch")
+    if edge_labels and attribute_of(data, "edge_attr") is not None:
+        edge_attr = as_tensor(edge_codes(data), x.device)
     n_graphs = int(attribute_of(data, "num_graphs", 1)) if batch is not None else 1
     if batch is None:
         batch = torch.zeros(len(x), dtype=torch.int64, device=x.device)

@@ -59,7 +59,7 @@ def cosine_of(data: Dataset, features: str, graphs: tuple[int, int] = CASE_GRAPH
     1.0
     """
     pair = data.graphs[np.array(graphs) - 1]
-    return float(TwinKernel(CASE_ROUNDS, features).fit_transform(pair)[0, 1])
+    return float(TwinKernel(CASE_ROUNDS, features, edge_labels=False).fit_transform(pair)[0, 1])
 
 
 def run_case_study(

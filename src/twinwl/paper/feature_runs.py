@@ -67,12 +67,12 @@ def time_features(data: Dataset, store: Path, *, runs: int = 10) -> list[Row]:
     }
     if any(row_key(key) not in known for key in keys.values()):
         for name in names:  # compiled kernels and a warm cache for both
-            STwinVectorizer(RUNTIME_ROUNDS, KINDS[name]).fit_transform(data.graphs)
+            STwinVectorizer(RUNTIME_ROUNDS, KINDS[name], edge_labels=False).fit_transform(data.graphs)
     for (name, _), key in keys.items():
         if row_key(key) in known:
             continue
         began = time.perf_counter()
-        STwinVectorizer(RUNTIME_ROUNDS, KINDS[name]).fit_transform(data.graphs)
+        STwinVectorizer(RUNTIME_ROUNDS, KINDS[name], edge_labels=False).fit_transform(data.graphs)
         seconds = time.perf_counter() - began
         known[row_key(key)] = ResultStore(store).append(_filled(key, {"seconds": seconds}))
     return [known[row_key(key)] for key in keys.values()]
@@ -119,7 +119,7 @@ def separate_pairs(data: Dataset, store: Path, *, most_rounds: int = 6) -> list[
     for name, features in KINDS.items():
         keys = [key_of(data, name, _VERSION, {"n_iter": h}, PAIRS_APART) for h in range(most_rounds + 1)]
         if any(row_key(key) not in known for key in keys):
-            vectorizer = STwinVectorizer(most_rounds, features)
+            vectorizer = STwinVectorizer(most_rounds, features, edge_labels=False)
             matrix = vectorizer.fit_transform(data.graphs)[order]
             apart = abs(matrix[0::2] - matrix[1::2]).tocsc()
             first_of_round = np.append(0, np.cumsum(vectorizer.space_.columns_per_round))

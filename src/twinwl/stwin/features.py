@@ -40,7 +40,7 @@ STRIDE = (1 << 31) - 2
 FEATURE_PARAMETERS: Constraints = {
     "n_iter": (ROUNDS, None),
     "features": (one_of(*KINDS),),
-    "edge_labels": (FLAG,),
+    "edge_labels": (FLAG, None),
     "initial": (one_of(*INITIALS),),
     "ignore_features": (FLAG,),
     "readout": (one_of("size"), READOUT),

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 
 from twinwl.arguments import FLAG, MAX_ITEMS, checked, integer, one_of
-from twinwl.estimators.base import Constraints, GraphEstimator, graphs_of, keeps_parameters
+from twinwl.estimators.base import Constraints, GraphEstimator, keeps_parameters
 from twinwl.files.model_files import savable
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, encode_in_full, stwin_features
 from twinwl.stwin.similarity import BASES, Similarity, own_sums
@@ -41,7 +41,7 @@ class TwinKernel(TransformerMixin, GraphEstimator):
     normalize : bool, default=True
         Divide by the geometric mean of both graphs' similarity with themselves, so that the diagonal is 1.
         ``"minmax"`` has that property anyway. The similarity of a graph without nodes is 0, also with itself.
-    edge_labels : bool, default=False
+    edge_labels : bool or None, default=None
         As for `STwinVectorizer`.
     initial : {"label", "degree", "ring"}, default="label"
         As for `STwinVectorizer`.
@@ -90,7 +90,7 @@ class TwinKernel(TransformerMixin, GraphEstimator):
         features: str = "size",
         base: str = "linear",
         normalize: bool = True,
-        edge_labels: bool = False,
+        edge_labels: bool | None = None,
         initial: str = "label",
         ignore_features: bool = False,
         *,
@@ -104,7 +104,7 @@ class TwinKernel(TransformerMixin, GraphEstimator):
             batch,
             self.n_iter,
             self.features,
-            edge_labels=self.edge_labels,
+            edge_labels=bool(self.edge_labels),
             initial=self.initial,
             readout=self.readout,
         )
@@ -170,7 +170,7 @@ class TwinKernel(TransformerMixin, GraphEstimator):
         self._check_fitted()
         if X is None:
             return self.matrix_, self.similarity_.own
-        known, full = encode_in_full(graphs_of(X, "transform"), self.space_)
+        known, full = encode_in_full(self._new_graphs(X, "transform"), self.space_)
         return known.matrix, own_sums(full, self.base)
 
     def _to_state(self) -> dict[str, object]:

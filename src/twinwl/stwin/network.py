@@ -10,7 +10,7 @@ import torch
 from scipy import sparse
 
 from twinwl.arguments import WIDTH, one_of
-from twinwl.graphs.coercion import GraphsLike, one_graph
+from twinwl.graphs.coercion import GraphsLike
 from twinwl.learning.estimator import NeuralGraphEstimator
 from twinwl.learning.perceptron import SparsePerceptron
 from twinwl.learning.sparse import SparseExamples
@@ -56,7 +56,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
 
     n_iter: int | None
     features: str
-    edge_labels: bool
+    edge_labels: bool | None
     initial: str
     min_df: int | float
     max_features: int | None
@@ -168,7 +168,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
 
 def explain_decision(model: STwinNetworkEstimator, X: GraphsLike, n_columns: int) -> Explanation:
     """Explain a predicted class against the second most likely one, or a number."""
-    graph = one_graph(X, "the graph to explain")
+    graph = model._one_graph(X)  # noqa: SLF001  (the other half of the model)
     encoding = stwin_features(graph, space=model.vectorizer_.space_)
     examples = model._examples_of(graph, encoding)  # noqa: SLF001  (the other half of the model)
     outputs = predict_logits(model.module_, examples)[0]

@@ -86,7 +86,7 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         n_iter: int | None = 3,
         features: str = "size",
         *,
-        edge_labels: bool = False,
+        edge_labels: bool | None = None,
         initial: str = "label",
         min_df: int | float = 1,
         max_features: int | None = None,

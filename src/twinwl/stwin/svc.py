@@ -27,7 +27,6 @@ from twinwl.estimators.base import (
     Constraints,
     GraphEstimator,
     RandomState,
-    graphs_of,
     keeps_parameters,
     old_names,
     one_seed,
@@ -123,7 +122,7 @@ class TwinMachine(MultiTask, GraphEstimator):
     features: str
     base: str
     normalize: bool
-    edge_labels: bool
+    edge_labels: bool | None
     initial: str
     inner_folds: int
     n_jobs: int | None
@@ -212,7 +211,7 @@ class TwinMachine(MultiTask, GraphEstimator):
                 batch if len(rows) == len(batch) else batch[rows],
                 max(n_iters),
                 self.features,
-                edge_labels=self.edge_labels,
+                edge_labels=bool(self.edge_labels),
                 initial=self.initial,
                 readout=self.readout,
             )
@@ -271,7 +270,7 @@ class TwinMachine(MultiTask, GraphEstimator):
 
     def _ask(self, X: GraphsLike) -> Iterator[tuple[Self, GraphsLike]]:
         self._check_fitted()
-        batch, encoded = graphs_of(X, "predict"), {}
+        batch, encoded = self._new_graphs(X, "predict"), {}
         for model in self._models:
             if model.n_iter_ not in encoded:
                 encoded[model.n_iter_] = encode_in_full(batch, model.space_)
@@ -290,7 +289,9 @@ class TwinMachine(MultiTask, GraphEstimator):
 
     def _decisions(self, X: GraphsLike) -> Float64:
         self._check_fitted()
-        known, full = X.values if is_a(X, Answered) else encode_in_full(graphs_of(X, "predict"), self.space_)
+        known, full = (
+            X.values if is_a(X, Answered) else encode_in_full(self._new_graphs(X, "predict"), self.space_)
+        )
         blocks = self.similarity_.blocks(known.matrix, own_sums(full, self.base))
         return np.concatenate([self.support_vectors_.decisions(similarities) for _, similarities in blocks])
 
@@ -370,7 +371,7 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         As for `TwinKernel`.
     normalize : bool, default=True
         As for `TwinKernel`.
-    edge_labels : bool, default=False
+    edge_labels : bool or None, default=None
         As for `STwinVectorizer`.
     initial : {"label", "degree", "ring"}, default="label"
         As for `STwinVectorizer`.
@@ -455,7 +456,7 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         features: str = "joint",
         base: str = "minmax",
         normalize: bool = True,
-        edge_labels: bool = False,
+        edge_labels: bool | None = None,
         initial: str = "label",
         inner_folds: int = 5,
         class_weight: str | Mapping[object, float] | None = None,

@@ -48,7 +48,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         As for `TwinKernel`.
     normalize : bool, default=True
         As for `TwinKernel`.
-    edge_labels : bool, default=False
+    edge_labels : bool or None, default=None
         As for `STwinVectorizer`.
     initial : {"label", "degree", "ring"}, default="label"
         As for `STwinVectorizer`.
@@ -118,7 +118,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         features: str = "size",
         base: str = "minmax",
         normalize: bool = True,
-        edge_labels: bool = False,
+        edge_labels: bool | None = None,
         initial: str = "label",
         epsilon: float = 0.01,
         inner_folds: int = 5,

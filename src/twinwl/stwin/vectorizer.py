@@ -12,7 +12,6 @@ from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.base import (
     Constraints,
     GraphEstimator,
-    graphs_of,
     keeps_parameters,
     warn_unseen_labels,
 )
@@ -47,8 +46,9 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         ``"count"``: how many nodes have each colour (plain WL). ``"size"``: the sum of their rooted sizes,
         equation (3). ``"joint"``: how many nodes have each (colour, readout), equation (2). Only
         ``"joint"`` is never weaker than ``"count"``: sums of sizes can, rarely, cancel where counts differ.
-    edge_labels : bool, default=False
-        Let edge labels take part, where the graphs have them.
+    edge_labels : bool or None, default=None
+        Let edge labels take part, where the graphs have them. None ignores them as False does, with a
+        warning if they differ.
     initial : {"label", "degree", "ring"}, default="label"
         What round 0 looks at: the label, the degree, or the label and whether the node lies on a cycle.
     min_df : int or float, default=1
@@ -114,7 +114,7 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         self,
         n_iter: int | None = 3,
         features: str = "size",
-        edge_labels: bool = False,
+        edge_labels: bool | None = None,
         initial: str = "label",
         min_df: int | float = 1,
         max_features: int | None = None,
@@ -211,7 +211,7 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         csr_matrix of float64, shape ``(n_graphs, n_features_out_)``
         """
         self._check_fitted()
-        batch = graphs_of(X, "transform")
+        batch = self._new_graphs(X, "transform")
         encoding = stwin_features(batch, space=self.space_)
         warn_strange_graphs(batch, encoding)
         return keep_columns(encoding.matrix, self.columns_)
@@ -230,7 +230,7 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         array of float64, shape (n_iter + 1,)
         """
         self._check_fitted()
-        batch = graphs_of(X, "look at")
+        batch = self._new_graphs(X, "look at")
         return stwin_features(batch, space=self.space_).unseen_per_round / max(1, batch.n_nodes)
 
     @property
@@ -272,7 +272,7 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         return FeatureSettings(
             n_iter=self.n_iter,
             kind=self.features,
-            edge_labels=self.edge_labels,
+            edge_labels=bool(self.edge_labels),
             initial=self.initial,
             readout=self.readout,
         )
