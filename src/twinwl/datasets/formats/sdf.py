@@ -96,7 +96,10 @@ def _parsed(chem: ModuleType, text: str, target: str | tuple[str, ...] | None) -
         if problems:
             return "", value, problems[0].Message().strip()
         supplier.SetData(text)  # hydrogens and stereo as RDKit sees them by default
-        smiles = chem.MolToSmiles(supplier[0])
+        molecule = supplier[0]
+        if molecule is None:  # sanitising can fail without a problem that was detected
+            return "", value, "RDKit cannot sanitise it"
+        smiles = chem.MolToSmiles(molecule)
     except (RuntimeError, ValueError, OSError, IndexError, UnicodeError) as error:
         return "", None, f"RDKit cannot read the record ({first_line(error)})"
     return smiles, value, "" if smiles else "the record holds no atoms"
