@@ -43,6 +43,20 @@ def test_table_with_line_breaks_in_cells(tmp_path):
     assert table.column("smiles").to_pylist() == ["c1ccccc1", "CCN"]
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_smiles_cell_with_a_line_break_is_left_out(tmp_path, ending):
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    path = tmp_path / f"m.{ending}"
+    if ending == "csv":
+        path.write_text('smiles\n"C\nCO"\nCN\n')
+    else:
+        pq.write_table(pa.table({"smiles": ["C\nCO", "CN"]}), path)
+    expected = tw.from_smiles(["CN"], atoms="constitution")
+    assert_same_graphs(tw.concatenate(list(built(path, tmp_path / "corpus"))), expected)
+    with pytest.warns(tw.TwinWLWarning, match="it has 'CO' after white space"):
+        assert tw.load_dataset(path).smiles == ("CN",)
+
+
 def test_only_line_feeds_end_lines(tmp_path):
     """Form feeds and other characters at which ``str.splitlines`` cuts stay in their cells."""
     pytest.importorskip("rdkit", reason="needs RDKit")
