@@ -17,6 +17,7 @@ def built(path, folder, **options):
 
 def check(corpus, ids):
     assert list(corpus.head(9).names) == ids
+    assert corpus.head(9).graphs.atoms == "constitution"
     assert_same_graphs(tw.concatenate(list(corpus)), tw.from_smiles(GOOD, atoms="constitution"))
     (path,) = (corpus.folder / "errors").iterdir()
     (row,) = pq.read_table(path).to_pylist()

@@ -123,8 +123,7 @@ class KernelSVC(ClassifierMixin, GraphEstimator):
         sample_weight
             Weight of each graph.
         """
-        self._check_parameters()
-        batch = labelled_graphs(X, "fit", self.kernel_name)
+        batch = labelled_graphs(self._graphs_to_fit(X), "fit", self.kernel_name)
         targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)
         n_graphs = len(targets.rows)
         check_fits(
@@ -145,7 +144,9 @@ class KernelSVC(ClassifierMixin, GraphEstimator):
     def decision_function(self, X: GraphsLike) -> Float64:
         """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
         self._check_fitted()
-        similarities = self._kernel(labelled_graphs(X, "predict", self.kernel_name))
+        similarities = self._kernel(
+            labelled_graphs(self._new_graphs(X, "predict"), "predict", self.kernel_name)
+        )
         return self.support_vectors_.decisions(similarities[:, self.support_vectors_.rows])
 
     def predict(self, X: GraphsLike) -> NDArray[np.generic]:

@@ -136,7 +136,7 @@ def predict(
     if device is not None:
         use_device(loaded, device)
     check_asked(loaded, model, proba=proba, threshold=threshold, confidence=confidence)
-    reading = replace(reading, usual_atoms=getattr(loaded, "atoms_", "skeleton"))
+    reading = replace(reading, usual_atoms=loaded.atoms_ or "skeleton")
     columns = read_columns(data, replace(reading, target=None) if every else reading)
     several = getattr(loaded, "tasks_", None) is not None
     found, truth = read_with_targets(data, replace(reading, target=None) if several else reading)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Ints, Values
 
-_FORMAT = 2  # raise it whenever the same file would be parsed or kept in another way
+_FORMAT = 3  # raise it whenever the same file would be parsed or kept in another way
 
 
 def parsed(path: Path, kind: str, parse: Callable[[], Dataset]) -> Dataset:
@@ -66,6 +66,7 @@ def to_arrays(content: Dataset) -> dict[str, Values]:
     about = {
         "name": content.name,
         "directed": graphs.directed,
+        "atoms": graphs.atoms,
         "vocabularies": vocabularies,
         "smiles": content.smiles,
         "names": content.names,
@@ -114,6 +115,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Dataset:
         node_vocabulary=vocabularies[0],
         edge_vocabulary=vocabularies[1],
         directed=bool(about["directed"]),
+        atoms=about["atoms"],
     )
     return Dataset(
         str(about["name"]),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from twinwl.arrays import Bool, Float64, Values
+    from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.coercion import GraphsLike
 
 _Made = TypeVar("_Made")
@@ -95,7 +96,7 @@ class MultiTask:
 
     tasks_: tuple[str, ...] | None = None
     target_: str
-    atoms_: str
+    atoms_: AtomLevel | None
 
     def for_task(self, task: str | int) -> Self:
         """Return the model of one task, as if it had been trained on that task alone.
@@ -122,8 +123,7 @@ class MultiTask:
             return self
         model = copy.copy(self._of_task(place))
         model.target_ = self.tasks_[place]
-        if (atoms := attribute_of(self, "atoms_")) is not None:
-            model.atoms_ = atoms
+        model.atoms_ = self.atoms_
         return model
 
     def _one_task(self, task: str | int | None) -> Self:

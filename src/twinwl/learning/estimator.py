@@ -9,7 +9,7 @@ import numpy as np
 
 from twinwl.arguments import FLAG, MAX_ITEMS, RANDOM_STATE, integer, is_a, items, number, one_of
 from twinwl.errors import TwinWLError
-from twinwl.estimators.base import Constraints, GraphEstimator, RandomState, graphs_of, seeds
+from twinwl.estimators.base import Constraints, GraphEstimator, RandomState, seeds
 from twinwl.estimators.hold_out import hold_out
 from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.multitask import Answered
@@ -366,7 +366,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         if len(pair) != 2:  # noqa: PLR2004
             raise TwinWLError(f"{name}: got {len(pair)} entries, expected a pair (graphs, targets)")
         graphs, y = pair
-        batch = graphs_of(graphs, f"take as {name}")
+        batch = self._new_graphs(graphs, f"take as {name}")
         return Held(self._examples(batch), self._all_answers(y, len(batch), name))
 
     def _outputs(self, X: GraphsLike) -> Float32:
@@ -374,7 +374,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         self._check_fitted()
         if is_a(X, Answered):
             return cast("Float32", X.values)
-        examples = self._examples(graphs_of(X, "predict"))
+        examples = self._examples(self._new_graphs(X, "predict"))
         place = device_of(self.device, or_else="cpu")
         if place.type == "cpu":
             return predict_logits(self.module_, examples)

@@ -20,9 +20,8 @@ from twinwl.arguments import (
     one_of,
 )
 from twinwl.errors import TwinWLError, shown, warn_caller
-from twinwl.estimators.base import graphs_of, old_names, seeds
+from twinwl.estimators.base import old_names, seeds
 from twinwl.estimators.multitask import Answered
-from twinwl.graphs.coercion import as_batch, one_graph
 from twinwl.learning.determinism import seeded
 from twinwl.learning.devices import device_of
 from twinwl.learning.estimator import NeuralGraphEstimator
@@ -131,7 +130,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         self._check_fitted()
         if is_a(X, Answered):
             return super()._outputs(X)
-        batch = as_batch(X)
+        batch = self._new_graphs(X, "predict")
         self.inputs_.check_labels(batch, self.unknown)
         return super()._outputs(batch)
 
@@ -162,7 +161,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         n_samples = checked("n_samples", n_samples, integer(2, MAX_ITEMS))
         if self.tasks_ is not None:
             raise TwinWLError("predict_sampled is for one task; ask for_task(name).predict_sampled(…)")
-        batch = graphs_of(X, "predict")
+        batch = self._new_graphs(X, "predict")
         self.inputs_.check_labels(batch, self.unknown)
         examples = self._examples(batch, roots=roots)
         if not isinstance(examples, QuotientExamples):
@@ -191,7 +190,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         task
             The task to explain, by its name or place, if there are several.
         """
-        model, graph = self._one_task(task), one_graph(X, "the graph to explain")
+        model, graph = self._one_task(task), self._graph_to_explain(X)
         histograms = self.inputs_.histograms
         examples: QuotientExamples | LiteralExamples
         readout = self._probe()

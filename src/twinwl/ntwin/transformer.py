@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from twinwl.arguments import MAX_ITEMS, checked, integer, one_of
 from twinwl.errors import TwinWLError
-from twinwl.estimators.base import GraphEstimator, graphs_of, keeps_parameters, seeds
+from twinwl.estimators.base import GraphEstimator, keeps_parameters, seeds
 from twinwl.files.model_files import savable
 from twinwl.learning.determinism import seeded, single_threaded
 from twinwl.learning.devices import device_of
@@ -186,7 +186,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         array of float64, shape (n_graphs, n_columns)
         """
         self._check_fitted()
-        batch = graphs_of(X, "transform")
+        batch = self._new_graphs(X, "transform")
         model = self.model_
         model.inputs_.check_labels(batch, self.unknown)
         examples = model._examples(batch)  # noqa: SLF001

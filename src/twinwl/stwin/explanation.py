@@ -8,7 +8,6 @@ import numpy as np
 
 from twinwl.arguments import MAX_ITEMS, checked, integer
 from twinwl.estimators.explanation import ColumnShare, Explanation
-from twinwl.graphs.coercion import GraphsLike, one_graph
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.stwin.features import Encoding, encode_in_full
 from twinwl.stwin.similarity import Similarity, own_sums
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64
     from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.coercion import GraphsLike
     from twinwl.stwin.svc import TwinMachine
 
 
@@ -138,7 +138,7 @@ class Sides(NamedTuple):
 
 def explain_machine(model: TwinMachine, X: GraphsLike, n_columns: int) -> Explanation:
     """Explain a prediction: a class against the second most likely one, or a number."""
-    graph, similarity = one_graph(X, "the graph to explain"), model.similarity_
+    graph, similarity = model._graph_to_explain(X), model.similarity_  # noqa: SLF001
     encoding, full = encode_in_full(graph, model.space_)
     own, sums = own_sums(full, model.base), similarity.sums(encoding.matrix)
     divisors = _divisors(similarity, own, sums)

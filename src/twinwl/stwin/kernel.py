@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 
 from twinwl.arguments import FLAG, MAX_ITEMS, checked, integer, one_of
-from twinwl.estimators.base import Constraints, GraphEstimator, graphs_of, keeps_parameters
+from twinwl.estimators.base import Constraints, GraphEstimator, keeps_parameters
 from twinwl.files.model_files import savable
 from twinwl.stwin.features import FEATURE_PARAMETERS, FeatureSpace, encode_in_full, stwin_features
 from twinwl.stwin.similarity import BASES, Similarity, own_sums
@@ -172,7 +172,7 @@ class TwinKernel(TransformerMixin, GraphEstimator):
         self._check_fitted()
         if X is None:
             return self.matrix_, self.similarity_.own
-        known, full = encode_in_full(graphs_of(X, "transform"), self.space_)
+        known, full = encode_in_full(self._new_graphs(X, "transform"), self.space_)
         return known.matrix, own_sums(full, self.base)
 
     def _to_state(self) -> dict[str, object]:

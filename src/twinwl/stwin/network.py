@@ -10,7 +10,7 @@ import torch
 from scipy import sparse
 
 from twinwl.arguments import WIDTH, one_of
-from twinwl.graphs.coercion import GraphsLike, one_graph
+from twinwl.graphs.coercion import GraphsLike
 from twinwl.learning.estimator import NeuralGraphEstimator
 from twinwl.learning.perceptron import SparsePerceptron
 from twinwl.learning.sparse import SparseExamples
@@ -168,7 +168,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
 
 def explain_decision(model: STwinNetworkEstimator, X: GraphsLike, n_columns: int) -> Explanation:
     """Explain a predicted class against the second most likely one, or a number."""
-    graph = one_graph(X, "the graph to explain")
+    graph = model._graph_to_explain(X)  # noqa: SLF001
     encoding = stwin_features(graph, space=model.vectorizer_.space_)
     examples = model._examples_of(graph, encoding)  # noqa: SLF001  (the other half of the model)
     outputs = predict_logits(model.module_, examples)[0]

@@ -27,7 +27,6 @@ from twinwl.estimators.base import (
     Constraints,
     GraphEstimator,
     RandomState,
-    graphs_of,
     keeps_parameters,
     old_names,
     one_seed,
@@ -271,7 +270,7 @@ class TwinMachine(MultiTask, GraphEstimator):
 
     def _ask(self, X: GraphsLike) -> Iterator[tuple[Self, GraphsLike]]:
         self._check_fitted()
-        batch, encoded = graphs_of(X, "predict"), {}
+        batch, encoded = self._new_graphs(X, "predict"), {}
         for model in self._models:
             if model.n_iter_ not in encoded:
                 encoded[model.n_iter_] = encode_in_full(batch, model.space_)
@@ -290,7 +289,9 @@ class TwinMachine(MultiTask, GraphEstimator):
 
     def _decisions(self, X: GraphsLike) -> Float64:
         self._check_fitted()
-        known, full = X.values if is_a(X, Answered) else encode_in_full(graphs_of(X, "predict"), self.space_)
+        known, full = (
+            X.values if is_a(X, Answered) else encode_in_full(self._new_graphs(X, "predict"), self.space_)
+        )
         similarities = self.similarity_.of(known.matrix, own_sums(full, self.base))
         return self.support_vectors_.decisions(similarities)
 

@@ -12,7 +12,6 @@ from twinwl.errors import TwinWLError, shown
 from twinwl.estimators.base import (
     Constraints,
     GraphEstimator,
-    graphs_of,
     keeps_parameters,
     warn_unseen_labels,
 )
@@ -211,7 +210,7 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         csr_matrix of float64, shape ``(n_graphs, n_features_out_)``
         """
         self._check_fitted()
-        batch = graphs_of(X, "transform")
+        batch = self._new_graphs(X, "transform")
         encoding = stwin_features(batch, space=self.space_)
         warn_strange_graphs(batch, encoding)
         return keep_columns(encoding.matrix, self.columns_)
@@ -230,7 +229,7 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         array of float64, shape (n_iter + 1,)
         """
         self._check_fitted()
-        batch = graphs_of(X, "look at")
+        batch = self._new_graphs(X, "look at")
         return stwin_features(batch, space=self.space_).unseen_per_round / max(1, batch.n_nodes)
 
     @property
