@@ -208,9 +208,8 @@ def _refused(text: object) -> str:
     if len(text) > MAX_LENGTH:
         return f"it has {len(text):,} characters, more than the {MAX_LENGTH:,} that are read in bounded time"
     n_rings = len(_RING_BOND.findall(_BRACKETS.sub("", text))) // 2 if len(text) > 2 * MAX_RINGS else 0
-    if n_rings <= MAX_RINGS:
-        return ""
-    return f"it closes {n_rings:,} rings, more than the {MAX_RINGS:,} that are read in bounded time"
+    many = f"it closes {n_rings:,} rings, more than the {MAX_RINGS:,} that are read in bounded time"
+    return many if n_rings > MAX_RINGS else ""
 
 
 def _reason(chem: ModuleType, text: object) -> str:
