@@ -9,6 +9,7 @@ import pytest
 from tests.cli.molecules import CLASSES, SMILES, run, trained, write_csv
 from twinwl.files.model_files import load, save
 from twinwl.graphs.batch import GraphBatch
+from twinwl.stwin.svc import STwinSVC
 from twinwl.stwin.vectorizer import STwinVectorizer
 
 pytest.importorskip("rdkit", reason="needs RDKit")
@@ -252,3 +253,13 @@ def test_formulas_in_a_table_are_text_and_read_back(tmp_path):
     result = run("train", out, "-o", again, *options)
     assert result.exit_code == 0, result.stderr
     assert load(again).classes_.tolist() == ["-low", "=1+1"]
+
+
+def test_molecules_are_read_as_those_of_training_were(tmp_path):
+    """Acids and their salts differ in charges only, which atoms="skeleton" does not read."""
+    smiles = [f"{'C' * n}C(=O){end}" for n in range(1, 9) for end in ("O", "[O-]")]
+    graphs = GraphBatch.from_smiles(smiles, atoms="constitution")
+    save(STwinSVC(n_iter=1, C=10.0).fit(graphs, ["acid", "salt"] * 8), tmp_path / "m.twinwl")
+    found = run("predict", tmp_path / "m.twinwl", "smiles:CCCCC(=O)[O-]")
+    assert [row["prediction"] for row in rows(found.stdout)] == ["salt"]
+    assert "unseen: 0.0 %" in found.stderr

@@ -205,7 +205,7 @@ def test_a_model_remembers_what_its_atoms_were(tmp_path):
     plain = tmp_path / "plain.twinwl"
     options = ("--method", "stwin-svc", "--atoms", "skeleton")
     assert run("train", path, "-o", plain, *options).exit_code == 0
-    assert not hasattr(load(plain), "atoms_")
+    assert load(plain).atoms_ == "skeleton"
 
 
 @pytest.mark.parametrize("method", ["stwin", "stwin-svc", "ntwin"])

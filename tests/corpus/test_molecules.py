@@ -17,6 +17,7 @@ def built(path, folder, **options):
 
 def check(corpus, ids):
     assert list(corpus.head(9).names) == ids
+    assert corpus.head(9).graphs.atoms == "constitution"
     assert_same_graphs(tw.concatenate(list(corpus)), tw.from_smiles(GOOD, atoms="constitution"))
     (path,) = (corpus.folder / "errors").iterdir()
     (row,) = pq.read_table(path).to_pylist()
@@ -41,6 +42,20 @@ def test_table_with_line_breaks_in_cells(tmp_path):
     assert table.column("note").to_pylist() == ["a\nb"] * 2
     assert table.column("n_nodes.1").to_pylist() == ["1.5", "2.5"]
     assert table.column("smiles").to_pylist() == ["c1ccccc1", "CCN"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_smiles_cell_with_a_line_break_is_left_out(tmp_path, ending):
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    path = tmp_path / f"m.{ending}"
+    if ending == "csv":
+        path.write_text('smiles\n"C\nCO"\nCN\n')
+    else:
+        pq.write_table(pa.table({"smiles": ["C\nCO", "CN"]}), path)
+    expected = tw.from_smiles(["CN"], atoms="constitution")
+    assert_same_graphs(tw.concatenate(list(built(path, tmp_path / "corpus"))), expected)
+    with pytest.warns(tw.TwinWLWarning, match="it has 'CO' after white space"):
+        assert tw.load_dataset(path).smiles == ("CN",)
 
 
 def test_only_line_feeds_end_lines(tmp_path):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -169,3 +171,8 @@ def test_random_batches_come_back_and_take_a_byte_a_neighbour(batch, reverse):
     arrays = to_arrays(Dataset("x", batch, np.arange(len(batch))))
     assert_same_graphs(from_arrays(arrays).graphs, batch)
     assert arrays["neighbours"].dtype == arrays["degrees"].dtype == np.uint8
+
+
+def test_the_atom_level_of_molecules_is_cached():
+    content = replace(TINY, graphs=replace(TINY.graphs, atoms="ecfp"))
+    assert from_arrays(to_arrays(content)).graphs.atoms == "ecfp"

@@ -1,4 +1,5 @@
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -149,3 +150,60 @@ def test_generators_are_drawn_from(kind):
     generator = kind(0)
     assert one_seed(generator) != one_seed(generator)
     assert one_seed(kind(0)) == seeds(kind(0), 1)[0]
+
+
+def molecules(atoms):
+    """Return paths and cycles that pass for molecules."""
+    edges = [
+        [(j, j + 1) for j in range(n - 1)] + [(n - 1, 0)] * cycle for n in range(3, 9) for cycle in (0, 1)
+    ]
+    labels = [["C"] * n for n in range(3, 9) for _ in (0, 1)]
+    return replace(tw.GraphBatch.from_edges(edges, node_labels=labels), atoms=atoms)
+
+
+FITTED_ON_MOLECULES = {
+    "STwinVectorizer": {},
+    "TwinKernel": {},
+    "STwinSVC": {"n_iter": 1, "C": 1.0},
+    "STwinSVR": {"n_iter": 1, "C": 1.0},
+    "STwinClassifier": {"max_epochs": 1},
+    "NTwinClassifier": {"max_epochs": 1, "layers": 1, "hidden": 4},
+    "NTwinTransformer": {"max_epochs": 1, "layers": 1, "hidden": 4},
+}
+
+
+def fitted_on(atoms, name, y=None):
+    if "TwinSV" not in name and name not in {"STwinVectorizer", "TwinKernel"}:
+        pytest.importorskip("torch", reason="needs PyTorch")
+    targets = np.arange(12) % 2 if y is None else y
+    model = getattr(tw, name)(**FITTED_ON_MOLECULES[name]).fit(molecules(atoms), targets)
+    return model, getattr(model, "predict", None) or model.transform
+
+
+@pytest.mark.parametrize("name", FITTED_ON_MOLECULES)
+def test_molecules_of_another_atom_level_are_refused(name):
+    _, answer = fitted_on("constitution", name)
+    with pytest.raises(tw.TwinWLError, match=r"atoms='skeleton'.* atoms='constitution'.*; read these with"):
+        answer(molecules("skeleton"))
+
+
+@pytest.mark.parametrize("name", FITTED_ON_MOLECULES)
+@pytest.mark.parametrize(("learnt", "asked"), [("ecfp", "ecfp"), ("ecfp", None), (None, "ecfp")])
+def test_graphs_of_unknown_atom_level_are_accepted(name, learnt, asked):
+    _, answer = fitted_on(learnt, name)
+    assert answer(molecules(asked)[:2]).shape[0] == 2
+
+
+@pytest.mark.parametrize("name", ["STwinSVC", "STwinClassifier", "NTwinClassifier"])
+def test_only_molecules_of_the_atom_level_of_training_are_explained(name):
+    model, _ = fitted_on("constitution", name)
+    with pytest.raises(tw.TwinWLError, match="atoms='skeleton'"):
+        model.explain(molecules("skeleton")[0])
+
+
+def test_the_model_of_one_of_several_tasks_keeps_the_atom_level():
+    y = np.column_stack([np.arange(12) % 2, np.arange(12) > 5]).astype(float)
+    model, _ = fitted_on("constitution", "STwinSVC", y)
+    with pytest.raises(tw.TwinWLError, match="atoms='skeleton'"):
+        model.predict(molecules("skeleton"))
+    assert model.for_task(1).atoms_ == "constitution"

@@ -6,6 +6,7 @@ import io
 import json
 import pickle
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -464,3 +465,17 @@ def test_arrays_that_do_not_fit_are_refused_even_when_signed(name, value, model_
 
     with pytest.raises(ModelFileError):
         tw.load(resigned(model_file, tmp_path / "m", put))
+
+
+def test_the_atom_level_of_the_training_molecules_is_saved(tmp_path):
+    graphs = replace(some_graphs(), atoms="constitution")
+    tw.save(tw.STwinVectorizer(n_iter=1).fit(graphs), tmp_path / "m.twinwl")
+    with pytest.raises(tw.TwinWLError, match=r"atoms='skeleton'.*atoms='constitution'"):
+        tw.load(tmp_path / "m.twinwl").transform(replace(graphs, atoms="skeleton"))
+
+
+def test_an_atom_level_that_the_model_was_not_fitted_on_is_refused(tmp_path):
+    model = tw.STwinVectorizer(n_iter=1).fit(replace(some_graphs(), atoms="constitution"))
+    tw.save(model, tmp_path / "m.twinwl", atoms="constitution")
+    with pytest.raises(tw.TwinWLError, match=r"atoms: got 'ecfp', .* read with 'constitution'"):
+        tw.save(model, tmp_path / "m.twinwl", atoms="ecfp")

@@ -49,6 +49,8 @@ BAD = {
     "ring": ("c1cc1", "kekulize"),
     "empty": ("", "it is empty"),
     "blank": ("  ", "it is empty"),
+    "line break": ("C\nCO", "it has 'CO' after white space"),
+    "name": ("CCO |$;;OH$| ethanol", "after white space; only a .smi file may have names there"),
     "missing value": (float("nan"), "nan cannot be read: it is of type float"),
     "None": (None, "of type NoneType"),
     "bytes": (b"CC", "of type bytes"),
@@ -134,9 +136,6 @@ def test_elements_taken_from_the_text_are_those_of_the_atoms():
         "[Si](C)S",
     ]
     odd += [
-        "CCO Cobalt Br",
-        "C C",
-        "[H]OC N",
         "CC |$N;O$|",
         "CN |$_R1;$|",
         "O=N(=O)c1ccccc1",

@@ -1,3 +1,6 @@
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -110,6 +113,29 @@ def test_empty_graphs_join_anything():
 def test_unlike_batches_do_not_join(other, difference):
     with pytest.raises(GraphInputError, match=f"batch 1 differs .* in {difference}"):
         concatenate([GraphBatch.from_edges([[(0, 1)]]), other])
+
+
+def molecules(atoms):
+    return replace(GraphBatch.from_edges([[(0, 1)], [(0, 1)]], node_labels=[["C", "O"]] * 2), atoms=atoms)
+
+
+def test_molecules_of_two_atom_levels_do_not_join():
+    with pytest.raises(GraphInputError, match=r"batch 1 differs .* in atoms \(skeleton against constitution"):
+        concatenate([molecules("constitution"), molecules("skeleton")])
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        lambda batch: batch[1],
+        lambda batch: batch[[1, 0]],
+        lambda batch: batch.without_edge_labels(),
+        lambda batch: concatenate([molecules(None), batch]),
+        lambda batch: pickle.loads(pickle.dumps(batch)),  # noqa: S301
+    ],
+)
+def test_parts_of_molecules_keep_their_atom_level(part):
+    assert part(molecules("constitution")).atoms == "constitution"
 
 
 def test_nothing_to_join_is_refused():

@@ -100,7 +100,7 @@ def explain(
     check_source(data, reading, "given")
     check_source(train or data, replace(reading, target=None), "given")
     loaded = model_of_task(load_predictor(model), model, for_task)
-    reading = replace(reading, usual_atoms=getattr(loaded, "atoms_", "skeleton"))
+    reading = replace(reading, usual_atoms=loaded.atoms_ or "skeleton")
     named, truth = read_with_targets(data, reading)
     target = getattr(loaded, "target_", reading.target if isinstance(reading.target, str) else None)
     alone = len(named) == 1 and not named.errors
@@ -159,7 +159,7 @@ def _explain_one(
                 found,
                 alphabet=alphabet_of(loaded),
                 probability=probability,
-                atoms=getattr(loaded, "atoms_", "skeleton"),
+                atoms=loaded.atoms_ or "skeleton",
                 edge_labels=bool(loaded.edge_labels),
                 nearest=None if near is None else near.at(0),
             )

@@ -104,7 +104,7 @@ def write_gallery(
         found,
         answers,
         alphabet=alphabet_of(model),
-        atoms=getattr(model, "atoms_", "skeleton"),
+        atoms=model.atoms_ or "skeleton",
         edge_labels=bool(model.edge_labels),
         most=most,
     )
@@ -118,7 +118,7 @@ def environments(model: Any, data: Dataset, found: ExplainedGraphs) -> list[Envi
 
     if data.smiles is None:
         return [None] * len(found.patterns)
-    alphabet, atoms = alphabet_of(model), getattr(model, "atoms_", "skeleton")
+    alphabet, atoms = alphabet_of(model), model.atoms_ or "skeleton"
     shown = []
     for pattern in found.patterns:
         example = replace(found.explanations[pattern.example], columns=(pattern.column,))

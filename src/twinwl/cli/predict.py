@@ -141,7 +141,7 @@ def predict(
         use_device(loaded, device)
     positive = getattr(loaded, "positive_", None) if positive is None else positive
     check_asked(loaded, model, proba=proba, threshold=threshold, confidence=confidence, positive=positive)
-    reading = replace(reading, usual_atoms=getattr(loaded, "atoms_", "skeleton"))
+    reading = replace(reading, usual_atoms=loaded.atoms_ or "skeleton")
     columns = read_columns(data, replace(reading, target=None) if every else reading)
     several = getattr(loaded, "tasks_", None) is not None
     found, truth = read_with_targets(data, replace(reading, target=None) if several else reading)

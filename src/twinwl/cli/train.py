@@ -215,8 +215,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     seconds = perf_counter() - start
     from twinwl.files.model_files import save  # noqa: PLC0415
 
-    atoms = None if found.smiles is None or reading.level == "skeleton" else reading.level
-    save(model, output, atoms=atoms, target=found.target or None, positive=positive)
+    save(model, output, target=found.target or None, positive=positive)
     say(f"{figures}, in {seconds:.1f} s")
     say(f"Model written to {output} ({output.stat().st_size / 1e3:,.0f} kB)")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from twinwl.arguments import attribute_of
 from twinwl.corpus.jobs import Job
 from twinwl.corpus.key_groups import Part, parts_of, task_of
 from twinwl.corpus.shards import OWN_COLUMNS, arrow, digest_of, graphs_in, keys_in, read_shard, write_shard
@@ -163,9 +164,7 @@ def train_on_corpus(
     if estimator.held_out_ is not None:
         estimator.held_out_ = found.rows[estimator.held_out_]
     estimator.target_ = ",".join(names)
-    atoms = manifest["settings"].get("atoms")
-    if atoms is not None and atoms != "skeleton":
-        estimator.atoms_ = atoms
+    estimator.atoms_ = manifest["settings"].get("atoms")
     missing = int(manifest["rows"]) - len(found.rows)
     if missing:
         warn_caller(
@@ -224,7 +223,7 @@ def _check_model(
     if proba and not hasattr(model, "predict_proba"):
         raise TwinWLError(f"proba: {path} predicts numbers, which have no probabilities; leave it out")
     atoms = manifest["settings"].get("atoms")
-    learnt = getattr(model, "atoms_", "skeleton")
+    learnt = attribute_of(model, "atoms_") or "skeleton"
     if atoms is not None and atoms != learnt:
         raise TwinWLError(
             f"{path} was trained on molecules with atoms={learnt!r}, but {folder} was built with {atoms!r}, "

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from twinwl.arrays import Int32, Int64, UInt64
+    from twinwl.graphs.atom_labels import AtomLevel
 
 
 KEYS = ("key_high", "key_low")
@@ -235,8 +236,8 @@ def lists_in(column: Any) -> tuple[Int64, Any]:  # noqa: ANN401
     return lengths.to_numpy(zero_copy_only=False).astype(np.int64), array.flatten()
 
 
-def graphs_in(table: Any, name: str = "the shard") -> GraphBatch:  # noqa: ANN401
-    """Return the graphs of a table with the columns of a shard.
+def graphs_in(table: Any, name: str = "the shard", atoms: AtomLevel | None = None) -> GraphBatch:  # noqa: ANN401
+    """Return the graphs of a table with the columns of a shard; molecules were read with ``atoms``.
 
     Raises
     ------
@@ -244,12 +245,12 @@ def graphs_in(table: Any, name: str = "the shard") -> GraphBatch:  # noqa: ANN40
         If its lists do not describe graphs; the message starts with ``name``.
     """
     try:
-        return _graphs_in(table)
+        return _graphs_in(table, atoms)
     except GraphInputError as error:
         raise GraphInputError(f"{name}: {error}") from error
 
 
-def _graphs_in(table: Any) -> GraphBatch:  # noqa: ANN401
+def _graphs_in(table: Any, atoms: AtomLevel | None) -> GraphBatch:  # noqa: ANN401
     node_vocabulary, edge_vocabulary, directed = vocabularies_of(table)
     node_counts = table.column("n_nodes").to_numpy().astype(np.int64)
     end_counts, ends = lists_in(table.column("ends"))
@@ -268,6 +269,7 @@ def _graphs_in(table: Any) -> GraphBatch:  # noqa: ANN401
         edges=edges,
         directed=directed,
         warn=False,
+        atoms=atoms,
     )
 
 

@@ -47,7 +47,7 @@ class StoredGraphs:
         for path in self.shards:
             table = read_shard(path, None, self.manifest["columns"])
             if table.num_rows:
-                yield graphs_in(table, str(path))
+                yield self._graphs(path, table)
 
     @property
     def shards(self) -> list[Path]:
@@ -185,11 +185,14 @@ class StoredGraphs:
                 yield path, table.take(arrow().array(here - first)), here
             first += entry["rows"]
 
+    def _graphs(self, path: Path, table: Any) -> GraphBatch:  # noqa: ANN401
+        return graphs_in(table, str(path), self.manifest["settings"].get("atoms"))
+
     def _dataset(self, rows: Int64) -> Dataset:
         parts = list(self._tables(rows))
         if not parts:
             raise TwinWLError("n: got no graph to show, expected at least one")
-        graphs = concatenate([graphs_in(table, str(path)) for path, table, _ in parts])
+        graphs = concatenate([self._graphs(path, table) for path, table, _ in parts])
         names = itertools.chain.from_iterable(table.column("id").to_pylist() for _, table, _ in parts)
         return Dataset(self.folder.name or "corpus", graphs, names=tuple(names), rows=rows)
 

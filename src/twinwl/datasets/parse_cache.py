@@ -69,6 +69,7 @@ def to_arrays(content: Dataset) -> dict[str, Values]:
     about = {
         "name": content.name,
         "directed": graphs.directed,
+        "atoms": graphs.atoms,
         "vocabularies": vocabularies,
         "smiles": content.smiles,
         "names": content.names,
@@ -117,6 +118,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Dataset:
         node_vocabulary=vocabularies[0],
         edge_vocabulary=vocabularies[1],
         directed=bool(about["directed"]),
+        atoms=about["atoms"],
     )
     return Dataset(
         str(about["name"]),

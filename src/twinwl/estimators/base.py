@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from twinwl.arguments import Constraint, checked, is_a
-from twinwl.errors import TwinWLError, warn_caller
+from twinwl.errors import GraphInputError, TwinWLError, warn_caller
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike, as_batch, one_graph
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from twinwl.arrays import Bool
+    from twinwl.graphs.atom_labels import AtomLevel
 
 
 Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
@@ -49,6 +50,8 @@ class GraphEstimator(BaseEstimator):
 
     x_: str = "auto"
     """How ``x`` of PyTorch Geometric is read in other graphs, as in `GraphBatch.from_pyg`."""
+    atoms_: AtomLevel | None = None
+    """How the molecules of ``fit`` were read (`GraphBatch.atoms`)."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -89,7 +92,9 @@ class GraphEstimator(BaseEstimator):
         have this parameter. Warn about edge labels that differ unless ``edge_labels`` decides about them.
         """
         self._check_parameters()
-        batch = graphs_of(X, "fit")
+        warm = getattr(self, "warm_start", False)
+        batch = self._new_graphs(X, "fit") if warm else graphs_of(X, "fit")
+        self.atoms_ = batch.atoms or (self.atoms_ if warm else None)
         self.x_ = reading_of_x(batch)
         features = batch.node_features if batch.has_node_features else None
         if features is not None and not getattr(self, "ignore_features", True):
@@ -113,12 +118,21 @@ class GraphEstimator(BaseEstimator):
         return batch.without_edge_labels()
 
     def _new_graphs(self, X: GraphsLike, what: str) -> GraphBatch:
-        """Return other graphs, read as the training graphs were."""
-        return graphs_of(X, what, self.x_)
+        """Return other graphs than those of ``fit``, with labels that mean the same."""
+        return self._same_atoms(graphs_of(X, what, self.x_))
 
-    def _one_graph(self, X: GraphsLike) -> GraphBatch:
-        """Return the graph to explain, read as the training graphs were."""
-        return one_graph(X, "the graph to explain", self.x_)
+    def _graph_to_explain(self, X: GraphsLike) -> GraphBatch:
+        return self._same_atoms(one_graph(X, "the graph to explain", self.x_))
+
+    def _same_atoms(self, batch: GraphBatch) -> GraphBatch:
+        """Refuse molecules that were read in another way; graphs of which that is not known are accepted."""
+        if None not in {batch.atoms, self.atoms_} and batch.atoms != self.atoms_:
+            raise GraphInputError(
+                f"these molecules were read with atoms={batch.atoms!r}, and this {type(self).__name__} was "
+                f"fitted on molecules with atoms={self.atoms_!r}, whose labels mean something else; read "
+                f"these with from_smiles(..., atoms={self.atoms_!r})"
+            )
+        return batch
 
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()

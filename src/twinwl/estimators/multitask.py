@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from twinwl.arrays import Bool, Float64, Values
+    from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.coercion import GraphsLike
 
 _Made = TypeVar("_Made")
@@ -95,7 +96,7 @@ class MultiTask:
 
     tasks_: tuple[str, ...] | None = None
     target_: str
-    atoms_: str
+    atoms_: AtomLevel | None
     x_: str
 
     def for_task(self, task: str | int) -> Self:
@@ -123,9 +124,7 @@ class MultiTask:
             return self
         model = copy.copy(self._of_task(place))
         model.target_ = self.tasks_[place]
-        model.x_ = self.x_
-        if (atoms := attribute_of(self, "atoms_")) is not None:
-            model.atoms_ = atoms
+        model.atoms_, model.x_ = self.atoms_, self.x_
         return model
 
     def _one_task(self, task: str | int | None) -> Self:

@@ -96,8 +96,9 @@ def save(
     path
         The file to write, by custom ``….twinwl``; an existing one is replaced.
     atoms
-        What the labels of the training molecules said (as in `GraphBatch.from_smiles`), so that ``twinwl
-        predict`` reads new ones alike. It is ``atoms_`` of what `load` returns; None takes it from there.
+        How the training molecules were read (as in `GraphBatch.from_smiles`), so that ``twinwl predict``
+        reads new ones alike. None takes ``atoms_`` of the estimator, which knows it from the graphs of
+        ``fit``; name it for molecules that were converted by other means.
     target
         Name of what is predicted, for ``twinwl explain``; likewise ``target_``.
     positive
@@ -117,7 +118,10 @@ def save(
            [3., 0., 9.]])
     """
     file = checked("path", path, PATH)
-    level = checked("atoms", attribute_of(estimator, "atoms_") if atoms is None else atoms, ATOMS, None)
+    learnt = attribute_of(estimator, "atoms_")
+    level = checked("atoms", learnt if atoms is None else atoms, ATOMS, None)
+    if learnt not in {None, level}:
+        raise TwinWLError(f"atoms: got {level!r}, but the model was fitted on molecules read with {learnt!r}")
     column = checked("target", attribute_of(estimator, "target_") if target is None else target, NAME, None)
     about = checked(
         "positive", attribute_of(estimator, "positive_") if positive is None else positive, NAME, None

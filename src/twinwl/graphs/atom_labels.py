@@ -47,8 +47,7 @@ def atom_reader(chem: ModuleType, atoms: AtomLevel) -> Callable[[Chem.Mol, str],
     key_of_text: dict[str, AtomKey] = {}
 
     def skeleton(molecule: Chem.Mol, smiles: str) -> list[AtomKey]:
-        # RDKit's atoms have the order of the SMILES. Where it merged hydrogens, or text follows, their number
-        # is another one.
+        # RDKit's atoms have the order of the SMILES. Where it merged hydrogens, their number is another one.
         texts = [] if "|" in smiles else _ATOM.findall(smiles)
         if len(texts) != molecule.GetNumAtoms():
             return [(number(one),) for one in _each_atom(molecule)]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from twinwl.arrays import Float64, Int32, Int64
+    from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.labels import Label
 
 UNLABELLED: tuple[Label, ...] = (None,)
@@ -52,6 +53,8 @@ class GraphBatch(Constructors, Exporters):
     node_features : array of float64, shape (n_nodes, n_features), or None
     directed : bool
         Whether arcs are one-way. Otherwise each edge is in ``indices`` from both ends.
+    atoms : str or None
+        What the labels of molecules say, as in `from_smiles`; None if that is not known, or for other graphs.
 
     Examples
     --------
@@ -71,6 +74,7 @@ class GraphBatch(Constructors, Exporters):
     edge_vocabulary: tuple[Label, ...] = ()
     node_features: Float64 | None = None
     directed: bool = False
+    atoms: AtomLevel | None = None
 
     def __post_init__(self) -> None:
         validate(self)
@@ -93,6 +97,7 @@ class GraphBatch(Constructors, Exporters):
         edge_vocabulary: tuple[Label, ...],
         node_features: Float64 | None,
         directed: bool,
+        atoms: AtomLevel | None = None,
     ) -> GraphBatch:
         """Build a batch from arrays that are right by construction, such as a slice of another batch.
 
@@ -109,6 +114,7 @@ class GraphBatch(Constructors, Exporters):
         write(batch, "edge_vocabulary", edge_vocabulary)
         write(batch, "node_features", node_features)
         write(batch, "directed", directed)
+        write(batch, "atoms", atoms)
         batch._freeze()
         return batch
 
@@ -240,7 +246,8 @@ class GraphBatch(Constructors, Exporters):
         >>> GraphBatch.from_edges([[(0, 1)]], node_labels=[["C", "O"]]).without_node_labels()
         GraphBatch(1 graph, 2 nodes, 1 edge)
         """
-        return self._with(node_labels=np.zeros(self.n_nodes, np.int32), node_vocabulary=UNLABELLED)
+        zeros = np.zeros(self.n_nodes, np.int32)
+        return self._with(node_labels=zeros, node_vocabulary=UNLABELLED, atoms=None)
 
     def without_edge_labels(self) -> GraphBatch:
         """Return the same graphs without edge labels.
@@ -295,7 +302,7 @@ def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
     Parameters
     ----------
     batches
-        Batches, all directed or all undirected.
+        Batches, all directed or all undirected, molecules all read with the same ``atoms``.
 
     Returns
     -------
@@ -316,7 +323,7 @@ def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
 
 def _rebuilt(*parts: object) -> GraphBatch:
     """Undo `GraphBatch.__reduce__`."""
-    named = {part.name: value for part, value in zip(fields(GraphBatch), parts, strict=True)}
+    named = {part.name: value for part, value in zip(fields(GraphBatch), parts, strict=False)}
     return GraphBatch.unchecked(**named)  # type: ignore[arg-type]
 
 

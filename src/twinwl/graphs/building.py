@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from twinwl.arrays import Float64, Int64, Values
+    from twinwl.graphs.atom_labels import AtomLevel
 
 
 class _Directable(Protocol):
@@ -41,6 +42,7 @@ def build(
     directed: bool = False,
     warn: bool = True,
     one_way_remedy: str | None = None,
+    atoms: AtomLevel | None = None,
 ) -> GraphBatch:
     """Build a batch from the edges of all graphs, one graph after the other.
 
@@ -56,6 +58,8 @@ def build(
         As in `assemble`.
     one_way_remedy
         If given, each undirected edge must be given from both ends; the text says what to do otherwise.
+    atoms
+        What the labels of molecules say.
     """
     graph_ptr = pointer(node_counts)
     _check_edges(node_counts, edge_counts, sources, targets)
@@ -88,6 +92,7 @@ def build(
         edge_vocabulary=() if edges is None else edges.vocabulary,
         node_features=node_features,
         directed=directed,
+        atoms=atoms,
     )
 
 

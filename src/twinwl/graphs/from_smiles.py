@@ -42,6 +42,7 @@ MAX_RINGS = 500
 
 _BRACKETS = re.compile(r"\[[^\]]*\]")  # digits in there are isotopes, charges and counts of hydrogen
 _RING_BOND = re.compile(r"%\d\d|%\(\d+\)|\d")
+_EXTENSION = re.compile(r"\|[^|]*\|")  # of CXSMILES, the only text that may follow after white space
 _HYDROGEN = re.compile(r"\[\d*H")
 # A bracket that starts with none of the non-metals that are common; outside of brackets there is no metal.
 _METAL = re.compile(r"\[(?!\d*(?:Cl|Br|Si|[HBCNOPSFIbcnops](?![a-z])))")
@@ -199,15 +200,16 @@ def _refused(text: object) -> str:
         return f"it is of type {type(text).__name__}, not a string"
     if not text.strip():
         return "it is empty"
+    _, *rest = text.split(maxsplit=1)
+    if rest and not _EXTENSION.fullmatch(rest[0].rstrip()):  # RDKit would take it for a name
+        return f"it has {shown(rest[0])} after white space; only a .smi file may have names there"
     if "\0" in text or not (text.isascii() or _is_unicode(text)):
         return "it has characters that are not valid text"
     if len(text) > MAX_LENGTH:
         return f"it has {len(text):,} characters, more than the {MAX_LENGTH:,} that are read in bounded time"
-    if len(text) > 2 * MAX_RINGS:
-        n_rings = len(_RING_BOND.findall(_BRACKETS.sub("", text))) // 2
-        if n_rings > MAX_RINGS:
-            return f"it closes {n_rings:,} rings, more than the {MAX_RINGS:,} that are read in bounded time"
-    return ""
+    n_rings = len(_RING_BOND.findall(_BRACKETS.sub("", text))) // 2 if len(text) > 2 * MAX_RINGS else 0
+    many = f"it closes {n_rings:,} rings, more than the {MAX_RINGS:,} that are read in bounded time"
+    return many if n_rings > MAX_RINGS else ""
 
 
 def _reason(chem: ModuleType, text: object) -> str:

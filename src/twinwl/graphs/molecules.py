@@ -101,6 +101,7 @@ def batch_from_molecules(
         targets[once],
         nodes=_renamed(np.array(numbers, np.int64), [atom_label(atoms, key) for key in number_of_key]),
         edges=_renamed((np.cumsum(used) - 1)[kinds], list(itertools.compress(names, used))),
+        atoms=atoms,
     )
 
 

@@ -127,6 +127,7 @@ def _part(
         edge_vocabulary=batch.edge_vocabulary,
         node_features=None if batch.node_features is None else batch.node_features[nodes],
         directed=batch.directed,
+        atoms=batch.atoms,
     )
 
 
@@ -169,8 +170,9 @@ def join(batches: Sequence[GraphBatch]) -> GraphBatch:
     # A batch without nodes says nothing about node labels, one without arcs nothing about edge labels.
     model = next((batch for batch in batches if batch.n_nodes), batches[0])
     edge_model = next((batch for batch in batches if len(batch.indices)), model)
+    atoms = next((batch.atoms for batch in batches if batch.atoms is not None and batch.n_nodes), model.atoms)
     for position, batch in enumerate(batches):
-        _check_alike(model, edge_model, batch, position)
+        _check_alike(model, edge_model, atoms, batch, position)
     node_shift = pointer(np.array([batch.n_nodes for batch in batches]))
     arc_shift = pointer(np.array([len(batch.indices) for batch in batches]))
     if node_shift[-1] > MAX_NODES:
@@ -194,6 +196,7 @@ def join(batches: Sequence[GraphBatch]) -> GraphBatch:
         edge_vocabulary=edge_vocabulary,
         node_features=np.concatenate(features) if features else model.node_features,
         directed=model.directed,
+        atoms=atoms,
     )
 
 
@@ -231,12 +234,15 @@ def _joined_codes(parts: list[Coded]) -> Coded:
     return Coded(np.concatenate([recode(*part, vocabulary) for part in parts]), vocabulary)
 
 
-def _check_alike(model: GraphBatch, edge_model: GraphBatch, other: GraphBatch, position: int) -> None:
-    differences: dict[str, tuple[int, int]] = {"directed": (model.directed, other.directed)}
+def _check_alike(
+    model: GraphBatch, edge_model: GraphBatch, atoms: str | None, other: GraphBatch, position: int
+) -> None:
+    differences: dict[str, tuple[object, object]] = {"directed": (model.directed, other.directed)}
     if other.n_nodes:
         differences |= {
             "node labels": (model.has_node_labels, other.has_node_labels),
             "number of node features": (_width(model), _width(other)),
+            "atoms": (atoms, other.atoms or atoms),  # graphs of which it is not known go with all
         }
     if len(other.indices):
         differences["edge labels"] = (edge_model.edge_labels is not None, other.edge_labels is not None)

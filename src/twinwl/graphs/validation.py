@@ -8,6 +8,7 @@ import numpy as np
 
 from twinwl.arguments import FLAG, Constraint, checked, exactly
 from twinwl.errors import GraphInputError
+from twinwl.graphs.atom_labels import ATOMS
 from twinwl.graphs.labels import label_token, normalise_label
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def validate(batch: GraphBatch) -> None:
     for name in ("node_vocabulary", "edge_vocabulary"):
         checked(name, getattr(batch, name), _VOCABULARY)
     checked("directed", batch.directed, FLAG)
+    checked("atoms", batch.atoms, ATOMS, None)
     n_nodes, n_arcs = len(batch.node_labels), len(batch.indices)
     _check_pointer("graph_ptr", batch.graph_ptr, n_nodes)
     _check_pointer("indptr", batch.indptr, n_arcs)

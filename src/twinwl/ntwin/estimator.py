@@ -190,7 +190,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         task
             The task to explain, by its name or place, if there are several.
         """
-        model, graph = self._one_task(task), self._one_graph(X)
+        model, graph = self._one_task(task), self._graph_to_explain(X)
         histograms = self.inputs_.histograms
         examples: QuotientExamples | LiteralExamples
         readout = self._probe()

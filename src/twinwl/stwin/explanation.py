@@ -138,7 +138,7 @@ class Sides(NamedTuple):
 
 def explain_machine(model: TwinMachine, X: GraphsLike, n_columns: int) -> Explanation:
     """Explain a prediction: a class against the second most likely one, or a number."""
-    graph, similarity = model._one_graph(X), model.similarity_  # noqa: SLF001  (the other half of the model)
+    graph, similarity = model._graph_to_explain(X), model.similarity_  # noqa: SLF001
     encoding, full = encode_in_full(graph, model.space_)
     own, sums = own_sums(full, model.base), similarity.sums(encoding.matrix)
     divisors = _divisors(similarity, own, sums)

@@ -168,7 +168,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
 
 def explain_decision(model: STwinNetworkEstimator, X: GraphsLike, n_columns: int) -> Explanation:
     """Explain a predicted class against the second most likely one, or a number."""
-    graph = model._one_graph(X)  # noqa: SLF001  (the other half of the model)
+    graph = model._graph_to_explain(X)  # noqa: SLF001
     encoding = stwin_features(graph, space=model.vectorizer_.space_)
     examples = model._examples_of(graph, encoding)  # noqa: SLF001  (the other half of the model)
     outputs = predict_logits(model.module_, examples)[0]

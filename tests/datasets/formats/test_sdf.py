@@ -70,6 +70,15 @@ def test_records_that_cannot_be_read_keep_their_places(file):
         load_dataset(file, on_error="fail")
 
 
+def test_a_record_that_cannot_be_sanitised_is_skipped(file):
+    atom = "    0.0000    0.0000    0.0000 {}   0  0\n"
+    ring = "  1  2  4  0\n  1  3  1  0\n  2  3  4  0\n"  # a hydrogen in it; RDKit detects no problem
+    bad = "bad\n\n\n  3  3  0  0  0  0  0  0  0  0999 V2000\n" + "".join(map(atom.format, "CCH")) + ring
+    file.write_text(f"{bad}M  END\n$$$$\n" + record("CCO", "good"))
+    with pytest.warns(TwinWLWarning, match="the first is line 1: RDKit cannot sanitise it"):
+        assert load_dataset(file, on_error="skip").names == ("good",)
+
+
 def test_a_missing_property_and_an_unreadable_record_are_told_apart(file):
     file.write_text(record("C", active=1) + record("CC") + "rubbish\n$$$$\n" + record("CO", active="x"))
     with pytest.warns(TwinWLWarning, match=r"2 of 4 rows \(1 cannot be read, 1 without a target\)"):

@@ -90,10 +90,11 @@ def _parsed(chem: ModuleType, text: str, target: str | tuple[str, ...] | None) -
         cells = tuple(molecule.GetProp(name) if molecule.HasProp(name) else None for name in names)
         value = cells if isinstance(target, tuple) else cells[0] if cells else None
         problems = chem.DetectChemistryProblems(molecule)
-        if problems:
-            return "", value, problems[0].Message().strip()
         supplier.SetData(text)  # hydrogens and stereo as RDKit sees them by default
-        smiles = chem.MolToSmiles(supplier[0])
+        molecule = None if problems else supplier[0]
+        if molecule is None:  # sanitising can fail without a problem that was detected
+            return "", value, problems[0].Message().strip() if problems else "RDKit cannot sanitise it"
+        smiles = chem.MolToSmiles(molecule)
     except (RuntimeError, ValueError, OSError, IndexError, UnicodeError) as error:
         return "", None, f"RDKit cannot read the record ({first_line(error)})"
     return smiles, value, "" if smiles else "the record holds no atoms"
