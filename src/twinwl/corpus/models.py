@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from twinwl.corpus.jobs import Job
-from twinwl.corpus.key_groups import Part, parts_of, task_of
-from twinwl.corpus.shards import OWN_COLUMNS, arrow, digest_of, graphs_in, keys_in, read_shard, write_shard
+from twinwl.corpus.key_groups import task_of
+from twinwl.corpus.shards import (
+    KEYS,
+    OWN_COLUMNS,
+    Part,
+    arrow,
+    digest_of,
+    graphs_in,
+    keys_in,
+    parts_of,
+    read_shard,
+    write_shard,
+)
 from twinwl.errors import TwinWLError, nearest, shown, warn_caller
 from twinwl.estimators.base import one_seed
 from twinwl.files.atomic import errors_of_writing
@@ -57,7 +68,7 @@ def targets_in(folder: Path, manifest: Mapping[str, Any], names: Sequence[str]) 
     found: list[list[Values]] = [[] for _ in names]
     keys = []
     for part in parts_of(folder, manifest):
-        table = read_shard(Path(part.path), [*names, "key_high", "key_low"], manifest["columns"])
+        table = read_shard(part, [*names, *KEYS], manifest["columns"])
         keys.append(keys_in(table))
         for name, values in zip(names, found, strict=True):
             values.append(_values(table.column(name)))
@@ -126,7 +137,7 @@ class _ShardParts:
     def read(self, part: int, rows: Int64) -> GraphBatch:
         """Return some graphs of a shard."""
         of = self._parts[part]
-        table = read_shard(Path(of.path), OWN_COLUMNS, self._columns)
+        table = read_shard(of, OWN_COLUMNS, self._columns)
         return graphs_in(table.take(arrow().array(self._rows[part][rows] - of.first)), of.path)
 
 
@@ -195,9 +206,7 @@ def predict_corpus(
     digest = digest_of(model.read_bytes())
     parts = parts_of(folder, manifest)
     source = digest_of(*(part.digest for part in parts))
-    full = next((part.path for part in parts if part.stop > part.first), None)
-    if full is None:
-        raise TwinWLError(f"{folder} has no graph to predict; build one from files with graphs")
+    full = next(part for part in parts if part.stop > part.first)
     shared = (str(model), digest, proba, manifest["columns"], full)
     with Job(output, "predict", {"model": digest, "proba": proba, "of": source}, running) as job:
         with errors_of_writing(output):
@@ -228,17 +237,17 @@ def _check_model(
 
 
 def predict_shard(
-    part: Part, output: str, model: str, digest: str, proba: bool, columns: Mapping[str, str], full: str
+    part: Part, output: str, model: str, digest: str, proba: bool, columns: Mapping[str, str], full: Part
 ) -> dict[str, Any]:
     """Write the predictions for a shard; ``full`` is a shard with graphs."""
     path = Path(part.path)
-    table = read_shard(path, None, columns)
+    table = read_shard(part, None, columns)
     found = {"id": table.column("id")}
     found |= {name: table.column(name) for name in table.column_names if name not in OWN_COLUMNS}
     loaded = _model(model, digest)
     # A shard without rows has the same columns: those of some other graph, which is not kept.
     n = table.num_rows
-    some = table if n else read_shard(Path(full), None, columns).slice(0, 1)
+    some = table if n else read_shard(full, None, columns).slice(0, 1)
     graphs = graphs_in(some, str(path))
     for name, values in _predictions(loaded, graphs, proba=proba).items():
         found[f"twinwl_{name}" if name in found else name] = arrow().array(values[:n])
