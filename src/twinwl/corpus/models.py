@@ -22,7 +22,7 @@ from twinwl.corpus.shards import (
     read_shard,
     write_shard,
 )
-from twinwl.errors import TwinWLError, nearest, shown, warn_caller
+from twinwl.errors import TwinWLError, first_line, nearest, shown, warn_caller
 from twinwl.estimators.base import one_seed
 from twinwl.files.atomic import errors_of_writing
 from twinwl.files.model_files import load
@@ -71,7 +71,7 @@ def targets_in(folder: Path, manifest: Mapping[str, Any], names: Sequence[str]) 
         table = read_shard(part, [*names, *KEYS], manifest["columns"])
         keys.append(keys_in(table))
         for name, values in zip(names, found, strict=True):
-            values.append(_values(table.column(name)))
+            values.append(_values(table.column(name), f"{folder}: target {shown(name)}"))
     columns, known = zip(*(_completed(np.concatenate(values)) for values in found), strict=True)
     rows = np.flatnonzero(np.logical_or.reduce(known))
     if not len(rows):
@@ -89,8 +89,17 @@ def targets_in(folder: Path, manifest: Mapping[str, Any], names: Sequence[str]) 
     return ShardTargets(np.stack(cells, axis=1)[rows], rows, np.concatenate(keys)[rows])
 
 
-def _values(column: Any) -> Values:  # noqa: ANN401
+def _values(column: Any, name: str) -> Values:  # noqa: ANN401
     """Return the values of a column: numbers, NaN where there is none, or text, empty where there is none."""
+    try:
+        return _plain_values(column)
+    except arrow().ArrowException as error:
+        raise TwinWLError(
+            f"{name} holds {column.type}, expected numbers or text ({first_line(error)}); name another"
+        ) from error
+
+
+def _plain_values(column: Any) -> Values:  # noqa: ANN401
     pa = arrow()
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
