@@ -170,6 +170,27 @@ def test_full_disk_is_one_error_and_the_job_goes_on_later(source, tmp_path):
     assert shards_of(tw.Corpus.build(source, tmp_path / "cut", **BUILD).folder) == shards_of(whole.folder)
 
 
+def test_second_job_in_the_folder_is_refused_and_changes_nothing(source, tmp_path):
+    corpus = tw.Corpus.build(source, tmp_path / "corpus", **BUILD)
+    expected = shards_of(corpus.dedup(tmp_path / "alone", workers=1).folder)
+    refused = []
+
+    def meanwhile(event):
+        if event["event"] == "task":
+            before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+            with pytest.raises(tw.TwinWLError) as caught:
+                corpus.dedup(tmp_path / "out", workers=1, fresh=len(refused) % 2 > 0)
+            refused.append(str(caught.value))
+            assert {path: path.read_bytes() for path in before} == before
+
+    found = corpus.dedup(tmp_path / "out", workers=1, on_event=meanwhile)
+    wanted = f"{tmp_path / 'out'}: another job is writing to it; wait until that ends, or give another folder"
+    assert len(refused) > 2
+    assert set(refused) == {wanted}
+    assert shards_of(found.folder) == expected
+    assert len(corpus.dedup(tmp_path / "out", workers=1)) == len(found)  # the lock has gone
+
+
 def test_error_of_writing_holds_no_view_of_a_stream(tmp_path):
     """CPython 3.12.0 and 3.12.1 crash when they collect an error whose traceback holds one (gh-111049)."""
     with pytest.raises(tw.TwinWLError, match="cannot write") as caught:

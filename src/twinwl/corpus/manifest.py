@@ -1,7 +1,8 @@
-"""The manifest of a finished job: reading and checking it, and clearing a folder that has one."""
+"""The folder of a job: one job at a time, its manifest read and checked, and what a job left deleted."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
@@ -13,10 +14,17 @@ from twinwl.errors import TwinWLError, first_line, shown
 from twinwl.files.atomic import errors_of_writing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks; jobs are not kept apart there
+    fcntl = None  # type: ignore[assignment]
+
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
+LOCK = ".lock"
+"""Empty file, which is locked while a job runs: the lock ends with the process, whatever ends that."""
 FORMAT = "twinwl corpus 1"
 VOCABULARY = "vocabulary.twinwl"
 """File of the vocabulary of features."""
@@ -119,6 +127,31 @@ def _check_fields(where: str, found: object, fields: Mapping[str, Constraint]) -
         if name not in found:
             raise TwinWLError(f"{where}{name} is missing")
         checked(f"{where}{name}", found[name], constraint)
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Keep other jobs out of a folder.
+
+    Raises
+    ------
+    TwinWLError
+        If another job is running in it.
+    """
+    stream = None
+    with contextlib.suppress(OSError):  # where nothing can be written, nothing can be mixed up
+        stream = (folder / LOCK).open("ab")
+    with stream or contextlib.nullcontext():
+        if stream is not None and fcntl is not None:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise TwinWLError(
+                    f"{folder}: another job is writing to it; wait until that ends, or give another folder"
+                ) from error
+            except OSError:  # a file system without locks
+                pass
+        yield
 
 
 def clear(folder: Path) -> None:
