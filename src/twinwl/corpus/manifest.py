@@ -26,6 +26,8 @@ MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
 LOCK = ".lock"
 """Empty file, which is locked while a job runs: the lock ends with the process, whatever ends that."""
 FORMAT = "twinwl corpus 1"
+OF_GRAPHS = ("build", "dedup")
+"""Jobs whose result is a corpus."""
 VOCABULARY = "vocabulary.twinwl"
 """File of the vocabulary of features."""
 WORK = "work"
@@ -101,16 +103,17 @@ _SHARD = {
 }
 _SHARD_OF_GRAPHS = _COUNTS | _SHARD | {"source": NAME, "first_row": _COUNT, "largest": _COUNT}
 _SHARD_OF_GRAPHS |= dict.fromkeys(("node_labels", "edge_labels"), instance(list))
+_SHARD_OF_JOB = dict.fromkeys(OF_GRAPHS, _SHARD_OF_GRAPHS) | {"features": _SHARD | {"entries": _COUNT}}
 
 
 def _check(found: dict[str, Any]) -> None:
     _check_fields("", found, _MANIFEST)
     _check_fields("", found, _MORE_OF_JOB.get(found["job"], {}))
-    has_graphs = "columns" in found
+    has_graphs = found["job"] in OF_GRAPHS
     if has_graphs:
         _check_fields("settings: ", found["settings"], _SETTINGS)
     for place, entry in enumerate(found["shards"]):
-        _check_fields(f"shards[{place}]: ", entry, _SHARD_OF_GRAPHS if has_graphs else _SHARD)
+        _check_fields(f"shards[{place}]: ", entry, _SHARD_OF_JOB.get(found["job"], _SHARD))
     if len({entry["name"] for entry in found["shards"]}) < len(found["shards"]):
         raise TwinWLError("two shards have the same name")
     n_rows = sum(entry["rows"] for entry in found["shards"])

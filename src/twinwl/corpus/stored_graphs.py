@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twinwl.arguments import PATH, RANDOM_STATE, Constraint, checked, foreign_array, integer
-from twinwl.corpus.manifest import MANIFEST, read_manifest
+from twinwl.corpus.manifest import MANIFEST, OF_GRAPHS, read_manifest
 from twinwl.corpus.shards import arrow, graphs_in, labels_in, parts_of, read_shard
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, shown
@@ -31,7 +31,7 @@ class StoredGraphs:
     def __init__(self, folder: str | Path) -> None:
         self.folder = checked("folder", folder, PATH)
         self.manifest = read_manifest(self.folder)
-        if "columns" not in self.manifest:
+        if self.manifest["job"] not in OF_GRAPHS:
             raise TwinWLError(
                 f"{self.folder}: got the result of {self.manifest['job']!r}, expected a corpus of graphs"
             )
