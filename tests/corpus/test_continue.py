@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 import twinwl as tw
 from tests.corpus.graphs import atlas, shards_of
+from twinwl.corpus.shards import write_shard
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
@@ -166,6 +168,35 @@ def test_full_disk_is_one_error_and_the_job_goes_on_later(source, tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
         signal.signal(signal.SIGXFSZ, ignored)
     assert shards_of(tw.Corpus.build(source, tmp_path / "cut", **BUILD).folder) == shards_of(whole.folder)
+
+
+def test_second_job_in_the_folder_is_refused_and_changes_nothing(source, tmp_path):
+    corpus = tw.Corpus.build(source, tmp_path / "corpus", **BUILD)
+    expected = shards_of(corpus.dedup(tmp_path / "alone", workers=1).folder)
+    refused = []
+
+    def meanwhile(event):
+        if event["event"] == "task":
+            before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+            with pytest.raises(tw.TwinWLError) as caught:
+                corpus.dedup(tmp_path / "out", workers=1, fresh=len(refused) % 2 > 0)
+            refused.append(str(caught.value))
+            assert {path: path.read_bytes() for path in before} == before
+
+    found = corpus.dedup(tmp_path / "out", workers=1, on_event=meanwhile)
+    wanted = f"{tmp_path / 'out'}: another job is writing to it; wait until that ends, or give another folder"
+    assert len(refused) > 2
+    assert set(refused) == {wanted}
+    assert shards_of(found.folder) == expected
+    assert len(corpus.dedup(tmp_path / "out", workers=1)) == len(found)  # the lock has gone
+
+
+def test_error_of_writing_holds_no_view_of_a_stream(tmp_path):
+    """CPython 3.12.0 and 3.12.1 crash when they collect an error whose traceback holds one (gh-111049)."""
+    with pytest.raises(tw.TwinWLError, match="cannot write") as caught:
+        write_shard(tmp_path / "missing" / "part-00000.parquet", pa.table({"id": ["a"]}))
+    held = [value for frame, _ in traceback.walk_tb(caught.tb) for value in frame.f_locals.values()]
+    assert not [value for value in held if isinstance(value, memoryview)]
 
 
 def test_starting_afresh_deletes_what_a_job_made_and_nothing_else(source, tmp_path):

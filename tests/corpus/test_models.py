@@ -202,9 +202,9 @@ def run(*words):
 
 
 def keys_of(corpus):
-    from twinwl.corpus.shards import keys_in, read_shard  # noqa: PLC0415
+    from twinwl.corpus.shards import keys_in  # noqa: PLC0415
 
-    return [keys_in(read_shard(path)) for path in corpus.shards]
+    return [keys_in(pq.read_table(path)) for path in corpus.shards]
 
 
 def test_copies_are_on_one_side_of_the_hold_out(corpus):

@@ -20,7 +20,7 @@ from twinwl.corpus.pieces import (
     pieces_of,
     unpacked,
 )
-from twinwl.corpus.shards import OWN_COLUMNS, arrow, types_of, vocabularies_of, write_shard
+from twinwl.corpus.shards import OWN_COLUMNS, arrow, opened, types_of, vocabularies_of, write_shard
 from twinwl.datasets.formats.tables import choose_columns, smiles_column_of
 from twinwl.datasets.formats.text_files import open_file
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest
@@ -90,8 +90,8 @@ def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], runnin
 
 def columns_of(folder: Path, entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Return the columns of shards and their types, as the first shard has them."""
-    parquet = import_extra("pyarrow.parquet", "parquet")
-    return types_of(parquet.read_schema(folder / "shards" / entries[0]["name"]))
+    with opened(folder / "shards" / entries[0]["name"]) as file:
+        return types_of(file.schema_arrow)
 
 
 def build_piece(piece: Piece, name: str, folder: str, settings: Mapping[str, Any]) -> dict[str, Any]:

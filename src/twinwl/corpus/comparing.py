@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twinwl.corpus.building import columns_of
 from twinwl.corpus.jobs import Job
-from twinwl.corpus.key_groups import Part, group_keys, learnt_by, parts_of, task_of
-from twinwl.corpus.shards import arrow, digest_of, keys_in, read_shard, write_shard
+from twinwl.corpus.key_groups import group_keys, learnt_by, task_of
+from twinwl.corpus.shards import KEYS, Part, arrow, digest_of, keys_in, parts_of, read_shard, write_shard
 from twinwl.errors import TwinWLError
 from twinwl.files.atomic import errors_of_writing
 
@@ -81,7 +82,7 @@ def gather_groups(
     """Write the representatives of a shard, and the group of each of its rows."""
     pa = arrow()
     path = Path(part.path)
-    table = read_shard(path, None, columns)
+    table = read_shard(part, None, columns)
     learnt = learnt_by(part, keys_in(table), grouped)
     groups = pa.table({"id": table.column("id"), "representative": learnt.partner, COPIES: learnt.copies})
     write_shard(Path(output, "groups", path.name), groups)
@@ -122,7 +123,9 @@ def overlap_of(
     with Job(output, "overlap", settings, running) as job:
         if job.finished is not None:
             job.finish(job.finished["shards"])
-            return Overlap(**job.finished["overlap"])
+            with contextlib.suppress(TypeError):
+                return Overlap(**job.finished["overlap"])
+            raise TwinWLError(f"{output}: its manifest is damaged; give another folder")
         types = [manifests[0]["columns"]] * len(ours) + [manifests[1]["columns"]] * (len(parts) - len(ours))
         grouped, told = group_keys(job, parts, types, split)
         with errors_of_writing(output):
@@ -151,7 +154,7 @@ def gather_overlap(
     """Write the rows of a shard that the other corpus has too, and which of its rows that is."""
     pa = arrow()
     path = Path(part.path)
-    table = read_shard(path, ("id", "key_high", "key_low"), columns)
+    table = read_shard(part, ("id", *KEYS), columns)
     learnt = learnt_by(part, keys_in(table), grouped)
     rows = (learnt.partner >= 0).nonzero()[0]
     shared = {

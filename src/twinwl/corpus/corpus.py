@@ -19,9 +19,9 @@ from twinwl.arguments import (
 from twinwl.corpus.building import build_corpus
 from twinwl.corpus.comparing import Overlap, dedup_corpus, overlap_of
 from twinwl.corpus.jobs import Job
-from twinwl.corpus.key_groups import Part, parts_of, task_of
+from twinwl.corpus.key_groups import task_of
 from twinwl.corpus.running import Running, RunOptions
-from twinwl.corpus.shards import arrow, digest_of, graphs_in, read_shard, write_shard
+from twinwl.corpus.shards import Part, arrow, digest_of, graphs_in, parts_of, read_shard, write_shard
 from twinwl.corpus.stored_graphs import StoredGraphs
 from twinwl.datasets.kinds import ROW_KINDS
 from twinwl.files.atomic import errors_of_writing
@@ -341,9 +341,8 @@ class Corpus(StoredGraphs):
 
 def hash_shard(part: Part, output: str, columns: Mapping[str, str]) -> dict[str, Any]:
     """Write the hashes of a shard."""
-    path = Path(part.path)
-    table = read_shard(path, None, columns)
-    hashes = graph_hashes(graphs_in(table, str(path)))
+    table = read_shard(part, None, columns)
+    hashes = graph_hashes(graphs_in(table, part.path))
     pa = arrow()
     written = pa.table({"id": table.column("id"), "hash": pa.array(hashes, pa.string())})
-    return {"rows": len(hashes), "digest": write_shard(Path(output, "shards", path.name), written)}
+    return {"rows": len(hashes), "digest": write_shard(Path(output, "shards", Path(part.path).name), written)}

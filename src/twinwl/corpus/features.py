@@ -20,15 +20,24 @@ from twinwl.corpus.jobs import Job, Task
 from twinwl.corpus.key_groups import (
     BYTES_OF_PROCESS,
     BYTES_PER_ENTRY,
-    Part,
-    parts_of,
     ranges_of,
     save_array,
     slices_of,
     task_of,
 )
 from twinwl.corpus.manifest import VOCABULARY
-from twinwl.corpus.shards import OWN_COLUMNS, arrow, digest_of, graphs_in, lists_in, read_shard, write_shard
+from twinwl.corpus.shards import (
+    OWN_COLUMNS,
+    Part,
+    arrow,
+    digest_of,
+    graphs_in,
+    lists_in,
+    opened,
+    parts_of,
+    read_shard,
+    write_shard,
+)
 from twinwl.errors import TwinWLError
 from twinwl.files.atomic import errors_of_writing
 from twinwl.files.model_files import load, save
@@ -129,11 +138,10 @@ def count_shard(
     part: Part, out: str, columns: Mapping[str, str], settings: FeatureSettings
 ) -> dict[str, Any]:
     """Write the columns of a shard in order of their keys, shape (5, n)."""
-    path = Path(part.path)
-    table = read_shard(path, OWN_COLUMNS, columns)
+    table = read_shard(part, OWN_COLUMNS, columns)
     found = np.empty((5, 0), np.uint64)
     if table.num_rows:
-        graphs = graphs_in(table, str(path))
+        graphs = graphs_in(table, part.path)
         counts = ColumnCounts.of(graphs, settings, np.arange(part.first, part.stop))
         found = _packed(counts)
     save_array(out, found)
@@ -166,7 +174,7 @@ def _graphs_at(parts: Sequence[Part], rows: Int64, columns: Mapping[str, str]) -
     for part in parts:
         here = rows[np.searchsorted(rows, part.first) : np.searchsorted(rows, part.stop)]
         if len(here):
-            table = read_shard(Path(part.path), OWN_COLUMNS, columns)
+            table = read_shard(part, OWN_COLUMNS, columns)
             batches.append(graphs_in(table.take(arrow().array(here - part.first)), part.path))
     return batches
 
@@ -174,7 +182,7 @@ def _graphs_at(parts: Sequence[Part], rows: Int64, columns: Mapping[str, str]) -
 def encode_shard(part: Part, output: str, columns: Mapping[str, str], digest: str) -> dict[str, Any]:
     """Write the features of a shard."""
     path = Path(part.path)
-    table = read_shard(path, None, columns)
+    table = read_shard(part, None, columns)
     model = _vocabulary(str(Path(output, VOCABULARY)), digest)
     matrix = sparse.csr_matrix((0, model.n_features_out_))
     if table.num_rows:
@@ -204,11 +212,14 @@ def _vocabulary(path: str, digest: str) -> STwinVectorizer:  # noqa: ARG001  (an
 
 def read_features(path: str | Path) -> sparse.csr_matrix:
     """Return a shard that `Corpus.features` has written as a sparse matrix, one row per graph."""
-    table = read_shard(Path(path))
-    n_columns = (table.schema.metadata or {}).get(b"twinwl.n_features")
-    if n_columns is None:
-        raise TwinWLError(f"{path} has no features; `twinwl corpus features` writes files that have them")
-    lengths, columns = lists_in(table.column("columns"))
-    values = lists_in(table.column("values"))[1].to_numpy()
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    return sparse.csr_matrix((values, columns.to_numpy(), indptr), shape=(len(lengths), int(n_columns)))
+    with opened(path) as file:
+        table = file.read()
+        n_columns = (table.schema.metadata or {}).get(b"twinwl.n_features")
+        if n_columns is None:
+            raise TwinWLError("it has no features; `twinwl corpus features` writes files that have them")
+        lengths, columns = lists_in(table.column("columns"))
+        values = lists_in(table.column("values"))[1].to_numpy()
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        matrix = sparse.csr_matrix((values, columns.to_numpy(), indptr), shape=(len(lengths), int(n_columns)))
+        matrix.check_format()
+        return matrix

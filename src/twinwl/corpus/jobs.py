@@ -7,6 +7,7 @@ to go on if an input or a setting has changed since. At the end ``manifest.json`
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -15,7 +16,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from twinwl.corpus.manifest import FORMAT, JOURNAL, MANIFEST, WORK, clear, read_manifest
+from twinwl.corpus.manifest import FORMAT, JOURNAL, LOCK, MANIFEST, WORK, alone_in, clear, read_manifest
 from twinwl.engines.engine import Engine, engine_of
 from twinwl.errors import GraphInputError, TwinWLError, gist, held_warnings, shown, warn_caller
 from twinwl.files.atomic import errors_of_writing, written
@@ -81,20 +82,33 @@ class Job:
     _start: float = field(default_factory=time.perf_counter)
     _seconds: float = 0.0
     _engine: Engine | None = None
+    _lock: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: Any) -> None:  # noqa: ANN401, PYI036  (handed on)
-        if self._engine is not None:
-            self._engine.__exit__(*error)
+        with self._lock:
+            if self._engine is not None:
+                self._engine.__exit__(*error)
 
     def __post_init__(self) -> None:
         self.settings = json.loads(json.dumps(self.settings))
-        if self.running.fresh:
-            clear(self.folder)
         with errors_of_writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
+            strangers = sorted({path.name for path in self.folder.iterdir()} - {LOCK})
+        if strangers and not {MANIFEST, JOURNAL}.intersection(strangers):
+            raise TwinWLError(
+                f"{self.folder} holds {shown(strangers[0])} and no corpus; give an empty or a new folder"
+            )
+        with contextlib.ExitStack() as lock:
+            lock.enter_context(alone_in(self.folder))
+            self._begin()
+            self._lock = lock.pop_all()
+
+    def _begin(self) -> None:
+        if self.running.fresh:
+            clear(self.folder)
         if (self.folder / MANIFEST).exists():
             self.finished = read_manifest(self.folder)
             self._check(self.finished)
@@ -103,11 +117,6 @@ class Job:
         elif (self.folder / JOURNAL).exists():
             self._continue()
         else:
-            strangers = sorted(path.name for path in self.folder.iterdir())
-            if strangers:
-                raise TwinWLError(
-                    f"{self.folder} holds {shown(strangers[0])} and no corpus; give an empty or a new folder"
-                )
             self._note({"format": FORMAT, "job": self.what, "settings": self.settings})
 
     def _continue(self) -> None:

@@ -1,19 +1,33 @@
-"""The manifest of a finished job: where it is, reading it, and clearing a folder that has one."""
+"""The folder of a job: one job at a time, its manifest read and checked, and what a job left deleted."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from twinwl.errors import TwinWLError
+from twinwl.arguments import FLAG, NAME, Constraint, checked, instance, integer, number, one_of
+from twinwl.corpus.shards import OWN_TYPES
+from twinwl.errors import TwinWLError, first_line, shown
 from twinwl.files.atomic import errors_of_writing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks; jobs are not kept apart there
+    fcntl = None  # type: ignore[assignment]
+
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
+LOCK = ".lock"
+"""Empty file, which is locked while a job runs: the lock ends with the process, whatever ends that."""
 FORMAT = "twinwl corpus 1"
+OF_GRAPHS = ("build", "dedup")
+"""Jobs whose result is a corpus."""
 VOCABULARY = "vocabulary.twinwl"
 """File of the vocabulary of features."""
 WORK = "work"
@@ -21,20 +35,17 @@ WORK = "work"
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest of a corpus.
+    """Read the manifest of a finished job, and check every value that is used: it may be a stranger's.
 
     Raises
     ------
     TwinWLError
-        If the folder is no corpus, or not finished.
+        If the folder is no corpus, or not finished, or the manifest holds what no job writes.
     """
     path = folder / MANIFEST
     try:
         found: dict[str, Any] = json.loads(path.read_bytes())
-        if found["format"] != FORMAT or not all(
-            isinstance(found[name], kind) for name, kind in _PARTS.items()
-        ):
-            found = {}
+        _check(found)
     except FileNotFoundError as error:
         if (folder / JOURNAL).exists():
             raise TwinWLError(
@@ -44,14 +55,106 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise TwinWLError(f"{folder}: {what}; make one with twinwl corpus build") from error
     except OSError as error:
         raise TwinWLError(f"cannot read {str(path)!r}: {error.strerror}") from error
-    except (ValueError, TypeError, KeyError):
-        found = {}
-    if not found:
-        raise TwinWLError(f"{path}: not the manifest of a corpus, or damaged; build it in another folder")
+    except (ValueError, RecursionError) as error:
+        raise TwinWLError(
+            f"{path}: not the manifest of a corpus, or damaged ({first_line(error)}); build it in another "
+            "folder"
+        ) from error
     return found
 
 
-_PARTS = {"job": str, "settings": dict, "shards": list}
+def _file_name(value: str) -> None:
+    if not re.fullmatch(r"\w[\w.-]{0,99}", value, re.ASCII):
+        raise ValueError
+
+
+def _columns(value: dict[str, str]) -> None:
+    if not OWN_TYPES.items() <= value.items() or not all(isinstance(kind, str) for kind in value.values()):
+        raise ValueError
+
+
+def _counts(value: dict[str, int]) -> None:
+    for count in value.values():
+        _COUNT.accept(count)
+
+
+_COUNT = integer(0, 1 << 53)
+_COUNTS = dict.fromkeys(("rows", "errors", "nodes", "edges"), _COUNT)
+_TEXT_OR_NONE = Constraint("a string or null", lambda value: value is None or NAME.accept(value))
+_MANIFEST = {
+    "format": one_of(FORMAT),
+    "job": one_of("build", "dedup", "overlap", "hash", "features", "predict"),
+    "settings": instance(dict),
+    "seconds": number(0),
+    "shards": instance(list),
+}
+_GRAPHS = {**_COUNTS, "columns": Constraint("the types of the columns of a shard", _columns)}
+_MORE_OF_JOB = {
+    "build": _GRAPHS,
+    "dedup": _GRAPHS | dict.fromkeys(("graphs", "groups", "largest_group"), _COUNT),
+    "overlap": {"overlap": Constraint("counts", _counts)},
+}
+_SETTINGS = {"kind": NAME, "atoms": _TEXT_OR_NONE, "directed": FLAG}
+_SHARD = {
+    "name": Constraint("the name of a file, without a folder", _file_name),
+    "input": NAME,
+    "digest": NAME,
+    "rows": integer(0, 1 << 24),
+}
+_SHARD_OF_GRAPHS = _COUNTS | _SHARD | {"source": NAME, "first_row": _COUNT, "largest": _COUNT}
+_SHARD_OF_GRAPHS |= dict.fromkeys(("node_labels", "edge_labels"), instance(list))
+_SHARD_OF_JOB = dict.fromkeys(OF_GRAPHS, _SHARD_OF_GRAPHS) | {"features": _SHARD | {"entries": _COUNT}}
+
+
+def _check(found: dict[str, Any]) -> None:
+    _check_fields("", found, _MANIFEST)
+    _check_fields("", found, _MORE_OF_JOB.get(found["job"], {}))
+    has_graphs = found["job"] in OF_GRAPHS
+    if has_graphs:
+        _check_fields("settings: ", found["settings"], _SETTINGS)
+    for place, entry in enumerate(found["shards"]):
+        _check_fields(f"shards[{place}]: ", entry, _SHARD_OF_JOB.get(found["job"], _SHARD))
+    if len({entry["name"] for entry in found["shards"]}) < len(found["shards"]):
+        raise TwinWLError("two shards have the same name")
+    n_rows = sum(entry["rows"] for entry in found["shards"])
+    if has_graphs and not 0 < n_rows == found["rows"]:
+        raise TwinWLError(
+            f"rows: got {found['rows']}, and {n_rows} in the shards; expected equal numbers above 0"
+        )
+
+
+def _check_fields(where: str, found: object, fields: Mapping[str, Constraint]) -> None:
+    if not isinstance(found, dict):
+        raise TwinWLError(f"{where}got {shown(found)}, expected an object")
+    for name, constraint in fields.items():
+        if name not in found:
+            raise TwinWLError(f"{where}{name} is missing")
+        checked(f"{where}{name}", found[name], constraint)
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Keep other jobs out of a folder.
+
+    Raises
+    ------
+    TwinWLError
+        If another job is running in it.
+    """
+    stream = None
+    with contextlib.suppress(OSError):  # where nothing can be written, nothing can be mixed up
+        stream = (folder / LOCK).open("ab")
+    with stream or contextlib.nullcontext():
+        if stream is not None and fcntl is not None:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise TwinWLError(
+                    f"{folder}: another job is writing to it; wait until that ends, or give another folder"
+                ) from error
+            except OSError:  # a file system without locks
+                pass
+        yield
 
 
 def clear(folder: Path) -> None:

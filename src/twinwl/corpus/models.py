@@ -10,10 +10,21 @@ import numpy as np
 
 from twinwl.arguments import attribute_of
 from twinwl.corpus.jobs import Job
-from twinwl.corpus.key_groups import Part, parts_of, task_of
-from twinwl.corpus.shards import OWN_COLUMNS, arrow, digest_of, graphs_in, keys_in, read_shard, write_shard
+from twinwl.corpus.key_groups import task_of
+from twinwl.corpus.shards import (
+    KEYS,
+    OWN_COLUMNS,
+    Part,
+    arrow,
+    digest_of,
+    graphs_in,
+    keys_in,
+    parts_of,
+    read_shard,
+    write_shard,
+)
 from twinwl.datasets.target_cells import as_targets, known_cells
-from twinwl.errors import TwinWLError, nearest, shown, warn_caller
+from twinwl.errors import TwinWLError, first_line, nearest, shown, warn_caller
 from twinwl.estimators.base import one_seed
 from twinwl.files.atomic import errors_of_writing
 from twinwl.files.model_files import load
@@ -59,10 +70,10 @@ def targets_in(folder: Path, manifest: Mapping[str, Any], names: Sequence[str]) 
     found: list[list[Values]] = [[] for _ in names]
     keys = []
     for part in parts_of(folder, manifest):
-        table = read_shard(Path(part.path), [*names, "key_high", "key_low"], manifest["columns"])
+        table = read_shard(part, [*names, *KEYS], manifest["columns"])
         keys.append(keys_in(table))
         for name, values in zip(names, found, strict=True):
-            values.append(_values(table.column(name)))
+            values.append(_values(table.column(name), f"{folder}: target {shown(name)}"))
     columns, known = zip(
         *(
             _completed(np.concatenate(values), name, str(folder))
@@ -86,8 +97,17 @@ def targets_in(folder: Path, manifest: Mapping[str, Any], names: Sequence[str]) 
     return ShardTargets(np.stack(cells, axis=1)[rows], rows, np.concatenate(keys)[rows])
 
 
-def _values(column: Any) -> Values:  # noqa: ANN401
+def _values(column: Any, name: str) -> Values:  # noqa: ANN401
     """Return the values of a column: numbers, NaN where there is none, or text, empty where there is none."""
+    try:
+        return _plain_values(column)
+    except arrow().ArrowException as error:
+        raise TwinWLError(
+            f"{name} holds {column.type}, expected numbers or text ({first_line(error)}); name another"
+        ) from error
+
+
+def _plain_values(column: Any) -> Values:  # noqa: ANN401
     pa = arrow()
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
@@ -132,7 +152,7 @@ class _ShardParts:
     def read(self, part: int, rows: Int64) -> GraphBatch:
         """Return some graphs of a shard."""
         of = self._parts[part]
-        table = read_shard(Path(of.path), OWN_COLUMNS, self._columns)
+        table = read_shard(of, OWN_COLUMNS, self._columns)
         return graphs_in(table.take(arrow().array(self._rows[part][rows] - of.first)), of.path)
 
 
@@ -199,9 +219,7 @@ def predict_corpus(
     digest = digest_of(model.read_bytes())
     parts = parts_of(folder, manifest)
     source = digest_of(*(part.digest for part in parts))
-    full = next((part.path for part in parts if part.stop > part.first), None)
-    if full is None:
-        raise TwinWLError(f"{folder} has no graph to predict; build one from files with graphs")
+    full = next(part for part in parts if part.stop > part.first)
     shared = (str(model), digest, proba, manifest["columns"], full)
     with Job(output, "predict", {"model": digest, "proba": proba, "of": source}, running) as job:
         with errors_of_writing(output):
@@ -232,17 +250,17 @@ def _check_model(
 
 
 def predict_shard(
-    part: Part, output: str, model: str, digest: str, proba: bool, columns: Mapping[str, str], full: str
+    part: Part, output: str, model: str, digest: str, proba: bool, columns: Mapping[str, str], full: Part
 ) -> dict[str, Any]:
     """Write the predictions for a shard; ``full`` is a shard with graphs."""
     path = Path(part.path)
-    table = read_shard(path, None, columns)
+    table = read_shard(part, None, columns)
     found = {"id": table.column("id")}
     found |= {name: table.column(name) for name in table.column_names if name not in OWN_COLUMNS}
     loaded = _model(model, digest)
     # A shard without rows has the same columns: those of some other graph, which is not kept.
     n = table.num_rows
-    some = table if n else read_shard(Path(full), None, columns).slice(0, 1)
+    some = table if n else read_shard(full, None, columns).slice(0, 1)
     graphs = graphs_in(some, str(path))
     for name, values in _predictions(loaded, graphs, proba=proba).items():
         found[f"twinwl_{name}" if name in found else name] = arrow().array(values[:n])

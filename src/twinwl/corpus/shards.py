@@ -17,26 +17,28 @@ another. Keys depend on labels, never on codes. The same table always gives the 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from twinwl.arguments import checked, instance
 from twinwl.compilation.kernel import kernel
 from twinwl.errors import GraphInputError, first_line, import_extra, shown
 from twinwl.files.atomic import written
 from twinwl.files.json_values import from_json, to_json
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
-from twinwl.graphs.building import build
-from twinwl.graphs.labels import Coded, Label
+from twinwl.graphs.building import build, check_plausible
+from twinwl.graphs.labels import Coded, Label, label_token, normalise_label
 from twinwl.graphs.selection import pointer
 from twinwl.isomorphism.exact_keys import exact_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
     from types import ModuleType
 
     from twinwl.arrays import Int32, Int64, UInt64
@@ -44,9 +46,41 @@ if TYPE_CHECKING:
 
 
 KEYS = ("key_high", "key_low")
-OWN_COLUMNS = ("id", "n_nodes", "ends", "node_labels", "edge_labels", *KEYS)
+OWN_TYPES = {"id": "string", "n_nodes": "int32"}
+OWN_TYPES |= dict.fromkeys(("ends", "node_labels", "edge_labels"), "list<item: int32>")
+OWN_TYPES |= dict.fromkeys(KEYS, "uint64")
+OWN_COLUMNS = tuple(OWN_TYPES)
+_NEVER_NULL = {"id", "n_nodes", "ends", *KEYS}
 _METADATA = b"twinwl"
 _FORMAT = 1
+
+
+class Part(NamedTuple):
+    """A shard as a part of one numbering of rows.
+
+    Attributes
+    ----------
+    path : str
+    first, stop : int
+        Its rows, numbered over all shards.
+    digest : str
+        Of its content.
+    """
+
+    path: str
+    first: int
+    stop: int
+    digest: str
+
+
+def parts_of(folder: Path, manifest: Mapping[str, Any], first: int = 0) -> list[Part]:
+    """Return the shards of a corpus with their rows numbered from ``first``."""
+    parts = []
+    for entry in manifest["shards"]:
+        stop = first + entry["rows"]
+        parts.append(Part(str(folder / "shards" / entry["name"]), first, stop, entry["digest"]))
+        first = stop
+    return parts
 
 
 def arrow() -> ModuleType:
@@ -152,13 +186,15 @@ def write_shard(path: Path, table: Any) -> str:  # noqa: ANN401
         write_page_checksum=True,
         use_dictionary=[name for name in table.column_names if name not in {"id", *KEYS}],
     )
-    content = stream.getbuffer()
+    # Not a view of the stream: an error of writing would hold both, and CPython 3.12.0 and 3.12.1 crash when
+    # they collect such a pair (gh-111049).
+    content = stream.getvalue()
     with written(path) as file:
         file.write(content)
     return digest_of(content)
 
 
-def digest_of(*parts: bytes | memoryview | str) -> str:
+def digest_of(*parts: bytes | str) -> str:
     """Return 32 hexadecimal digits for some bytes or texts.
 
     >>> digest_of("a", b"b") == digest_of("ab")
@@ -170,40 +206,55 @@ def digest_of(*parts: bytes | memoryview | str) -> str:
     return found.hexdigest()
 
 
-def read_shard(
-    path: Path, columns: Sequence[str] | None = None, types: Mapping[str, str] | None = None
-) -> Any:  # noqa: ANN401
+def read_shard(part: Part, columns: Sequence[str] | None, types: Mapping[str, str]) -> Any:  # noqa: ANN401
     """Read a shard, or some columns of it.
 
     Parameters
     ----------
-    path
-        The file.
+    part
+        The shard.
     columns
         Names of columns; None reads all.
     types
-        The columns that all shards of the corpus have, with their types; None accepts any.
+        The columns that all shards of the corpus have, with their types.
 
     Raises
     ------
     GraphInputError
-        If the file is missing, damaged, or has other columns than the corpus.
+        If the file is missing, damaged, or has other columns or another number of rows than the corpus.
     """
+    with opened(part.path) as file:
+        found = types_of(file.schema_arrow)
+        wrong = sorted(name for name in found.keys() | types.keys() if found.get(name) != types.get(name))
+        if wrong:
+            here, there = (known.get(wrong[0], "missing") for known in (found, types))
+            raise GraphInputError(f"column {wrong[0]!r} is {here} here and {there} in the corpus")
+        if len(file.schema_arrow) > len(types):
+            raise GraphInputError("two columns have the same name")
+        table = file.read(columns=None if columns is None else list(columns)).combine_chunks()
+        table.validate(full=True)
+        n, n_rows = table.num_rows, part.stop - part.first
+        if n != n_rows:
+            raise GraphInputError(f"got {n:,} rows, expected {n_rows:,} as in the manifest")
+        for name in _NEVER_NULL.intersection(table.column_names):
+            if table.column(name).null_count:
+                raise GraphInputError(f"a value of {name!r} is missing")
+        return table
+
+
+@contextlib.contextmanager
+def opened(path: str | Path) -> Iterator[Any]:
+    """Open a shard; whatever goes wrong while it is read is a `GraphInputError` that names the file."""
     parquet = import_extra("pyarrow.parquet", "parquet")
     try:
+        if not Path(path).is_file():  # a pipe would be waited for
+            raise GraphInputError("it is missing")  # noqa: TRY301
         with parquet.ParquetFile(path, page_checksum_verification=True) as file:
-            found = types_of(file.schema_arrow)
-            if types is None or found == types:
-                return file.read(columns=None if columns is None else list(columns)).combine_chunks()
-    except FileNotFoundError as error:
-        raise GraphInputError(f"{path}: the shard is missing; {_REMEDY}") from error
+            yield file
     except MemoryError:
         raise
     except Exception as error:  # Arrow has many kinds of them
         raise GraphInputError(f"{path}: the shard cannot be read ({first_line(error)}); {_REMEDY}") from error
-    wrong = sorted(name for name in found.keys() | types.keys() if found.get(name) != types.get(name))
-    here, there = (known.get(wrong[0], "missing") for known in (found, types))
-    raise GraphInputError(f"{path}: column {wrong[0]!r} is {here} here and {there} in the corpus; {_REMEDY}")
 
 
 _REMEDY = "delete it and build the corpus again with the same command: only what is missing is built"
@@ -216,15 +267,33 @@ def types_of(schema: Any) -> dict[str, str]:  # noqa: ANN401
 
 def vocabularies_of(table: Any) -> tuple[tuple[Label, ...], tuple[Label, ...] | None, bool]:  # noqa: ANN401
     """Return the node labels and the edge labels that codes stand for, and whether graphs are directed."""
-    said = json.loads((table.schema.metadata or {}).get(_METADATA, b"{}"))
-    if said.get("format") != _FORMAT:
-        raise GraphInputError("it has no metadata of a shard; get the file again, or build the corpus again")
-    nodes, edges = (from_json(said[name], {}) for name in ("node_labels", "edge_labels"))
-    return (
-        UNLABELLED if nodes is None else tuple(cast("list[Label]", nodes)),
-        None if edges is None else tuple(cast("list[Label]", edges)),
-        bool(said["directed"]),
+    try:
+        match json.loads((table.schema.metadata or {}).get(_METADATA, b"")):
+            case {
+                "format": version,
+                "directed": bool(directed),
+                "node_labels": nodes,
+                "edge_labels": edges,
+            } if version == _FORMAT:
+                return (
+                    UNLABELLED if nodes is None else labels_in(nodes),
+                    None if edges is None else labels_in(edges),
+                    directed,
+                )
+        reason = "values are missing"
+    except (ValueError, RecursionError) as error:
+        reason = first_line(error)
+    raise GraphInputError(f"it has no metadata of a shard ({reason}); {_REMEDY}")
+
+
+def labels_in(stored: object) -> tuple[Label, ...]:
+    """Return labels that are stored as a JSON list, of which no two may be the same."""
+    labels = tuple(
+        normalise_label(from_json(label, {})) for label in checked("labels", stored, instance(list))
     )
+    if len({label_token(label) for label in labels}) < len(labels):
+        raise GraphInputError("a label is there twice")
+    return labels
 
 
 def lists_in(column: Any) -> tuple[Int64, Any]:  # noqa: ANN401
@@ -253,8 +322,14 @@ def graphs_in(table: Any, name: str = "the shard", atoms: AtomLevel | None = Non
 def _graphs_in(table: Any, atoms: AtomLevel | None) -> GraphBatch:  # noqa: ANN401
     node_vocabulary, edge_vocabulary, directed = vocabularies_of(table)
     node_counts = table.column("n_nodes").to_numpy().astype(np.int64)
-    end_counts, ends = lists_in(table.column("ends"))
-    ends = ends.to_numpy().astype(np.int64).reshape(-1, 2)
+    end_counts, flat = lists_in(table.column("ends"))
+    wrong = (node_counts < 0) | (end_counts % 2 > 0)
+    if wrong.any() or flat.null_count:
+        graph = int(np.argmax(wrong))
+        raise GraphInputError("its number of nodes is negative, or its ends are no pairs", graph)
+    largest = int(np.argmax(node_counts)) if len(node_counts) else 0
+    check_plausible(int(node_counts.sum()), len(node_counts) + len(flat), largest)
+    ends = flat.to_numpy().astype(np.int64).reshape(-1, 2)
     nodes = edges = None
     if node_vocabulary != UNLABELLED:
         nodes = _coded(table.column("node_labels"), node_counts, node_vocabulary)
@@ -275,7 +350,7 @@ def _graphs_in(table: Any, atoms: AtomLevel | None) -> GraphBatch:  # noqa: ANN4
 
 def _coded(column: Any, counts: Int64, vocabulary: tuple[Label, ...]) -> Coded:  # noqa: ANN401
     lengths, codes = lists_in(column)
-    found = codes.to_numpy().astype(np.int32)
+    found = codes.fill_null(-1).to_numpy().astype(np.int32)
     if (lengths != counts).any():
         graph = int(np.flatnonzero(lengths != counts)[0])
         raise GraphInputError(f"got {lengths[graph]} labels, expected {counts[graph]}", graph)
@@ -289,7 +364,7 @@ def keys_in(table: Any) -> UInt64:  # noqa: ANN401
     return np.column_stack([table.column(name).to_numpy() for name in KEYS]).astype(np.uint64, copy=False)
 
 
-def check_keys(path: Path, table: Any, rows: Int64) -> None:  # noqa: ANN401
+def check_keys(path: str, table: Any, rows: Int64) -> None:  # noqa: ANN401
     """Compute the keys of some graphs of a shard again.
 
     Raises
@@ -298,7 +373,7 @@ def check_keys(path: Path, table: Any, rows: Int64) -> None:  # noqa: ANN401
         If the key column does not match its graphs.
     """
     some = table.take(rows)
-    wrong = (exact_keys(graphs_in(some, str(path))) != keys_in(some)).any(axis=1)
+    wrong = (exact_keys(graphs_in(some, path)) != keys_in(some)).any(axis=1)
     if wrong.any():
         place = int(np.flatnonzero(wrong)[0])
         name = some.column("id")[place].as_py()

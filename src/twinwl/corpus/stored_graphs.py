@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twinwl.arguments import PATH, RANDOM_STATE, checked, foreign_array, integer
-from twinwl.corpus.manifest import read_manifest
-from twinwl.corpus.shards import arrow, graphs_in, read_shard
+from twinwl.arguments import PATH, RANDOM_STATE, Constraint, checked, foreign_array, integer
+from twinwl.corpus.manifest import MANIFEST, OF_GRAPHS, read_manifest
+from twinwl.corpus.shards import arrow, graphs_in, labels_in, parts_of, read_shard
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, shown
-from twinwl.files.json_values import from_json
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.isomorphism.hashing import graph_hashes
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Int64
 
 _MOST_SHOWN = 10**7
+_LABELS = Constraint("a list of labels", labels_in)
 
 
 class StoredGraphs:
@@ -31,7 +31,7 @@ class StoredGraphs:
     def __init__(self, folder: str | Path) -> None:
         self.folder = checked("folder", folder, PATH)
         self.manifest = read_manifest(self.folder)
-        if "columns" not in self.manifest or "rows" not in self.manifest:
+        if self.manifest["job"] not in OF_GRAPHS:
             raise TwinWLError(
                 f"{self.folder}: got the result of {self.manifest['job']!r}, expected a corpus of graphs"
             )
@@ -44,10 +44,15 @@ class StoredGraphs:
         return f"Corpus({len(self):,} graphs in {n_shards:,} shard{'' if n_shards == 1 else 's'})"
 
     def __iter__(self) -> Iterator[GraphBatch]:
-        for path in self.shards:
-            table = read_shard(path, None, self.manifest["columns"])
+        for path, table in self._read():
+            yield self._graphs(path, table)
+
+    def _read(self) -> Iterator[tuple[str, Any]]:
+        """Yield the path and the table of each shard that has graphs."""
+        for part in parts_of(self.folder, self.manifest):
+            table = read_shard(part, None, self.manifest["columns"])
             if table.num_rows:
-                yield self._graphs(path, table)
+                yield part.path, table
 
     @property
     def shards(self) -> list[Path]:
@@ -115,9 +120,9 @@ class StoredGraphs:
         pyarrow.Table
             All columns of the shards. Node and edge labels are codes that each shard numbers for itself.
         """
-        tables = [table for _, table, _ in self._tables(_increasing(rows, len(self)))]
+        tables = [table for _, table in self._tables(_increasing(rows, len(self)))]
         if not tables:
-            return read_shard(self.shards[0]).slice(0, 0)
+            return next(self._read())[1].slice(0, 0)
         return arrow().concat_tables([table.replace_schema_metadata(None) for table in tables])
 
     def hashes(self) -> Iterator[tuple[str, str]]:
@@ -128,11 +133,9 @@ class StoredGraphs:
         tuple of str
             Id and hash.
         """
-        for path in self.shards:
-            table = read_shard(path, None, self.manifest["columns"])
-            if table.num_rows:
-                hashes = graph_hashes(graphs_in(table, str(path)))
-                yield from zip(table.column("id").to_pylist(), hashes, strict=True)
+        for path, table in self._read():
+            hashes = graph_hashes(graphs_in(table, path))
+            yield from zip(table.column("id").to_pylist(), hashes, strict=True)
 
     def info(self) -> dict[str, Any]:
         r"""Return sizes, labels, settings, and how fast the corpus was made.
@@ -147,8 +150,15 @@ class StoredGraphs:
         (2, 6, 5, 0)
         """
         shards = self.manifest["shards"]
+        where = self.folder / MANIFEST
         labels = {
-            name: sorted({repr(from_json(label, {})) for entry in shards for label in entry[name]})
+            name: sorted(
+                {
+                    repr(label)
+                    for entry in shards
+                    for label in checked(f"{where}: {name}", entry[name], _LABELS)
+                }
+            )
             for name in ("node_labels", "edge_labels")
         }
         read = (
@@ -176,24 +186,22 @@ class StoredGraphs:
             "rows_per_second": round(read / seconds, 1) if seconds else None,
         }
 
-    def _tables(self, rows: Int64) -> Iterator[tuple[Path, Any, Int64]]:
-        first = 0
-        for path, entry in zip(self.shards, self.manifest["shards"], strict=True):
-            here = rows[np.searchsorted(rows, first) : np.searchsorted(rows, first + entry["rows"])]
+    def _tables(self, rows: Int64) -> Iterator[tuple[str, Any]]:
+        for part in parts_of(self.folder, self.manifest):
+            here = rows[np.searchsorted(rows, part.first) : np.searchsorted(rows, part.stop)]
             if len(here):
-                table = read_shard(path, None, self.manifest["columns"])
-                yield path, table.take(arrow().array(here - first)), here
-            first += entry["rows"]
+                table = read_shard(part, None, self.manifest["columns"])
+                yield part.path, table.take(arrow().array(here - part.first))
 
-    def _graphs(self, path: Path, table: Any) -> GraphBatch:  # noqa: ANN401
-        return graphs_in(table, str(path), self.manifest["settings"].get("atoms"))
+    def _graphs(self, path: str, table: Any) -> GraphBatch:  # noqa: ANN401
+        return graphs_in(table, path, self.manifest["settings"].get("atoms"))
 
     def _dataset(self, rows: Int64) -> Dataset:
         parts = list(self._tables(rows))
         if not parts:
             raise TwinWLError("n: got no graph to show, expected at least one")
-        graphs = concatenate([self._graphs(path, table) for path, table, _ in parts])
-        names = itertools.chain.from_iterable(table.column("id").to_pylist() for _, table, _ in parts)
+        graphs = concatenate([self._graphs(path, table) for path, table in parts])
+        names = itertools.chain.from_iterable(table.column("id").to_pylist() for _, table in parts)
         return Dataset(self.folder.name or "corpus", graphs, names=tuple(names), rows=rows)
 
 

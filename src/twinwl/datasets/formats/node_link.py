@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+_MAX_DEPTH = 100
 _SHAPE = 'a graph is an object {"nodes": [{"id": …}, …], "links" or "edges": [{"source": …, "target": …}, …]}'
 
 
@@ -158,12 +159,16 @@ def _labels(
 
 def _key(identifier: object) -> str:
     """Return an id as text, so that 1 and true differ and arrays can be ids."""
-    return json.dumps(identifier, sort_keys=True)
+    return json.dumps(_frozen(identifier), sort_keys=True)
 
 
-def _frozen(value: object) -> object:
+def _frozen(value: object, depth: int = 0) -> object:
     """Turn JSON arrays into tuples, as networkx writes tuples as arrays."""
-    return tuple(_frozen(part) for part in value) if isinstance(value, list) else value
+    if depth > _MAX_DEPTH:  # how deep Python itself would go depends on its version
+        raise RecursionError
+    if isinstance(value, dict):
+        return {key: _frozen(part, depth + 1) for key, part in value.items()}
+    return tuple(_frozen(part, depth + 1) for part in value) if isinstance(value, list) else value
 
 
 def _kind(value: object) -> str:
