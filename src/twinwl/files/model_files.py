@@ -224,6 +224,10 @@ def _refuse_constant(name: str) -> None:
     raise ModelFileError(f"the manifest holds {name}, which is not JSON")
 
 
+# What a model remembers of the graphs and targets it was fitted on, as attributes that end in an underscore.
+_KEPT = {"x": READINGS_OF_X, "atoms": ATOMS, "target": NAME, "positive": NAME}
+
+
 def _rebuilt(manifest: object, arrays: dict[str, Values], allowed: list[object]) -> Savable:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ModelFileError("this is not a twinwl model: its manifest does not say so")
@@ -244,14 +248,9 @@ def _rebuilt(manifest: object, arrays: dict[str, Values], allowed: list[object])
     params |= _named(kind, manifest.get("named", {}), allowed)
     try:
         estimator: Savable = kind._from_state(params, state)  # type: ignore[attr-defined]  # noqa: SLF001
-        if "x" in manifest:
-            estimator.x_ = checked("x", manifest["x"], READINGS_OF_X)  # type: ignore[attr-defined]
-        if "atoms" in manifest:
-            estimator.atoms_ = checked("atoms", manifest["atoms"], ATOMS)  # type: ignore[attr-defined]
-        if "target" in manifest:
-            estimator.target_ = checked("target", manifest["target"], NAME)  # type: ignore[attr-defined]
-        if "positive" in manifest:
-            estimator.positive_ = checked("positive", manifest["positive"], NAME)  # type: ignore[attr-defined]
+        for name, allowed_values in _KEPT.items():
+            if name in manifest:
+                setattr(estimator, f"{name}_", checked(name, manifest[name], allowed_values))
     except TwinWLError as error:
         raise ModelFileError(str(error)) from error
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
