@@ -55,6 +55,7 @@ CORE_METHODS = {"stwin-svc", "wl-svc", "wl-kernel", "wl-oa"}
 # Each subcommand at work without any extra, in an order in which files are there when they are needed.
 WORKING = [
     "demo --example",
+    "demo --pairs 20",
     "compare graph6:Bw graph6:Bg --html pair.html",
     "hash graph6:Bw",
     "dedup path.edges",
@@ -71,7 +72,6 @@ WORKING = [
     "explain model.twinwl TWINS:n_pairs=20#3 --html why.html --png why.png",
 ]
 NEEDING = {
-    "demo --jobs 1": "neural",
     "hash smiles:CCO": "chem",
     "evaluate TWINS": "neural",
     "evaluate TWINS --method gin": "baselines",
