@@ -19,6 +19,7 @@ def run(**variables):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_kernels_give_the_same_without_the_compiler():
     for extra in ("torch", "torch_geometric"):
         pytest.importorskip(extra)
