@@ -31,6 +31,10 @@ TESTS_OF_CORE := $(filter-out $(addprefix tests/,compilation isomorphism refinem
 TESTS_OF_LOWEST := $(addprefix tests/,graphs datasets/catalogue datasets/formats estimators files cli report \
   stwin/test_classifier.py baselines/test_kernels.py baselines/test_gnn_rows.py evaluation/test_evaluate.py)
 
+# With other Pythons: the same without networks, and what is promised to be the same everywhere.
+TESTS_OF_OTHER_PYTHONS := $(filter-out %_rows.py %_classifier.py,$(TESTS_OF_LOWEST)) \
+  $(addprefix tests/,corpus refinement isomorphism/test_hashing.py stwin/test_svc.py)
+
 .PHONY: help install environments run test test-all test-rest test-core test-lowest lint bench compare docs
 .DEFAULT_GOAL := help
 
@@ -74,7 +78,7 @@ test-lowest: $(LOWEST)/.installed
 
 $(addprefix test-,$(OTHER_PYTHONS)): test-%: .venv-%/.installed
 	.venv-$*/bin/python -m pytest -q -r fE -p no:cacheprovider -n 2 --dist worksteal $(QUICK) \
-	  $(or $(TESTS),$(TESTS_OF_CORE))
+	  $(or $(TESTS),$(TESTS_OF_OTHER_PYTHONS))
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
