@@ -1,31 +1,19 @@
-"""Shared fixtures: real data where it is at hand, and one deterministic Hypothesis profile."""
+"""Shared fixtures: real data where it is at hand, and a browser."""
 
 import os
-import re
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from tests.browser import browser, fonts, open_page  # noqa: F401  (fixtures)
 
-settings.register_profile(
-    "twinwl",
-    derandomize=True,
-    deadline=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-settings.load_profile("twinwl")
+# Variables of whoever runs the tests must not reach them: commands are started in other folders.
+if data := os.environ.get("TWINWL_DATA"):
+    os.environ["TWINWL_DATA"] = str(Path(data).absolute())
+for variable in ("TWINWL_CACHE", "TWINWL_NUM_THREADS"):
+    os.environ.pop(variable, None)
 
 _BESIDE_THE_PROJECT = Path(__file__).resolve().parents[2] / "shared" / "data"
-
-
-def pytest_collection_modifyitems(items):
-    """Refuse tests that have another name in each process: pytest-xdist could not hand them out."""
-    changing = [item.nodeid for item in items if re.search(r" at 0x[0-9a-f]+", item.nodeid)]
-    if changing:
-        raise pytest.UsageError(f"give these parameters an id, theirs holds an address: {changing}")
 
 
 def data_folder():

@@ -6,6 +6,7 @@ Where extras are installed, they are hidden from a fresh interpreter; `make test
 from __future__ import annotations
 
 import ast
+import importlib.util
 import json
 import re
 import subprocess
@@ -50,11 +51,14 @@ NEURAL_NAMES = {
     "STwinRegressor",
     "data_parallel",
 }
+# Where extras are hidden rather than missing, these repeat what `make test-core` does.
+repeated = pytest.mark.exhaustive if importlib.util.find_spec("torch") else lambda test: test
 CORE_METHODS = {"stwin-svc", "wl-svc", "wl-kernel", "wl-oa"}
 
 # Each subcommand at work without any extra, in an order in which files are there when they are needed.
 WORKING = [
     "demo --example",
+    "demo --pairs 20",
     "compare graph6:Bw graph6:Bg --html pair.html",
     "hash graph6:Bw",
     "dedup path.edges",
@@ -71,7 +75,6 @@ WORKING = [
     "explain model.twinwl TWINS:n_pairs=20#3 --html why.html --png why.png",
 ]
 NEEDING = {
-    "demo --jobs 1": "neural",
     "hash smiles:CCO": "chem",
     "evaluate TWINS": "neural",
     "evaluate TWINS --method gin": "baselines",
@@ -101,7 +104,7 @@ def _core_packages():
 def test_the_table_of_extras_is_that_of_the_project():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    del extras["dev"], extras["docs"]
+    del extras["dev"], extras["docs"], extras["test"]
     brought = {
         (re.match(r"[\w-]+", line)[0].replace("-", "_"), extra) for extra in extras for line in extras[extra]
     }
@@ -134,6 +137,7 @@ def test_the_lowest_versions_are_those_declared():
         assert version in {declared[name] + rest for rest in ("", ".0", ".0.0")}
 
 
+@repeated
 def test_public_names_are_there_or_say_which_command_is_missing(tmp_path):
     script = """
         import twinwl
@@ -144,6 +148,7 @@ def test_public_names_are_there_or_say_which_command_is_missing(tmp_path):
     assert all("pip install 'twinwl[neural]'" in message for message in said.values())
 
 
+@repeated
 def test_modules_that_need_an_extra_are_those_of_the_neural_layers(tmp_path):
     script = """
         import pkgutil, twinwl
@@ -157,6 +162,7 @@ def test_modules_that_need_an_extra_are_those_of_the_neural_layers(tmp_path):
     assert [name for name in on_core(script, tmp_path) if not neural.match(name)] == []
 
 
+@repeated
 def test_methods_are_evaluated_or_say_which_command_is_missing(tmp_path):
     script = """
         import twinwl
@@ -173,6 +179,7 @@ def test_methods_are_evaluated_or_say_which_command_is_missing(tmp_path):
         assert f"pip install 'twinwl[{extra}]'" in said[name]
 
 
+@repeated
 def test_subcommands_work_or_say_which_command_is_missing(tmp_path):
     (tmp_path / "path.edges").write_text("a b\nb c\n")
     (tmp_path / "molecules.csv").write_text("smiles,active\nCCO,1\nCCN,0\n")
@@ -204,6 +211,7 @@ def test_every_subcommand_is_tried_above(command):
     assert any(line.split()[0] == command for line in WORKING)
 
 
+@repeated
 def test_networks_say_what_they_need_when_a_file_holds_one(tmp_path):
     pytest.importorskip("torch", reason="needs PyTorch to write the file")
     data = twinwl.load_dataset("TWINS", n_pairs=20)

@@ -27,11 +27,13 @@ def compiled():
     return run()["found"]
 
 
+@pytest.mark.slow
 def test_kernels_give_the_same_without_the_compiler(compiled):
     plain = run(NUMBA_DISABLE_JIT="1")
     assert plain["missed"] == []
     assert plain["found"] == compiled
 
 
+@pytest.mark.slow
 def test_kernels_stay_inside_their_arrays(compiled):
     assert run(NUMBA_BOUNDSCHECK="1")["found"] == compiled

@@ -66,6 +66,7 @@ def test_example_does_what_it_says(page, example, capsys, tmp_path, monkeypatch)
         assert capsys.readouterr().out.splitlines() == promised
 
 
+@pytest.mark.slow
 def test_readme_commands_run_one_after_the_other(tmp_path, monkeypatch):
     pytest.importorskip("rdkit", reason="needs RDKit")
     pytest.importorskip("torch", reason="needs PyTorch")

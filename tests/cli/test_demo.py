@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from typer.testing import CliRunner
 
 from twinwl import load_dataset
@@ -28,19 +27,22 @@ def test_the_example_shows_who_can_tell_them_apart():
     assert "(4, 2, 12, 8, 20, 12) is not (4, 2, 12, 8, 16, 12)" in result.output
 
 
-def test_it_trains_and_writes_a_page_without_any_data(tmp_path, monkeypatch):
-    pytest.importorskip("torch", reason="needs PyTorch")
+def test_it_trains_explains_and_names_the_next_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TWINWL_DATA", raising=False)
     monkeypatch.setenv("TWINWL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(demo, "_METHODS", ("wl", "stwin"))
-    result = runner.invoke(app, ["demo", "--pairs", "40", "--jobs", "1"])
+    monkeypatch.setattr(demo, "_COMPARISONS", demo._COMPARISONS[:1])
+    result = runner.invoke(app, ["demo", "--pairs", "40"])
     assert result.exit_code == 0, result.output
-    assert "50.00 ± 0.00" in result.output
-    assert "STwin-GNN beats 1-WL, STwin's MLP" in " ".join(result.output.split())
+    assert "50.0 ± 0.0" in result.output
+    assert "100.0 ± 0.0" in result.output
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "50.0\N{NO-BREAK SPACE}%" in page
-    assert "report.html" in result.output
+    assert "Why the model predicts" in page
+    *_, command = result.output.strip().splitlines()
+    done = runner.invoke(app, command[command.index("explain") :].split())
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "why.html").stat().st_size > 0
 
 
 def test_a_page_that_could_not_be_written_is_refused_at_once(tmp_path):
@@ -49,20 +51,16 @@ def test_a_page_that_could_not_be_written_is_refused_at_once(tmp_path):
     assert "its folder does not exist" in result.output
 
 
-def test_every_figure_comes_from_the_same_folds_and_what_there_is_no_time_for_is_left_out(
-    tmp_path, monkeypatch
-):
-    pytest.importorskip("torch", reason="needs PyTorch")
-    monkeypatch.chdir(tmp_path)
-    twice = [load_dataset("TWINS", n_pairs=20), replace(load_dataset("TWINS", n_pairs=20), name="MUTAG")]
-    monkeypatch.setattr(demo, "_datasets", lambda *_: list(twice))
-    monkeypatch.setattr(demo, "_METHODS", ("wl", "stwin"))
-    whole = runner.invoke(app, ["demo", "--jobs", "1"])
-    assert whole.exit_code == 0, whole.output
-    assert "over 5 folds" in whole.output
-    assert "of 5 folds)" not in whole.output
-    assert "MUTAG" in whole.output
-    monkeypatch.setattr(demo, "_SECONDS", 0.0)
-    monkeypatch.setattr(demo.time, "monotonic", iter(range(0, 10**6, 10)).__next__)
-    cut = runner.invoke(app, ["demo", "--jobs", "1"])
-    assert "MUTAG is skipped" in cut.output
+def test_a_comparison_runs_whole_or_not_at_all_when_time_is_up(monkeypatch):
+    monkeypatch.setattr(
+        demo, "_accuracies", lambda comparison, _: [(name, 1.0) for name in comparison.titles]
+    )
+    twins = load_dataset("TWINS", n_pairs=20)
+    monkeypatch.setattr(demo.importlib.util, "find_spec", lambda _: True)
+    monkeypatch.setattr(demo, "_SECONDS", 1e9)
+    whole = demo._scores([twins, replace(twins, name="MUTAG")], began=0.0)
+    assert {name for _, name in whole} == {"TWINS", "MUTAG"}
+    assert len(whole) == 8
+    monkeypatch.setattr(demo, "_SECONDS", -1e9)
+    cut = demo._scores([twins, replace(twins, name="MUTAG")], began=0.0)
+    assert cut.keys() == {("1-WL, SVM", "TWINS"), ("STwin, SVM", "TWINS")}

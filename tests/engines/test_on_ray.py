@@ -71,17 +71,20 @@ def test_every_task_has_one_result_and_each_node_one_warm_up(engine, tmp_path):
     assert engine.workers == 3
 
 
+@pytest.mark.slow
 def test_an_error_of_a_task_is_raised_as_it_is(engine):
     with pytest.raises(GraphInputError) as caught:
         list(engine.run(tasks.fail, numbers(3), warm_up=None))
     assert (str(caught.value), caught.value.graph) == ("graph 7: got no edges", 7)
 
 
+@pytest.mark.slow
 def test_a_task_that_kills_every_worker_is_named(engine):
     with pytest.raises(TwinWLError, match=r"task 2 \(2,\): its worker died 4 times"):
         list(engine.run(tasks.die_always, numbers(3), warm_up=None))
 
 
+@pytest.mark.slow
 def test_a_killed_worker_a_lost_node_and_a_new_one_change_nothing(cluster, engine, undisturbed, tmp_path):
     folder = tmp_path / "ray"
     folder.mkdir()
@@ -102,11 +105,14 @@ def test_a_killed_worker_a_lost_node_and_a_new_one_change_nothing(cluster, engin
 DRIVER = """
 import sys
 import twinwl as tw
+
+pytestmark = pytest.mark.ray
 tw.Corpus.build(sys.argv[1], sys.argv[2], rows_per_shard=40, engine="ray", address=sys.argv[3],
                 on_event=lambda event: print(event["event"], flush=True))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("engine")  # it is connected to a node that stays
 def test_a_corpus_is_the_same_bytes_whatever_dies(cluster, tmp_path):
     pytest.importorskip("pyarrow", reason="needs pyarrow")
@@ -169,6 +175,7 @@ def workers_of(node):
     return busy or [process for process, title in found.items() if title.startswith(b"ray::IDLE")]
 
 
+@pytest.mark.slow
 def test_folds_on_ray_and_on_this_machine_give_the_same_table(cluster, tmp_path):
     pipeline = make_pipeline(tw.STwinVectorizer(2), DecisionTreeClassifier(random_state=0))
     grid = {"decisiontreeclassifier__max_depth": [1, 3]}
@@ -187,6 +194,7 @@ def test_folds_on_ray_and_on_this_machine_give_the_same_table(cluster, tmp_path)
     assert there.read_bytes() == again
 
 
+@pytest.mark.slow
 def test_a_connection_that_was_there_is_kept(cluster):
     ray.init(cluster.address, log_to_driver=False, logging_level="ERROR")
     try:

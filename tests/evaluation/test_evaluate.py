@@ -96,6 +96,7 @@ def test_pairs_torn_apart_mislead_one_wl():
     assert tw.evaluate(tree("count"), torn, n_folds=10).mean < 0.2
 
 
+@pytest.mark.slow
 def test_the_trap_of_exp(tu_zip):
     data = tw.load_dataset(str(tu_zip("EXP")))
     assert data.groups is not None
@@ -278,6 +279,7 @@ def test_data_without_targets_are_refused():
         tw.evaluate(tree(), (twins(20).graphs, None))
 
 
+@pytest.mark.slow
 def test_processes_change_nothing(tmp_path):
     alone = tw.evaluate(tree(), twins(), n_folds=4)
     together = tw.evaluate(tree(), twins(), n_folds=4, n_jobs=2, store=tmp_path / "results.jsonl")
@@ -318,6 +320,7 @@ tw.evaluate(pipeline, tw.load_dataset("TWINS", n_pairs=40), n_folds=8, store=sys
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
     store = tmp_path / "results.jsonl"

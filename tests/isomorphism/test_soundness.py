@@ -57,6 +57,7 @@ def copies(atlas):
     return relabelled(atlas, np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_no_readout_tells_an_atlas_graph_from_its_copy(atlas, copies):
     distinguished = [
         index

@@ -15,6 +15,8 @@ from twinwl.cli.app import app
 from twinwl.errors import TwinWLError
 from twinwl.learning.data_parallel import data_parallel, fit_network
 
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _machine():

@@ -146,13 +146,16 @@ def test_what_comes_from_outside_is_escaped():
     assert "<y>\\|" in results_markdown(page)
 
 
-def test_the_demonstration_shows_the_example_and_a_pair():
-    rows = cell_rows("TWINS", "wl", [0.5] * 10, None) + cell_rows("TWINS", "stwin", [0.97] * 10, None)
-    page = demo_page(Results(rows), tw.load_dataset("TWINS", n_pairs=5))
+def test_the_demonstration_shows_the_example_and_an_explained_pair():
+    twins = tw.load_dataset("TWINS", n_pairs=20)
+    model = tw.STwinSVC(3, 1.0).fit(twins.graphs, twins.targets)
+    figures = [["", "TWINS"], ["1-WL, SVM", "50.0 ± 0.0"], ["STwin, SVM", "100.0 ± 0.0"]]
+    page = demo_page(figures, twins, {graph: model.explain(twins.graphs[graph]) for graph in (0, 1)})
     html = results_html(page)
-    assert page.highlights[0] == ("50.0 %", "1-WL, STwin's MLP on TWINS, fair")
+    assert page.highlights[0] == ("50.0 %", "1-WL, SVM on TWINS")
     assert "(20, 12) ≠ (16, 12)" in html
     assert "the rings of decalin" in html
+    assert 'class="shade"' in html
     assert "MUTAG" not in page.lede[0]
 
 

@@ -13,6 +13,8 @@ from twinwl.paper.pages import paper_page
 from twinwl.report.results.cells import Results
 from twinwl.report.results.html_page import write_results
 
+pytestmark = pytest.mark.exhaustive
+
 DESKTOP, PHONE = {"width": 1240, "height": 900}, {"width": 390, "height": 844}
 
 

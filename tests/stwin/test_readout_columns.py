@@ -17,6 +17,7 @@ from twinwl.isomorphism.rooted import RootedSubgraph
 from twinwl.stwin.features import stwin_features
 
 KNOWN = [name for name in READOUTS if name not in {"marked-wl-1", "marked-wl-3"}]  # marked-wl-2 is like these
+SLOW_ORACLES = {"marked-wl-2", "rooted-fwl2"}
 OTHERS = [name for name in KNOWN if name != "size"]
 PATH, TRIANGLE = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
 
@@ -37,7 +38,9 @@ def labelled(n=12):
 # ---------------------------------------------------------------------- the oracle
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW_ORACLES)) for name in KNOWN]
+)
 @settings(max_examples=20, deadline=None)
 @given(batch=batches(), edge_labels=st.booleans(), initial=st.sampled_from(["label", "degree", "ring"]))
 def test_features_equal_the_oracle(name, batch, edge_labels, initial):

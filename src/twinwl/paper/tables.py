@@ -84,17 +84,6 @@ TABLES: dict[str, PaperTable] = {
         ("EXP",),
         TABLE_2,
     ),
-    "demo": PaperTable(
-        "demo",
-        "Accuracy of 1-WL and the Twin-GNNs",
-        (
-            TableRow("1-WL, STwin's MLP", "wl", in_paper=False),
-            TableRow("STwin-GNN", "stwin"),
-            TableRow("NTwin-GNN", "ntwin"),
-        ),
-        ("TWINS", "MUTAG"),
-        TABLE_1,
-    ),
 }
 
 TITLES: dict[str, str] = {row.method: row.title for table in reversed(TABLES.values()) for row in table.rows}
@@ -102,9 +91,6 @@ TITLES: dict[str, str] = {row.method: row.title for table in reversed(TABLES.val
 
 PAIRS = (("stwin", "wl"), ("stwin-joint", "wl"), ("ntwin", "wl-encoder"), ("stwin-svc", "wl-svc"))
 """A Twin method and 1-WL under the same classifier."""
-
-DEMO_PAIRS = (("stwin", "wl"), ("ntwin", "wl"))
-"""What the demonstration runs: one 1-WL for both, enough where every 1-WL scores 50 %."""
 
 
 def cells_of(

@@ -42,6 +42,7 @@ def test_a_rooted_part_holds_the_rooted_subgraphs_of_its_graphs(batch, data):
     np.testing.assert_array_equal(part.edge_index[1], cut.indices)
 
 
+@pytest.mark.slow
 def test_a_dear_batch_comes_in_parts_and_gives_the_same():
     batch, _, _ = twins(4)
     for name in ("gin", "ppgn", "nested-gin", "123-gnn"):

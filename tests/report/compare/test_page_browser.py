@@ -57,6 +57,7 @@ def test_opens_at_the_round_in_which_they_part(open_page, decalin):
     assert page.locator(".node.marked").count() == 16
 
 
+@pytest.mark.exhaustive
 def test_the_slider_changes_the_numbers_in_the_nodes(open_page, decalin):
     path, graphs = decalin
     page = open_page(path)
@@ -66,6 +67,7 @@ def test_the_slider_changes_the_numbers_in_the_nodes(open_page, decalin):
             assert numbers(page, letter) == [str(len(ball(named.graphs, v, h))) for v in range(10)]
 
 
+@pytest.mark.exhaustive
 def test_arrow_keys_move_the_slider(open_page, decalin):
     page = open_page(decalin[0])
     page.focus("#round")
@@ -78,6 +80,7 @@ def test_arrow_keys_move_the_slider(open_page, decalin):
     assert "No difference yet" in page.inner_text("#state")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("h", [0, 1, 2, 3])
 def test_hovering_lights_up_exactly_the_identity_set(open_page, decalin, h):
     path, graphs = decalin
@@ -98,6 +101,7 @@ def test_hovering_lights_up_exactly_the_identity_set(open_page, decalin, h):
     assert lit(page, "a") == lit(page, "b") == set()
 
 
+@pytest.mark.exhaustive
 def test_tab_walks_through_nodes_arrows_change_the_round_and_escape_clears(open_page, decalin):
     path, graphs = decalin
     page = open_page(path)
@@ -116,6 +120,7 @@ def test_tab_walks_through_nodes_arrows_change_the_round_and_escape_clears(open_
     assert "Point at a node" in page.inner_text("#inspector")
 
 
+@pytest.mark.exhaustive
 def test_the_vectors_mark_what_differs(open_page, decalin):
     page = open_page(decalin[0])
     assert page.locator("#phi .diff").all_inner_texts() == ["28", "36", "24", "32"]
@@ -126,6 +131,7 @@ def test_the_vectors_mark_what_differs(open_page, decalin):
     assert page.locator("#rows tr.differs").count() == 0
 
 
+@pytest.mark.exhaustive
 def test_nodes_of_each_size_are_counted_in_words(open_page, decalin):
     page = open_page(decalin[0])
     set_round(page, 1)
@@ -133,12 +139,14 @@ def test_nodes_of_each_size_are_counted_in_words(open_page, decalin):
     assert set(cells) == {"8 of size 3", "2 of size 4"}
 
 
+@pytest.mark.exhaustive
 def test_pointing_at_a_row_lights_up_its_colour_in_both_graphs(open_page, decalin):
     page = open_page(decalin[0])
     page.hover("#rows tr:nth-child(2)")
     assert len(lit(page, "a")) == len(lit(page, "b")) == 2
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_is_readable_in_light_and_dark(open_page, decalin, scheme):
     page = open_page(decalin[0], color_scheme=scheme)
@@ -160,6 +168,7 @@ def test_text_is_readable_in_light_and_dark(open_page, decalin, scheme):
     assert dark == (scheme == "dark")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("width", [360, 768, 1240])
 def test_nothing_sticks_out_sideways(open_page, decalin, width):
     page = open_page(decalin[0])
@@ -169,6 +178,7 @@ def test_nothing_sticks_out_sideways(open_page, decalin, width):
     assert (panels[1]["y"] > panels[0]["y"]) == (width < 760)
 
 
+@pytest.mark.exhaustive
 def test_hostile_labels_do_nothing(open_page, tmp_path):
     text = "</script><script>alert(1)</script><img src=https://example.org/x onerror=alert(2)>'\"\u202e"
     graph = nx.path_graph(2)
@@ -183,6 +193,7 @@ def test_hostile_labels_do_nothing(open_page, tmp_path):
     assert page.locator("img").count() == 0
 
 
+@pytest.mark.exhaustive
 def test_directed_identity_sets_follow_the_arcs(open_page, tmp_path):
     named = Dataset("g", GraphBatch.from_edges([[(0, 1), (1, 2)]], directed=True), names=("chain",))
     path = tmp_path / "directed.html"
@@ -193,6 +204,7 @@ def test_directed_identity_sets_follow_the_arcs(open_page, tmp_path):
     assert lit(page, "a") == {1, 2}
 
 
+@pytest.mark.exhaustive
 def test_large_graphs_show_the_tables(open_page, tmp_path):
     graphs = [
         Dataset("g", GraphBatch.from_networkx([nx.gnp_random_graph(450, 0.01, seed=s)]), names=("g",))

@@ -9,6 +9,8 @@ from tests.report.explain.test_gallery import model, page_of  # noqa: F401  (a f
 from twinwl.datasets.source import load_dataset
 from twinwl.report.html import write_page
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.fixture(scope="module")
 def path(model, tmp_path_factory):  # noqa: F811

@@ -14,6 +14,8 @@ from twinwl.stwin.svc import STwinSVC
 
 pytest.importorskip("rdkit", reason="needs RDKit")
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):

@@ -13,6 +13,8 @@ from twinwl.isomorphism.readouts import READOUTS
 from twinwl.report.results.html_page import write_results
 from twinwl.report.results.power_page import power_page
 
+pytestmark = pytest.mark.exhaustive
+
 DESKTOP, PHONE = {"width": 1240, "height": 900}, {"width": 390, "height": 844}
 TOTALS = [79, 160, 202, 223, 251, 280, 378, 390, 400, 400]  # many of them close together
 SECONDS = [0.4, 1.3, 1.4, 2, 3.3, 3.5, 30, 5, 35, 2]
