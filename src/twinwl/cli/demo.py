@@ -153,7 +153,7 @@ def _accuracies(comparison: _Comparison, data: Dataset) -> Iterator[tuple[str, f
         train, test = fold.training_part, fold.test
         groups = None if data.groups is None else data.groups[train]
         for method, parameters in zip(comparison.titles, comparison.parameters, strict=True):
-            model = getattr(twinwl, comparison.estimator)(random_state=0, **parameters)
+            model = getattr(twinwl, comparison.estimator)(random_state=0, edge_labels=False, **parameters)
             model.fit(data.graphs[train], data.targets[train], groups=groups)
             yield method, float(model.score(data.graphs[test], data.targets[test]))
 
@@ -196,7 +196,9 @@ def _write(report: Path, data: Dataset, figures: list[list[str]]) -> tuple[int, 
     groups = np.asarray(data.groups)
     kept_back = groups == groups[int(data.graphs.nodes_per_graph.argmin())]
     rest = np.flatnonzero(~kept_back)
-    model = twinwl.STwinSVC(random_state=0).fit(data.graphs[rest], data.targets[rest], groups=groups[rest])
+    model = twinwl.STwinSVC(edge_labels=False, random_state=0).fit(
+        data.graphs[rest], data.targets[rest], groups=groups[rest]
+    )
     path = report.with_suffix(".twinwl")
     twinwl.save(model, path)
     pair = np.flatnonzero(kept_back).tolist()
