@@ -78,10 +78,13 @@ def test_noise_like_rounding_does_not_count_as_a_difference_nor_hide_one():
 def test_difference_must_exceed_the_noise_clearly():
     rng = np.random.default_rng(0)
 
-    def nearly_nothing(graph):  # the difference is three times the noise
-        return 1 + 3e-12 * (n_triangles(graph) > 0) + 1e-12 * rng.uniform(-1, 1)
+    def nearly_nothing(graph):  # the difference is about three times the noise
+        return 1 + 6e-12 * (n_triangles(graph) > 0) + 1e-12 * rng.uniform(-1, 1)
 
-    assert outcomes(nearly_nothing, takes="networkx") == ["same", "same"]
+    found = tw.power(nearly_nothing, PAIRS, takes="networkx")
+    assert [score.outcome for score in found.scores] == ["unclear", "same"]
+    assert (found.score("nearly_nothing").separated, found.score("nearly_nothing").unclear) == (0, 1)
+    assert "differs by" in results_html(power_page(found))
 
 
 def test_eigenvalues_separate_by_far_more_than_their_rounding():
@@ -171,6 +174,56 @@ def test_torch_modules():
     assert halves.dropout.training  # nothing was changed
 
 
+@pytest.fixture
+def nearly_blind():
+    """Return a module that adds a billionth of the number of triangles to one."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch_geometric")
+
+    class NearlyBlind(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = torch.nn.Parameter(torch.tensor(1e-9))
+
+        def forward(self, x, edge_index):
+            matrix = torch.zeros(len(x), len(x))
+            matrix[edge_index[0], edge_index[1]] = 1
+            return x[0] + self.scale * torch.trace(matrix @ matrix @ matrix)
+
+    return NearlyBlind().eval()
+
+
+def test_torch_modules_run_in_double_precision_on_one_thread(nearly_blind):
+    import torch  # noqa: PLC0415
+
+    threads = []
+    nearly_blind.register_forward_hook(lambda *_: threads.append(torch.get_num_threads()))
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert outcomes(nearly_blind) == ["separated", "same"]
+        assert (set(threads), torch.get_num_threads()) == ({1}, 2)
+    finally:
+        torch.set_num_threads(before)
+    assert (nearly_blind.scale.dtype, torch.get_default_dtype()) == (torch.float32, torch.float32)
+
+
+def test_torch_module_that_cannot_run_in_double_precision_runs_in_its_own(nearly_blind):
+    import torch  # noqa: PLC0415
+
+    single = torch.eye(1)
+
+    class Fixed(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nearly_blind
+
+        def forward(self, x, edge_index):
+            return self.inner(x @ single, edge_index)
+
+    assert outcomes(Fixed().eval()) == ["same", "same"]
+
+
 def raising(_):
     raise ZeroDivisionError("by nothing")
 
@@ -231,7 +284,7 @@ def test_result_as_records_json_table_and_html():
     lines = str(found).splitlines()
     assert lines[1].split()[:3] == ["cycles", "6", "6"]
     page = results_html(power_page(found))
-    assert "Unsound or failed" in page
+    assert "Unclear, unsound or failed" in page
     assert "order &lt;b&gt;" in page
     assert "K6" in page  # nothing tells that pair apart
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _CLEARLY = 10.0  # a difference counts only from so many times the noise of relabelling on
 _ROUNDING = 16.0  # and only above so many units of rounding
+_UNCLEAR = 0.2  # from this part of both on, rounding alone may be what hides a difference
 
 
 class Judgement(NamedTuple):
@@ -35,6 +36,8 @@ class Judgement(NamedTuple):
         For tests, the round with the first difference.
     seconds : float
         Processor time of the pair itself, without the copies.
+    unclear : bool
+        Whether the values differ by more than rounding usually does, but not clearly.
     """
 
     separated: bool
@@ -43,6 +46,7 @@ class Judgement(NamedTuple):
     noise: float
     round: int | None
     seconds: float
+    unclear: bool = False
 
 
 class Value(NamedTuple):
@@ -109,14 +113,16 @@ def judge(values: tuple[Value, Value], noises: tuple[float, float], seconds: flo
 
     Up to the square root of the unit of rounding, relative to the length of the vectors (or to 1, if they are
     shorter), a change under relabelling is rounding; beyond, the values are unsound. Two graphs are separated
-    if their distance is above ten times that change and above sixteen units of rounding.
+    if their distance is above ten times that change and above sixteen units of rounding; above a fifth of
+    that it is unclear.
     """
     noise, size = max(noises), max(value.size for value in values)
     rounding = max(value.rounding for value in values)
     difference = values[0].distance(values[1])
     sound = noise <= rounding**0.5 * max(1.0, size)
-    separated = sound and difference > max(_CLEARLY * noise, _ROUNDING * rounding * size)
-    return Judgement(separated, sound, difference, noise, None, seconds)
+    clear = max(_CLEARLY * noise, _ROUNDING * rounding * size)
+    unclear = sound and _UNCLEAR * clear < difference <= clear
+    return Judgement(sound and difference > clear, sound, difference, noise, None, seconds, unclear)
 
 
 def _without_graph(tensor: Any) -> Any:  # noqa: ANN401

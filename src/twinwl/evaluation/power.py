@@ -31,8 +31,8 @@ class PairScore(NamedTuple):
     category, pair, title
         The pair: its category, its number in the suite, what it is called.
     outcome : str
-        ``"separated"``; ``"same"``: no clear difference; ``"unsound"``: the value of a graph changes when its
-        nodes are relabelled; or ``"failed"``.
+        ``"separated"``; ``"same"``: no difference; ``"unclear"``: a difference that may be rounding;
+        ``"unsound"``: the value of a graph changes when its nodes are relabelled; or ``"failed"``.
     difference : float or None
         Distance of the two values (0 or 1 for values that are not vectors); for a readout, by how many nodes
         the counts of the witness differ.
@@ -66,6 +66,7 @@ class CategoryScore(NamedTuple):
     unsound: int
     failed: int
     seconds: float
+    unclear: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +109,7 @@ class Power:
         chosen = [each for each in self.scores if each.scored == name and category in {None, each.category}]
         count = {
             outcome: sum(each.outcome == outcome for each in chosen)
-            for outcome in ("separated", "unsound", "failed")
+            for outcome in ("separated", "unclear", "unsound", "failed")
         }
         return CategoryScore(len(chosen), **count, seconds=sum(each.seconds for each in chosen))
 
@@ -168,6 +169,7 @@ class Power:
         return [
             [f"{self.suite}: told apart", "of", *self.names],
             *rows,
+            ["unclear", "", *(f"{score.unclear:,}" for score in every)],
             ["unsound", "", *(f"{score.unsound:,}" for score in every)],
             ["failed", "", *(f"{score.failed:,}" for score in every)],
             ["processor seconds", "", *(f"{score.seconds:.2f}" for score in every)],
@@ -212,7 +214,7 @@ def power(
         - a transformer such as `STwinVectorizer`: a clone is fitted to the two graphs of each pair;
         - a torch module in evaluation mode, called with a PyG ``Batch`` of one graph (or with its ``x``,
           ``edge_index`` and ``batch``, if ``forward`` names these). ``x`` has one column per label, or a
-          column of ones;
+          column of ones. A copy in double precision is called where that works, else the module itself;
         - an import path ``"module:name"`` of one of these;
         - a dictionary from names to any of these.
     suite
@@ -243,8 +245,9 @@ def power(
     A pair is *separated* only if the distance of its two values exceeds ten times the largest distance
     between a graph and its relabelled copies, and the unit of rounding of its type sixteen times. If a copy
     differs by more than rounding explains (the square root of that unit, relative to the length of the
-    vector), the pair is *unsound* and does not count, whatever the difference. Values that are not vectors
-    are compared for equality.
+    vector), the pair is *unsound* and does not count, whatever the difference. A difference above a fifth of
+    what is needed is *unclear*: more precision may turn it into a clear one. Values that are not vectors are
+    compared for equality.
 
     Examples
     --------
@@ -299,7 +302,8 @@ def _pair_of(
         raise TwinWLError(
             f"{suite.name}, pair {number}{title}: {name} {what}; on_error='count' counts it as failed"
         ) from error
-    outcome = "unsound" if not found.sound else "separated" if found.separated else "same"
+    outcome = "separated" if found.separated else "unclear" if found.unclear else "same"
+    outcome = outcome if found.sound else "unsound"
     return PairScore(*place, outcome, found.difference, found.noise, found.round, found.seconds, "")
 
 

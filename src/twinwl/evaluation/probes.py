@@ -6,9 +6,11 @@ values after it has been fitted to the pair.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import sys
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -24,10 +26,11 @@ from twinwl.isomorphism.readouts import resolve
 from twinwl.isomorphism.stable_hash import EVERY_RADIUS_UP_TO
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 TAKES = ("batch", "networkx", "pyg")
+_MOST_NODES_FOR_ONE_THREAD = 256  # with more threads torch spends its time on waking them
 
 
 class Probe(Protocol):
@@ -125,6 +128,28 @@ class FunctionProbe:
         return self._known[graph]
 
 
+class ModuleProbe:
+    """A torch module: a copy in double precision where that works, else the module itself.
+
+    In single precision rounding hides small differences, and every layer adds to it.
+    """
+
+    def __init__(self, module: Any, copies: Copies, takes: str) -> None:  # noqa: ANN401
+        self._own = FunctionProbe(_module_function(module, copies.graphs, takes), copies)
+        try:
+            double = copy.deepcopy(module).double()
+            self._double = FunctionProbe(_module_function(double, copies.graphs, takes, "float64"), copies)
+        except Exception:  # noqa: BLE001  (some tensors cannot be copied)
+            self._double = self._own
+
+    def pair(self, g: int, h: int) -> Judgement:
+        """Judge two graphs of the batch, given by their indices."""
+        try:
+            return self._double.pair(g, h)
+        except Exception:  # noqa: BLE001  (a layer that makes tensors of a fixed type; or the module is wrong)
+            return self._own.pair(g, h)
+
+
 class FittedProbe:
     """An estimator that is fitted to the two graphs of each pair and then transforms them and their copies.
 
@@ -172,7 +197,7 @@ def probe_of(scored: Any, graphs: GraphBatch, copies: int, seed: int, takes: str
     if is_a(scored, str) or is_a(scored, list) or is_a(scored, tuple):
         return ReadoutProbe(scored, made)
     if _is_module(scored):
-        return FunctionProbe(_module_function(scored, graphs, takes or "pyg"), made)
+        return ModuleProbe(scored, made, takes or "pyg")
     if not is_a(scored, type) and callable(attribute_of(scored, "fit")):
         return FittedProbe(_fitting(scored), made)
     if is_a(scored, type):
@@ -218,8 +243,16 @@ def _kernel_function(
     return fitted
 
 
-def _module_function(module: Any, graphs: GraphBatch, takes: str) -> Callable[[GraphBatch], object]:  # noqa: ANN401
+def _module_function(
+    module: Any,  # noqa: ANN401
+    graphs: GraphBatch,
+    takes: str,
+    precision: str | None = None,
+) -> Callable[[GraphBatch], object]:
+    """Return a module as a function of a graph, with inputs of the given type, or of that of its weights."""
     torch = import_extra("torch", "neural")
+    weights = (each.dtype for each in (*module.parameters(), *module.buffers()) if each.is_floating_point())
+    dtype = getattr(torch, precision) if precision else next(weights, torch.get_default_dtype())
     if any(part.training for part in module.modules()):
         raise TwinWLError(
             "the module is in training mode, where dropout and batch normalisation change its values; "
@@ -231,7 +264,9 @@ def _module_function(module: Any, graphs: GraphBatch, takes: str) -> Callable[[G
 
     def value(graph: GraphBatch) -> object:
         data: Any = converted(graph)
-        with torch.no_grad():
+        if takes == "pyg":
+            data = data.apply(lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
+        with torch.no_grad(), _torch_set_for(graph, dtype):
             if in_parts:
                 known = {name: data[name] for name in names if name in data}
                 found = module(**known)
@@ -246,6 +281,21 @@ def _module_function(module: Any, graphs: GraphBatch, takes: str) -> Callable[[G
         return found
 
     return value
+
+
+@contextmanager
+def _torch_set_for(graph: GraphBatch, dtype: object) -> Iterator[None]:
+    """Let a module make tensors of a type, and use one thread for a small graph."""
+    torch = sys.modules["torch"]
+    before = torch.get_default_dtype(), torch.get_num_threads()
+    torch.set_default_dtype(dtype)
+    if graph.n_nodes <= _MOST_NODES_FOR_ONE_THREAD:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before[0])
+        torch.set_num_threads(before[1])
 
 
 def _converter(graphs: GraphBatch, takes: str) -> Callable[[GraphBatch], object]:

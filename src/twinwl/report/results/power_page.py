@@ -47,7 +47,7 @@ def power_page(power: Power) -> Page:
         sections.append(Section("published", "Beside published figures", _published(power)))
     troubles = _troubles(power)
     if troubles:
-        sections.append(Section("trouble", "Unsound or failed", troubles))
+        sections.append(Section("trouble", "Unclear, unsound or failed", troubles))
     remaining = _remaining(power)
     if remaining:
         sections.append(Section("remaining", "Pairs that nothing here tells apart", remaining))
@@ -119,7 +119,8 @@ def _categories(power: Power) -> PlainTable:
 def _reading() -> Paragraph:
     return Paragraph(
         "A pair counts only if its two values differ by clearly more than those of a graph and its "
-        "relabelled copies do. Unsound pairs do not count, whatever the difference."
+        "relabelled copies do. Unsound pairs do not count, whatever the difference. Of unclear pairs the "
+        "difference may be rounding; more precision may separate them."
     )
 
 
@@ -153,11 +154,16 @@ def _published(power: Power) -> list[Block]:
 
 
 def _troubles(power: Power) -> list[Block]:
-    found = [score for score in power.scores if score.outcome in {"unsound", "failed"}]
+    found = [score for score in power.scores if score.outcome in {"unclear", "unsound", "failed"}]
     if not found:
         return []
     rows = [
-        [each.title, each.scored, each.outcome, each.error or f"changes by {each.noise:.3g} when relabelled"]
+        [
+            each.title,
+            each.scored,
+            each.outcome,
+            each.error or f"differs by {each.difference:.3g}, changes by {each.noise:.3g} when relabelled",
+        ]
         for each in found[:_ROWS_SHOWN]
     ]
     table = PlainTable(["pair", "scored", "outcome", "why"], rows, frozenset([1, 2, 3]))
