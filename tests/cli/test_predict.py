@@ -263,3 +263,12 @@ def test_molecules_are_read_as_those_of_training_were(tmp_path):
     found = run("predict", tmp_path / "m.twinwl", "smiles:CCCCC(=O)[O-]")
     assert [row["prediction"] for row in rows(found.stdout)] == ["salt"]
     assert "unseen: 0.0 %" in found.stderr
+
+
+def test_rows_with_many_unseen_colours_are_counted_with_their_sets(svc):
+    known, strange = (
+        run("predict", svc, f"smiles:{text}", "--confidence", "0.8") for text in ("CCO", "[Xe]")
+    )
+    message = "1 of 1 rows have more than 10% unseen: their sets or ranges contain the truth less often"
+    assert message in strange.stderr
+    assert "rows have more than" not in known.stderr

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twinwl.errors import TwinWLError
-from twinwl.estimators.hold_out import hold_out
+from twinwl.estimators.hold_out import hold_out, hold_out_scaffolds, scaffolds_of
+from twinwl.graphs.batch import GraphBatch
 
 
 @given(st.lists(st.integers(2, 60), min_size=2, max_size=4), st.floats(0.05, 0.5), st.integers(0, 99))
@@ -62,3 +63,33 @@ def test_shares_that_are_none(fraction):
 def test_nothing_can_be_held_out_of_one_graph_a_class(groups):
     with pytest.raises(TwinWLError, match="too few"):
         hold_out(np.array([0, 1]), 0.1, 0, groups)
+
+
+@pytest.mark.parametrize("atoms", ["skeleton", "constitution", "isotope", "stereo", "ecfp"])
+def test_scaffolds_are_rings_and_linkers(atoms):
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    smiles = [
+        "Cc1ccccc1",
+        "Oc1ccc(Cl)cc1",
+        "[2H]c1ccccc1C[NH3+]",
+        "c1ccncc1",
+        "C1CCCCC1",
+        "c1ccccc1CCc1ccccc1",
+    ]
+    found = scaffolds_of(GraphBatch.from_smiles([*smiles, "CCO", "CCO"], atoms=atoms))
+    assert len({*found[:3]}) == 1
+    assert len({*found[2:]}) == 6
+
+
+def test_graphs_that_are_not_molecules_have_no_scaffolds():
+    assert scaffolds_of(GraphBatch.from_edges([[(0, 1), (1, 2), (2, 0)]])) is None
+
+
+def test_rare_scaffolds_are_held_out_as_a_whole():
+    scaffolds = np.concatenate([np.zeros(40, np.int64), np.repeat(np.arange(1, 21), 2), 100 + np.arange(20)])
+    codes = np.arange(100) % 2
+    kept, held = hold_out_scaffolds(codes, 0.1, 0, scaffolds)
+    assert sorted([*kept, *held]) == list(range(100))
+    assert not {*scaffolds[kept]} & {*scaffolds[held]}
+    assert 8 <= len(held) <= 14
+    assert not {*scaffolds[held]} & {0, *range(100, 120)}

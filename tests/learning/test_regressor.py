@@ -1,5 +1,7 @@
 """Networks that predict numbers: both kinds, for what their frame promises."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -139,3 +141,13 @@ def test_a_line_is_that_of_least_squares():
     expected = np.linalg.lstsq(np.column_stack([x, np.ones(50)]), y, rcond=None)[0]
     found = [*line.weight.detach().numpy()[0], *line.bias.detach().numpy()]
     np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+def test_scaffolds_of_molecules_are_held_out_as_a_whole():
+    rings = np.repeat(np.arange(3, 23), 3)
+    edges = [[(i, (i + 1) % ring) for i in range(ring)] + [(0, ring)] for ring in rings.tolist()]
+    graphs = replace(tw.GraphBatch.from_edges(edges), atoms="skeleton")
+    model = tw.STwinRegressor(n_iter=1, hidden=4, max_epochs=1, validation_fraction=0.2).fit(graphs, rings)
+    held = np.isin(np.arange(len(rings)), model.held_out_)
+    assert held.any()
+    assert not {*rings[held]} & {*rings[~held]}

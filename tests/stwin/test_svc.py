@@ -1,6 +1,7 @@
 import os
 import pickle
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -308,3 +309,24 @@ def test_a_kernel_that_does_not_fit_is_refused_before_any_work(kind, remedy, mon
         TwinWLError, match=rf"400 training graphs.* about 3\.7 MiB, more than the 3\.0 MiB .*{remedy}"
     ):
         kind().fit(batch, y)
+
+
+def rings_with_tails(atoms):
+    """Return rings with tails that pass for molecules, and for each graph the number of its ring's nodes."""
+    rings = np.repeat(np.arange(3, 23), 8)
+    edges = [
+        [(i, (i + 1) % ring) for i in range(ring)]
+        + [(ring + i - 1 if i else 0, ring + i) for i in range(tail)]
+        for ring, tail in zip(rings.tolist(), np.tile(np.arange(8), 20).tolist(), strict=True)
+    ]
+    return replace(GraphBatch.from_edges(edges), atoms=atoms), rings
+
+
+def test_sets_of_molecules_are_calibrated_on_new_scaffolds():
+    """Classes that depend on the ring alone look certain as long as each ring was learnt from."""
+    scores = []
+    for atoms in ("skeleton", None):
+        graphs, rings = rings_with_tails(atoms)
+        y = np.random.default_rng(0).permutation(23)[rings] % 2
+        scores.append(STwinSVC(n_iter=8, C=10.0).fit(graphs, y).conformal_.scores.mean())
+    assert scores[0] > scores[1] + 0.1

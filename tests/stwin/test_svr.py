@@ -1,5 +1,7 @@
 """STwinSVR: the kernel, scikit-learn's machine, and the choice between them, in one estimator."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -8,7 +10,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVR
 
 import twinwl as tw
-from tests.stwin.test_svc import noisy
+from tests.stwin.test_svc import noisy, rings_with_tails
 from twinwl.estimators.measurements import NUMBER_SCORINGS, Measurements
 from twinwl.estimators.svm import inner_folds
 from twinwl.report.explain.page import explain_page
@@ -176,3 +178,32 @@ def test_measurements_are_not_for_a_classifier():
     graphs, y = measured(6)
     with pytest.raises(tw.TwinWLError, match="take a regressor, such as STwinSVR"):
         tw.STwinSVC().fit(graphs, y)
+
+
+def test_intervals_of_molecules_are_calibrated_on_new_scaffolds():
+    """Targets that depend on the ring alone are easy to predict as long as each ring was learnt from."""
+    errors = []
+    for atoms in ("skeleton", None):
+        graphs, rings = rings_with_tails(atoms)
+        y = np.random.default_rng(0).normal(0, 1, 23)[rings]
+        model = tw.STwinSVR(n_iter=8, C=30.0, features="joint").fit(graphs, y)
+        errors.append(np.median(model.conformal_.errors))
+    assert errors[0] > 2 * errors[1]
+
+
+def test_calibration_by_scaffold_changes_no_prediction():
+    graphs, y = rings_with_tails("skeleton")
+    models = [tw.STwinSVR(n_iter=2, C=3.0).fit(one, y) for one in (graphs, replace(graphs, atoms=None))]
+    np.testing.assert_array_equal(models[0].predict(graphs), models[1].predict(graphs))
+    np.testing.assert_array_equal(models[0].held_out_predictions_, models[1].held_out_predictions_)
+
+
+def test_groups_of_the_user_come_before_scaffolds():
+    graphs, y = rings_with_tails("skeleton")
+    machine, own = tw.STwinSVR(n_iter=2, C=3.0), np.arange(len(y))
+    by_scaffold, as_told, of_graphs = (
+        clone(machine).fit(one, y, groups).conformal_.errors
+        for one, groups in ((graphs, None), (graphs, own), (replace(graphs, atoms=None), own))
+    )
+    np.testing.assert_array_equal(as_told, of_graphs)
+    assert not np.array_equal(as_told, by_scaffold)

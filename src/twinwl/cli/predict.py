@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from twinwl.arguments import Constraint
-    from twinwl.arrays import Float64
+    from twinwl.arrays import Float64, Int64
     from twinwl.datasets.reading import Reading
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
@@ -28,8 +28,9 @@ the reason why a row could not be read. Such a row has no prediction.
 
 --confidence 0.9 adds, for a classifier, set: the classes that cannot be ruled out, joined by | (several \
 where the model is unsure, none where the graph is unlike all classes); for a regressor, low and high. If \
-the rows are like the training graphs, 90 % of the sets (of each class) and ranges contain the truth; if \
-they are not (new scaffolds, another laboratory), fewer do. Each class is compared with training graphs of \
+the rows are like the training graphs, or molecules with new scaffolds, 90 % of the sets (of each class) \
+and ranges contain the truth; if they differ more (another laboratory, many unseen colours), fewer do. \
+Each class is compared with training graphs of \
 that class only, so if one is rare, the set may not contain the predicted class. The ranges are equally \
 wide for all rows.
 
@@ -62,6 +63,8 @@ $ twinwl predict tox21.twinwl new_molecules.csv --target all --proba -o predicti
 
 $ twinwl predict model.twinwl 'smiles:CC(=O)Oc1ccccc1C(=O)O' --proba
 """
+
+_MUCH_UNSEEN = 0.1  # share from which coverage falls: docs/trust.md
 
 
 def register(app: typer.Typer) -> None:
@@ -172,7 +175,7 @@ def predict(
     for line in lines:
         say(line, error=True)
     if unseen is not None and found.graphs.n_nodes:
-        _tell_unseen(float((unseen @ found.graphs.nodes_per_graph).mean() / found.graphs.n_nodes))
+        _tell_unseen(unseen, found.graphs.nodes_per_graph, promised=confidence is not None)
 
 
 def _check_share(option: str, given: float | None, allowed: Constraint) -> None:
@@ -182,7 +185,15 @@ def _check_share(option: str, given: float | None, allowed: Constraint) -> None:
         checked(option, given, allowed)
 
 
-def _tell_unseen(share: float) -> None:
+def _tell_unseen(unseen: Float64, n_nodes: Int64, *, promised: bool) -> None:
+    n_strange = int((unseen.mean(axis=0) > _MUCH_UNSEEN).sum())
+    if promised and n_strange:
+        say(
+            f"{n_strange:,} of {len(n_nodes):,} rows have more than {_MUCH_UNSEEN:.0%} unseen: their sets or "
+            "ranges contain the truth less often than --confidence says",
+            error=True,
+        )
+    share = float((unseen @ n_nodes).mean() / n_nodes.sum())
     hint = "; check that the labels mean the same in both" if share == 1 else ""
     say(f"unseen: {100 * share:.1f} % of the node colours occur in no training graph{hint}", error=True)
 

@@ -57,8 +57,10 @@ one class is rare, choose by roc-auc or average-precision.
 
 The figures shown are those of held-out graphs, which also chose the epoch (or C), so they are a little \
 optimistic; with --refit they are those of the network before it learnt from these graphs too. \
-With --split scaffold no held-out molecule shares its scaffold (ring systems and linkers) with \
-a training molecule, which is closer to how a model does on new chemistry. There is no test part: the \
+Of molecules, networks hold out rare scaffolds (ring systems and linkers) as a whole, and stwin-svc takes \
+the errors for predict --confidence from molecules whose scaffold was held out, so that it keeps its promise \
+on new chemistry. --split scaffold holds out whole scaffolds, common ones too, and stwin-svc chooses rounds \
+and C by them; --split stratified holds out molecules at random. There is no test part: the \
 model learns from all the rest. [cyan]twinwl evaluate[/] gives figures to publish, by every kind of split. \
 Compare an accuracy with that of the majority class: if one class is rare, look at ROC-AUC, PR-AUC and MCC. \
 Compare an RMSE with that of always predicting the mean, which is shown with it.
@@ -144,8 +146,12 @@ def train(  # noqa: PLR0917  (the options of a command)
     edge_labels: EdgeLabels = None,
     balanced: Balanced = False,
     split: Annotated[
-        str, choice("split", "What is held out: graphs at random, or whole scaffolds of molecules.")
-    ] = "stratified",
+        str | None,
+        choice(
+            "split",
+            "What is held out: graphs at random, or whole scaffolds of molecules. \\[default: see below]",
+        ),
+    ] = None,
     scoring: Annotated[
         str | None,
         typer.Option(
@@ -198,8 +204,8 @@ def train(  # noqa: PLR0917  (the options of a command)
     parameters = check_options(method, options)
     processes = _processes(engine, workers, address, method)
     found = read_source(data, reading, "needed")
-    if split == "scaffold":
-        found = _by_scaffold(found, data)
+    if split == "scaffold" or (split == "stratified" and found.smiles is not None):
+        found = _grouped(found, data, split)
     chosen = task_of(found.targets, task, found.target, found.tasks)
     model = new_model(
         method, chosen, parameters, edge_labels=edge_labels, balanced=balanced, scoring=metric, seed=seed
@@ -244,13 +250,16 @@ def _processes(
     return data_parallel(workers or available_threads(), address)
 
 
-def _by_scaffold(found: Dataset, data: str) -> Dataset:
-    """Make each scaffold a group, which stays together in every hold-out."""
+def _grouped(found: Dataset, data: str, split: str) -> Dataset:
+    """Make each scaffold a group, which stays together in every hold-out; or each molecule."""
     from dataclasses import replace  # noqa: PLC0415
+
+    import numpy as np  # noqa: PLC0415
 
     from twinwl.errors import TwinWLError  # noqa: PLC0415
     from twinwl.evaluation.scaffold import scaffold_groups  # noqa: PLC0415
 
     if found.smiles is None:
         raise TwinWLError(f"--split scaffold is for molecules, and {data} holds none; leave it out")
-    return replace(found, groups=scaffold_groups(found.smiles))
+    groups = scaffold_groups(found.smiles) if split == "scaffold" else np.arange(len(found))
+    return replace(found, groups=groups)

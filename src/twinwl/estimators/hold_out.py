@@ -1,16 +1,64 @@
-"""The inner hold-out: the graphs of a training part that are held out to choose the epoch, stratified."""
+"""The inner hold-out, stratified: graphs of a training part that choose the epoch. Scaffolds of molecules."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from twinwl.arguments import checked, number
 from twinwl.errors import TwinWLError
+from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.labels import encode_labels
+from twinwl.graphs.selection import pointer
+from twinwl.isomorphism.exact_keys import exact_keys
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int64
+
+_ELEMENT = re.compile(r"\d*(\*|[A-Z][a-z]?)")  # at the start of the label of an atom, of every level
+_MOST_HELD = 0.5  # of the molecules with a rare scaffold
+
+
+def scaffolds_of(batch: GraphBatch) -> Int64 | None:
+    """Return the scaffold of each molecule as a number, shape (n_graphs,); None for other graphs.
+
+    It is what is left without side chains: the ring systems and the linkers between them, their elements and
+    bonds. Molecules without a ring have no scaffold: each has a number of its own, from n_graphs on.
+
+    >>> from dataclasses import replace
+    >>> rings = [[(0, 1), (1, 2), (2, 0), (2, 3)], [(0, 1), (1, 2), (2, 0)], [(0, 1)], [(0, 1)]]
+    >>> scaffolds_of(replace(GraphBatch.from_edges(rings), atoms="skeleton")).tolist()
+    [1, 1, 4, 5]
+    """
+    if batch.atoms is None:
+        return None
+    sources, targets = batch.arcs()
+    left, arcs = -1, np.ones(len(targets), bool)
+    while left != arcs.sum():  # until no node has a single neighbour
+        left = arcs.sum()
+        degrees = np.bincount(sources[arcs], minlength=batch.n_nodes)
+        arcs &= (degrees[sources] > 1) & (degrees[targets] > 1)
+    inside = degrees > 1
+    place = pointer(inside.astype(np.int64))
+    names = [_ELEMENT.match(label) if isinstance(label, str) else None for label in batch.node_vocabulary]
+    elements, vocabulary = encode_labels([None if name is None else name[1] for name in names])
+    core = GraphBatch.unchecked(
+        indptr=pointer(degrees[inside]),
+        indices=place[targets[arcs]].astype(np.int32),
+        graph_ptr=place[batch.graph_ptr],
+        node_labels=elements[batch.node_labels[inside]],
+        node_vocabulary=vocabulary,
+        edge_labels=None if batch.edge_labels is None else batch.edge_labels[arcs],
+        edge_vocabulary=batch.edge_vocabulary,
+        node_features=None,
+        directed=False,
+    )
+    numbers = np.unique(exact_keys(core), axis=0, return_inverse=True)[1].reshape(-1)
+    (chains,) = np.nonzero(core.nodes_per_graph == 0)
+    numbers[chains] = len(batch) + np.arange(len(chains))
+    return numbers
 
 
 def hold_out(
@@ -58,6 +106,30 @@ def hold_out(
             f"{len(codes)} graphs are too few to hold {fraction:.0%} of them out{every}; {remedy}"
         )
     return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def hold_out_scaffolds(
+    codes: Int64, fraction: float, seed: int, scaffolds: Int64
+) -> tuple[Int64, Int64] | None:
+    """Split molecules as `hold_out` does, by whole scaffolds; None where there are too few scaffolds.
+
+    Common scaffolds are learnt from: to hold one out would cost much of what there is to learn. So are
+    molecules without a ring, which have no scaffold to hold out.
+
+    >>> hold_out_scaffolds(np.zeros(8, np.int64), 0.25, 0, np.array([0, 0, 0, 0, 1, 2, 3, 4]))[1].tolist()
+    [5, 7]
+    """
+    numbers, sizes = np.unique(scaffolds, return_inverse=True, return_counts=True)[1:]
+    small = sizes[numbers] <= max(1.0, fraction * len(codes) / 2)
+    rare = np.flatnonzero(small & (scaffolds < len(codes)))
+    share = fraction * len(codes) / max(1, len(rare))
+    if share > _MOST_HELD:
+        return None
+    try:
+        held = rare[hold_out(codes[rare], share, seed, numbers[rare])[1]]
+    except TwinWLError:
+        return None
+    return np.setdiff1d(np.arange(len(codes)), held), held
 
 
 def rarest_classes(codes: Int64) -> Int64:

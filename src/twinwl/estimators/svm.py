@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the optimisation does not finish
 INNER_FOLDS = integer(2, MAX_ITEMS)
 
+_FEWEST_RINGS = 50  # molecules with a ring, in each class, to calibrate on them alone
 _CACHE_MEGABYTES = 500
 _MAX_STEPS = 10_000_000  # LIBSVM's own limit, which scikit-learn lifts
 
@@ -47,6 +48,9 @@ class ChosenMachine(NamedTuple):
     vectors : SupportVectors
     held_out_decisions : array of float64
         Decision values of all graphs, each by a machine that did not learn from it.
+    unlike_rows, unlike_decisions : array of int64 and of float64
+        Graphs to calibrate on and their decision values: molecules with a ring, by machines that did not
+        learn from their scaffold; where there are too few, or for other graphs, as ``held_out_decisions``.
     """
 
     n_iter: int
@@ -55,6 +59,8 @@ class ChosenMachine(NamedTuple):
     scores: dict[tuple[int, float], float]
     vectors: SupportVectors
     held_out_decisions: Float64
+    unlike_rows: Int64
+    unlike_decisions: Float64
 
 
 def choose_machine(
@@ -120,6 +126,8 @@ class Choice(NamedTuple):
     tie_score
         The same, for equal scores where the first machine gives one class to every held-out graph: then the
         score only says how common that class is. Where classes are uneven, several machines often do so.
+    scaffold_folds
+        From `scaffold_folds`: for errors as they are on molecules unlike those that were learnt from.
     """
 
     targets: Targets | Measurements
@@ -127,6 +135,7 @@ class Choice(NamedTuple):
     folds: list[tuple[Int64, Int64]]
     score: Callable[[Float64], float]
     tie_score: Callable[[Float64], float] | None = None
+    scaffold_folds: list[tuple[Int64, Int64]] | None = None
 
     def better(
         self,
@@ -150,7 +159,12 @@ class Choice(NamedTuple):
             return before
         # Learnt at once, so that the matrix need not be kept until the last one was tried.
         vectors = self.machine.learnt(similarities, self.targets, best[0])
-        return ChosenMachine(n_iter, best[0], best[1], scores, vectors, best[2])
+        rows, unlike = np.arange(len(best[2])), best[2]
+        if self.scaffold_folds is not None:
+            rows = np.sort(np.concatenate([held for _, held in self.scaffold_folds]))
+            only = [best[0]]
+            (unlike,) = self.machine.held_out(similarities, self.targets, only, self.scaffold_folds, n_jobs)
+        return ChosenMachine(n_iter, best[0], best[1], scores, vectors, best[2], rows, unlike[rows])
 
     def _breaks_tie(self, leading: Float64 | None, decisions: Float64) -> bool:
         if self.tie_score is None or leading is None or len(np.unique(predicted_codes(leading))) > 1:
@@ -226,6 +240,41 @@ def inner_folds(targets: Targets | Measurements, n_folds: int, seed: int) -> lis
         if len(np.unique(codes[learnt])) < len(classes):
             raise TwinWLError("the groups leave a fold without one of the classes; give more groups")
     return folds
+
+
+def scaffold_folds(
+    targets: Targets | Measurements, scaffolds: Int64 | None, n_folds: int, seed: int
+) -> list[tuple[Int64, Int64]] | None:
+    """Cut molecules into folds that part scaffolds; only molecules with a ring are held out.
+
+    The errors on these are those on new chemistry. Molecules without a ring have no scaffold that could be
+    left out, and their errors would make intervals too narrow for others.
+
+    Parameters
+    ----------
+    targets, n_folds, seed
+        As for `inner_folds`.
+    scaffolds
+        From `twinwl.estimators.hold_out.scaffolds_of`, for all graphs.
+
+    Returns
+    -------
+    folds
+        None for graphs that are not molecules, where the user gave groups, and for too few scaffolds.
+    """
+    if scaffolds is None or targets.groups is not None:
+        return None
+    own = scaffolds[targets.rows]
+    rings = own < len(scaffolds)
+    codes = targets.codes if isinstance(targets, Targets) else np.zeros(len(own), np.int64)
+    if np.bincount(codes, rings).min() < _FEWEST_RINGS:
+        return None
+    try:
+        groups = np.unique(own, return_inverse=True)[1]
+        folds = inner_folds(replace(targets, groups=groups), n_folds, seed)
+    except TwinWLError:
+        return None
+    return [(learnt, held[rings[held]]) for learnt, held in folds if rings[held].any()]
 
 
 def _groups_per_class(codes: Int64, groups: Int64) -> Int64:

@@ -10,7 +10,7 @@ import numpy as np
 from twinwl.arguments import FLAG, MAX_ITEMS, RANDOM_STATE, integer, is_a, items, number, one_of
 from twinwl.errors import TwinWLError
 from twinwl.estimators.base import Constraints, GraphEstimator, RandomState, seeds
-from twinwl.estimators.hold_out import hold_out
+from twinwl.estimators.hold_out import hold_out, hold_out_scaffolds, scaffolds_of
 from twinwl.estimators.measurements import Measurements
 from twinwl.estimators.multitask import Answered
 from twinwl.estimators.targets import positive_class
@@ -225,7 +225,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         importance = targets.importance() if targets.weighed else None
         n_epochs = []
         for seed in [*more, split_seed]:  # what is kept is from the last
-            kept, held = split_rows(self.validation_fraction, validation_data, targets, seed)
+            kept, held = split_rows(self.validation_fraction, validation_data, targets, seed, batch)
             # Encoders are fitted on the kept part only, so that held-out graphs are encoded as new graphs
             # will be.
             examples = self._learnt_examples(batch if held is None else batch[kept], start)
@@ -414,13 +414,23 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
 
 
 def split_rows(
-    fraction: float | None, validation_data: object, targets: Targets | Measurements | TaskTable, seed: int
+    fraction: float | None,
+    validation_data: object,
+    targets: Targets | Measurements | TaskTable,
+    seed: int,
+    graphs: GraphBatch | None = None,
 ) -> tuple[Int64, Int64 | None]:
-    """Return which targets are learnt from and which are held out to choose the epoch, None for no such."""
+    """Return which targets are learnt from and which are held out to choose the epoch, None for no such.
+
+    If the graphs of the targets are molecules, whole scaffolds are held out, so that intervals and sets of
+    classes hold for new scaffolds too.
+    """
     if validation_data is not None or fraction is None:
         return np.arange(len(targets.rows)), None
     codes = np.zeros(len(targets.rows), np.int64) if isinstance(targets, Measurements) else targets.codes
-    return hold_out(codes, fraction, seed, targets.groups)
+    scaffolds = None if graphs is None or targets.groups is not None else scaffolds_of(graphs)
+    parts = None if scaffolds is None else hold_out_scaffolds(codes, fraction, seed, scaffolds)
+    return parts or hold_out(codes, fraction, seed, targets.groups)
 
 
 def _usual_weights(weights: Float64, answers: Int64 | Float64, others: Int64 | Float64) -> Float64:

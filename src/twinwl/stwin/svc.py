@@ -32,6 +32,7 @@ from twinwl.estimators.base import (
     one_seed,
 )
 from twinwl.estimators.calibration import Calibration, ConformalSets, PredictsSets
+from twinwl.estimators.hold_out import scaffolds_of
 from twinwl.estimators.multitask import Answered, MultiTask, one_each, per_task, side_by_side
 from twinwl.estimators.nystroem import LandmarkMachine
 from twinwl.estimators.state import classes_from_state, classes_to_state
@@ -45,6 +46,7 @@ from twinwl.estimators.svm import (
     choose_machines,
     inner_folds,
     make_svc,
+    scaffold_folds,
 )
 from twinwl.estimators.target_columns import Tasks
 from twinwl.estimators.targets import SCORINGS, Targets, predicted_codes
@@ -197,12 +199,15 @@ class TwinMachine(MultiTask, GraphEstimator):
             return inner_folds(one, self.inner_folds, seed)
 
         folds = [folds_of(targets[0])] if tasks is None else tasks.each(folds_of, targets)
+        scaffolds = scaffolds_of(batch)
         machine, landmarks = None, None
         if self.kernel_approximation is not None:
             machine = LandmarkMachine.drawn(len(rows), self.n_components, seed)
             landmarks = machine.landmarks
         choices = [
-            self._choice(replace(one, rows=np.searchsorted(rows, one.rows)), machine, parts)
+            self._choice(replace(one, rows=np.searchsorted(rows, one.rows)), machine, parts)._replace(
+                scaffold_folds=scaffold_folds(one, scaffolds, self.inner_folds, seed)
+            )
             for one, parts in zip(targets, folds, strict=True)
         ]
         show = None if self.verbose is None else bool(self.verbose)
@@ -489,8 +494,8 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         self.classes_ = targets.classes
         self.held_out_decisions_ = chosen.held_out_decisions
         self.calibration_ = Calibration.fitted(self.held_out_decisions_, targets.codes, targets.weights)
-        held_out = self.calibration_.probabilities(self.held_out_decisions_)
-        self.conformal_ = ConformalSets.fitted(held_out, targets.codes)
+        unlike = self.calibration_.probabilities(chosen.unlike_decisions)
+        self.conformal_ = ConformalSets.fitted(unlike, targets.codes[chosen.unlike_rows])
 
     @per_task(side_by_side)
     def decision_function(self, X: GraphsLike) -> Float64:

@@ -151,8 +151,10 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         super()._keep(targets, chosen, space, matrix)
         self.support_vectors_ = chosen.vectors.rescaled(targets.scale, targets.mean)
         self.held_out_predictions_ = targets.scale * chosen.held_out_decisions + targets.mean
-        held_out = targets.scale * chosen.held_out_decisions, targets.scale * targets.answers
-        self.conformal_ = ConformalIntervals.fitted(*held_out)
+        truth = targets.answers[chosen.unlike_rows]
+        self.conformal_ = ConformalIntervals.fitted(
+            targets.scale * chosen.unlike_decisions, targets.scale * truth
+        )
 
     @per_task(side_by_side)
     def predict(self, X: GraphsLike) -> Float64:
