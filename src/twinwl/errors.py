@@ -26,8 +26,8 @@ _LONGEST, _END = 1000, 300  # characters of a message, and of its end, which has
 class TwinWLError(ValueError):
     """Base class of all errors that twinwl raises; the middle of a very long message is left out."""
 
-    def __init__(self, message: object = "", *more: object) -> None:
-        super().__init__(_shortened(message) if isinstance(message, str) else message, *more)
+    def __str__(self) -> str:
+        return _shortened(super().__str__())
 
 
 def _shortened(message: str) -> str:
