@@ -137,28 +137,14 @@ def with_own_labels(batch: GraphBatch) -> GraphBatch:
     A small part of a batch has few of its labels, so work on every part that runs over all labels would be
     quadratic.
     """
-    node_labels, node_vocabulary = _own(Coded(batch.node_labels, batch.node_vocabulary))
-    edge_labels, edge_vocabulary = batch.edge_labels, batch.edge_vocabulary
-    if edge_labels is not None:
-        edge_labels, edge_vocabulary = _own(Coded(edge_labels, edge_vocabulary))
-    return type(batch).unchecked(
-        indptr=batch.indptr,
-        indices=batch.indices,
-        graph_ptr=batch.graph_ptr,
-        node_labels=node_labels,
-        node_vocabulary=node_vocabulary,
-        edge_labels=edge_labels,
-        edge_vocabulary=edge_vocabulary,
-        node_features=batch.node_features,
-        directed=batch.directed,
-    )
-
-
-def _own(coded: Coded) -> Coded:
-    if len(coded.vocabulary) <= max(1, len(coded.codes)):
-        return coded
-    own, codes = np.unique(coded.codes, return_inverse=True)
-    return Coded(codes.astype(np.int32), tuple(coded.vocabulary[code] for code in own.tolist()))
+    changed: dict[str, object] = {}
+    for name in ("node", "edge"):
+        codes, vocabulary = getattr(batch, f"{name}_labels"), getattr(batch, f"{name}_vocabulary")
+        if codes is not None and len(vocabulary) > max(1, len(codes)):
+            own, places = np.unique(codes, return_inverse=True)
+            changed[f"{name}_labels"] = places.astype(np.int32)
+            changed[f"{name}_vocabulary"] = tuple(vocabulary[code] for code in own.tolist())
+    return batch._with(**changed) if changed else batch  # noqa: SLF001  (right by construction)
 
 
 def join(batches: Sequence[GraphBatch]) -> GraphBatch:
