@@ -19,7 +19,7 @@ import random
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import joblib
@@ -252,6 +252,8 @@ def methods(name, kind):
     for method, member in inspect.getmembers(kind, inspect.isroutine):
         home = inspect.unwrap(getattr(member, "__func__", member))
         if method.startswith("_") or not (getattr(home, "__module__", None) or "").startswith("twinwl"):
+            continue
+        if isinstance(member, cached_property):  # a routine of twinwl to Python 3.13, and of functools before
             continue
         place = f"{name}.{method}"
         if place in UNCHECKED:

@@ -51,6 +51,14 @@ def test_info_head_and_sample_describe_it(corpus):
     assert run("sample", corpus, "--seed", 3).stdout == run("sample", corpus, "--seed", 3).stdout
 
 
+def test_a_date_that_python_does_not_know_is_one_error(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    days = pa.array([2**30], pa.date32())
+    pq.write_table(pa.table({"ends": [[0, 1]], "day": days}), tmp_path / "a.parquet")
+    assert run("build", tmp_path / "a.parquet", "-o", tmp_path / "corpus", "--workers", 1).exit_code == 0
+    assert "a value of these rows cannot be shown" in run("head", tmp_path / "corpus").output
+
+
 def test_a_finished_job_says_so_again_and_events_are_lines_of_json(corpus, tmp_path):
     before = (corpus / "shards" / "part-00000.parquet").read_bytes()
     result = run("build", tmp_path / "a.g6", "-o", corpus, "--workers", 1, "--json")

@@ -323,9 +323,14 @@ def _show(table: Any, *, json: bool) -> None:  # noqa: ANN401
     from json import dumps  # noqa: PLC0415
 
     from twinwl.corpus.shards import OWN_COLUMNS  # noqa: PLC0415
+    from twinwl.errors import TwinWLError, first_line  # noqa: PLC0415
 
     rows = []
-    for row in table.to_pylist():
+    try:
+        found = table.to_pylist()
+    except (ValueError, OverflowError) as error:  # such as a date after the year 9999
+        raise TwinWLError(f"a value of these rows cannot be shown ({first_line(error)})") from error
+    for row in found:
         own = {"id": row["id"], "nodes": row["n_nodes"], "edges": len(row["ends"]) // 2}
         key = f"{row['key_high']:016x}{row['key_low']:016x}"
         others = {name: row[name] for name in row if name not in OWN_COLUMNS}
