@@ -112,7 +112,7 @@ def both_ways(name, batch):
     return (module, Double(lifted)), (plainly, Double(plain_examples(estimator, batch, columns)))
 
 
-@pytest.mark.parametrize("features", [False, True])
+@pytest.mark.parametrize("features", [False, pytest.param(True, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_outputs_gradients_and_running_statistics_are_those_of_all_items(name, features):
     batch = graphs(features=features)

@@ -161,7 +161,7 @@ def waived_checks(estimator):
 
 def is_first_of_its_base(estimator):
     """Tell whether it stands for the others that inherit what the checks are about."""
-    first = ("STwinVectorizer", "STwinSVC", "STwinRegressor", "NTwinClassifier")
+    first = ("STwinVectorizer", "STwinSVC", "STwinRegressor", "NTwinTransformer")
     return type(estimator).__name__.removesuffix("OfRows") in first and (
         getattr(estimator, "kernel_approximation", None) is None
     )

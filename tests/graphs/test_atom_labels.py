@@ -141,6 +141,7 @@ def test_an_unknown_level_is_refused_with_the_choices():
         GraphBatch.from_rdkit([], "steroe")
 
 
+@pytest.mark.slow
 def test_processes_change_nothing():
     strings = [*(f"{'C' * (1 + i % 9)}[15NH3+]" for i in range(1500)), "C(", *MESSY, "", *["N"] * 700]
     with pytest.warns(TwinWLWarning, match="left out 2 SMILES.*at index 1500"):

@@ -60,7 +60,8 @@ def torchs(n_steps, weight_decay):
 
 @pytest.mark.parametrize("weight_decay", [0.0, 0.5])
 @pytest.mark.parametrize(
-    ("n_steps", "flush_every"), [*itertools.product([1, 2, 40], [None, 1, 7]), (400, None)]
+    ("n_steps", "flush_every"),
+    [*itertools.product([1, 2, 40], [None, 1, 7]), pytest.param(400, None, marks=pytest.mark.slow)],
 )
 def test_equals_adam_on_the_whole_layer(n_steps, weight_decay, flush_every):
     got, expected = ours(n_steps, weight_decay, flush_every), torchs(n_steps, weight_decay)

@@ -26,9 +26,7 @@ _ORDER = list(dict.fromkeys(row.method for table in TABLES.values() for row in t
 _NOT_RUN = AccuracyCell(text="not run")
 
 
-def accuracy_table(
-    table: PaperTable, results: Results, datasets: Sequence[str] | None = None
-) -> AccuracyTable:
+def accuracy_table(table: PaperTable, results: Results) -> AccuracyTable:
     """Put a table of the paper together: each method's readings, then the reported figures.
 
     Parameters
@@ -37,15 +35,13 @@ def accuracy_table(
         Its rows and reported figures.
     results
         What was run; cells that were not are marked so.
-    datasets
-        The columns; all of the table's where None.
 
     >>> from twinwl.paper.tables import TABLES
     >>> from twinwl.report.results.cells import Results
     >>> accuracy_table(TABLES["table2"], Results([])).groups[0].lines[0].cells[0].text
     'not run'
     """
-    columns = list(table.datasets if datasets is None else datasets)
+    columns = list(table.datasets)
     groups = []
     for row in table.rows:
         cells = [results.cell(dataset, row.method) for dataset in columns]

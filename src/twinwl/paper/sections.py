@@ -21,12 +21,12 @@ from twinwl.paper.findings import (
     verdict,
 )
 from twinwl.paper.measured_sections import FEWEST_IN_A_CHART, pairs_drawing
-from twinwl.paper.tables import PAIRS, PaperTable
 from twinwl.report.results.blocks import Block, Bullets, Drawings, Paragraph, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from twinwl.paper.tables import PaperTable
     from twinwl.report.results.cells import ResultCell, Results
 
 _READING_HELP = (
@@ -41,27 +41,25 @@ _EXP_HELP = (
 )
 
 
-def accuracy_section(table: PaperTable, results: Results, datasets: Sequence[str] | None = None) -> Section:
+def accuracy_section(table: PaperTable, results: Results) -> Section:
     """Show a table of the paper with our figures and the reported ones."""
     help_ = _EXP_HELP if table.name == "table2" else _READING_HELP
-    blocks: list[Block] = [Paragraph(help_), accuracy_table(table, results, datasets)]
+    blocks: list[Block] = [Paragraph(help_), accuracy_table(table, results)]
     apart = pairs_drawing(results) if table.name == "table2" else None
     if apart is not None:
         blocks.append(apart)
     return Section(table.name, _title(table), blocks)
 
 
-def significance_section(
-    results: Results, datasets: Sequence[str], compared: Sequence[tuple[str, str]] = PAIRS
-) -> Section | None:
+def significance_section(results: Results, datasets: Sequence[str]) -> Section | None:
     """Compare Twin with 1-WL over the same folds."""
-    found = twins_against_wl(results, datasets, compared)
+    found = twins_against_wl(results, datasets)
     found = [each for each in found if each.comparison.n_folds >= results.n_folds]
     if not found:
         return None
-    same = " under the same classifier" if set(compared) <= set(PAIRS) else ""
     help_ = (
-        f"Each Twin method is compared with 1-WL{same} on the same folds, under the fair protocol. "
+        "Each Twin method is compared with 1-WL under the same classifier on the same folds, under the fair "
+        "protocol. "
         "Folds share training graphs, so the t-test is the corrected resampled one; a plain t-test would "
         "overstate differences. A difference is significant if p (t) is below 0.05; without any true "
         "difference, one comparison in twenty would be too."
@@ -171,8 +169,7 @@ def copies_section(results: Results, table: PaperTable) -> Section | None:
 
 
 def _title(table: PaperTable) -> str:
-    number = {"table1": "Table 1: ", "table2": "Table 2: "}.get(table.name, "")
-    return f"{number}{table.title[0].lower() if number else table.title[0]}{table.title[1:]}"
+    return f"Table {table.name[-1]}: {table.title[0].lower()}{table.title[1:]}"
 
 
 def _cells(results: Results, table: PaperTable, dataset: str) -> list[ResultCell]:
