@@ -61,7 +61,7 @@ $ twinwl predict tox21.twinwl new_molecules.csv --target all --proba -o predicti
 $ twinwl predict model.twinwl 'smiles:CC(=O)Oc1ccccc1C(=O)O' --proba
 """
 
-_MUCH_UNSEEN = 0.2  # share from which coverage may fall: docs/trust.md
+_MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/trust.md
 
 
 def register(app: typer.Typer) -> None:
