@@ -4,8 +4,8 @@ Conformal prediction gives sets of classes and intervals that contain the truth 
 scores of graphs that a model had not seen, with their true targets, are kept. A new graph's score for a
 class, were that its class, is ranked among them: a class stays in the set unless its score is among the
 worst. If new graphs are exchangeable with those the scores come from, the set holds the true class at least
-as often as the confidence says, however wrong the model is. Under a shift, such as new scaffolds, it need
-not.
+as often as the confidence says, however wrong the model is. Under a shift it need not. For molecules the
+scores are those of held-out scaffolds, so that new scaffolds are no shift.
 """
 
 from __future__ import annotations
@@ -188,10 +188,10 @@ class PredictsSets(Scored):
 
         For several tasks, a list with one array per task; the guarantee holds for each task.
 
-        If new graphs are like the training graphs, a set contains the true class with at least this
-        probability. A set may contain several classes, if the model is unsure, or none, if the graph is
-        unlike all classes. Under a shift (new scaffolds, another laboratory) sets contain the true class less
-        often.
+        If new graphs are like the training graphs (molecules: if their scaffolds are as new as those that
+        were held out), a set contains the true class with at least this probability. A set may contain
+        several classes, if the model is unsure, or none, if the graph is unlike all classes. Under a shift
+        (another laboratory) sets contain the true class less often.
 
         Parameters
         ----------
@@ -243,8 +243,9 @@ class PredictsIntervals(Scored):
 
         For several tasks, a list with one array per task; the guarantee holds for each task.
 
-        If new graphs are like the training graphs, an interval contains the true number with at least this
-        probability. All intervals are equally wide, and infinite if too few graphs were held out.
+        If new graphs are like the training graphs (molecules: if their scaffolds are as new as those that
+        were held out), an interval contains the true number with at least this probability. All intervals are
+        equally wide, and infinite if too few graphs were held out.
 
         Parameters
         ----------

@@ -21,19 +21,16 @@ _ELEMENT = re.compile(r"\d*(\*|[A-Z][a-z]?)")  # at the start of the label of an
 _MOST_HELD = 0.5  # of the molecules with a rare scaffold
 
 
-def scaffolds_of(batch: GraphBatch) -> Int64 | None:
-    """Return the scaffold of each molecule as a number, shape (n_graphs,); None for other graphs.
+def scaffolds_of(batch: GraphBatch) -> Int64:
+    """Return the scaffold of each molecule as a number, shape (n_graphs,).
 
     It is what is left without side chains: the ring systems and the linkers between them, their elements and
     bonds. Molecules without a ring have no scaffold: each has a number of its own, from n_graphs on.
 
-    >>> from dataclasses import replace
     >>> rings = [[(0, 1), (1, 2), (2, 0), (2, 3)], [(0, 1), (1, 2), (2, 0)], [(0, 1)], [(0, 1)]]
-    >>> scaffolds_of(replace(GraphBatch.from_edges(rings), atoms="skeleton")).tolist()
-    [1, 1, 4, 5]
+    >>> scaffolds_of(GraphBatch.from_edges(rings)).tolist()
+    [0, 0, 4, 5]
     """
-    if batch.atoms is None:
-        return None
     sources, targets = batch.arcs()
     left, arcs = -1, np.ones(len(targets), bool)
     while left != arcs.sum():  # until no node has a single neighbour
@@ -123,7 +120,7 @@ def hold_out_scaffolds(
     small = sizes[numbers] <= max(1.0, fraction * len(codes) / 2)
     rare = np.flatnonzero(small & (scaffolds < len(codes)))
     share = fraction * len(codes) / max(1, len(rare))
-    if share > _MOST_HELD:
+    if not len(rare) or share > _MOST_HELD:
         return None
     try:
         held = rare[hold_out(codes[rare], share, seed, numbers[rare])[1]]

@@ -202,7 +202,8 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
             Classes, of any type that can be sorted; numbers for a regressor. For several tasks at once a
             table (see `MultiTask`), NaN where a target is unknown, with two classes per task.
         groups : sequence of shape (n_graphs,), optional
-            Graphs of one group stay on one side of the inner hold-out.
+            Graphs of one group stay on one side of the inner hold-out. If None, rare scaffolds of molecules
+            are held out as a whole; ``range(n_graphs)`` holds out molecules at random.
         sample_weight : sequence of shape (n_graphs,), optional
             Weight of each graph, in the loss and in the scores on the hold-out.
         validation_data : (graphs, targets), optional
@@ -428,8 +429,9 @@ def split_rows(
     if validation_data is not None or fraction is None:
         return np.arange(len(targets.rows)), None
     codes = np.zeros(len(targets.rows), np.int64) if isinstance(targets, Measurements) else targets.codes
-    scaffolds = None if graphs is None or targets.groups is not None else scaffolds_of(graphs)
-    parts = None if scaffolds is None else hold_out_scaffolds(codes, fraction, seed, scaffolds)
+    parts = None
+    if targets.groups is None and graphs is not None and graphs.atoms is not None:
+        parts = hold_out_scaffolds(codes, fraction, seed, scaffolds_of(graphs))
     return parts or hold_out(codes, fraction, seed, targets.groups)
 
 

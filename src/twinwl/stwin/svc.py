@@ -157,7 +157,8 @@ class TwinMachine(MultiTask, GraphEstimator):
             Their classes, of any type that can be sorted; for a regressor, numbers. For several tasks at once
             a table with one column per task (see `MultiTask`), NaN where a target is unknown.
         groups
-            Graphs of one group stay on one side of every inner fold.
+            Graphs of one group stay on one side of every inner fold. If None, sets and intervals of
+            molecules are calibrated on folds that part scaffolds.
         sample_weight
             Weight of each graph.
         """
@@ -199,7 +200,7 @@ class TwinMachine(MultiTask, GraphEstimator):
             return inner_folds(one, self.inner_folds, seed)
 
         folds = [folds_of(targets[0])] if tasks is None else tasks.each(folds_of, targets)
-        scaffolds = scaffolds_of(batch)
+        scaffolds = None if batch.atoms is None else scaffolds_of(batch)
         machine, landmarks = None, None
         if self.kernel_approximation is not None:
             machine = LandmarkMachine.drawn(len(rows), self.n_components, seed)
