@@ -113,7 +113,9 @@ def both_ways(name, batch):
 
 
 @pytest.mark.parametrize("features", [False, pytest.param(True, marks=pytest.mark.exhaustive)])
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "ppgn")) for name in NETWORKS]
+)
 def test_outputs_gradients_and_running_statistics_are_those_of_all_items(name, features):
     batch = graphs(features=features)
     (module, lifted), (plainly, items) = both_ways(name, batch)

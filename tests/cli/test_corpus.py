@@ -91,6 +91,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a small pipe and signals")
 def test_an_interrupted_job_can_go_on(tmp_path):
     import fcntl  # noqa: PLC0415

@@ -46,6 +46,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("work", "n_threads"), [("features", 1), ("features", 3), ("hash", 3)])
 def test_an_interrupt_ends_kernels_soon_and_leaves_no_file(tmp_path, work, n_threads):
     process = subprocess.Popen(

@@ -127,6 +127,6 @@ def test_directions_and_numbers_of_nodes_are_part_of_the_key():
     assert len({exact_keys(graph).tobytes() for graph in empty}) == len(empty)
 
 
-@pytest.mark.parametrize("name", ["NCI1", "EXP", "IMDB-BINARY"])
+@pytest.mark.parametrize("name", [pytest.param("NCI1", marks=pytest.mark.slow), "EXP", "IMDB-BINARY"])
 def test_real_graphs(name, tu_zip):
     assert_exact(tw.load_dataset(str(tu_zip(name))).graphs)

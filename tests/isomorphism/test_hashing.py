@@ -52,6 +52,7 @@ def test_a_hash_is_a_version_and_32_digits(file, version):
     assert all(re.fullmatch(version + r":[0-9a-f]{32}", entry["hash"]) for entry in GOLDEN[file])
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_hashes():
     code = (
         "from tests.isomorphism.golden_graphs import *; "
@@ -65,6 +66,7 @@ def test_another_process_gives_the_same_hashes():
     assert out.stdout.strip() == str(expected)
 
 
+@pytest.mark.slow
 def test_the_reference_implementation_agrees_with_its_test_vectors():
     folder = Path(naive.reference.__file__).parent
     vectors = json.loads((folder / "hash_vectors.json").read_text(encoding="utf-8"))

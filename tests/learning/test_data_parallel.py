@@ -9,6 +9,8 @@ import torch  # noqa: F401  (the tests need it)
 from tests.learning import shared_batches as shared
 from twinwl.engines.engine import engine_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def two():
