@@ -1,5 +1,7 @@
 """Features and models of a corpus are those of the same graphs in memory."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -249,3 +251,14 @@ def test_a_model_of_another_atom_level_is_refused(tmp_path):
     with pytest.raises(tw.TwinWLError, match="trained on molecules with atoms='skeleton'"):
         corpus.predict(tmp_path / "model.twinwl", tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("chosen", "n_warnings"), [(None, 1), (False, 0), (True, 0)])
+def test_features_of_a_corpus_warn_once_that_edge_labels_are_ignored(chosen, n_warnings, tmp_path):
+    pytest.importorskip("rdkit")
+    (tmp_path / "two.smi").write_text("CC=C\nCCO\n")
+    corpus = tw.Corpus.build([tmp_path / "two.smi"], tmp_path / "corpus", workers=1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", tw.TwinWLWarning)
+        corpus.features(tmp_path / "features", tw.STwinVectorizer(edge_labels=chosen), workers=1)
+    assert sum("ignores edge labels" in str(warning.message) for warning in caught) == n_warnings

@@ -24,6 +24,7 @@ from twinwl.corpus.running import Running, RunOptions
 from twinwl.corpus.shards import Part, arrow, digest_of, graphs_in, parts_of, read_shard, write_shard
 from twinwl.corpus.stored_graphs import StoredGraphs
 from twinwl.datasets.kinds import ROW_KINDS
+from twinwl.estimators.base import warn_of_edge_labels
 from twinwl.files.atomic import errors_of_writing
 from twinwl.graphs.atom_labels import ATOMS
 from twinwl.isomorphism.hashing import graph_hashes
@@ -265,6 +266,7 @@ class Corpus(StoredGraphs):
             Vectorizer() if vectorizer is None else checked("vectorizer", vectorizer, instance(Vectorizer))
         )
         path = checked("output", output, PATH)
+        self._warn_of_edge_labels(chosen)
         return features_of(self.folder, self.manifest, path, chosen, Running(**running))
 
     def train(
@@ -298,7 +300,13 @@ class Corpus(StoredGraphs):
         train_on_corpus(
             self.folder, self.manifest, estimator, listed, int(Running(memory=memory).memory) // 4
         )
+        self._warn_of_edge_labels(estimator)
         return estimator
+
+    def _warn_of_edge_labels(self, estimator: Any) -> None:  # noqa: ANN401
+        """Warn as ``fit`` does in memory, where the graphs of one shard are all that is seen at a time."""
+        if estimator.edge_labels is None:
+            warn_of_edge_labels(estimator, len(self.info()["edge_labels"]))
 
     def predict(
         self,

@@ -104,17 +104,11 @@ class GraphEstimator(BaseEstimator):
                 "GraphBatch.discretise(), use NTwinClassifier, which accepts them, or silence this with the "
                 "parameter ignore_features"
             )
-        used, codes = getattr(self, "edge_labels", None), batch.edge_labels
-        if used or codes is None:
+        used = getattr(self, "edge_labels", None)
+        if used or batch.edge_labels is None:
             return batch
-        if used is None and codes.size and codes.min() != codes.max():
-            remedy = "STwinSVC(edge_labels=True) uses them; GraphBatch.without_edge_labels() leaves them out"
-            if "edge_labels" in self.get_params(deep=False):
-                remedy = "pass edge_labels=True to use them, or edge_labels=False to leave them out"
-            warn_caller(
-                f"{type(self).__name__} ignores edge labels, and these graphs have "
-                f"{len(np.unique(codes)):,} different ones; {remedy}"
-            )
+        if used is None:
+            warn_of_edge_labels(self, len(np.unique(batch.edge_labels)))
         return batch.without_edge_labels()
 
     def _new_graphs(self, X: GraphsLike, what: str) -> GraphBatch:
@@ -139,6 +133,18 @@ class GraphEstimator(BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.requires_fit = True
         return tags
+
+
+def warn_of_edge_labels(estimator: BaseEstimator, n_labels: int) -> None:
+    """Say that an estimator ignores edge labels, if there are different ones."""
+    if n_labels > 1:
+        remedy = "STwinSVC(edge_labels=True) uses them; GraphBatch.without_edge_labels() leaves them out"
+        if "edge_labels" in estimator.get_params(deep=False):
+            remedy = "pass edge_labels=True to use them, or edge_labels=False to leave them out"
+        warn_caller(
+            f"{type(estimator).__name__} ignores edge labels, and these graphs have {n_labels:,} different "
+            f"ones; {remedy}"
+        )
 
 
 def reading_of_x(batch: GraphBatch) -> str:
