@@ -178,6 +178,7 @@ def test_a_folder_that_others_can_write_to_is_not_trusted(tmp_path, monkeypatch)
     code_folder.cache_clear()
 
 
+@pytest.mark.slow
 def test_processes_that_start_together_compile_each_kernel_once(tmp_path):
     outputs = _outputs(3, tmp_path, KERNELS, {"NUMBA_CACHE_DIR": str(tmp_path / "cache")})
     assert {line.rpartition(" ")[0] for line in outputs} == {"18.0 18.0"}
@@ -202,6 +203,7 @@ def test_a_process_that_hangs_does_not_hold_up_the_others(tmp_path):
         assert _output(tmp_path, code + KERNELS, places) == "18.0 18.0 4\n"
 
 
+@pytest.mark.slow
 def test_a_read_only_installation_without_a_home_works(tmp_path):
     package = tmp_path / "site" / "twinwl"
     shutil.copytree(Path(twinwl.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))

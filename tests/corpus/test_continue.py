@@ -52,6 +52,7 @@ def killed(module, function, call):
     assert done.returncode == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_killed_build_and_dedup_go_on_to_the_same_bytes(source, tmp_path):
     whole = tw.Corpus.build(source, tmp_path / "whole", **BUILD)
     killed("building", "shard_of", f"tw.Corpus.build({str(source)!r}, {str(tmp_path / 'cut')!r}, **{BUILD})")

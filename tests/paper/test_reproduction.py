@@ -123,6 +123,7 @@ class Warner(DummyClassifier):
         return super().fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_what_fits_warn_of_is_said_once_with_the_count(twins, n_jobs):
     with pytest.warns(TwinWLWarning, match="4 fits warned; the first: 2 of 9 nodes are strange") as caught:
