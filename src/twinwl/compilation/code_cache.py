@@ -124,11 +124,13 @@ class CodeCache:
 
     @contextmanager
     def turn(self, types: object, context: Any) -> Iterator[None]:  # noqa: ANN401
-        """Wait until no other process compiles, or until one has compiled this very kernel, or too long."""
+        """Wait while another process compiles this kernel, or too long."""
         path = self.path(types, context)
         lock = None
-        with suppress(OSError):
-            lock = None if path is None or fcntl is None else (path.parent / "lock").open("wb")
+        with suppress(OSError):  # sixteen locks for all kernels, so that the folder does not fill with them
+            lock = (
+                None if path is None or fcntl is None else (path.parent / f"lock-{path.stem[-1]}").open("wb")
+            )
         if path is None or lock is None:
             yield
             return
