@@ -190,7 +190,8 @@ def test_a_process_that_hangs_does_not_hold_up_the_others(tmp_path):
     code = "from twinwl.compilation import code_cache\ncode_cache._PATIENCE_IN_SECONDS = 0.1\n"
     hanging = (
         "import fcntl, os, sys, time\nos.makedirs(sys.argv[1], exist_ok=True)\n"
-        "file = open(sys.argv[1] + '/lock', 'wb')\nfcntl.lockf(file, fcntl.LOCK_EX)\n"
+        "files = [open(f'{sys.argv[1]}/lock-{digit:x}', 'wb') for digit in range(16)]\n"
+        "for file in files: fcntl.lockf(file, fcntl.LOCK_EX)\n"
         "print('locked', flush=True)\nsys.stdin.read()"
     )
     with subprocess.Popen(

@@ -180,6 +180,8 @@ def _table(y: object) -> NDArray[Any] | None:
         return None
     if not y or not all(issubclass(type(row), list | tuple | np.ndarray) for row in y):
         return None
+    if any(is_a(row, np.ndarray) and not row.ndim for row in y):  # an array without axes is no row
+        return None
     lengths = {len(row) for row in y}
     if len(lengths) > 1:
         raise TwinWLError(

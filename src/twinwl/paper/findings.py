@@ -93,10 +93,12 @@ class Closeness(NamedTuple):
         return abs(self.fair - self.reported) <= self.reported_std
 
 
-def twins_against_wl(results: Results, datasets: Sequence[str]) -> list[TwinAgainstWL]:
+def twins_against_wl(
+    results: Results, datasets: Sequence[str], pairs: Sequence[tuple[str, str]] = PAIRS
+) -> list[TwinAgainstWL]:
     """Compare Twin methods with 1-WL, where both ran on the same folds."""
     found = []
-    for twin, wl in PAIRS:
+    for twin, wl in pairs:
         for dataset in datasets:
             first, second = results.cell(dataset, twin), results.cell(dataset, wl)
             if first is None or second is None:
