@@ -178,9 +178,8 @@ def _table(y: object) -> NDArray[Any] | None:
         with contextlib.suppress(TwinWLError):  # told where targets are read as one per graph
             return foreign_array("targets", y)
         return None
-    if not y or not all(issubclass(type(row), list | tuple | np.ndarray) for row in y):
-        return None
-    if any(is_a(row, np.ndarray) and not row.ndim for row in y):  # an array without axes is no row
+    # An array without axes is one value, not a row.
+    if not y or not all(isinstance(row, list | tuple) or (is_a(row, np.ndarray) and row.ndim) for row in y):
         return None
     lengths = {len(row) for row in y}
     if len(lengths) > 1:
