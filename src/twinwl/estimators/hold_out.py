@@ -12,7 +12,6 @@ from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import encode_labels
 from twinwl.graphs.selection import pointer
-from twinwl.isomorphism.exact_keys import exact_keys
 
 if TYPE_CHECKING:
     from twinwl.arrays import Int64
@@ -31,6 +30,8 @@ def scaffolds_of(batch: GraphBatch) -> Int64:
     >>> scaffolds_of(GraphBatch.from_edges(rings)).tolist()
     [0, 0, 4, 5]
     """
+    from twinwl.isomorphism.exact_keys import exact_keys  # noqa: PLC0415  (numba; errors come before that)
+
     sources, targets = batch.arcs()
     left, arcs = -1, np.ones(len(targets), bool)
     while left != arcs.sum():  # until no node has a single neighbour
