@@ -18,7 +18,7 @@ pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
 
 MUTANTS = 150
 QUICK = {"info", "table", "list"}  # of the calls, those that read all there is
-HOSTILE = [None, -1, 2**70, float("nan"), "x", [[1]], {"array": "x"}]
+HOSTILE = [None, -1, 2**70, float("nan"), "\ud800", "x" * 2000, [[1]], {"array": "x"}]
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def test_every_value_of_a_manifest_is_checked(sound, corpus, tmp_path):
     for place in places(good):
         for value in (*HOSTILE, *([DELETED] if place else [])):
             path.write_text(json.dumps(replaced(good, place, value)))
-            refusals(sound, corpus, tmp_path / "out", only=QUICK)
+            refusals(sound, corpus, tmp_path / "out", only={"info", "table"})
 
 
 @pytest.mark.parametrize(
@@ -132,6 +132,13 @@ def test_shard_outside_the_folder_is_refused(corpus, name):
     with pytest.raises(
         tw.TwinWLError, match=r"shards\[0\]: name: got .*, expected the name of a file, without"
     ):
+        tw.Corpus(corpus)
+
+
+def test_digest_that_cannot_be_encoded_is_refused(corpus):
+    path = corpus / "manifest.json"
+    path.write_text(json.dumps(replaced(json.loads(path.read_bytes()), ("shards", 0, "digest"), "\ud800")))
+    with pytest.raises(tw.TwinWLError, match="expected 32 hexadecimal digits"):
         tw.Corpus(corpus)
 
 

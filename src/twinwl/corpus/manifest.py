@@ -12,6 +12,7 @@ from twinwl.arguments import FLAG, NAME, Constraint, checked, instance, integer,
 from twinwl.corpus.shards import OWN_TYPES
 from twinwl.errors import TwinWLError, first_line, shown
 from twinwl.files.atomic import errors_of_writing
+from twinwl.graphs.atom_labels import ATOMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -63,9 +64,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return found
 
 
-def _file_name(value: str) -> None:
-    if not re.fullmatch(r"\w[\w.-]{0,99}", value, re.ASCII):
-        raise ValueError
+def _text(expected: str, pattern: str) -> Constraint:
+    def accept(value: str) -> None:
+        if not re.fullmatch(pattern, value, re.ASCII):
+            raise ValueError
+
+    return Constraint(expected, accept)
 
 
 def _columns(value: dict[str, str]) -> None:
@@ -80,7 +84,8 @@ def _counts(value: dict[str, int]) -> None:
 
 _COUNT = integer(0, 1 << 53)
 _COUNTS = dict.fromkeys(("rows", "errors", "nodes", "edges"), _COUNT)
-_TEXT_OR_NONE = Constraint("a string or null", lambda value: value is None or NAME.accept(value))
+_DIGEST = _text("32 hexadecimal digits", "[0-9a-f]{32}")
+_ATOMS = Constraint(f"{ATOMS.expected} or null", lambda value: value is None or ATOMS.accept(value))
 _MANIFEST = {
     "format": one_of(FORMAT),
     "job": one_of("build", "dedup", "overlap", "hash", "features", "predict"),
@@ -94,11 +99,11 @@ _MORE_OF_JOB = {
     "dedup": _GRAPHS | dict.fromkeys(("graphs", "groups", "largest_group"), _COUNT),
     "overlap": {"overlap": Constraint("counts", _counts)},
 }
-_SETTINGS = {"kind": NAME, "atoms": _TEXT_OR_NONE, "directed": FLAG}
+_SETTINGS = {"kind": one_of("molecules", "graph6", "edges"), "atoms": _ATOMS, "directed": FLAG}
 _SHARD = {
-    "name": Constraint("the name of a file, without a folder", _file_name),
-    "input": NAME,
-    "digest": NAME,
+    "name": _text("the name of a file, without a folder", r"\w[\w.-]{0,99}"),
+    "input": _DIGEST,
+    "digest": _DIGEST,
     "rows": integer(0, 1 << 24),
 }
 _SHARD_OF_GRAPHS = _COUNTS | _SHARD | {"source": NAME, "first_row": _COUNT, "largest": _COUNT}

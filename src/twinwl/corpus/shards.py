@@ -227,8 +227,9 @@ def read_shard(part: Part, columns: Sequence[str] | None, types: Mapping[str, st
         found = types_of(file.schema_arrow)
         wrong = sorted(name for name in found.keys() | types.keys() if found.get(name) != types.get(name))
         if wrong:
-            here, there = (known.get(wrong[0], "missing") for known in (found, types))
-            raise GraphInputError(f"column {wrong[0]!r} is {here} here and {there} in the corpus")
+            name = wrong[0]
+            here, there = (shown(known[name]) if name in known else "missing" for known in (found, types))
+            raise GraphInputError(f"column {shown(name)} is {here} here and {there} in the corpus")
         if len(file.schema_arrow) > len(types):
             raise GraphInputError("two columns have the same name")
         table = file.read(columns=None if columns is None else list(columns)).combine_chunks()
