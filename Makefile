@@ -85,6 +85,7 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/check-size
 	$(BIN)/codespell src tests benchmarks docs examples *.md
 
 compare: $(VENV)/.installed-lint

@@ -50,6 +50,7 @@ def test_molecules_have_few_groups_more_than_certificates(tu_zip, edge_labels):
     assert len(pairs) < 1.02 * len(groups_of)
 
 
+@pytest.mark.slow
 def test_the_page_on_readouts_counts_the_subgraphs_of_nci1(tu_zip):
     graphs = load_dataset(tu_zip("NCI1")).graphs
     sizes = rooted_sizes(graphs, 2)[2]

@@ -143,6 +143,7 @@ def test_a_line_is_that_of_least_squares():
     np.testing.assert_allclose(found, expected, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_scaffolds_of_molecules_are_held_out_as_a_whole():
     rings = np.repeat(np.arange(3, 23), 3)
     edges = [[(i, (i + 1) % ring) for i in range(ring)] + [(0, ring)] for ring in rings.tolist()]
