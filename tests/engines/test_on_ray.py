@@ -24,6 +24,8 @@ from tests.engines import tasks
 from twinwl.engines.engine import engine_of
 from twinwl.errors import GraphInputError, TwinWLError
 
+pytestmark = pytest.mark.ray
+
 N_SHARDS = 16
 BYTES = 80 << 20
 
@@ -106,7 +108,6 @@ DRIVER = """
 import sys
 import twinwl as tw
 
-pytestmark = pytest.mark.ray
 tw.Corpus.build(sys.argv[1], sys.argv[2], rows_per_shard=40, engine="ray", address=sys.argv[3],
                 on_event=lambda event: print(event["event"], flush=True))
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import os
 import shutil
 import sys
@@ -132,7 +132,7 @@ def _scores(datasets: list[Dataset], began: float) -> _Scores:
     for data in datasets:
         for comparison in _COMPARISONS:
             title = f"{comparison.titles[1]} and 1-WL on {data.name}"
-            if importlib.util.find_spec(comparison.package) is None:
+            if not _is_there(comparison.package):
                 say(f"{title}: left out, needs {comparison.package}", error=True)
             elif scores and time.monotonic() - began > _SECONDS:
                 say(f"{title}: left out, {time.monotonic() - began:.0f} s have passed", error=True)
@@ -143,6 +143,14 @@ def _scores(datasets: list[Dataset], began: float) -> _Scores:
                         scores.setdefault((method, data.name), []).append(accuracy)
                         bar.advance()
     return scores
+
+
+def _is_there(package: str) -> bool:
+    try:
+        importlib.import_module(package)
+    except ImportError:
+        return False
+    return True
 
 
 def _accuracies(comparison: _Comparison, data: Dataset) -> Iterator[tuple[str, float]]:

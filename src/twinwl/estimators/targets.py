@@ -216,10 +216,16 @@ def positive_class(classes: Values, positive: object = None) -> int:
     listed = classes.tolist()
     names = [str(name) for name in listed]
     if positive is not None:
-        if len(names) != 2 or str(positive) not in names:  # noqa: PLR2004
+        named = None
+        # A class is a plain value; an integer of thousands of digits cannot even be written as text.
+        if issubclass(type(positive), str | float | np.generic) or (
+            is_a(positive, int) and abs(positive) < 2**64
+        ):
+            named = str(positive)
+        if len(names) != 2 or named not in names:  # noqa: PLR2004
             listing = ", ".join(map(shown, names))
             remedy = "expected one of them" if len(names) == 2 else "which is for two classes; leave it out"  # noqa: PLR2004
-            raise TwinWLError(f"positive: got {shown(str(positive))} for the classes {listing}, {remedy}")
+            raise TwinWLError(f"positive: got {shown(positive)} for the classes {listing}, {remedy}")
         return names.index(str(positive))
     plain = [name.lower() for name in names]
     for pair in _OBVIOUS:
