@@ -26,13 +26,15 @@ from rich.table import Table
 
 import twinwl as tw
 from twinwl.evaluation.methods import resolve
-from twinwl.learning.determinism import seeded
+from twinwl.neural.devices import seeded
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 from tests.baselines import plain  # noqa: E402  (the oracle of the tests)
-from twinwl.baselines.batching.examples import GraphExamples  # noqa: E402
-from twinwl.baselines.batching.rooted_examples import RootedExamples  # noqa: E402
+from twinwl.baselines.batching import (  # noqa: E402
+    GraphExamples,
+    RootedExamples,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

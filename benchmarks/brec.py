@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 
 import twinwl as tw
 from twinwl.datasets.suites import PairSuite, load_suite
-from twinwl.evaluation.published_power import PUBLISHED
+from twinwl.evaluation.power import PUBLISHED
 from twinwl.isomorphism.readouts import READOUTS
 
 ROOT = Path(__file__).resolve().parents[1]

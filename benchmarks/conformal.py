@@ -20,8 +20,8 @@ from rich.console import Console
 from rich.table import Table
 
 import twinwl as tw
-from twinwl.cli.model_files import unseen_shares
-from twinwl.evaluation.scaffold import scaffold_groups, split_groups
+from twinwl.evaluation.predictions import unseen_shares
+from twinwl.evaluation.splits import scaffold_groups, split_groups
 
 SETS = {"BACE": tw.STwinSVC, "BBBP": tw.STwinSVC, "ESOL": tw.STwinSVR, "Lipophilicity": tw.STwinSVR}
 CONFIDENCES = (0.8, 0.9, 0.95)

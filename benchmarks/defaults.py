@@ -22,15 +22,15 @@ from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
 import twinwl as tw
-from twinwl.estimators.svm import inner_folds, make_svc
-from twinwl.estimators.targets import Targets
 from twinwl.evaluation.folds import make_folds
 from twinwl.evaluation.significance import compare_scores, p_value_text
+from twinwl.models.features import stwin_features
+from twinwl.models.similarity import Similarity, own_sums, similarities_by_rounds
+from twinwl.models.svm import inner_folds, make_svc
+from twinwl.models.targets import Targets
 from twinwl.paper.charts import difference_axes, difference_chart
 from twinwl.paper.findings import TwinAgainstWL
-from twinwl.report.drawing.svg import standalone
-from twinwl.stwin.features import stwin_features
-from twinwl.stwin.similarity import Similarity, own_sums, similarities_by_rounds
+from twinwl.report.svg import standalone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

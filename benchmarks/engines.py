@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from twinwl.engines.engine import engine_of
+from twinwl.engines import engine_of
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.deduplication import deduplicate
 

@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold
 
 import twinwl as tw
-from twinwl.datasets.generators.cfi import CFI_BASES, cfi_pair
+from twinwl.datasets.generators import CFI_BASES, cfi_pair
 from twinwl.graphs.selection import relabelled
 
 if TYPE_CHECKING:

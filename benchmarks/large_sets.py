@@ -20,7 +20,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 import twinwl as tw
-from twinwl.evaluation.scaffold import scaffold_split
+from twinwl.evaluation.splits import scaffold_split
 
 OUT = Path(__file__).parent / "results" / "large_sets.json"
 

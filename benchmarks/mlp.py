@@ -25,11 +25,11 @@ from scipy import sparse
 from sklearn.neural_network import MLPClassifier
 
 import twinwl as tw
-from twinwl.datasets.formats.tu import read_tu
-from twinwl.learning.determinism import seeded, single_threaded
-from twinwl.learning.perceptron import SparsePerceptron
-from twinwl.learning.sparse import SparseExamples
-from twinwl.learning.training import train
+from twinwl.datasets.tu import read_tu
+from twinwl.neural.devices import seeded, single_threaded
+from twinwl.neural.sparse import SparseExamples
+from twinwl.neural.stwin import SparsePerceptron
+from twinwl.neural.training import train
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -44,7 +44,7 @@ from sklearn.metrics import roc_auc_score, root_mean_squared_error
 import twinwl as tw
 from twinwl.datasets.source import Reading, read_columns, read_source
 from twinwl.datasets.target_cells import is_missing
-from twinwl.evaluation.scaffold import scaffold_split
+from twinwl.evaluation.splits import scaffold_split
 
 if TYPE_CHECKING:
     from collections.abc import Callable

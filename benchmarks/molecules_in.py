@@ -32,7 +32,7 @@ from rich.table import Table
 
 from twinwl.datasets.source import Reading, read_columns
 from twinwl.graphs.atom_labels import ATOM_LEVELS
-from twinwl.graphs.from_smiles import read_smiles
+from twinwl.graphs.molecules import read_smiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable

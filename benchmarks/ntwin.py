@@ -30,15 +30,13 @@ from hub_graphs import reply_trees
 
 import twinwl as tw
 from twinwl import NTwinEncoder
-from twinwl.datasets.formats.tu import read_tu
-from twinwl.learning.optimiser import SparseAwareAdam
-from twinwl.learning.sparse import SparseExamples
-from twinwl.ntwin.examples import QuotientExamples
-from twinwl.ntwin.fitted_inputs import FittedInputs
-from twinwl.ntwin.network import NTwinNetwork
-from twinwl.ntwin.quotient import build_quotient
-from twinwl.ntwin.slicing import QuotientSlicer
-from twinwl.ntwin.subtree import SubtreeHistograms
+from twinwl.datasets.tu import read_tu
+from twinwl.neural.inputs import FittedInputs, QuotientExamples, SubtreeHistograms
+from twinwl.neural.network import NTwinNetwork
+from twinwl.neural.optimiser import SparseAwareAdam
+from twinwl.neural.quotient import build_quotient
+from twinwl.neural.slicing import QuotientSlicer
+from twinwl.neural.sparse import SparseExamples
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
 if TYPE_CHECKING:

@@ -84,12 +84,12 @@ def lifted_steps() -> list[dict[str, Any]]:
         for depth in (1, 2, 3, 4):
             torch.manual_seed(0)
             model = Network(make(whole.x.shape[1], 64, depth))
-            network = lifted(data, model)
+            network = torch.nn.Sequential(lifted(data, model.layers, "sum"), model.out)
             for size in (64, 1024, len(data)):
                 rows = None if size == len(data) else order[:size]
                 chosen = whole if rows is None else [data[row] for row in rows]
                 times = [1000 * step_time(model, chosen), 1000 * step_time(network, rows)]
-                ratio = len(whole.x) / network.n_colours(depth)
+                ratio = len(whole.x) / network[0].n_colours(depth)
                 names = ("model", "depth", "nodes_per_row", "graphs", "plain_ms", "lifted_ms")
                 steps.append(dict(zip(names, (make.__name__, depth, ratio, size, *times), strict=True)))
                 cells = (make.__name__, str(depth), f"{ratio:.0f}", str(size))

@@ -21,12 +21,11 @@ from sklearn.preprocessing import normalize
 
 import twinwl as tw
 from twinwl.evaluation.folds import make_folds
-from twinwl.learning.determinism import seeded
-from twinwl.learning.perceptron import SparsePerceptron
-from twinwl.learning.sparse import SparseExamples
-from twinwl.learning.training import predict_logits, train
-from twinwl.stwin.features import stwin_features
-from twinwl.stwin.network_input import NetworkInput
+from twinwl.models.features import stwin_features
+from twinwl.neural.devices import seeded
+from twinwl.neural.sparse import SparseExamples
+from twinwl.neural.stwin import NetworkInput, SparsePerceptron
+from twinwl.neural.training import predict_logits, train
 
 if TYPE_CHECKING:
     from collections.abc import Callable

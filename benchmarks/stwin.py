@@ -22,7 +22,7 @@ import numpy as np
 from rich.console import Console
 
 import twinwl as tw
-from twinwl.datasets.formats.tu import read_tu
+from twinwl.datasets.tu import read_tu
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,10 +16,10 @@ from rich.console import Console
 from sklearn.base import clone
 
 import twinwl as tw
-from twinwl.estimators.svm import KernelMachine, choose_machine, inner_folds, make_svc
-from twinwl.estimators.targets import Targets
-from twinwl.stwin.features import stwin_features
-from twinwl.stwin.similarity import similarities_by_rounds
+from twinwl.models.features import stwin_features
+from twinwl.models.similarity import similarities_by_rounds
+from twinwl.models.svm import KernelMachine, choose_machine, inner_folds, make_svc
+from twinwl.models.targets import Targets
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from twinwl.graphs.batch import validate
 from twinwl.graphs.labels import label_token
-from twinwl.graphs.validation import validate
 
 
 def assert_same_graphs(one, other):

@@ -20,13 +20,15 @@ import twinwl as tw
 from twinwl.corpus import shards
 from twinwl.evaluation.methods import METHODS
 from twinwl.isomorphism import marked_wl
-from twinwl.learning.colour_levels import MessageLevels
-from twinwl.refinement import core_sizes, cores, identities, round_kernels, threads
+from twinwl.models.similarity import NearGraphs
+from twinwl.neural.colour_levels import ColourLevels
+from twinwl.refinement import identities, round_kernels, threads
+from twinwl.refinement import identities as core_sizes
+from twinwl.refinement import identities as cores
 from twinwl.refinement.colours import refine
 from twinwl.refinement.content_keys import content_keys
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
-from twinwl.stwin.near_graphs import NearGraphs
 
 READ_OUT = ("edges", "degrees", "wl", "marked-wl-2", "rooted-fwl2")
 PACKAGE = Path(tw.__file__).parent
@@ -72,8 +74,9 @@ def tour(folder):
     out.append(
         tw.STwinSVC(1, (1.0, 3.0), inner_folds=2).fit(labelled, [0, 1] * 6).held_out_decisions_.tolist()
     )
-    senders, kinds = labelled.indices.astype(np.int64), np.zeros(len(labelled.indices), np.int32)
-    levels = MessageLevels(labelled.graph_ptr, labelled.indptr, senders, kinds, labelled.node_labels)
+    levels = ColourLevels()
+    levels.add(labelled.graph_ptr, labelled.node_labels)
+    levels.add(labelled.graph_ptr, own=(0, None), heard=(0, labelled.indptr, labelled.indices))
     out.append([values.tolist() for values in levels.take(np.arange(2)).pooled(1)])
     out.append([keys.tolist() for keys in content_keys(refine(labelled, 2).alphabet)])
     out.append(refine(plain, 2, n_threads=2).colours.tolist())
@@ -137,7 +140,7 @@ def networks(batch):
     y = [0, 1] * (len(batch) // 2)
     import torch  # noqa: PLC0415
 
-    from twinwl.learning.pooling import pool  # noqa: PLC0415
+    from twinwl.neural.pooling import pool  # noqa: PLC0415
 
     rows = torch.ones(2, 1, requires_grad=True)
     pool(rows, np.array([0, 2]), np.array([0, 1], np.int32), np.array([3, 1], np.int32)).sum().backward()

@@ -32,8 +32,8 @@ from sklearn.exceptions import DataConversionWarning
 import twinwl as tw
 from tests.hostile_values import HOSTILE, PLAIN_VALUES
 from twinwl.errors import MissingExtraError
-from twinwl.stwin.vectorizer import frozen_vectorizer
-from twinwl.stwin.vocabulary import Vocabulary
+from twinwl.models.vectorizer import frozen_vectorizer
+from twinwl.models.vocabulary import Vocabulary
 
 EXHAUSTIVE = bool(os.environ.get("TWINWL_EXHAUSTIVE"))
 
@@ -97,6 +97,7 @@ GOOD = {
     "inputs": lambda: [graph_file()],
     "build(folder)": lambda: "new_corpus",
     "Corpus(folder)": lambda: tw.Corpus(a_corpus()).folder,
+    "compared_with(other)": lambda: INSTANCES["Evaluation"](),
     "other": lambda: tw.Corpus(a_corpus()),
     "random_rows(n)": lambda: 1,
     "dedup(output)": lambda: "distinct",

@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 
 from tests import naive
-from twinwl.datasets.generators.worked_example import worked_example
+from twinwl.datasets.generators import worked_example
 from twinwl.graphs.batch import GraphBatch
 
 LADDER = naive.from_edges(6, [(0, 1), (0, 2), (1, 3), (2, 3), (2, 4), (3, 5), (4, 5)])

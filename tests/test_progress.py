@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from twinwl import progress
-from twinwl.progress import ProgressBar
+from twinwl import terminal as progress
+from twinwl.terminal import ProgressBar
 
 
 class Terminal(io.StringIO):

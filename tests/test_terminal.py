@@ -13,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 import twinwl
-from twinwl.progress import ProgressBar
-from twinwl.terminal import new_console, one_line, printable, say
+from twinwl.terminal import ProgressBar, new_console, one_line, printable, say
 
 SOURCE = Path(twinwl.__file__).parent
 # A title, a jump to the top of the screen, a bell, the one-byte CSI, a backspace, text turned around.

@@ -53,6 +53,6 @@ class Core:
 
     def time_ntwin_quotient(self) -> None:
         """Refine all rooted subgraphs, three layers."""
-        from twinwl.ntwin.quotient import build_quotient  # noqa: PLC0415  (needs PyTorch)
+        from twinwl.neural.quotient import build_quotient  # noqa: PLC0415  (needs PyTorch)
 
         build_quotient(self.few, layers=3, hops=3)

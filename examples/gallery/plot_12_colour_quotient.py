@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import twinwl as tw
-from twinwl.ntwin.quotient import build_quotient
+from twinwl.neural.quotient import build_quotient
 
 sizes = [10, 30, 100, 300]
 rows = []

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.source import load_dataset
     from twinwl.errors import TwinWLError, TwinWLWarning
-    from twinwl.estimators.smiles_to_graphs import SmilesToGraphs
-    from twinwl.evaluation.audit import audit
-    from twinwl.evaluation.audit_result import Audit
+    from twinwl.evaluation.audit import Audit, audit
     from twinwl.evaluation.ceiling import Ceiling, ceiling
     from twinwl.evaluation.evaluate import evaluate
     from twinwl.evaluation.power import Power, power
@@ -24,21 +22,18 @@ if TYPE_CHECKING:
     from twinwl.files.model_files import load, save
     from twinwl.graphs.batch import GraphBatch, concatenate
     from twinwl.graphs.coercion import as_batch
-    from twinwl.isomorphism.comparison import compare
+    from twinwl.isomorphism.comparison import Comparison, compare
     from twinwl.isomorphism.deduplication import Deduplication, deduplicate
     from twinwl.isomorphism.hashing import graph_hash, graph_hashes
-    from twinwl.isomorphism.verdict import Comparison
-    from twinwl.learning.data_parallel import data_parallel
-    from twinwl.ntwin.classifier import NTwinClassifier
-    from twinwl.ntwin.encoder import NTwinEncoder
-    from twinwl.ntwin.regressor import NTwinRegressor
-    from twinwl.ntwin.transformer import NTwinTransformer
-    from twinwl.stwin.classifier import STwinClassifier
-    from twinwl.stwin.kernel import TwinKernel
-    from twinwl.stwin.regressor import STwinRegressor
-    from twinwl.stwin.svc import STwinSVC
-    from twinwl.stwin.svr import STwinSVR
-    from twinwl.stwin.vectorizer import STwinVectorizer
+    from twinwl.models.base import SmilesToGraphs
+    from twinwl.models.kernel import TwinKernel
+    from twinwl.models.svc import STwinSVC, STwinSVR
+    from twinwl.models.vectorizer import STwinVectorizer
+    from twinwl.neural.data_parallel import data_parallel
+    from twinwl.neural.encoder import NTwinEncoder
+    from twinwl.neural.ntwin import NTwinClassifier, NTwinRegressor
+    from twinwl.neural.stwin import STwinClassifier, STwinRegressor
+    from twinwl.neural.transformer import NTwinTransformer
 
     from_edges = GraphBatch.from_edges
     from_graph6 = GraphBatch.from_graph6
@@ -50,26 +45,26 @@ if TYPE_CHECKING:
     from_smiles = GraphBatch.from_smiles
 
 _HOME_OF = {
-    "Audit": "twinwl.evaluation.audit_result",
+    "Audit": "twinwl.evaluation.audit",
     "Ceiling": "twinwl.evaluation.ceiling",
-    "Comparison": "twinwl.isomorphism.verdict",
+    "Comparison": "twinwl.isomorphism.comparison",
     "Corpus": "twinwl.corpus.corpus",
     "Dataset": "twinwl.datasets.dataset",
     "Deduplication": "twinwl.isomorphism.deduplication",
     "Evaluation": "twinwl.evaluation.result",
     "GraphBatch": "twinwl.graphs.batch",
-    "NTwinClassifier": "twinwl.ntwin.classifier",
-    "NTwinEncoder": "twinwl.ntwin.encoder",
-    "NTwinRegressor": "twinwl.ntwin.regressor",
-    "NTwinTransformer": "twinwl.ntwin.transformer",
+    "NTwinClassifier": "twinwl.neural.ntwin",
+    "NTwinEncoder": "twinwl.neural.encoder",
+    "NTwinRegressor": "twinwl.neural.ntwin",
+    "NTwinTransformer": "twinwl.neural.transformer",
     "Power": "twinwl.evaluation.power",
-    "STwinClassifier": "twinwl.stwin.classifier",
-    "STwinRegressor": "twinwl.stwin.regressor",
-    "STwinSVC": "twinwl.stwin.svc",
-    "STwinSVR": "twinwl.stwin.svr",
-    "STwinVectorizer": "twinwl.stwin.vectorizer",
-    "SmilesToGraphs": "twinwl.estimators.smiles_to_graphs",
-    "TwinKernel": "twinwl.stwin.kernel",
+    "STwinClassifier": "twinwl.neural.stwin",
+    "STwinRegressor": "twinwl.neural.stwin",
+    "STwinSVC": "twinwl.models.svc",
+    "STwinSVR": "twinwl.models.svc",
+    "STwinVectorizer": "twinwl.models.vectorizer",
+    "SmilesToGraphs": "twinwl.models.base",
+    "TwinKernel": "twinwl.models.kernel",
     "TwinWLError": "twinwl.errors",
     "TwinWLWarning": "twinwl.errors",
     "as_batch": "twinwl.graphs.coercion",
@@ -77,7 +72,7 @@ _HOME_OF = {
     "ceiling": "twinwl.evaluation.ceiling",
     "compare": "twinwl.isomorphism.comparison",
     "concatenate": "twinwl.graphs.batch",
-    "data_parallel": "twinwl.learning.data_parallel",
+    "data_parallel": "twinwl.neural.data_parallel",
     "deduplicate": "twinwl.isomorphism.deduplication",
     "evaluate": "twinwl.evaluation.evaluate",
     "graph_hash": "twinwl.isomorphism.hashing",

@@ -1,7 +1,7 @@
 """Argument checks with one form of message: "name: got X, expected Y".
 
 A constraint defines valid values of an argument. `checked` tries the constraints of an argument in turn;
-estimators declare a table of them (`twinwl.estimators.base`).
+estimators declare a table of them (`twinwl.models.base`).
 """
 
 from __future__ import annotations
@@ -14,17 +14,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from typing_extensions import TypeIs
 
+from twinwl.arrays import Values
 from twinwl.errors import GraphInputError, TwinWLError, shown
-
-if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
-    from typing_extensions import TypeIs
-
-    from twinwl.arrays import Values
 
 _Kind = TypeVar("_Kind")
 

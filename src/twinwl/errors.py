@@ -11,14 +11,11 @@ import re
 import reprlib
 import sys
 import warnings
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from types import ModuleType
-
+from types import ModuleType
+from typing import Any
 
 _LONGEST, _END = 1000, 300  # characters of a message, and of its end, which has the remedy
 

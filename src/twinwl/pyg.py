@@ -14,9 +14,9 @@ import numpy as np
 
 from twinwl.arguments import FLAG, NAME, checked, integer
 from twinwl.errors import TwinWLError, import_extra, shown
-from twinwl.estimators.base import NotFittedTwinError, reading_of_x
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, resolve
+from twinwl.models.base import NotFittedTwinError, reading_of_x
 from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from torch_geometric.transforms import BaseTransform
 
     from twinwl.arrays import Int64
-    from twinwl.learning.lifted_model import LiftedModel
+    from twinwl.neural.lifted import LiftedModel
     from twinwl.refinement.alphabet import Alphabet
 else:
     BaseTransform = import_extra("torch_geometric.transforms", "baselines").BaseTransform
@@ -38,7 +38,7 @@ __all__ = ["AddColours", "AddReadout", "AddRootedSizes", "lifted"]
 _MOST_ROUNDS = 100
 
 
-def lifted(dataset: Iterable[Data], model: torch.nn.Module) -> LiftedModel:
+def lifted(dataset: Iterable[Data], model: torch.nn.Module, pool: str | None = None) -> LiftedModel:
     """Return a model that computes each colour of a data set once, with the weights of the model given.
 
     After k layers nodes of one colour (of k rounds of 1-WL) have the same state, so each layer computes one
@@ -50,39 +50,38 @@ def lifted(dataset: Iterable[Data], model: torch.nn.Module) -> LiftedModel:
         ``Data`` objects with ``x`` and ``edge_index``, and perhaps ``edge_attr`` or ``edge_weight``. Nodes
         with the same row in ``x`` start alike, so discrete features save most.
     model
-        Layers ``GINConv``, ``GINEConv``, ``SAGEConv``, ``GraphConv``, ``GCNConv``; functions of single nodes;
-        batch normalisation over nodes; sums and means over graphs; anything behind them. ``forward`` takes a
-        batch, or ``x``, ``edge_index``, ``edge_attr``, ``edge_weight``, ``batch`` by these names. What mixes
-        nodes in another way, or treats nodes of one colour differently (dropout), is refused with an error.
+        A ``GCN``, ``GIN`` or ``GraphSAGE`` of ``torch_geometric.nn.models``, or a ``torch.nn.Sequential`` of
+        layers ``GCNConv``, ``GINConv``, ``GINEConv``, ``GraphConv`` or ``SAGEConv`` and functions of single
+        nodes, such as linear layers, activations, embeddings and batch normalisation.
+    pool
+        ``"sum"`` or ``"mean"`` over the nodes of each graph, for whatever follows; None returns the state of
+        each node.
 
     Returns
     -------
     LiftedModel
-        Call it with the numbers of some graphs, or without for all, in the place of ``model(batch)``.
+        Call it with the numbers of some graphs, or without for all.
 
     Examples
     --------
     >>> import torch
     >>> from torch_geometric.data import Batch, Data
-    >>> from torch_geometric.nn import GINConv, global_add_pool
-    >>> class Network(torch.nn.Module):
-    ...     def __init__(self):
-    ...         super().__init__()
-    ...         self.conv = GINConv(torch.nn.Linear(1, 2))
-    ...     def forward(self, data):
-    ...         return global_add_pool(self.conv(data.x, data.edge_index).relu(), data.batch)
+    >>> from torch_geometric.nn import global_add_pool
+    >>> from torch_geometric.nn.models import GIN
     >>> path = Data(x=torch.ones(3, 1), edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]))
     >>> edge = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1], [1, 0]]))
-    >>> model = Network()
-    >>> network = lifted([path, edge], model)
-    >>> torch.allclose(network([1, 0]), model(Batch.from_data_list([edge, path])))
+    >>> model = GIN(1, 2, num_layers=2)
+    >>> network = lifted([path, edge], model, pool="sum")
+    >>> both = Batch.from_data_list([edge, path])
+    >>> expected = global_add_pool(model(both.x, both.edge_index), both.batch)
+    >>> torch.allclose(network([1, 0]), expected, atol=1e-5)
     True
     >>> network.n_colours(1)  # of five nodes
     2
     """
-    from twinwl.learning.lifted_model import LiftedModel  # noqa: PLC0415  (needs torch)
+    from twinwl.neural.lifted import LiftedModel  # noqa: PLC0415  (needs torch)
 
-    return LiftedModel(dataset, model)
+    return LiftedModel(dataset, model, pool)
 
 
 class _AddColumns(BaseTransform):

@@ -2,17 +2,22 @@
 
 Control characters can change the title or colours of a terminal, overwrite earlier lines or reverse text. All
 output of twinwl goes through `say` or `new_console`, so that the content of a file cannot do this.
+
+The progress bar, shown in a terminal after a short delay.
 """
 
 from __future__ import annotations
 
+import sys
+import threading
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.progress import Progress, ProgressColumn
 
 _CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029]
 _DIRECTIONS = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
@@ -101,3 +106,150 @@ def _console_class() -> type[Console]:
             raise  # noqa: PLE0704  (called while the error is handled; the command line ends it)
 
     return SafeConsole
+
+
+if TYPE_CHECKING:
+    Item = TypeVar("Item")
+
+DELAY = 2.0
+_SHORTEST_TITLE = 10
+_SHORTEST_BAR = 10
+_TIMES = 26  # columns of the time so far and the time left, with their gaps
+
+
+class ProgressBar:
+    """A progress bar on standard error, shown after two seconds and only if that is a terminal.
+
+    Parameters
+    ----------
+    title
+        What is being done; shortened if the terminal is narrow.
+    total
+        Number of steps; None if it is unknown.
+    done
+        Number of steps that are already done.
+    unit
+        What is counted: steps, or bytes of a transfer.
+    show
+        True always shows the bar, at once; False never shows it; None decides as described above.
+
+    >>> with ProgressBar("counting", total=3) as bar:
+    ...     for step in range(3):
+    ...         bar.advance()
+    """
+
+    def __init__(
+        self,
+        title: str,
+        total: int | None = None,
+        *,
+        done: int = 0,
+        unit: Literal["steps", "bytes"] = "steps",
+        show: bool | None = None,
+    ) -> None:
+        self._progress: Progress | None = None  # rich is loaded only where something may be shown
+        self._lock = threading.Lock()
+        self._over = self._shown = False
+        self._at_once = show is True
+        self._timer = threading.Timer(DELAY, self._start)
+        self._timer.daemon = True
+        if self._at_once or (show is None and _is_watched()):
+            self._prepare(title, total, done, unit)
+
+    def _prepare(self, title: str, total: int | None, done: int, unit: str) -> None:
+        from rich.progress import Progress  # noqa: PLC0415
+
+        console = new_console(error=True)
+        self._room = console.width - _TIMES - 2 * len(f"{total or 0:,}")
+        self._progress = Progress(*_columns(total, unit), console=console, transient=console.is_terminal)
+        short = title if len(title) <= self._for_title() else title[: self._for_title() - 1] + "…"
+        self._room -= len(short) + _SHORTEST_BAR
+        self._task = self._progress.add_task(short, total=total, completed=done, note="", count="")
+
+    def __enter__(self) -> Self:
+        if self._at_once:
+            self._start()
+        elif self._progress is not None:
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._over = True
+            if self._shown and self._progress is not None:
+                self._progress.stop()
+
+    def advance(self, steps: int = 1) -> None:
+        """Count some of the work as done."""
+        if self._progress is not None:
+            self._progress.advance(self._task, steps)
+            self._count(self._progress)
+
+    def reach(self, done: int) -> None:
+        """Set the number of steps that are done."""
+        if self._progress is not None:
+            self._progress.update(self._task, completed=done)
+            self._count(self._progress)
+
+    def over(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield the items; each counts as done when the next one is asked for."""
+        for item in items:
+            yield item
+            self.advance()
+
+    def note(self, *parts: str) -> None:
+        """Show a note after the bar: the first parts, as many as fit."""
+        if self._progress is None:
+            return
+        shown = list(parts)
+        while len(shown) > 1 and len(", ".join(shown)) > self._room:
+            shown.pop()
+        self._progress.update(self._task, note=", ".join(shown))
+
+    def _count(self, progress: Progress) -> None:
+        """Show the number of steps, from the first one on."""
+        progress.update(self._task, count=f"{progress.tasks[0].completed:,.0f}")
+
+    def _for_title(self) -> int:
+        return max(_SHORTEST_TITLE, self._room - _SHORTEST_BAR)
+
+    def _start(self) -> None:
+        with self._lock:
+            if not self._over and self._progress is not None:
+                self._shown = True
+                self._progress.start()
+
+
+def _is_watched() -> bool:
+    """Return whether standard error is a terminal; programs without a console may have none."""
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # there is none, or it is closed
+        return False
+
+
+def _columns(total: int | None, unit: str) -> list[ProgressColumn]:
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    title, note = (
+        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.fields[note]}", markup=False),
+    )
+    if unit == "bytes":
+        return [title, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()]
+    if total is None:
+        # Nothing is shown where nothing is counted: a 0 that stays would look like a standstill.
+        return [title, TextColumn("{task.fields[count]}"), note, TimeElapsedColumn()]
+    left = [TextColumn("left:"), TimeRemainingColumn()]
+    return [title, BarColumn(), MofNCompleteColumn(), note, TimeElapsedColumn(), *left]

@@ -11,11 +11,10 @@ from torch.nn.functional import elu
 from torch_geometric.nn import dense_diff_pool
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
-from twinwl.baselines.batching.examples import GraphExamples, GraphInput
-from twinwl.baselines.batching.graph_slicer import GraphSlicer
-from twinwl.baselines.batching.node_sets import node_pairs, node_triples
-from twinwl.baselines.diffpool import _with_auxiliary_loss
-from twinwl.baselines.network_parts import sum_by
+from twinwl.baselines.batching import GraphExamples, GraphInput, GraphSlicer
+from twinwl.baselines.geometric import _with_auxiliary_loss
+from twinwl.baselines.gnn import sum_by
+from twinwl.baselines.node_sets import node_pairs, node_triples
 
 
 def gin(network, graphs):

@@ -6,21 +6,21 @@ from tests.networks import first_network
 
 # The rows that 1-WL bounds, and those that see more.
 BOUNDED = {
-    "gcn": ("gcn:GCNClassifier", {}),
+    "gcn": ("gin:GCNClassifier", {}),
     "gin": ("gin:GINClassifier", {}),
-    "diffpool": ("diffpool:DiffPoolClassifier", {"cluster_ratio": 0.5}),
-    "sortpool": ("sort_pool:SortPoolClassifier", {}),
-    "sagpool": ("sag_pool:SAGPoolClassifier", {}),
+    "diffpool": ("geometric:DiffPoolClassifier", {"cluster_ratio": 0.5}),
+    "sortpool": ("gin:SortPoolClassifier", {}),
+    "sagpool": ("geometric:SAGPoolClassifier", {}),
 }
 STRONGER = {
-    "123-gnn": ("one_two_three_gnn:OneTwoThreeGNNClassifier", {}),
-    "3-hop-gnn": ("k_hop_gnn:KHopGNNClassifier", {"layers": 1}),
-    "nested-gin": ("nested_gin:NestedGINClassifier", {}),
+    "123-gnn": ("node_sets:OneTwoThreeGNNClassifier", {}),
+    "3-hop-gnn": ("rooted:KHopGNNClassifier", {"layers": 1}),
+    "nested-gin": ("rooted:NestedGINClassifier", {}),
     "ppgn": ("ppgn:PPGNClassifier", {}),
-    "id-gnn": ("id_gnn:IDGNNClassifier", {"layers": 5}),
-    "id-gnn-fast": ("id_gnn:IDGNNClassifier", {"form": "fast"}),
+    "id-gnn": ("geometric:IDGNNClassifier", {"layers": 5}),
+    "id-gnn-fast": ("geometric:IDGNNClassifier", {"form": "fast"}),
 }
-RANDOM = {"gcn-rni": ("gcn_rni:GCNRNIClassifier", {"draws": 2})}
+RANDOM = {"gcn-rni": ("geometric:GCNRNIClassifier", {"draws": 2})}
 ALL = {**BOUNDED, **STRONGER, **RANDOM}
 
 

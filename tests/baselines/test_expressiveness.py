@@ -11,8 +11,7 @@ from tests.isomorphism.relabelling import relabelled
 from tests.networks import DIFFERENT, SAME, apart
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinKernel
-from twinwl.datasets.generators.twins import _BICYCLOPENTYL, _DECALIN, twins
-from twinwl.datasets.generators.worked_example import worked_example
+from twinwl.datasets.generators import _BICYCLOPENTYL, _DECALIN, twins, worked_example
 
 PAIRS = {
     "worked example": worked_example,

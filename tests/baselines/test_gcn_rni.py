@@ -5,9 +5,9 @@ from tests.baselines.rows import row
 from tests.isomorphism.relabelling import relabelled
 from tests.networks import in_double
 from twinwl import GraphBatch
-from twinwl.baselines.batching.examples import GraphInput
-from twinwl.datasets.generators.worked_example import worked_example
-from twinwl.learning.determinism import seeded
+from twinwl.baselines.batching import GraphInput
+from twinwl.datasets.generators import worked_example
+from twinwl.neural.devices import seeded
 
 DRAWS = 4000
 

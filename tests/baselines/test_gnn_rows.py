@@ -7,7 +7,7 @@ from sklearn.base import clone
 from tests.baselines.rows import ALL, row
 from tests.networks import CERTAIN, LEAST_LOSS_OF_1WL, lowest_loss
 from twinwl import GraphBatch, TwinWLError
-from twinwl.datasets.generators.twins import twins
+from twinwl.datasets.generators import twins
 
 TINY = {"layers": 2, "hidden": 8, "max_epochs": 2, "batch_size": 8}
 

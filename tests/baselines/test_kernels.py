@@ -7,11 +7,9 @@ from sklearn.svm import SVC
 
 from tests.stwin.grakel_oracle import grakel_graphs, grakel_kernel
 from twinwl import GraphBatch, TwinWLError, memory
-from twinwl.baselines.deep_graph_kernel import DeepGraphKernelSVC
-from twinwl.baselines.shortest_path_kernel import ShortestPathSVC
-from twinwl.baselines.wl_kernels import WLOptimalAssignmentSVC, WLSubtreeSVC
-from twinwl.datasets.generators.twins import twins
-from twinwl.estimators.base import NotFittedTwinError
+from twinwl.baselines.kernels import DeepGraphKernelSVC, ShortestPathSVC, WLOptimalAssignmentSVC, WLSubtreeSVC
+from twinwl.datasets.generators import twins
+from twinwl.models.base import NotFittedTwinError
 from twinwl.refinement.colours import refine
 
 KERNELS = [

@@ -11,10 +11,9 @@ from tests.baselines import plain
 from tests.baselines.rows import row
 from tests.networks import in_double
 from twinwl import GraphBatch
-from twinwl.baselines.batching.examples import GraphExamples
-from twinwl.baselines.batching.rooted_examples import RootedExamples
-from twinwl.learning.determinism import seeded
-from twinwl.learning.training import train
+from twinwl.baselines.batching import GraphExamples, RootedExamples
+from twinwl.neural.devices import seeded
+from twinwl.neural.training import train
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-10}
 

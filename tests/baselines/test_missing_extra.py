@@ -3,8 +3,7 @@ import sys
 
 import pytest
 
-from twinwl.baselines.deep_graph_kernel import DeepGraphKernelSVC
-from twinwl.baselines.shortest_path_kernel import ShortestPathSVC
+from twinwl.baselines.kernels import DeepGraphKernelSVC, ShortestPathSVC
 from twinwl.errors import MissingExtraError
 from twinwl.evaluation.methods import resolve
 
@@ -22,9 +21,8 @@ def test_kernels_say_which_extra_they_miss(kind, package, monkeypatch):
 
 def test_a_network_says_which_extra_it_misses(monkeypatch):
     pytest.importorskip("torch_geometric", reason="needs PyTorch Geometric, to take it away")
-    importlib.import_module("twinwl.baselines.sag_pool")
-    for module in ("geometric", "sag_pool"):
-        monkeypatch.delitem(sys.modules, f"twinwl.baselines.{module}")
+    importlib.import_module("twinwl.baselines.geometric")
+    monkeypatch.delitem(sys.modules, "twinwl.baselines.geometric")
     monkeypatch.setitem(sys.modules, "torch_geometric.nn", None)
     with pytest.raises(MissingExtraError, match=r"'torch_geometric'.*pip install 'twinwl\[baselines\]'"):
         resolve("sagpool").build({}, 0)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from twinwl.evaluation.methods import METHODS
 from twinwl.paper.reproduction import stored_rows
-from twinwl.report.results.cells import Results
+from twinwl.report.tables import Results
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "baselines.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from twinwl import load_dataset
 from twinwl.cli import demo
 from twinwl.cli.app import app
-from twinwl.cli.worked_example import _parted, _refined
+from twinwl.cli.demo import _parted, _refined
 
 runner = CliRunner()
 

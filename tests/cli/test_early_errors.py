@@ -9,14 +9,14 @@ import sys
 import pytest
 
 from twinwl.cli.options import CHOICES
-from twinwl.engines.engine import ENGINES
-from twinwl.evaluation.tasks import TASKS
+from twinwl.engines import ENGINES
+from twinwl.evaluation.metrics import TASKS
 from twinwl.graphs.atom_labels import ATOM_LEVELS, LADDER
 from twinwl.isomorphism.readouts import READOUTS
-from twinwl.ntwin.settings import ROOT_MARK
+from twinwl.models.features import KINDS
+from twinwl.models.svc import STwinSVC
+from twinwl.neural.quotient import ROOT_MARK
 from twinwl.refinement.colours import INITIALS
-from twinwl.stwin.features import KINDS
-from twinwl.stwin.svc import STwinSVC
 
 HEAVY = ("sklearn", "torch", "numba", "rdkit", "torch_geometric", "scipy", "networkx", "igraph")
 COMMAND = f"""
@@ -112,13 +112,13 @@ def test_choices_are_those_of_the_library():
         "split": ("stratified", "scaffold"),
         "task": ("auto", *TASKS),
     }
-    assert {option: set(names) for option, names in CHOICES.items() if option != "network"} == {
+    assert {option: set(names) for option, names in CHOICES.items() if option != "subgraph_network"} == {
         option: set(names) for option, names in known.items()
     }
 
 
 def test_networks_are_those_of_ntwin():
     pytest.importorskip("torch")
-    from twinwl.ntwin.readouts import READOUTS as NETWORKS  # noqa: PLC0415  (needs torch)
+    from twinwl.neural.readouts import READOUTS as NETWORKS  # noqa: PLC0415  (needs torch)
 
-    assert set(CHOICES["network"]) == set(NETWORKS)
+    assert set(CHOICES["subgraph_network"]) == set(NETWORKS)

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from tests.cli.molecules import CLASSES, SMILES, run, write_csv
 from twinwl.graphs.batch import GraphBatch
-from twinwl.stwin.vectorizer import STwinVectorizer
+from twinwl.models.vectorizer import STwinVectorizer
 
 pytest.importorskip("rdkit", reason="needs RDKit")
 

@@ -20,7 +20,7 @@ from scipy import sparse
 from twinwl import GraphBatch, STwinVectorizer, graph_hashes
 from twinwl.cli.app import app, main
 from twinwl.files.atomic import atomic_write
-from twinwl.refinement import core_sizes
+from twinwl.refinement import identities as core_sizes
 
 def tell(run):
     def told(*args):

@@ -51,7 +51,7 @@ def test_features_are_refused_in_one_line_that_names_the_option(points, command)
 
 
 def test_comparison_that_ignores_features_proves_nothing(points):
-    options = ("--readout", "canonical", "--ignore-features")
+    options = ("--readout", "canonical", "--ignore-attributes")
     told = run("compare", f"{points}#0", f"{points}#1", *options)
     assert "Isomorphic when node features are ignored" in told.stdout
     found = json.loads(run("compare", f"{points}#0", f"{points}#1", *options, "--json").stdout)
@@ -59,14 +59,14 @@ def test_comparison_that_ignores_features_proves_nothing(points):
 
 
 def test_dedup_says_that_features_were_ignored(points):
-    assert "features were ignored" in run("dedup", points, "--ignore-features").stdout
-    found = json.loads(run("dedup", points, "--ignore-features", "--json").stdout)
+    assert "features were ignored" in run("dedup", points, "--ignore-attributes").stdout
+    found = json.loads(run("dedup", points, "--ignore-attributes", "--json").stdout)
     assert (found["distinct"], found["features_ignored"]) == (1, True)
 
 
 def test_hash_is_that_of_the_labels(points):
     data = tw.load_dataset(points)
     expected = tw.graph_hashes(data.graphs.without_features())
-    lines = run("hash", points, "--ignore-features").stdout.splitlines()
+    lines = run("hash", points, "--ignore-attributes").stdout.splitlines()
     assert [line.split()[0] for line in lines] == expected
     assert len(set(tw.graph_hashes(data.graphs.discretise()))) == 2

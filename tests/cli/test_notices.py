@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from twinwl.cli.notices import log_as_lines, warnings_as_lines
+from twinwl.cli.app import log_as_lines, warnings_as_lines
 from twinwl.errors import warn_caller
 
 

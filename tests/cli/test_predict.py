@@ -9,8 +9,8 @@ import pytest
 from tests.cli.molecules import CLASSES, SMILES, run, trained, write_csv
 from twinwl.files.model_files import load, save
 from twinwl.graphs.batch import GraphBatch
-from twinwl.stwin.svc import STwinSVC
-from twinwl.stwin.vectorizer import STwinVectorizer
+from twinwl.models.svc import STwinSVC
+from twinwl.models.vectorizer import STwinVectorizer
 
 pytest.importorskip("rdkit", reason="needs RDKit")
 pytest.importorskip("torch", reason="needs torch")

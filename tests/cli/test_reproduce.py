@@ -73,7 +73,6 @@ def test_a_broken_line_in_the_store_is_reported_and_skipped(tmp_path):
     result = runner.invoke(app, ["reproduce", "table1", "--methods", "wl-svc", "--datasets", "MUTAG"])
     assert result.exit_code == 0, result.output
     assert "skipped broken lines 11" in result.output
-    assert "half a line" in (tmp_path / "results" / "table1.jsonl.broken").read_text()
     assert json.loads(store.read_text().splitlines()[0])["method"] == "wl-svc"
 
 
@@ -88,7 +87,7 @@ def test_a_broken_line_in_the_store_is_reported_and_skipped(tmp_path):
         (["table2", "--datasets", "MUTAG"], "nothing of table2 is left"),
         (["case-study", "--methods", "gcn"], "nothing of case-study is left"),
         (["table3", "--datasets", "MUTAG"], "nothing of table3 is left"),
-        (["table1", "--store", "."], "expected the name of a file"),
+        (["table1", "--store", "."], "name a file"),
         (["table1", "--data-dir", "nowhere"], "is not a folder"),
         (["table1", "--readme", "nowhere.md"], "there is no such file"),
         (["table1", "--report", "nowhere/report.html"], "its folder does not exist"),

@@ -133,8 +133,11 @@ def test_pairs_stay_together(tmp_path, method):
         (["--method", "stwin-svc", "--refit"], "only with stwin and ntwin"),
         (["--method", "ntwin", "--hops", "many"], "--hops: got 'many', expected 'growing' or an integer"),
         (["--method", "ntwin", "--root-mark", "rot"], "did you mean 'root'"),
-        (["--method", "ntwin", "--network", "gim"], "did you mean 'gin'"),
-        (["--network", "gcn"], "--network cannot be used with --method stwin, only with ntwin"),
+        (["--method", "ntwin", "--subgraph-network", "gim"], "did you mean 'gin'"),
+        (
+            ["--subgraph-network", "gcn"],
+            "--subgraph-network cannot be used with --method stwin, only with ntwin",
+        ),
         (["--features", "sise"], "did you mean 'size'"),
         (["--task", "regress"], "did you mean 'regression'"),
         (["--kernel-approximation", "nystroem"], "cannot be used with --method stwin, only with stwin-svc"),

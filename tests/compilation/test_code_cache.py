@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 
 import twinwl
-from twinwl.compilation import code_cache
-from twinwl.compilation.code_cache import code_folder
-from twinwl.compilation.kernel import kernel
+from twinwl import compilation as code_cache
+from twinwl.compilation import code_folder, kernel
 
 KERNELS = """
 import sys
 import numpy as np
-from twinwl.compilation.kernel import kernel
+from twinwl.compilation import kernel
 
 @kernel
 def triple(numbers):
@@ -187,7 +186,7 @@ def test_processes_that_start_together_compile_each_kernel_once(tmp_path):
 
 def test_a_process_that_hangs_does_not_hold_up_the_others(tmp_path):
     pytest.importorskip("fcntl")
-    code = "from twinwl.compilation import code_cache\ncode_cache._PATIENCE_IN_SECONDS = 0.1\n"
+    code = "from twinwl import compilation\ncompilation._PATIENCE_IN_SECONDS = 0.1\n"
     hanging = (
         "import fcntl, os, sys, time\nos.makedirs(sys.argv[1], exist_ok=True)\n"
         "files = [open(f'{sys.argv[1]}/lock-{digit:x}', 'wb') for digit in range(16)]\n"

@@ -4,14 +4,13 @@ import os
 import subprocess
 import sys
 
-from twinwl.compilation.code_cache import fingerprint
+from twinwl.compilation import fingerprint
 
 CALLEE = (
-    "from twinwl.compilation.kernel import kernel\nSTEP = {step}\n"
-    "@kernel\ndef inner(x):\n    return x + {more}\n"
+    "from twinwl.compilation import kernel\nSTEP = {step}\n@kernel\ndef inner(x):\n    return x + {more}\n"
 )
 CALLER = (
-    "from {callee} import STEP, inner\nfrom twinwl.compilation.kernel import kernel\n"
+    "from {callee} import STEP, inner\nfrom twinwl.compilation import kernel\n"
     "@kernel\ndef outer(x):\n    return inner(x) * STEP\n"
 )
 
@@ -21,7 +20,7 @@ def digest_of_caller(folder, step, more):
     (folder / "callee.py").write_text(CALLEE.format(step=step, more=more))
     (folder / "caller.py").write_text(CALLER.format(callee="callee"))
     code = (
-        "from caller import outer\nfrom twinwl.compilation.code_cache import fingerprint\n"
+        "from caller import outer\nfrom twinwl.compilation import fingerprint\n"
         "print(fingerprint(outer.py_func))"
     )
     environment = os.environ | {

@@ -8,9 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from twinwl.compilation import kernel as module
-from twinwl.compilation.code_cache import code_folder
-from twinwl.compilation.kernel import kernel
+from twinwl import compilation as module
+from twinwl.compilation import code_folder, kernel
 
 
 @pytest.fixture
@@ -62,9 +61,7 @@ def test_nothing_is_said_where_code_is_found(empty_cache, monkeypatch, caplog): 
 
 
 def test_without_the_compiler_kernels_are_plain_functions():
-    code = (
-        "from twinwl.compilation.kernel import kernel\n@kernel\ndef f(x):\n    return type(x)\nprint(f({}))"
-    )
+    code = "from twinwl.compilation import kernel\n@kernel\ndef f(x):\n    return type(x)\nprint(f({}))"
     environment = os.environ | {
         "NUMBA_DISABLE_JIT": "1",
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),

@@ -59,8 +59,8 @@ def test_a_job_of_a_few_seconds_starts_no_process_unless_it_is_told_to(small, tm
     def refuse(_workers):
         raise StartError
 
-    monkeypatch.setattr("twinwl.engines.local._Worker", refuse)
-    monkeypatch.setattr("twinwl.engines.local.available_threads", lambda: 2)
+    monkeypatch.setattr("twinwl.engines._Worker", refuse)
+    monkeypatch.setattr("twinwl.engines.available_threads", lambda: 2)
     small.hash(tmp_path / "here")
     with pytest.raises(StartError):
         small.hash(tmp_path / "there", workers=2)
@@ -71,7 +71,7 @@ def test_a_job_of_a_few_seconds_starts_no_process_unless_it_is_told_to(small, tm
 
 def test_ranges_of_keys_do_not_change_the_result(small, tmp_path, monkeypatch):
     whole = small.dedup(tmp_path / "whole", workers=1)
-    monkeypatch.setattr("twinwl.corpus.key_groups.BYTES_PER_ENTRY", 1 << 23)  # some 85 entries fit
+    monkeypatch.setattr("twinwl.corpus.comparing.BYTES_PER_ENTRY", 1 << 23)  # some 85 entries fit
     ranges = []
     cut = small.dedup(tmp_path / "cut", workers=1, on_event=lambda event: ranges.append(event.get("stage")))
     assert ranges.count("group") > 20
@@ -79,7 +79,7 @@ def test_ranges_of_keys_do_not_change_the_result(small, tmp_path, monkeypatch):
 
 
 def test_keys_that_crowd_into_one_range_are_split_further(tmp_path):
-    from twinwl.corpus.key_groups import ranges_of  # noqa: PLC0415
+    from twinwl.corpus.comparing import ranges_of  # noqa: PLC0415
 
     words = np.sort(np.random.default_rng(0).integers(0, 1 << 40, 1000).astype(np.uint64))
     np.save(tmp_path / "sorted.npy", np.stack([words] * 4))
@@ -209,7 +209,7 @@ def test_pieces_of_large_graphs_have_few_rows_in_any_order(tmp_path, monkeypatch
     edges = [[end for u in range(n) for end in (u, u + 1)] for n in range(1, 41)]
     pq.write_table(pa.table({"ends": edges}), tmp_path / "paths.parquet", row_group_size=25)
     monkeypatch.setattr("twinwl.corpus.pieces._VALUES", 200)
-    monkeypatch.setattr("twinwl.corpus.parsing._BATCH", 3)
+    monkeypatch.setattr("twinwl.corpus.pieces._BATCH", 3)
     corpus = tw.Corpus.build(tmp_path / "paths.parquet", tmp_path / "corpus", workers=1)
     assert [entry["rows"] for entry in corpus.manifest["shards"]] == [7, 7, 7, 4] + [3] * 5
     for part in (3, 1, 2):  # decoded again, from the beginning of their row group

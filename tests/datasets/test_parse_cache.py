@@ -11,7 +11,7 @@ from tests.batch_equality import assert_same_graphs
 from tests.strategies import batches
 from twinwl import GraphBatch
 from twinwl.datasets.dataset import Dataset, RowError
-from twinwl.datasets.parse_cache import from_arrays, parsed, to_arrays
+from twinwl.datasets.known import from_arrays, parsed, to_arrays
 from twinwl.errors import TwinWLWarning
 from twinwl.files import cache
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.batch_equality import assert_same_graphs
 from twinwl import load_dataset
-from twinwl.datasets.catalogue.known import known_names
-from twinwl.datasets.formats.tu import read_tu
+from twinwl.datasets.known import known_names
+from twinwl.datasets.tu import read_tu
 from twinwl.errors import TwinWLError, TwinWLWarning
 from twinwl.files import cache
 

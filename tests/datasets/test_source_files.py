@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from twinwl.datasets.formats import text_files
+from twinwl.datasets import text_files
 from twinwl.datasets.source import Reading, load_dataset, read_one
 from twinwl.errors import GraphInputError, TwinWLError, TwinWLWarning
 

@@ -40,15 +40,6 @@ def stumble(number):
     return 1 / number
 
 
-class _Stubborn(Exception):  # noqa: N818
-    def __init__(self, one, two):
-        super().__init__(f"{one} {two}")
-
-
-def raise_what_cannot_be_loaded():
-    raise _Stubborn("a", "b")
-
-
 def unpicklable():
     return (each for each in "abc")
 

@@ -8,8 +8,8 @@ from sklearn.base import clone
 import twinwl as tw
 from twinwl.arguments import integer
 from twinwl.errors import MissingExtraError, held_warnings, import_name
-from twinwl.estimators.base import GraphEstimator, one_seed, seeds
 from twinwl.evaluation.methods import METHODS
+from twinwl.models.base import GraphEstimator, one_seed, seeds
 
 
 class Renamed(GraphEstimator):

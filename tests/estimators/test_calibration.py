@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import twinwl as tw
 from twinwl.errors import TwinWLError
-from twinwl.estimators.calibration import ConformalIntervals, ConformalSets
+from twinwl.models.calibration import ConformalIntervals, ConformalSets
 
 CONFIDENCES = st.sampled_from([0.5, 0.8, 0.9, 0.95])
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from twinwl.errors import TwinWLError
-from twinwl.estimators.measurements import Measurements, numbers_of
+from twinwl.models.targets import Measurements, numbers_of
 
 
 def test_weights_are_repetitions():

@@ -9,9 +9,9 @@ from sklearn.base import clone
 import twinwl as tw
 from tests.stwin.test_svc import noisy
 from tests.stwin.test_svr import measured
-from twinwl.estimators.hold_out import rarest_classes
-from twinwl.estimators.target_columns import Tasks
-from twinwl.stwin import svc
+from twinwl.models import svc
+from twinwl.models.hold_out import rarest_classes
+from twinwl.models.targets import Tasks
 
 NAN = np.nan
 SMALL = {"n_iter": (1, 2), "C": (0.5, 5)}

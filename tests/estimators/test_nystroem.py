@@ -8,10 +8,9 @@ import twinwl as tw
 from tests.stwin.test_svc import noisy
 from tests.stwin.test_svr import measured
 from twinwl import memory
-from twinwl.estimators.nystroem import LandmarkMachine
-from twinwl.estimators.svm import inner_folds
-from twinwl.estimators.targets import Targets
-from twinwl.stwin.similarity import BASES
+from twinwl.models.similarity import BASES
+from twinwl.models.svm import LandmarkMachine, inner_folds
+from twinwl.models.targets import Targets
 
 
 def approximate(kind=tw.STwinSVC, n_iter=(1, 2), C=(0.5, 5), **options):

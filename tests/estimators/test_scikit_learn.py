@@ -18,43 +18,43 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 import twinwl as tw
 from twinwl.errors import MissingExtraError
-from twinwl.estimators.multitask import Answered
+from twinwl.models.targets import Answered
 
 SHORT = {"max_epochs": 30, "learning_rate": 0.02, "validation_fraction": None}
 SMALL = {"layers": 1, "hidden": 16, **SHORT}
 QUICK = {
-    "twinwl.stwin.vectorizer:STwinVectorizer": {"n_iter": 1},
-    "twinwl.stwin.kernel:TwinKernel": {"n_iter": 1},
-    "twinwl.stwin.svc:STwinSVC": {"n_iter": 1, "C": 1.0},
-    "twinwl.stwin.svr:STwinSVR": {"n_iter": 1, "C": 1.0, "tol": 1e-10},
-    "twinwl.stwin.classifier:STwinClassifier": {"n_iter": 1, **SHORT},
-    "twinwl.stwin.regressor:STwinRegressor": {"n_iter": 1, **SHORT},
-    "twinwl.ntwin.classifier:NTwinClassifier": SMALL,
-    "twinwl.ntwin.regressor:NTwinRegressor": SMALL,
-    "twinwl.ntwin.transformer:NTwinTransformer": {**SMALL, "max_epochs": 2},
-    "twinwl.baselines.wl_kernels:WLSubtreeSVC": {"n_iter": 1, "C": 1.0},
+    "twinwl.models.vectorizer:STwinVectorizer": {"n_iter": 1},
+    "twinwl.models.kernel:TwinKernel": {"n_iter": 1},
+    "twinwl.models.svc:STwinSVC": {"n_iter": 1, "C": 1.0},
+    "twinwl.models.svc:STwinSVR": {"n_iter": 1, "C": 1.0, "tol": 1e-10},
+    "twinwl.neural.stwin:STwinClassifier": {"n_iter": 1, **SHORT},
+    "twinwl.neural.stwin:STwinRegressor": {"n_iter": 1, **SHORT},
+    "twinwl.neural.ntwin:NTwinClassifier": SMALL,
+    "twinwl.neural.ntwin:NTwinRegressor": SMALL,
+    "twinwl.neural.transformer:NTwinTransformer": {**SMALL, "max_epochs": 2},
+    "twinwl.baselines.kernels:WLSubtreeSVC": {"n_iter": 1, "C": 1.0},
     "twinwl.baselines.gin:GINClassifier": SMALL,
 }
 # With few landmarks (20) one check finds a graph near the border whose winner by probability is another than
 # that of ``predict``, which ``predict_proba`` allows; the default number takes all graphs here.
 NYSTROEM = [
     (home, {**QUICK[home], "kernel_approximation": "nystroem"})
-    for home in ("twinwl.stwin.svc:STwinSVC", "twinwl.stwin.svr:STwinSVR")
+    for home in ("twinwl.models.svc:STwinSVC", "twinwl.models.svc:STwinSVR")
 ]
 BASELINES = {  # the same frames with another kernel or network; TWINWL_EXHAUSTIVE=1 checks them too
-    "twinwl.baselines.wl_kernels:WLOptimalAssignmentSVC": {"n_iter": 1, "C": 1.0},
-    "twinwl.baselines.shortest_path_kernel:ShortestPathSVC": {"C": 1.0},
-    "twinwl.baselines.deep_graph_kernel:DeepGraphKernelSVC": {"n_iter": 1, "C": 1.0},
-    "twinwl.baselines.gcn:GCNClassifier": SMALL,
-    "twinwl.baselines.gcn_rni:GCNRNIClassifier": SMALL,
-    "twinwl.baselines.diffpool:DiffPoolClassifier": SMALL,
-    "twinwl.baselines.sort_pool:SortPoolClassifier": SMALL,
-    "twinwl.baselines.sag_pool:SAGPoolClassifier": SMALL,
-    "twinwl.baselines.one_two_three_gnn:OneTwoThreeGNNClassifier": SMALL,
-    "twinwl.baselines.k_hop_gnn:KHopGNNClassifier": SMALL,
-    "twinwl.baselines.nested_gin:NestedGINClassifier": SMALL,
+    "twinwl.baselines.kernels:WLOptimalAssignmentSVC": {"n_iter": 1, "C": 1.0},
+    "twinwl.baselines.kernels:ShortestPathSVC": {"C": 1.0},
+    "twinwl.baselines.kernels:DeepGraphKernelSVC": {"n_iter": 1, "C": 1.0},
+    "twinwl.baselines.gin:GCNClassifier": SMALL,
+    "twinwl.baselines.geometric:GCNRNIClassifier": SMALL,
+    "twinwl.baselines.geometric:DiffPoolClassifier": SMALL,
+    "twinwl.baselines.gin:SortPoolClassifier": SMALL,
+    "twinwl.baselines.geometric:SAGPoolClassifier": SMALL,
+    "twinwl.baselines.node_sets:OneTwoThreeGNNClassifier": SMALL,
+    "twinwl.baselines.rooted:KHopGNNClassifier": SMALL,
+    "twinwl.baselines.rooted:NestedGINClassifier": SMALL,
     "twinwl.baselines.ppgn:PPGNClassifier": SMALL,
-    "twinwl.baselines.id_gnn:IDGNNClassifier": SMALL,
+    "twinwl.baselines.geometric:IDGNNClassifier": SMALL,
 }
 
 

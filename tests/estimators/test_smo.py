@@ -5,11 +5,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.svm import SVC, SVR
 
-from twinwl.estimators import svm
-from twinwl.estimators.measurements import Measurements
-from twinwl.estimators.smo import Problem
-from twinwl.estimators.svm import solve
-from twinwl.estimators.targets import Targets, predicted_codes
+from twinwl.models import svm
+from twinwl.models.svm import Problem, solve
+from twinwl.models.targets import Measurements, Targets, predicted_codes
 
 N = 120
 TOLERANCE = 5e-3  # both stop where errors agree to 1e-3

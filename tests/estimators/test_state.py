@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twinwl.errors import TwinWLError
-from twinwl.estimators.state import classes_from_state, classes_to_state, labels_from_state
-from twinwl.files.json_values import from_json, to_json
+from twinwl.files.model_files import from_json, to_json
+from twinwl.models.state import classes_from_state, classes_to_state, labels_from_state
 
 LABELS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),

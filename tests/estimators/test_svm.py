@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from twinwl.estimators.calibration import Calibration
-from twinwl.estimators.svm import Choice, SupportVectors, choose_machines, inner_folds, make_svc
-from twinwl.estimators.targets import Targets, predicted_codes
+from twinwl.models.calibration import Calibration
+from twinwl.models.svm import Choice, SupportVectors, choose_machines, inner_folds, make_svc
+from twinwl.models.targets import Targets, predicted_codes
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])

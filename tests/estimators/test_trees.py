@@ -4,7 +4,7 @@ from hypothesis import given
 
 from tests.stwin.test_features import batches
 from twinwl import GraphBatch, STwinVectorizer, TwinWLError
-from twinwl.estimators.trees import tree_of_colour
+from twinwl.models.explanation import tree_of_colour
 from twinwl.refinement.colours import refine
 
 

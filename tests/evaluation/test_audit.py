@@ -8,8 +8,7 @@ import pytest
 
 from twinwl import Dataset, GraphBatch, TwinKernel, load_dataset
 from twinwl.errors import TwinWLError
-from twinwl.evaluation.audit import audit, audit_sets
-from twinwl.evaluation.audit_result import AuditedSet
+from twinwl.evaluation.audit import AuditedSet, audit, audit_sets
 
 PATH, TRIANGLE, STAR = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (0, 2), (0, 3)]
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -18,13 +19,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 import twinwl as tw
 from twinwl import TwinWLError
-from twinwl.evaluation.fold_run import Asked, Unit, run_fold
+from twinwl.evaluation.fold_run import FoldRequest, Unit, run_fold
 from twinwl.evaluation.folds import Fold, make_folds
 from twinwl.evaluation.methods import resolve
 from twinwl.evaluation.metrics import names_for
 from twinwl.evaluation.result import Evaluation
 from twinwl.evaluation.store import ResultStore, key_of
-from twinwl.learning.history import History
 
 
 def tree(features="size", n_iter=3):
@@ -105,6 +105,7 @@ def test_the_trap_of_exp(tu_zip):
     assert tw.evaluate(tree("count"), data).mean == 0.5
 
 
+@pytest.mark.skipif(find_spec("torch") is None, reason="learning curves need PyTorch")
 def test_guesses_leave_fair_at_chance_but_not_best_fold_epoch():
     """Nothing is learnt, so whatever beats chance has peeked."""
     result = tw.evaluate(CoinFlips(), replace(twins(60), groups=None))
@@ -126,6 +127,8 @@ class CoinFlips(ClassifierMixin, BaseEstimator):
             [self.share_right(*data, epoch) for epoch in range(30)]
             for data in (validation_data, monitor_data)
         )
+        from twinwl.neural.training import History  # noqa: PLC0415  (needs torch)
+
         self.history_ = History([0.0] * 30, [0.0] * 30, held, watched, best_epoch=int(np.argmax(held)))
         return self
 
@@ -145,6 +148,7 @@ def test_the_hold_out_chooses_among_configurations():
     assert len(result.rows) == 6
 
 
+@pytest.mark.skipif(find_spec("torch") is None, reason="learning curves need PyTorch")
 def test_every_printed_figure_names_its_protocol():
     text = str(tw.evaluate(CoinFlips(), replace(twins(), groups=None), n_folds=3))
     for protocol in ("fair", "best-epoch, optimistic", "best-fold-epoch, optimistic"):
@@ -227,7 +231,7 @@ def test_groups_that_are_given_stay_together():
         ({"split": "scaffold"}, "TWINS has no SMILES"),
         ({"split": "nothing.json"}, "nothing.json"),
         ({"split": 7}, "split: got 7, expected a name, a file, or one value per graph"),
-        ({"split": "stratified", "splits": "gnn-comparison"}, "give only split"),
+        ({"splits": "gnn-comparison"}, "now called split"),
     ],
 )
 def test_a_split_that_is_none_is_one_clear_error(options, message):
@@ -433,21 +437,6 @@ def test_a_method_without_probabilities_leaves_them_out_unless_they_are_asked_fo
         tw.evaluate(pipeline, twins(), n_folds=2, metrics=["brier"])
 
 
-class SizeTree(DecisionTreeClassifier):
-    """Overrides what it needs; the predict_proba that it inherits cannot take graphs."""
-
-    def fit(self, X, y):
-        return super().fit(X.nodes_per_graph[:, None], y)
-
-    def predict(self, X):
-        return super(DecisionTreeClassifier, self).predict(X.nodes_per_graph[:, None])
-
-
-def test_inherited_probabilities_that_know_nothing_of_graphs_are_left_alone():
-    found = tw.evaluate(SizeTree(), twins(), n_folds=2).metrics
-    assert found == ["accuracy", "majority", "balanced-accuracy", "mcc"]
-
-
 def test_results_of_an_older_version_are_read_and_not_run_again(tmp_path):
     """They hold accuracy alone, and neither task nor scoring."""
     store = tmp_path / "r.jsonl"
@@ -470,7 +459,9 @@ def test_a_fold_without_a_class_is_undefined_and_no_zero():
     graphs, y = rare()
     folds = [Fold(np.arange(0, 30), np.arange(0), np.arange(30, 40)),
              Fold(np.r_[1:20], np.arange(0), np.r_[0, 20:30])]  # fmt: skip
-    asked = Asked("classification", names_for("classification"), "accuracy", choose=False, optional=True)
+    asked = FoldRequest(
+        "classification", names_for("classification"), "accuracy", choose=False, optional=True
+    )
     data = tw.Dataset.from_graphs(graphs, y)
     rows = []
     for number, fold in enumerate(folds):
@@ -592,7 +583,7 @@ def test_the_inner_choice_goes_by_the_scoring_that_was_asked_for(tmp_path):
 def test_a_scoring_that_the_hold_out_leaves_undefined_is_an_error():
     data = tw.Dataset.from_graphs(*rare(n_rare=3))
     fold = Fold(np.arange(0, 30), np.arange(30, 35), np.arange(35, 40))
-    asked = Asked("classification", ["accuracy"], "roc-auc", choose=True, optional=False)
+    asked = FoldRequest("classification", ["accuracy"], "roc-auc", choose=True, optional=False)
     unit = Unit(key_of(data, "tree", 1, {}, "one"), resolve(tree()), fold)
     with pytest.raises(TwinWLError, match="scoring: roc-auc is undefined on the 5 graphs held out in fold 0"):
         run_fold(unit, data, np.arange(40), asked)
@@ -639,14 +630,14 @@ def test_a_refitted_network_is_judged_by_what_it_had_not_learnt():
         method = resolve("stwin").trained(refit=refit, device="cpu")
         fold = next(iter(make_folds(data.targets, data.groups, n_folds=2, seed=0)))
         key = {"config": {name: values[0] for name, values in quick.items()}, "seed": 0, "fold": 0}
-        asked = Asked("classification", ["accuracy"], "brier", choose=True, optional=True)
+        asked = FoldRequest("classification", ["accuracy"], "brier", choose=True, optional=True)
         found[refit] = run_fold(Unit(key, method, fold), data, np.zeros(len(data.graphs), np.int64), asked)
     assert found[True]["validation_score"] == found[False]["validation_score"]
     assert found[True]["curves"] == found[False]["curves"]
 
 
 def test_several_hold_outs_come_out_of_the_whole_training_part():
-    torch_network = pytest.importorskip("twinwl.stwin.classifier", reason="needs PyTorch")
+    torch_network = pytest.importorskip("twinwl.neural.stwin", reason="needs PyTorch")
     model = torch_network.STwinClassifier(
         1, refit=True, hold_outs=2, max_epochs=2, hidden=4, validation_fraction=0.25
     )

@@ -11,11 +11,10 @@ import pytest
 import twinwl as tw
 from tests.conftest import data_folder
 from twinwl.errors import TwinWLError
-from twinwl.evaluation.graph_values import as_value
-from twinwl.evaluation.power import PairScore, Power
-from twinwl.evaluation.published_power import PUBLISHED
-from twinwl.report.results.html_page import results_html
-from twinwl.report.results.power_page import power_page
+from twinwl.evaluation.power import PUBLISHED, PairScore, Power
+from twinwl.evaluation.probes import as_value
+from twinwl.report.power_page import power_page
+from twinwl.report.tables import results_html
 
 HEXAGON, TRIANGLES = nx.cycle_graph(6), nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3))
 ROOK, SHRIKHANDE = (graph.to_networkx()[0] for graph in tw.load_dataset("SRG-16-6-2-2", n_copies=1).graphs)
@@ -312,7 +311,7 @@ def test_published_figures_add_up_and_have_a_source():
 
 
 def test_page_of_brec_shows_published_figures_with_their_source():
-    from twinwl.datasets.formats.brec import BREC_PARTS  # noqa: PLC0415
+    from twinwl.datasets.suites import BREC_PARTS  # noqa: PLC0415
 
     numbered = [(name, pair) for name, part in BREC_PARTS.items() for pair in range(part.n_pairs)]
     scores = [

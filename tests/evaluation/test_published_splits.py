@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import data_folder
 from twinwl import load_dataset
 from twinwl.errors import TwinWLError
-from twinwl.evaluation.published_splits import published_folds
+from twinwl.evaluation.splits import published_folds
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 import twinwl as tw
 from twinwl import TwinWLError
 from twinwl.datasets.dataset import RowError
-from twinwl.datasets.reading import Reading
+from twinwl.datasets.kinds import Reading
 from twinwl.evaluation.splits import Column, groups_of, is_column, read_column, split_of
 
 

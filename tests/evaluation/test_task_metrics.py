@@ -8,9 +8,7 @@ import pytest
 import twinwl as tw
 from tests.estimators.test_multitask import table
 from twinwl.evaluation.folds import make_folds
-from twinwl.evaluation.metrics import Answers, measure
-from twinwl.evaluation.task_metrics import TaskAnswers, of_task
-from twinwl.evaluation.tasks import task_of
+from twinwl.evaluation.metrics import Answers, TaskAnswers, measure, of_task, task_of
 
 NAN = np.nan
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +31,20 @@ def test_failure_leaves_the_old_content_and_nothing_else(tmp_path, failure):
         interrupted()
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["a.bin"]  # noqa: PTH208
+
+
+def test_an_interrupt_while_the_file_is_created_leaves_nothing(tmp_path, monkeypatch):
+    for module, name in ((tempfile, "mkstemp"), (Path, "open")):
+        original = getattr(module, name)
+
+        def interrupted(*values, original=original, **options):
+            original(*values, **options)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(module, name, interrupted)
+    with pytest.raises(KeyboardInterrupt), atomic_write(tmp_path / "a.bin"):
+        pass
+    assert os.listdir(tmp_path) == []  # noqa: PTH208  (hidden files count)
 
 
 def test_rights_are_those_of_an_ordinary_file(tmp_path):

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twinwl.errors import TwinWLError
-from twinwl.files.array_members import ModelFileError
-from twinwl.files.json_values import from_json, to_json
+from twinwl.files.model_files import ModelFileError, from_json, to_json
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
 VALUES = st.recursive(

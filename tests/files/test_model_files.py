@@ -16,7 +16,7 @@ from sklearn.base import is_regressor
 
 import twinwl as tw
 from twinwl.files import model_files
-from twinwl.files.array_members import ModelFileError
+from twinwl.files.model_files import ModelFileError
 
 pytest.importorskip("torch", reason="needs PyTorch")
 

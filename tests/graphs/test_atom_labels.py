@@ -8,7 +8,7 @@ from tests.conftest import data_folder
 from twinwl import GraphBatch, TwinWLError, TwinWLWarning, deduplicate, graph_hashes, load_dataset
 from twinwl.errors import GraphInputError
 from twinwl.graphs.atom_labels import ATOM_LEVELS, LADDER
-from twinwl.graphs.from_smiles import read_smiles
+from twinwl.graphs.molecules import read_smiles
 
 Chem = pytest.importorskip("rdkit.Chem", reason="RDKit is not installed")
 descriptors = pytest.importorskip("rdkit.Chem.rdMolDescriptors")

@@ -10,7 +10,7 @@ from networkx.generators.atlas import graph_atlas_g
 from tests.batch_equality import assert_same_graphs
 from twinwl import GraphBatch, TwinWLError, TwinWLWarning
 from twinwl.errors import GraphInputError
-from twinwl.graphs.validation import validate
+from twinwl.graphs.batch import validate
 
 
 def test_whole_atlas_equals_networkx():

@@ -3,7 +3,7 @@ import pytest
 from tests.batch_equality import assert_same_graphs, edge_dict
 from twinwl import GraphBatch, TwinWLError, TwinWLWarning
 from twinwl.errors import GraphInputError
-from twinwl.graphs.from_smiles import read_smiles
+from twinwl.graphs.molecules import read_smiles
 
 Chem = pytest.importorskip("rdkit.Chem", reason="RDKit is not installed")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import twinwl as tw
 from tests.batch_equality import assert_same_graphs
 from twinwl.errors import GraphInputError, TwinWLWarning
-from twinwl.graphs.weights import count_weights
+from twinwl.graphs.labels import count_weights
 
 PATH = [(0, 1), (1, 2), (2, 3)]
 WEIGHTS = [1.0, 0.5, 2.0]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from twinwl import GraphBatch, TwinWLError, compare
-from twinwl.isomorphism.cost import check_cost
+from twinwl.isomorphism.rooted import check_cost
 
 LARGE = np.full(3000, 3000, np.int32)
 
@@ -29,14 +29,14 @@ def test_other_readouts_take_any_size(name):
 
 
 def test_compare_refuses_before_it_starts(monkeypatch):
-    monkeypatch.setattr("twinwl.isomorphism.cost.MOST_STEPS", 1e5)
+    monkeypatch.setattr("twinwl.isomorphism.rooted.MOST_STEPS", 1e5)
     star = GraphBatch.from_edges([[(0, leaf) for leaf in range(1, 50)]])
     with pytest.raises(TwinWLError, match=r"of 100 rooted subgraphs with up to 50 nodes takes 3e\+05 steps"):
         compare(star, star, readout="rooted-fwl2")
 
 
 def test_many_sequences_of_marks_are_refused_where_nodes_are_alike(monkeypatch):
-    for module in ("cost", "marked_wl"):
+    for module in ("rooted", "marked_wl"):
         monkeypatch.setattr(f"twinwl.isomorphism.{module}.MOST_STEPS", 1e6)
     star = GraphBatch.from_edges([[(0, leaf) for leaf in range(1, 50)]])
     path = GraphBatch.from_edges([[(node, node + 1) for node in range(49)]])

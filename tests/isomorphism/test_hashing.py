@@ -21,9 +21,10 @@ from tests.isomorphism.known_graphs import bicyclopentyl, decalin, two_triangles
 from tests.isomorphism.relabelling import relabelled
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.datasets.formats.tu import read_tu
+from twinwl.datasets.tu import read_tu
 from twinwl.graphs.labels import label_token
-from twinwl.isomorphism import exact_keys, hashing, stable_hash
+from twinwl.isomorphism import exact_keys, hashing
+from twinwl.isomorphism import hashing as stable_hash
 from twinwl.isomorphism.readouts import READOUTS, ReadoutError
 from twinwl.refinement import content_keys
 

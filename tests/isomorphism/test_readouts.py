@@ -75,7 +75,7 @@ def test_it_does_not_matter_where_a_readout_is_interrupted(monkeypatch, name):
     at_once = values_by_round(batch, name, 3)
     for most_steps in (0, 5000):
         monkeypatch.setattr("twinwl.isomorphism.inner_colours.STEPS_PER_PIECE", most_steps)
-        monkeypatch.setattr("twinwl.isomorphism.inner_pairs.STEPS_PER_PIECE", most_steps)
+        monkeypatch.setattr("twinwl.isomorphism.inner_colours.STEPS_PER_PIECE", most_steps)
         monkeypatch.setattr("twinwl.isomorphism.marked_wl.STEPS_PER_PIECE", most_steps)
         for (values,), (in_pieces,) in zip(at_once, values_by_round(batch, name, 3), strict=True):
             assert np.array_equal(values, in_pieces)

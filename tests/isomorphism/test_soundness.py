@@ -12,7 +12,7 @@ import pytest
 import twinwl as tw
 from tests.isomorphism.known_graphs import rook, shrikhande
 from tests.isomorphism.relabelling import relabelled
-from twinwl.datasets.generators.cfi import cfi_pair
+from twinwl.datasets.generators import cfi_pair
 from twinwl.graphs.batch import concatenate
 from twinwl.graphs.selection import relabelled as shuffled
 from twinwl.isomorphism.readouts import READOUTS

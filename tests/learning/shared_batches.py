@@ -10,10 +10,10 @@ import numpy as np
 import torch
 
 import twinwl as tw
-from twinwl.learning import training
-from twinwl.learning.data_parallel import PartOfBatches
-from twinwl.learning.determinism import seeded
-from twinwl.learning.optimiser import SparseAwareAdam
+from twinwl.neural import training
+from twinwl.neural.data_parallel import PartOfBatches
+from twinwl.neural.devices import seeded
+from twinwl.neural.optimiser import SparseAwareAdam
 
 MODELS = {
     "stwin": lambda: tw.STwinClassifier(2, hidden=8, dropout=0.0),

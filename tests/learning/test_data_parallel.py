@@ -7,7 +7,7 @@ import pytest
 import torch  # noqa: F401  (the tests need it)
 
 from tests.learning import shared_batches as shared
-from twinwl.engines.engine import engine_of
+from twinwl.engines import engine_of
 
 pytestmark = pytest.mark.slow
 

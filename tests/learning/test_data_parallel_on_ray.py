@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 import ray
 import torch  # noqa: F401  (the tests need it)
-from typer.testing import CliRunner
 
-import twinwl as tw
 from tests.learning import shared_batches as shared
-from twinwl.cli import model_choice
-from twinwl.cli.app import app
 from twinwl.errors import TwinWLError
-from twinwl.learning.data_parallel import data_parallel, fit_network
+from twinwl.neural.data_parallel import data_parallel, fit_network
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
@@ -51,20 +47,6 @@ def test_a_killed_worker_changes_nothing(tmp_path):
     np.testing.assert_allclose(history.train_loss, alone.train_loss, rtol=1e-3)
 
 
-def test_an_estimator_learns_by_the_command_line(tmp_path, monkeypatch):
-    usual = model_choice.fit
-    monkeypatch.setattr(
-        model_choice, "fit", lambda model, *more: usual(model.set_params(max_epochs=3), *more)
-    )
-    words = ["train", "TWINS:n_pairs=20", "-o", str(tmp_path / "model.twinwl"), "--n-iter", "2"]
-    result = CliRunner().invoke(app, [*words, "--engine", "ray", "--workers", "2"], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    model = tw.load(tmp_path / "model.twinwl")
-    assert len(model.history_.train_loss) == 3
-    data = tw.load_dataset("TWINS:n_pairs=20")
-    assert len(model.predict(data.graphs)) == len(data.graphs)
-
-
 @pytest.mark.parametrize(
     ("device", "message"),
     [("cuda", "'cuda' for 2 workers, but Ray has 0 GPUs here"), ("mps", "trains on processors or cuda")],
@@ -72,16 +54,3 @@ def test_an_estimator_learns_by_the_command_line(tmp_path, monkeypatch):
 def test_a_device_that_the_cluster_does_not_have(device, message):
     with data_parallel(2), pytest.raises(TwinWLError, match=message):
         fit_network(*shared.problem("ntwin"), device=device)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--workers", "2"], "--workers and --address are for --engine ray"),
-        (["--engine", "ray", "--method", "stwin-svc"], "stwin-svc trains no network"),
-    ],
-)
-def test_options_without_a_network_to_share(words, message, tmp_path):
-    result = CliRunner().invoke(app, ["train", "TWINS", "-o", str(tmp_path / "model.twinwl"), *words])
-    assert result.exit_code != 0
-    assert message in " ".join(result.output.split())

@@ -8,13 +8,13 @@ torch = pytest.importorskip("torch")
 from scipy.sparse import random_array  # noqa: E402
 
 import twinwl as tw  # noqa: E402
-from twinwl.learning import devices, sparse  # noqa: E402
-from twinwl.learning.devices import device_of, moved  # noqa: E402
-from twinwl.learning.optimiser import SparseAwareAdam  # noqa: E402
-from twinwl.learning.sparse import SparseExamples, SparseLinear  # noqa: E402
-from twinwl.ntwin import products  # noqa: E402
-from twinwl.ntwin.quotient import build_quotient  # noqa: E402
-from twinwl.ntwin.slicing import QuotientSlicer  # noqa: E402
+from twinwl.neural import devices, sparse  # noqa: E402
+from twinwl.neural import gin as products  # noqa: E402
+from twinwl.neural.devices import device_of, moved  # noqa: E402
+from twinwl.neural.optimiser import SparseAwareAdam  # noqa: E402
+from twinwl.neural.quotient import build_quotient  # noqa: E402
+from twinwl.neural.slicing import QuotientSlicer  # noqa: E402
+from twinwl.neural.sparse import SparseExamples, SparseLinear  # noqa: E402
 
 META = torch.device("meta")
 GRAPHS = tw.from_edges(
@@ -38,13 +38,17 @@ def networks():
         tw.NTwinClassifier(2, readout="gat", edge_labels=True, root_mark="distance", roots=2, **options),
     ]
     try:
-        from twinwl.baselines.diffpool import DiffPoolClassifier  # noqa: PLC0415
-        from twinwl.baselines.gcn import GCNClassifier  # noqa: PLC0415
-        from twinwl.baselines.gin import GINClassifier  # noqa: PLC0415
-        from twinwl.baselines.k_hop_gnn import KHopGNNClassifier  # noqa: PLC0415
-        from twinwl.baselines.nested_gin import NestedGINClassifier  # noqa: PLC0415
-        from twinwl.baselines.one_two_three_gnn import OneTwoThreeGNNClassifier  # noqa: PLC0415
+        from twinwl.baselines.geometric import DiffPoolClassifier  # noqa: PLC0415
+        from twinwl.baselines.gin import (  # noqa: PLC0415
+            GCNClassifier,
+            GINClassifier,
+        )
+        from twinwl.baselines.node_sets import OneTwoThreeGNNClassifier  # noqa: PLC0415
         from twinwl.baselines.ppgn import PPGNClassifier  # noqa: PLC0415
+        from twinwl.baselines.rooted import (  # noqa: PLC0415
+            KHopGNNClassifier,
+            NestedGINClassifier,
+        )
     except ImportError:
         return found
     on_colours = (GINClassifier, GCNClassifier, NestedGINClassifier, KHopGNNClassifier)
@@ -107,8 +111,8 @@ def test_training_with_torch_alone_gives_the_same_network(model, monkeypatch):
     monkeypatch.setattr(
         SparseLinear, "forward", lambda self, rows: sparse._with_torch(self.weight, rows) + self.bias
     )
-    monkeypatch.setattr("twinwl.learning.optimiser.SparseLinear", type("None_", (), {}))
-    monkeypatch.setattr("twinwl.ntwin.gin.hear_and_pool", products._with_torch)
+    monkeypatch.setattr("twinwl.neural.optimiser.SparseLinear", type("None_", (), {}))
+    monkeypatch.setattr("twinwl.neural.gin.hear_and_pool", products._with_torch)
     np.testing.assert_allclose(model(**settings).fit(GRAPHS, Y).predict_proba(GRAPHS), usual, atol=1e-4)
 
 

@@ -5,7 +5,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import twinwl as tw  # noqa: E402
-from twinwl.learning.history import History  # noqa: E402
+from twinwl.neural.training import History  # noqa: E402
 
 
 def test_every_curve_and_the_kept_epoch_are_drawn():

@@ -7,13 +7,8 @@ import pytest
 import torch
 
 from twinwl.errors import TwinWLError
-from twinwl.learning.history import History
-from twinwl.learning.network_state import (
-    history_from_state,
-    history_to_state,
-    network_from_state,
-    weights_to_state,
-)
+from twinwl.neural.estimator import history_from_state, history_to_state, network_from_state, weights_to_state
+from twinwl.neural.training import History
 
 
 def test_history_survives():

@@ -10,9 +10,9 @@ import pytest
 import torch
 from scipy import sparse
 
-from twinwl.learning.determinism import seeded
-from twinwl.learning.optimiser import SparseAwareAdam
-from twinwl.learning.sparse import SparseExamples, SparseLinear
+from twinwl.neural.devices import seeded
+from twinwl.neural.optimiser import SparseAwareAdam
+from twinwl.neural.sparse import SparseExamples, SparseLinear
 
 COLUMNS, UNITS = 30, 5
 

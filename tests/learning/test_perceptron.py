@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from twinwl.learning.determinism import seeded
-from twinwl.learning.perceptron import SparsePerceptron
-from twinwl.learning.sparse import SparseExamples
+from twinwl.neural.devices import seeded
+from twinwl.neural.sparse import SparseExamples
+from twinwl.neural.stwin import SparsePerceptron
 
 
 def test_gradient_at_the_input_equals_autograds():

@@ -11,7 +11,7 @@ from tests.networks import CERTAIN
 torch = pytest.importorskip("torch", reason="needs PyTorch")
 
 import twinwl as tw  # noqa: E402
-from twinwl.learning.training import Held, _evaluate, train  # noqa: E402
+from twinwl.neural.training import Held, _evaluate, train  # noqa: E402
 
 STWIN = (tw.STwinRegressor, {"n_iter": 2, "hidden": 16})
 NTWIN = (tw.NTwinRegressor, {"layers": 2, "hidden": 16})

@@ -9,10 +9,12 @@ torch = pytest.importorskip("torch", reason="needs PyTorch")
 
 import twinwl as tw  # noqa: E402
 from tests.estimators.test_multitask import table  # noqa: E402
-from twinwl.estimators.target_columns import Tasks  # noqa: E402
-from twinwl.estimators.targets import Targets  # noqa: E402
-from twinwl.learning.task_outputs import TaskTable  # noqa: E402
-from twinwl.learning.training import Held, _evaluate, _loss, train  # noqa: E402
+from twinwl.models.targets import (  # noqa: E402
+    Targets,
+    Tasks,
+)
+from twinwl.neural.outputs import TaskTable  # noqa: E402
+from twinwl.neural.training import Held, _evaluate, _loss, train  # noqa: E402
 
 NAN = np.nan
 CLASSIFIERS = [

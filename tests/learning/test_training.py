@@ -8,10 +8,9 @@ import torch
 from sklearn import metrics
 
 from twinwl.errors import TwinWLError
-from twinwl.estimators.measurements import NUMBER_SCORINGS, score_numbers
-from twinwl.estimators.targets import SCORINGS, score_classes
-from twinwl.learning.determinism import seeded
-from twinwl.learning.training import Held, _score, predict_logits, train
+from twinwl.models.targets import NUMBER_SCORINGS, SCORINGS, score_classes, score_numbers
+from twinwl.neural.devices import seeded
+from twinwl.neural.training import Held, _score, predict_logits, train
 
 
 class Points:

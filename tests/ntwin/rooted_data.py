@@ -4,11 +4,11 @@ import numpy as np
 import torch
 
 from twinwl.graphs.labels import recode
-from twinwl.ntwin.encoder import NTwinEncoder, TwinSlices
-from twinwl.ntwin.quotient import build_quotient
-from twinwl.ntwin.slicing import QuotientSlicer
-from twinwl.ntwin.uncompressed import GraphData
-from twinwl.ntwin.whole_graphs import whole_quotient
+from twinwl.neural.encoder import NTwinEncoder, TwinSlices
+from twinwl.neural.inputs import whole_quotient
+from twinwl.neural.quotient import build_quotient
+from twinwl.neural.slicing import QuotientSlicer
+from twinwl.neural.uncompressed import GraphData
 
 
 def graph_data(batch, *, labels=None, edge_labels=None, dtype=torch.float64):

@@ -12,17 +12,16 @@ import twinwl as tw
 from tests.networks import CERTAIN, DIFFERENT, LEAST_LOSS_OF_1WL, SAME, apart, mean_loss
 from tests.ntwin.rooted_data import graph_data
 from twinwl import GraphBatch, NTwinClassifier, NTwinRegressor, TwinWLError, TwinWLWarning, load, save
-from twinwl.datasets.formats.tu import read_tu
-from twinwl.datasets.generators.worked_example import worked_example
+from twinwl.datasets.generators import worked_example
+from twinwl.datasets.tu import read_tu
 from twinwl.graphs.batch import concatenate
-from twinwl.learning.training import train
-from twinwl.ntwin.encoder import NTwinEncoder
-from twinwl.ntwin.examples import QuotientExamples
-from twinwl.ntwin.fitted_inputs import FittedInputs
-from twinwl.ntwin.network import NTwinInput, NTwinNetwork
-from twinwl.ntwin.node_states import NodeSlicer
-from twinwl.ntwin.quotient import build_quotient
-from twinwl.ntwin.slicing import QuotientSlicer
+from twinwl.neural.encoder import NTwinEncoder
+from twinwl.neural.inputs import FittedInputs, QuotientExamples
+from twinwl.neural.network import NTwinInput, NTwinNetwork
+from twinwl.neural.node_states import NodeSlicer
+from twinwl.neural.quotient import build_quotient
+from twinwl.neural.slicing import QuotientSlicer
+from twinwl.neural.training import train
 
 PATH, TRIANGLE, STAR = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (0, 2), (0, 3)]
 

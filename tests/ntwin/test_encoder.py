@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tests.ntwin.rooted_data import assert_same_function, encoder_for, graph_data, quotient_input
 from tests.strategies import batches
 from twinwl import GraphBatch, NTwinEncoder, TwinWLError
-from twinwl.datasets.formats.tu import read_tu
-from twinwl.datasets.generators.worked_example import worked_example
+from twinwl.datasets.generators import worked_example
+from twinwl.datasets.tu import read_tu
 
 HOPS = ["growing", 0, 1, 2, 3]
 MARKS = ["none", "root", "distance"]

@@ -1,16 +1,15 @@
 import numpy as np
 import torch
 
-from twinwl.datasets.generators.worked_example import worked_example
+from twinwl.datasets.generators import worked_example
 from twinwl.graphs.batch import concatenate
-from twinwl.learning.pooled_sum_norm import PooledSumNorm
-from twinwl.learning.sparse import SparseRows
-from twinwl.learning.training import train
-from twinwl.ntwin.encoder import NTwinEncoder
-from twinwl.ntwin.examples import QuotientExamples
-from twinwl.ntwin.network import NTwinNetwork
-from twinwl.ntwin.quotient import build_quotient
-from twinwl.ntwin.slicing import QuotientSlicer
+from twinwl.neural.encoder import NTwinEncoder
+from twinwl.neural.inputs import QuotientExamples
+from twinwl.neural.network import NTwinNetwork, PooledSumNorm
+from twinwl.neural.quotient import build_quotient
+from twinwl.neural.slicing import QuotientSlicer
+from twinwl.neural.sparse import SparseRows
+from twinwl.neural.training import train
 
 
 def network_and_examples(**arguments):

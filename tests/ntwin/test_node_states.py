@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from tests.ntwin.rooted_data import assert_same_function, encoder_for, graph_data, quotient_input
 from tests.strategies import batches
 from twinwl import GraphBatch, NTwinEncoder
-from twinwl.datasets.formats.tu import read_tu
-from twinwl.ntwin import node_states
-from twinwl.ntwin.encoder import TwinSlices
-from twinwl.ntwin.node_states import NodeSlicer, sampled_roots
-from twinwl.ntwin.settings import hops_of_layers
+from twinwl.datasets.tu import read_tu
+from twinwl.neural import node_states
+from twinwl.neural.encoder import TwinSlices
+from twinwl.neural.node_states import NodeSlicer, sampled_roots
+from twinwl.neural.quotient import hops_of_layers
 
 HOPS = ["growing", 0, 1, 2, 3]
 MARKS = ["none", "root", "distance"]

@@ -4,7 +4,7 @@ import torch
 from tests.networks import CERTAIN, LEAST_LOSS_OF_1WL, lowest_loss
 from tests.ntwin.rooted_data import encoder_for, quotient_input
 from twinwl import NTwinClassifier, load_dataset
-from twinwl.ntwin.whole_graphs import whole_quotient
+from twinwl.neural.inputs import whole_quotient
 
 
 def test_twins_never_seen_are_told_apart_by_what_was_learnt():

@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from twinwl.learning.pooling import pool
-from twinwl.ntwin.products import hear_and_pool
-from twinwl.ntwin.slicing import LayerSlice
+from twinwl.neural.gin import hear_and_pool
+from twinwl.neural.pooling import pool
+from twinwl.neural.slicing import LayerSlice
 
 
 @st.composite

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.datasets.formats.tu import read_tu
-from twinwl.ntwin import blocks
-from twinwl.ntwin.quotient import build_quotient, pair_colours
+from twinwl.datasets.tu import read_tu
+from twinwl.neural import quotient as blocks
+from twinwl.neural.quotient import build_quotient, pair_colours
 from twinwl.refinement.colours import refine
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
@@ -53,7 +53,7 @@ def test_small_blocks_give_the_same_quotient(batch, hops, layers):
     root_blocks = blocks.root_blocks
     assert normal > 100
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("twinwl.ntwin.quotient.root_blocks", lambda b, h: root_blocks(b, h, 8))
+        patch.setattr("twinwl.neural.quotient.root_blocks", lambda b, h: root_blocks(b, h, 8))
         actual = build_quotient(batch, layers, hops)
     assert actual.n_colours == expected.n_colours
     for here, there in zip(actual.rounds, expected.rounds, strict=True):

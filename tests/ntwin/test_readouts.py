@@ -10,15 +10,14 @@ from tests.networks import CERTAIN, mean_loss
 from tests.ntwin.rooted_data import assert_same_function, graph_data, quotient_input
 from tests.strategies import batches
 from twinwl import GraphBatch, NTwinClassifier, NTwinEncoder, NTwinRegressor, TwinWLError, TwinWLWarning
-from twinwl.datasets.formats.tu import read_tu
+from twinwl.datasets.tu import read_tu
 from twinwl.graphs.selection import relabelled
-from twinwl.ntwin import distinct_subgraphs, node_states
-from twinwl.ntwin.bounded_readouts import BoundedReadout, GATReadout, GCNReadout
-from twinwl.ntwin.distinct_subgraphs import DistinctExamples, DistinctSlice, DistinctSubgraphs
-from twinwl.ntwin.node_states import NodeSlicer
-from twinwl.ntwin.readouts import DeepSetsReadout, width_of
-from twinwl.ntwin.settings import hops_of_layers
-from twinwl.ntwin.transformer import _in_double
+from twinwl.neural import distinct_subgraphs, node_states
+from twinwl.neural.distinct_subgraphs import DistinctExamples, DistinctSlice, DistinctSubgraphs
+from twinwl.neural.node_states import NodeSlicer
+from twinwl.neural.quotient import hops_of_layers
+from twinwl.neural.readouts import BoundedReadout, DeepSetsReadout, GATReadout, GCNReadout, width_of
+from twinwl.neural.transformer import _in_double
 
 EXACT = 1e-10
 HOPS = ["growing", 0, 1, 2]

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
+import torch  # noqa: F401  (an extra; without it this file is skipped)
 from hypothesis import given, settings
 
 from tests.strategies import batches
 from twinwl import GraphBatch
-from twinwl.ntwin.subtree import SubtreeHistograms
+from twinwl.neural.inputs import SubtreeHistograms
 from twinwl.refinement.colours import refine
 
 

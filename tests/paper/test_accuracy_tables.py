@@ -3,7 +3,7 @@ from __future__ import annotations
 from tests.paper.stored_results import cell_rows
 from twinwl.paper.accuracy_tables import accuracy_table
 from twinwl.paper.tables import TABLES
-from twinwl.report.results.cells import Results
+from twinwl.report.tables import Results
 
 ACCURACIES = [0.8] * 10
 

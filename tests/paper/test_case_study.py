@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
 import twinwl as tw
-from twinwl.evaluation.claims import Claims
-from twinwl.evaluation.store import row_key
 from twinwl.paper import case_study
 from twinwl.paper.case_study import COSINES, PREDICTIONS, cosine_of, run_case_study
 
@@ -56,15 +52,3 @@ def test_neither_graph_is_learnt_from(twins, tmp_path, monkeypatch):
     assert right["right-1"] + right["right-2"] == 1  # twins have opposite classes
     assert run_case_study(twins, store, methods=["stwin"], graphs=(1, 2), seeds=2) == rows
     assert len(seen) == 2
-
-
-def test_what_another_process_runs_is_not_run_here(twins, tmp_path, monkeypatch):
-    store = tmp_path / "case.jsonl"
-    monkeypatch.setattr(case_study, "_predicted", lambda *_: {"right-1": 1.0})
-    rows = run_case_study(twins, store, methods=["wl-svc"], graphs=(1, 2))
-    store.unlink()
-    with Claims(store) as theirs:
-        assert theirs.take(row_key(rows[-1]))
-        soon = time.monotonic() + 0.1  # nobody is waited for beyond it
-        found = run_case_study(twins, store, methods=["wl-svc"], graphs=(1, 2), until=soon)
-    assert [row["splits"] for row in found] == [COSINES] * 2

@@ -13,8 +13,7 @@ from twinwl.datasets.source import load_dataset
 from twinwl.paper.pages import paper_page, read_benchmark
 from twinwl.paper.reproduction import stored_rows
 from twinwl.paper.summary import update_readme
-from twinwl.report.results.cells import Results
-from twinwl.report.results.markdown import results_markdown
+from twinwl.report.tables import Results, results_markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,8 +6,14 @@ import pytest
 
 import twinwl as tw
 from twinwl.errors import TwinWLError
-from twinwl.paper.example_figures import rounds_figure, trees_figure
-from twinwl.paper.figures import case_figure, case_pictures, strangers, write_figures
+from twinwl.paper.figures import (
+    case_figure,
+    case_pictures,
+    rounds_figure,
+    strangers,
+    trees_figure,
+    write_figures,
+)
 
 
 def texts(markup):

@@ -9,10 +9,15 @@ import twinwl as tw
 from tests.paper.stored_results import BENCHMARK, cell_rows, measured_rows, table_rows
 from twinwl.errors import TwinWLError
 from twinwl.paper.pages import demo_page, paper_page
-from twinwl.report.results.blocks import Page, PlainTable, Section
-from twinwl.report.results.cells import Results
-from twinwl.report.results.html_page import results_html, write_results
-from twinwl.report.results.markdown import results_markdown
+from twinwl.report.tables import (
+    Page,
+    PlainTable,
+    Results,
+    Section,
+    results_html,
+    results_markdown,
+    write_results,
+)
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,7 @@ from tests.browser import OUT_OF_PLACE
 from tests.paper.stored_results import BENCHMARK, measured_rows, table_rows
 from twinwl.paper.figures import write_figures
 from twinwl.paper.pages import paper_page
-from twinwl.report.results.cells import Results
-from twinwl.report.results.html_page import write_results
+from twinwl.report.tables import Results, write_results
 
 pytestmark = pytest.mark.exhaustive
 

@@ -4,8 +4,7 @@ import pytest
 
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.methods import METHODS
-from twinwl.paper.reported import TABLE_1, TABLE_2, TABLE_3
-from twinwl.paper.tables import PAIRS, TABLES, TITLES, Cell, cells_of
+from twinwl.paper.tables import PAIRS, TABLE_1, TABLE_2, TABLE_3, TABLES, TITLES, Cell, cells_of
 
 
 def test_every_row_stands_for_a_method_there_is():

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests import naive
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.datasets.formats.tu import read_tu
-from twinwl.datasets.generators.worked_example import worked_example
+from twinwl.datasets.generators import worked_example
+from twinwl.datasets.tu import read_tu
 from twinwl.refinement.alphabet import RoundTable
 from twinwl.refinement.colours import INITIALS, colour_round, messages_of, refine
 

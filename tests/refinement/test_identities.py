@@ -8,8 +8,9 @@ from hypothesis import given
 from tests import naive
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.datasets.formats.tu import read_tu
-from twinwl.refinement import core_sizes, identities, searches, threads
+from twinwl.datasets.tu import read_tu
+from twinwl.refinement import identities, searches, threads
+from twinwl.refinement import identities as core_sizes
 from twinwl.refinement.graph_arrays import union_of
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.refinement.searches import representatives, search

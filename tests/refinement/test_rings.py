@@ -7,7 +7,7 @@ from hypothesis import given
 from tests import naive
 from tests.strategies import batches
 from twinwl import GraphBatch
-from twinwl.refinement.rings import on_cycle
+from twinwl.refinement.colours import on_cycle
 
 
 def assert_equals_oracle(batch):

@@ -7,7 +7,7 @@ from tests import naive
 from tests.batch_equality import assert_same_graphs
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.graphs.validation import validate
+from twinwl.graphs.batch import validate
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
 any_batches = st.booleans().flatmap(lambda directed: batches(directed=directed))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests import naive
 from tests.strategies import batches
 from twinwl import GraphBatch
-from twinwl.datasets.formats.tu import read_tu
+from twinwl.datasets.tu import read_tu
 from twinwl.refinement import stable_keys
 from twinwl.refinement.colours import refine
 from twinwl.refinement.stable_keys import stable_signatures

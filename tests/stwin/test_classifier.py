@@ -14,7 +14,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 import twinwl as tw
 from tests.networks import CERTAIN, LEAST_LOSS_OF_1WL, mean_loss
-from twinwl.estimators.targets import Targets
+from twinwl.models.targets import Targets
 
 HEXAGON = [(i, (i + 1) % 6) for i in range(6)]
 TRIANGLES = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]

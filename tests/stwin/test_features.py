@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from tests import naive
 from twinwl import GraphBatch, TwinWLError
-from twinwl.datasets.formats.tu import read_tu
-from twinwl.datasets.generators.worked_example import worked_example
-from twinwl.stwin.features import KINDS, stwin_features
+from twinwl.datasets.generators import worked_example
+from twinwl.datasets.tu import read_tu
+from twinwl.models.features import KINDS, stwin_features
 
 
 @st.composite

@@ -5,7 +5,7 @@ pytest.importorskip("torch")
 
 from tests.stwin.test_vectorizer import molecules
 from twinwl import STwinClassifier, STwinRegressor, TwinWLError, load, save
-from twinwl.stwin.fit_in_parts import StoredExamples, fit_in_parts
+from twinwl.neural.fit_in_parts import StoredExamples, fit_in_parts
 
 QUICK = {"n_iter": 2, "max_epochs": 4, "batch_size": 8, "verbose": False}
 
@@ -85,7 +85,7 @@ def test_with_little_memory_parts_are_shuffled_one_after_the_other(tmp_path):
 def test_stored_examples_are_those_that_were_added(tmp_path):
     from scipy.sparse import csr_matrix, random  # noqa: PLC0415
 
-    from twinwl.learning.sparse import SparseExamples  # noqa: PLC0415
+    from twinwl.neural.sparse import SparseExamples  # noqa: PLC0415
 
     matrix = csr_matrix(random(30, 8, 0.4, random_state=0))
     stored = StoredExamples(tmp_path / "parts", memory=700)

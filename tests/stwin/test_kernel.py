@@ -13,10 +13,10 @@ from tests import naive
 from tests.stwin.grakel_oracle import grakel_graphs, grakel_kernel
 from tests.stwin.test_features import batches
 from twinwl import GraphBatch, TwinKernel, TwinWLError, TwinWLWarning
-from twinwl.datasets.formats.tu import read_tu
-from twinwl.datasets.generators.worked_example import worked_example
-from twinwl.stwin.features import KINDS
-from twinwl.stwin.similarity import BASES
+from twinwl.datasets.generators import worked_example
+from twinwl.datasets.tu import read_tu
+from twinwl.models.features import KINDS
+from twinwl.models.similarity import BASES
 
 PATH, TRIANGLE = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
 

@@ -10,7 +10,7 @@ import pytest
 
 from twinwl import GraphBatch, TwinKernel
 from twinwl.errors import TwinWLError
-from twinwl.stwin.near_graphs import NearGraphs
+from twinwl.models.similarity import NearGraphs
 
 
 def random_graphs(seed, n, *, labels="ab"):
@@ -52,7 +52,7 @@ def test_the_nearest_is_that_of_the_kernel(seed):
 
 
 def test_many_pairs_go_in_pieces(monkeypatch):
-    monkeypatch.setattr("twinwl.stwin.near_graphs._PAIRS_AT_ONCE", 1)
+    monkeypatch.setattr("twinwl.models.similarity._PAIRS_AT_ONCE", 1)
     path = GraphBatch.from_edges([[(0, 1), (1, 2)]] * 7)
     found = NearGraphs(path).pairs(path, 1.0)
     assert len(found.query) == 49

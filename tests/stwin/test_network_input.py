@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch  # noqa: F401  (an extra; without it this file is skipped)
 from scipy import sparse
 
 import twinwl as tw
-from twinwl.stwin.features import FeatureSpace, stwin_features
-from twinwl.stwin.network_input import EXCESS_SCALE, STEPS, STEPS_LENGTH, NetworkInput
+from twinwl.models.features import FeatureSpace, stwin_features
+from twinwl.neural.stwin import EXCESS_SCALE, STEPS, STEPS_LENGTH, NetworkInput
 
 
 def sums_and_counts(batch, n_iter=3):

@@ -14,7 +14,7 @@ from tests.stwin.test_vectorizer import same_bytes
 from twinwl import GraphBatch, STwinSVC, STwinSVR, STwinVectorizer, TwinKernel, TwinWLError, load, save
 from twinwl.isomorphism.readouts import READOUTS, ReadoutError
 from twinwl.isomorphism.rooted import RootedSubgraph
-from twinwl.stwin.features import stwin_features
+from twinwl.models.features import stwin_features
 
 KNOWN = [name for name in READOUTS if name not in {"marked-wl-1", "marked-wl-3"}]  # marked-wl-2 is like these
 SLOW_ORACLES = {"marked-wl-2", "rooted-fwl2"}
@@ -342,7 +342,7 @@ def test_bad_functions_are_told_with_graph_and_root(readout, message):
 
 
 def test_a_cubic_readout_says_what_it_needs_before_it_starts(monkeypatch):
-    monkeypatch.setattr("twinwl.isomorphism.cost.MOST_STEPS", 1e5)
+    monkeypatch.setattr("twinwl.isomorphism.rooted.MOST_STEPS", 1e5)
     star = [(0, leaf) for leaf in range(1, 50)]
     vectorizer = STwinVectorizer(2, "joint", readout="rooted-fwl2")
     with pytest.raises(

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from twinwl.stwin import similarity
-from twinwl.stwin.similarity import PairwiseSums
+from twinwl.models import similarity
+from twinwl.models.similarity import PairwiseSums
 
 
 @pytest.mark.parametrize("frequent", [0.0, 0.3, 2.0])

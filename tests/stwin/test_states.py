@@ -5,8 +5,8 @@ import pytest
 
 from tests.stwin.test_svc import noisy
 from twinwl import GraphBatch, STwinSVC, STwinVectorizer, TwinKernel, TwinWLError
-from twinwl.files.json_values import from_json, to_json
-from twinwl.stwin.features import KINDS
+from twinwl.files.model_files import from_json, to_json
+from twinwl.models.features import KINDS
 
 
 def graphs():

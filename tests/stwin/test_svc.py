@@ -16,11 +16,10 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from tests.stwin.test_vectorizer import molecules
 from twinwl import GraphBatch, STwinSVC, STwinSVR, TwinKernel, TwinWLError, TwinWLWarning, memory
-from twinwl.datasets.formats.tu import read_tu
-from twinwl.estimators import svm
-from twinwl.estimators.targets import SCORINGS, Targets
-from twinwl.stwin import similarity
-from twinwl.stwin.similarity import BASES, Similarity
+from twinwl.datasets.tu import read_tu
+from twinwl.models import similarity, svm
+from twinwl.models.similarity import BASES, Similarity
+from twinwl.models.targets import SCORINGS, Targets
 
 PATH, TRIANGLE = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
 SQUARE = [(0, 1), (1, 2), (2, 3), (3, 0)]
@@ -290,7 +289,7 @@ def test_fit_passes_at_most_twelve_modules():
         "twinwl.errors",
         "twinwl.graphs.batch",
         "twinwl.memory",
-        "twinwl.progress",
+        "twinwl.terminal",
         "twinwl.refinement.graph_arrays",
         "twinwl.refinement.threads",
     }

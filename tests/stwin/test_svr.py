@@ -11,10 +11,10 @@ from sklearn.svm import SVR
 
 import twinwl as tw
 from tests.stwin.test_svc import noisy, rings_with_tails
-from twinwl.estimators.measurements import NUMBER_SCORINGS, Measurements
-from twinwl.estimators.svm import inner_folds
-from twinwl.report.explain.page import explain_page
-from twinwl.stwin.similarity import BASES
+from twinwl.models.similarity import BASES
+from twinwl.models.svm import inner_folds
+from twinwl.models.targets import NUMBER_SCORINGS, Measurements
+from twinwl.report.explain import explain_page
 
 
 def measured(n=50, scale=1.0, shift=0.0):

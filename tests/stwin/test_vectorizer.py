@@ -12,8 +12,8 @@ from sklearn.utils import get_tags
 
 from tests.stwin.test_features import batches
 from twinwl import GraphBatch, STwinVectorizer, TwinWLError, TwinWLWarning
-from twinwl.datasets.generators.worked_example import worked_example
-from twinwl.stwin.features import KINDS
+from twinwl.datasets.generators import worked_example
+from twinwl.models.features import KINDS
 
 PATH, TRIANGLE = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
 

@@ -2,27 +2,107 @@
 
 A subcommand is a module of this package with a function ``register(app)``. It imports what it needs inside
 the command, so that ``twinwl --help`` answers at once.
+
+Warnings and log messages of the project as single lines.
 """
 
 from __future__ import annotations
 
 import importlib
 import io
+import logging
 import os
+import re
+import shlex
 import sys
+import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 import twinwl
-from twinwl.cli.notices import in_options, log_as_lines, warnings_as_lines
 from twinwl.errors import TwinWLError, shown
 from twinwl.terminal import printable, say
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+_PARAMETER = re.compile(
+    r"""\b(node_label|edge_label|on_error|target|smiles_column|kind|atoms)=(["'])([^"']*)\2"""
+)
+
+_FLAGS = {
+    "ignore_features=True": "--ignore-attributes",
+    "ignore_node_attributes=True": "--ignore-attributes",
+    "edge_labels=True": "--edge-labels",
+    "edge_labels=False": "--no-edge-labels",
+    "fresh=True": "--fresh",
+}
+
+
+def in_options(message: str) -> str:
+    """Replace parameter names in a message of the library by the options of the command line.
+
+    >>> in_options('pass ignore_features=True, edge_labels=False or edge_label="weight"')
+    'pass --ignore-attributes, --no-edge-labels or --edge-label weight'
+    >>> in_options('name the column with target="…"')
+    'name the column with --target'
+    """
+    named = _PARAMETER.sub(_as_option, message)
+    for parameter, option in _FLAGS.items():
+        named = named.replace(parameter, option)
+    return named
+
+
+def _as_option(found: re.Match[str]) -> str:
+    value = "" if found[3] == "…" else f" {shlex.quote(found[3])}"
+    return f"--{found[1].replace('_', '-')}{value}"
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Print each `TwinWLWarning` once, as a line on standard error; other warnings are not changed.
+
+    Warnings that differ only in their numbers count as the same, unless they are about different files.
+
+    >>> from twinwl.errors import warn_caller
+    >>> with warnings_as_lines():
+    ...     warn_caller("left out 2 rows")
+    """
+    from twinwl.errors import TwinWLWarning, gist  # noqa: PLC0415  (keeps --help fast)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", TwinWLWarning)
+        usual = warnings.showwarning
+        said: set[str] = set()
+
+        def show(message: Warning | str, category: type[Warning], *where: object, **more: object) -> None:
+            if issubclass(category, TwinWLWarning):
+                text = in_options(" ".join(str(message).split()))
+                *source, rest = text.split(": ", maxsplit=1)
+                about = f"{source}{gist(rest)}"
+                if about not in said:
+                    said.add(about)
+                    say(f"twinwl: {text}", error=True, colour="yellow")
+            else:
+                usual(printable(str(message)), category, *where, **more)  # type: ignore[arg-type]
+
+        warnings.showwarning = show
+        yield
+
+
+def log_as_lines() -> None:
+    """Print log messages, such as why the first run takes longer, if standard error is a terminal."""
+    if sys.stderr.isatty():
+        log = logging.getLogger("twinwl")
+        log.addHandler(_LineHandler())
+        log.setLevel(logging.INFO)
+
+
+class _LineHandler(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        say(f"twinwl: {record.getMessage()}", error=True, dim=True)
+
 
 # In the order of the help page. A new subcommand is its module and one line here.
 _SUBCOMMANDS = [
@@ -43,6 +123,13 @@ _SUBCOMMANDS = [
     "explain",
 ]
 
+# Options of earlier versions, by what they are called now; None: what they did is the default.
+_RENAMED = {
+    "--ignore-features": "--ignore-attributes",
+    "--network": "--subgraph-network",
+    "--skip-invalid": None,
+}
+
 _EXIT_CODE = 2  # the same as for a wrong option
 _INTERRUPTED = 130  # 128 + SIGINT, the convention of shells
 _BROKEN_PIPE = 141  # 128 + SIGPIPE
@@ -51,13 +138,31 @@ _BROKEN_PIPE = 141  # 128 + SIGPIPE
 class _ErrorsAsOneLine(TyperGroup):
     """Print errors and warnings of the project as single lines instead of tracebacks."""
 
-    def make_context(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401  (see below)
+    def make_context(self, info_name: str | None, args: list[str], *more: Any, **options: Any) -> Any:  # noqa: ANN401  (see below)
         with _errors_as_one_line(debug=False):
-            return super().make_context(*args, **options)
+            return super().make_context(info_name, _with_new_names(args), *more, **options)
 
     def invoke(self, ctx: Any) -> object:  # noqa: ANN401  (the type is click's or, in a later typer, its own copy)
         with _errors_as_one_line(debug=bool(ctx.params.get("debug"))), warnings_as_lines():
             return super().invoke(ctx)
+
+
+def _with_new_names(args: list[str]) -> list[str]:
+    """Replace options of earlier versions, and say so.
+
+    >>> _with_new_names(["train", "--subgraph-network=gat"])
+    ['train', '--subgraph-network=gat']
+    """
+    current = []
+    for given in args:
+        name, equals, value = given.partition("=")
+        new = _RENAMED.get(name, name)
+        if new != name:
+            said = "is the default now" if new is None else f"is now called {new}"
+            say(f"twinwl: {name} {said}", error=True, colour="yellow")
+        if new is not None:
+            current.append(f"{new}{equals}{value}")
+    return current
 
 
 @contextmanager

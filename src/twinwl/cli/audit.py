@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_format
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,12 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twinwl.cli.options import OUTPUT, EdgeLabels, Json, file_option, reads_data
-from twinwl.terminal import new_console, one_line, say
+from twinwl.terminal import say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.reading import Reading
-    from twinwl.evaluation.audit_result import Audit
-    from twinwl.evaluation.audit_scores import PartScores
+    from twinwl.datasets.kinds import Reading
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
@@ -72,7 +71,8 @@ def audit(
     """Find what data sets share: the same graphs, nearly the same ones, and contradicting targets."""
     from twinwl.arguments import checked, number  # noqa: PLC0415  (not for the help)
     from twinwl.cli.output_files import PAGES, check_output, write_table  # noqa: PLC0415
-    from twinwl.datasets.source import Reading, check_source, read_columns  # noqa: PLC0415
+    from twinwl.datasets.kinds import Reading  # noqa: PLC0415
+    from twinwl.datasets.source import check_source, read_columns  # noqa: PLC0415
     from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
 
     checked("--near", near, number(0, 1, above=True))
@@ -80,69 +80,31 @@ def audit(
     check_output(html, PAGES, inputs=data)
     for source in data:
         check_source(source, replace(reading, target=None), "given")
-    from twinwl.evaluation.audit import audit_sets, read_audited  # noqa: PLC0415
-    from twinwl.evaluation.audit_result import Match  # noqa: PLC0415
-    from twinwl.evaluation.audit_scores import scores_without_overlap  # noqa: PLC0415
+    from twinwl.evaluation.audit import (  # noqa: PLC0415
+        Match,
+        audit_sets,
+        read_audited,
+        scores_without_overlap,
+    )
 
     sets = read_audited(data, reading)
     found = audit_sets(sets, near, same, edge_labels=edge_labels is not False)
-    scores = []
     if predictions is not None:
         last = list(found.sizes)[-1]
         tested = sets[-1]._replace(data=replace(sets[-1].data, name=last))
-        scores = scores_without_overlap(found, tested, read_columns(predictions, Reading(kind="table")))
+        columns = read_columns(predictions, Reading(kind="table"))
+        found = replace(found, scores=scores_without_overlap(found, tested, columns))
     if output is not None:
         records = found.to_records()
         write_table(output, {name: [record[name] for record in records] for name in Match._fields})
     if html is not None:
-        from twinwl.report.results.audit_page import audit_page  # noqa: PLC0415
-        from twinwl.report.results.html_page import write_results  # noqa: PLC0415
+        from twinwl.report.audit_page import audit_page  # noqa: PLC0415
+        from twinwl.report.tables import write_results  # noqa: PLC0415
 
-        write_results(audit_page(found, [one.data for one in sets], scores), html)
+        write_results(audit_page(found, [one.data for one in sets], list(found.scores)), html)
     if json:
-        say(_as_json(found, scores))
+        say(json_format.dumps(found.to_dict()))
     else:
-        _tell(found, scores)
+        say(str(found))
         for path in filter(None, (output, html)):
             say(f"Written to {path}")
-
-
-def _as_json(found: Audit, scores: list[PartScores]) -> str:
-    import json  # noqa: PLC0415
-
-    return json.dumps(
-        {
-            "sizes": found.sizes,
-            "levels": found.levels,
-            "level": found.level,
-            "near": found.near,
-            "overlaps": [overlap._asdict() for overlap in found.overlaps],
-            "matches": found.to_records(),
-            "contradictions": [
-                {"level": one.level, "members": [member._asdict() for member in one.members]}
-                for one in found.contradictions
-            ],
-            "scores": [part._asdict() for part in scores],
-        }
-    )
-
-
-def _tell(found: Audit, scores: list[PartScores]) -> None:
-    from twinwl.evaluation.metrics import figures  # noqa: PLC0415
-    from twinwl.report.wording import counted  # noqa: PLC0415
-
-    console = new_console(soft_wrap=True)
-    for one in found.overlaps:
-        first, second = (f"{one_line(name)} ({found.sizes[name]:,})" for name in (one.earlier, one.set))
-        console.print(f"Graphs of {second} that are also in {first}", style="bold")
-        for level in found.levels:
-            console.print(f"{one.same[level]:>10,}  the same {level}")
-        console.print(f"{one.near:>10,}  more that are nearly the same (similarity {found.near:g} or more)\n")
-    if found.targets_compared:
-        groups = counted(len(found.contradictions), "group")
-        console.print(f"{groups} of copies ({found.level}) with different targets.")
-    else:
-        console.print("No targets were compared; name their column with --target.")
-    for part in scores:
-        scored = figures(part.scores, list(part.scores), part.positive)
-        console.print(f"Scores, {part.part} ({part.n_graphs:,}): {scored}")

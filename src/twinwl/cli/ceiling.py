@@ -10,7 +10,7 @@ from twinwl.cli.options import EdgeLabels, IgnoreFeatures, Json, Readouts, Task,
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.reading import Reading
+    from twinwl.datasets.kinds import Reading
 
 EPILOG = """
 Graphs that look alike but differ in class cannot all be right. The command groups the graphs by what 1-WL \

@@ -1,33 +1,13 @@
-"""``twinwl compare``: whether the Twin-WL test tells two graphs apart, in which round, and by what."""
+"""``twinwl compare``: whether the Twin-WL test tells two graphs apart, in which round, and by what.
 
-from __future__ import annotations
+A difference proves that the graphs are not isomorphic. No difference proves that they are isomorphic only
+with [bold]--readout canonical[/].
 
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from twinwl.cli.options import EdgeLabels, IgnoreFeatures, Json, Readouts, file_option, reads_data
-from twinwl.terminal import new_console, say
-
-if TYPE_CHECKING:
-    from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.reading import Reading
-    from twinwl.isomorphism.verdict import Comparison
-
-_DIFFERENT = 1  # exit code, as of diff and cmp
-
-# A line break within a paragraph would be kept, so each paragraph is one line.
-EPILOG = """
-A difference proves that the graphs are not isomorphic. \
-No difference proves that they are isomorphic only with [bold]--readout canonical[/].
-
-[bold]Graphs[/] are files (.g6 .s6 .d6 .smi .edges .csv .graphml .gml .json .zip), one graph of a file, \
+[bold]Graphs[/] are files (.g6 .s6 .d6 .smi .edges .csv .graphml .gml .json .zip), one graph of a file,
 counted from 0 ([cyan]MUTAG.zip#17[/]), or given directly ([cyan]smiles:CCO[/], [cyan]graph6:Bw[/]).
 
-[bold]Readouts[/], weakest first: size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9, \
-canonical (exact); and rooted-fwl2, stronger than marked-wl-1.
+[bold]Readouts[/], weakest first: size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9, canonical
+(exact); and rooted-fwl2, stronger than marked-wl-1.
 
 [bold]Exit code[/]: 0 not told apart, 1 different, 2 error.
 
@@ -46,10 +26,28 @@ $ twinwl compare a.graphml b.graphml --readout canonical
 $ twinwl compare EXP.zip#0 EXP.zip#1 --readout size --readout edges --json
 """
 
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twinwl.cli.options import EdgeLabels, IgnoreFeatures, Json, Readouts, file_option, long_help, reads_data
+from twinwl.terminal import new_console, say
+
+if TYPE_CHECKING:
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.datasets.kinds import Reading
+    from twinwl.isomorphism.comparison import Comparison
+
+_DIFFERENT = 1  # exit code, as of diff and cmp
+
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(reads_data(compare, "same"))
+    app.command(epilog=long_help(__doc__))(reads_data(compare, "same"))
 
 
 def compare(
@@ -82,7 +80,7 @@ def compare(
     if edge_labels is False:
         first, second = (replace(part, graphs=part.graphs.without_edge_labels()) for part in (first, second))
     from twinwl.isomorphism.comparison import compare as run  # noqa: PLC0415  (slow; only after the checks)
-    from twinwl.progress import ProgressBar  # noqa: PLC0415
+    from twinwl.terminal import ProgressBar  # noqa: PLC0415
 
     with ProgressBar("comparing"):
         comparison = run(
@@ -93,7 +91,7 @@ def compare(
             ignore_features=ignore_features,
         )
         if html is not None:
-            from twinwl.report.compare.page import compare_page  # noqa: PLC0415
+            from twinwl.report.compare import compare_page  # noqa: PLC0415
             from twinwl.report.html import write_page  # noqa: PLC0415
 
             write_page(html, compare_page(first, second, comparison, n_iter))
@@ -130,7 +128,7 @@ def _tell(first: Dataset, second: Dataset, comparison: Comparison, html: Path | 
     from rich.text import Text  # noqa: PLC0415
 
     from twinwl.graphs.batch import concatenate  # noqa: PLC0415
-    from twinwl.report.compare.verdict_text import verdict_of  # noqa: PLC0415
+    from twinwl.report.compare import verdict_of  # noqa: PLC0415
     from twinwl.report.wording import facts_of  # noqa: PLC0415
 
     pair = concatenate([part.graphs.without_features() for part in (first, second)])

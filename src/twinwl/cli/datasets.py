@@ -1,28 +1,6 @@
-"""``twinwl datasets``: the known data sets, which of them are available, and their content."""
+"""``twinwl datasets``: the known data sets, which of them are available, and their content.
 
-from __future__ import annotations
-
-import json as json_format
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from twinwl.cli.options import Json, file_option, reads_data
-from twinwl.terminal import new_console, say
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
-    from twinwl.datasets.catalogue.cards import Card
-    from twinwl.datasets.catalogue.listing import Entry
-    from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.reading import Reading
-    from twinwl.datasets.statistics import Spread, Statistics
-
-EPILOG = """
-A data set is available if its zip (or folder, or CSV) is in the folder given by [cyan]--data-dir[/] or \
+A data set is available if its zip (or folder, or CSV) is in the folder given by [cyan]--data-dir[/] or
 [cyan]TWINWL_DATA[/], or was downloaded before. Other sets of the TU collection are downloaded on first use.
 
 [bold]Examples[/]
@@ -34,12 +12,33 @@ $ twinwl datasets MUTAG --png mutag.png
 $ twinwl datasets TWINS:n_pairs=50 --json
 """
 
+from __future__ import annotations
+
+import json as json_format
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twinwl.cli.options import Json, file_option, long_help, reads_data
+from twinwl.terminal import new_console, say
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from twinwl.datasets.catalogue import Card
+    from twinwl.datasets.dataset import Dataset, Spread, Statistics
+    from twinwl.datasets.kinds import Reading
+    from twinwl.datasets.known import Entry
+
+
 _LABELS_SHOWN = 8
 
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(reads_data(datasets))
+    app.command(epilog=long_help(__doc__))(reads_data(datasets))
 
 
 def datasets(
@@ -67,9 +66,11 @@ def datasets(
 
 
 def _list(data_dir: str | Path | None, *, everything: bool, json: bool) -> None:
-    from twinwl.datasets.catalogue.listing import catalogue  # noqa: PLC0415
-    from twinwl.datasets.catalogue.locations import data_folders  # noqa: PLC0415
-    from twinwl.datasets.catalogue.tu_names import TU_NAMES  # noqa: PLC0415
+    from twinwl.datasets.catalogue import (  # noqa: PLC0415
+        TU_NAMES,
+        data_folders,
+    )
+    from twinwl.datasets.known import catalogue  # noqa: PLC0415
 
     entries = catalogue(data_dir, everything=everything)
     if json:
@@ -107,8 +108,8 @@ def _at_hand(entry: Entry) -> Text:
 
 
 def _show(data: Dataset, n_graphs: int, picture: Path | None, *, json: bool) -> None:
-    from twinwl.datasets.statistics import statistics_of  # noqa: PLC0415
-    from twinwl.report.drawing.dataset_figure import example_graphs, save_figure  # noqa: PLC0415
+    from twinwl.datasets.dataset import statistics_of  # noqa: PLC0415
+    from twinwl.report.dataset_figure import example_graphs, save_figure  # noqa: PLC0415
 
     figures = statistics_of(data)
     examples = example_graphs(data, n_graphs)
@@ -153,8 +154,8 @@ def _print_graphs(console: Console, data: Dataset, examples: list[int]) -> None:
     from rich.panel import Panel  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    from twinwl.report.drawing.dataset_figure import title_of  # noqa: PLC0415
-    from twinwl.report.drawing.text_drawing import text_drawing  # noqa: PLC0415
+    from twinwl.report.dataset_figure import title_of  # noqa: PLC0415
+    from twinwl.report.graph_drawing import text_drawing  # noqa: PLC0415
 
     width = max(24, min(64, console.width // 2 - 4))
     panels = [

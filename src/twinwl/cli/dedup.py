@@ -1,31 +1,9 @@
-"""``twinwl dedup``: groups of isomorphic graphs in a file."""
+"""``twinwl dedup``: groups of isomorphic graphs in a file.
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from twinwl.cli.options import OUTPUT, EdgeLabels, IgnoreFeatures, Json, file_option, reads_data
-from twinwl.terminal import new_console, one_line, say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from twinwl.datasets.dataset import Dataset, RowError
-    from twinwl.datasets.reading import Reading
-    from twinwl.graphs.atom_labels import AtomLevel
-    from twinwl.graphs.batch import GraphBatch
-    from twinwl.isomorphism.deduplication import Deduplication
-    from twinwl.progress import ProgressBar
-
-# A line break within a paragraph would be kept, so each paragraph is one line.
-EPILOG = """
-Graphs are the same if they are isomorphic, including the labels of nodes and edges. \
-[bold]--same[/] sets what the labels of molecules contain: acetate and acetic acid are the same only at the \
-level skeleton, L- and D-alanine at every level except stereo (see docs/molecules.md). \
-Tables of molecules, .sdf, graph6 and SMILES files are read as a stream, so they can have any length.
+Graphs are the same if they are isomorphic, including the labels of nodes and edges. [bold]--same[/] sets
+what the labels of molecules contain: acetate and acetic acid are the same only at the level skeleton, L-
+and D-alanine at every level except stereo (see docs/molecules.md). Tables of molecules, .sdf, graph6 and
+SMILES files are read as a stream, so they can have any length.
 
 [bold]Examples[/]
 
@@ -44,6 +22,25 @@ $ twinwl dedup molecules.smi -o unique.smi
 $ twinwl dedup MUTAG.zip -o groups.csv
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twinwl.cli.options import OUTPUT, EdgeLabels, IgnoreFeatures, Json, file_option, long_help, reads_data
+from twinwl.terminal import ProgressBar, new_console, one_line, say
+
+if TYPE_CHECKING:
+    from twinwl.datasets.dataset import Dataset, RowError
+    from twinwl.datasets.kinds import Reading
+    from twinwl.graphs.atom_labels import AtomLevel
+    from twinwl.graphs.batch import GraphBatch
+    from twinwl.isomorphism.deduplication import Deduplication
+
+
 _GROUPS_SHOWN = 5
 _NAMES_SHOWN = 4
 _DIFFER = {"constitution": "charge, hydrogens or radicals", "isotope": "isotopes", "stereo": "stereo"}
@@ -57,7 +54,7 @@ _AGREE = {
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(reads_data(dedup, "same"))
+    app.command(epilog=long_help(__doc__))(reads_data(dedup, "same"))
 
 
 def dedup(
@@ -83,9 +80,6 @@ def dedup(
         ),
     ] = None,
     json: Json = False,
-    skip_invalid: Annotated[  # noqa: ARG001  (now the default; still accepted)
-        bool, typer.Option("--skip-invalid", hidden=True)
-    ] = False,
     edge_labels: EdgeLabels = None,
     ignore_features: IgnoreFeatures = False,
     *,
@@ -99,7 +93,7 @@ def dedup(
     if output is not None:
         check_dedup_output(output, file, reading)
     from twinwl.isomorphism.deduplication import deduplicate, differing_groups  # noqa: PLC0415
-    from twinwl.progress import ProgressBar  # noqa: PLC0415
+    from twinwl.terminal import ProgressBar  # noqa: PLC0415
 
     names: list[str] = []
     rows: list[int] = []

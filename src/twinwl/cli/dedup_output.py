@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twinwl.cli.output_files import check_output, write_table
-from twinwl.datasets.formats.text_files import STDIN
-from twinwl.datasets.kinds import KINDS, ROW_KINDS
+from twinwl.datasets.kinds import KINDS, ROW_KINDS, Reading
 from twinwl.datasets.opening import rows_of
-from twinwl.datasets.reading import Reading
 from twinwl.datasets.source import place_in
+from twinwl.datasets.text_files import STDIN
 from twinwl.files.atomic import written
 from twinwl.files.tables import TABLE_ENDINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from twinwl.isomorphism.deduplication import Deduplication
 
 

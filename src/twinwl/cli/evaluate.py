@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json as json_format
-import math
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -29,7 +27,7 @@ from twinwl.cli.options import (
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.reading import Reading
+    from twinwl.datasets.kinds import Reading
     from twinwl.evaluation.result import Evaluation
     from twinwl.evaluation.splits import Column
 
@@ -245,15 +243,19 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     if output is not None:
         _write(output, results)
     if json:
-        say(json_format.dumps([_as_json(result) for result in results], indent=1))
+        say(json_format.dumps([result.to_dict() for result in results], indent=1))
     else:
         _print(results)
 
 
 def _split(data: str, reading: Reading, split: str) -> Column | str | Path:
     """Read a column, and look for a file, before any work."""
-    from twinwl.evaluation.published_splits import find_splits  # noqa: PLC0415
-    from twinwl.evaluation.splits import WORDS, is_column, read_column  # noqa: PLC0415
+    from twinwl.evaluation.splits import (  # noqa: PLC0415
+        WORDS,
+        find_splits,
+        is_column,
+        read_column,
+    )
 
     if is_column(split):
         return read_column(data, reading, split, "split")
@@ -268,91 +270,23 @@ def _print(results: list[Evaluation]) -> None:
         say(str(result))
     first = results[0]
     for other in results[1:]:
-        from twinwl.evaluation.significance import compare_scores  # noqa: PLC0415
-
-        pairs = list(zip(first.fold_scores, other.fold_scores, strict=True))
-        pairs = [pair for pair in pairs if not any(map(math.isnan, pair))]
-        if len(pairs) > 1:  # one fold, or one where the metric is defined, says nothing about chance
-            ours, theirs = ([pair[place] for pair in pairs] for place in (0, 1))
-            names = (first.method, other.method)
-            say(str(compare_scores(ours, theirs, names, metric=first.metric)))
+        compared = first.compared_with(other)
+        if compared is not None:
+            say(str(compared))
             if first.inputs != other.inputs:
                 say(f"  not with the same inputs: {first.inputs}; {other.inputs}")
 
 
 def _write(output: Path, results: list[Evaluation]) -> None:
     from twinwl.cli.output_files import write_table  # noqa: PLC0415
+    from twinwl.evaluation.result import latex_table  # noqa: PLC0415
     from twinwl.files.atomic import written  # noqa: PLC0415
 
     records = [record for result in results for record in result.to_records()]
     if output.suffix.lower() == ".tex":
         with written(output) as stream:
-            stream.write(_latex(results).encode())
+            stream.write(latex_table(results).encode())
     else:
         columns = {name: [record[name] for record in records] for name in records[0]}  # type: ignore[literal-required]
         write_table(output, columns)
     say(f"{len(records)} figures in {output}", error=True)
-
-
-def _latex(results: list[Evaluation]) -> str:
-    """Return one row per method and one column per metric, for the package booktabs."""
-    from twinwl.evaluation.metrics import METRICS  # noqa: PLC0415
-
-    metrics = list(dict.fromkeys(name for result in results for name in result.metrics))
-    titles = [METRICS[name].titled(results[0].positive) + " (%)" * METRICS[name].percent for name in metrics]
-    lines = [["method", "inputs", *map(_escaped, titles)]]
-    for result in results:
-        found = {name: result.summary("fair", name) for name in result.metrics}
-        cells = ["--" if (summary := found.get(name)) is None else summary.figure for name in metrics]
-        lines.append([_escaped(result.method), result.inputs, *cells])
-    head, *body = [" & ".join(line).replace("±", r"$\pm$").replace("²", "$^2$") + r" \\" for line in lines]
-    about = f"% {results[0].dataset}, fair protocol: mean and standard deviation over folds"
-    columns = "ll" + "r" * len(metrics)
-    rows = [about, rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body]
-    return "\n".join([*rows, r"\bottomrule", r"\end{tabular}", ""])
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([_%&#$])", r"\\\1", text)
-
-
-def _as_json(result: Evaluation) -> dict[str, object]:
-    from twinwl.evaluation.protocols import PROTOCOLS  # noqa: PLC0415
-    from twinwl.evaluation.task_metrics import of_task  # noqa: PLC0415
-
-    def reading(protocol: str, metric: str) -> dict[str, object] | None:
-        summary = result.summary(protocol, metric)
-        if summary is None:
-            return None
-        return {
-            "metric": summary.metric,
-            "mean": _number(summary.mean),
-            "std": _number(summary.std),
-            "folds": [_number(score) for score in summary.fold_scores],
-            "configs": summary.configs,
-            "optimistic": summary.optimistic,
-        }
-
-    of_tasks = {
-        task: {name: reading("fair", of_task(name, task)) for name in result.metrics} for task in result.tasks
-    }
-    metric_of = dict.fromkeys(PROTOCOLS, "accuracy") | {"fair": result.metric}
-    return {
-        "dataset": result.dataset,
-        "method": result.method,
-        "inputs": result.inputs,
-        "task": result.task.name,
-        **({} if result.positive is None else {"positive": result.positive}),
-        "split": result.split,
-        "headline": result.protocol,
-        "n_leaked": result.n_leaked,
-        "fair": {name: _number(result.summary("fair", name).mean) for name in result.metrics},  # type: ignore[union-attr]
-        "metrics": {name: reading("fair", name) for name in result.metrics},
-        **({"tasks": of_tasks} if result.tasks else {}),
-        "protocols": {protocol: reading(protocol, metric) for protocol, metric in metric_of.items()},
-    }
-
-
-def _number(score: float) -> float | None:
-    """Return a score for JSON: None, written as null, if it is undefined."""
-    return None if math.isnan(score) else score

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twinwl.cli.output_files import check_output
 from twinwl.errors import import_extra
 from twinwl.files.atomic import written
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy import sparse
 
     from twinwl.arrays import Values

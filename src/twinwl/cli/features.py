@@ -1,32 +1,17 @@
-"""``twinwl features``: graphs as a sparse matrix of features."""
+"""``twinwl features``: graphs as a sparse matrix of features.
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
-
-from twinwl.cli.options import OUTPUT, encodes, file_option, reads_data
-from twinwl.terminal import say
-
-if TYPE_CHECKING:
-    from twinwl.datasets.reading import Reading
-
-# A line break within a paragraph would be kept, so each paragraph is one line.
-EPILOG = """
-[bold]DATA[/] is a known name (MUTAG), a TU zip or folder, a .csv with SMILES, a folder of GraphML, or a \
+[bold]DATA[/] is a known name (MUTAG), a TU zip or folder, a .csv with SMILES, a folder of GraphML, or a
 file of graphs (.smi .g6 .json …). If DATA has classes, they are written as y.
 
-[bold]Readouts[/]: size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9, rooted-fwl2, canonical \
-(exact). The name of a column ends in the beginning of the value's content key, which is the same on every \
+[bold]Readouts[/]: size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9, rooted-fwl2, canonical
+(exact). The name of a column ends in the beginning of the value's content key, which is the same on every
 machine: h2:c17:rooted-wl=09a5b3f3c6d0e8a1.
 
-[bold]The .npz[/] can be read with [cyan]scipy.sparse.load_npz[/]; [cyan]numpy.load[/] also returns \
+[bold]The .npz[/] can be read with [cyan]scipy.sparse.load_npz[/]; [cyan]numpy.load[/] also returns
 feature_names, graph_names and y. It contains no pickled objects.
 
-[bold]The .parquet[/] has one row per graph: its name, y, and its nonzero entries, as a list of columns \
-and a list of values. The feature names are in the metadata of the schema, under twinwl.feature_names.
+[bold]The .parquet[/] has one row per graph: its name, y, and its nonzero entries, as a list of columns and
+a list of values. The feature names are in the metadata of the schema, under twinwl.feature_names.
 
 [bold]Examples[/]
 
@@ -37,10 +22,23 @@ $ twinwl features molecules.csv -o X.npz --features joint --edge-labels --min-df
 $ twinwl features molecules.csv -o X.npz --features joint --readout canonical
 """
 
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from twinwl.cli.options import OUTPUT, encodes, file_option, long_help, reads_data
+from twinwl.terminal import say
+
+if TYPE_CHECKING:
+    from twinwl.datasets.kinds import Reading
+
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(reads_data(encodes(features), "atoms"))
+    app.command(epilog=long_help(__doc__))(reads_data(encodes(features), "atoms"))
 
 
 def features(
@@ -56,13 +54,13 @@ def features(
     """Turn graphs into a sparse matrix of STwin features."""
     from twinwl.cli.feature_files import files_to_write, write_features  # noqa: PLC0415  (keeps --help fast)
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
-    from twinwl.progress import ProgressBar  # noqa: PLC0415
+    from twinwl.terminal import ProgressBar  # noqa: PLC0415
 
     files = files_to_write(output, parquet=parquet)
     check_source(data, reading)
     found = read_source(data, reading)
     with ProgressBar("encoding"):
-        from twinwl.stwin.vectorizer import STwinVectorizer  # noqa: PLC0415
+        from twinwl.models.vectorizer import STwinVectorizer  # noqa: PLC0415
 
         vectorizer = STwinVectorizer(**encoding)
         matrix = vectorizer.fit_transform(found.graphs)

@@ -1,24 +1,9 @@
-"""``twinwl hash``: a stable hash of each graph, equal for isomorphic graphs."""
+"""``twinwl hash``: a stable hash of each graph, equal for isomorphic graphs.
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from twinwl.cli.options import EdgeLabels, IgnoreFeatures, Readouts, reads_data
-from twinwl.errors import TwinWLError
-from twinwl.terminal import one_line, say
-
-if TYPE_CHECKING:
-    from twinwl.datasets.reading import Reading
-
-# A line break within a paragraph would be kept, so each paragraph is one line.
-EPILOG = """
-One line per graph: the hash and the graph's name. \
-Isomorphic graphs have equal hashes, so different hashes mean different graphs. Graphs with equal hashes are \
-not necessarily isomorphic: they have the same colours of 1-WL and sizes of rooted subgraphs. \
-[bold]--same[/] sets what the labels of molecules contain (see docs/molecules.md).
+One line per graph: the hash and the graph's name. Isomorphic graphs have equal hashes, so different hashes
+mean different graphs. Graphs with equal hashes are not necessarily isomorphic: they have the same colours
+of 1-WL and sizes of rooted subgraphs. [bold]--same[/] sets what the labels of molecules contain (see
+docs/molecules.md).
 
 [bold]Examples[/]
 
@@ -31,10 +16,23 @@ $ twinwl hash a.graphml b.gml MUTAG.zip --readout wl
 $ geng -c 7 | twinwl hash - | sort | uniq -cw37
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twinwl.cli.options import EdgeLabels, IgnoreFeatures, Readouts, long_help, reads_data
+from twinwl.errors import TwinWLError
+from twinwl.terminal import one_line, say
+
+if TYPE_CHECKING:
+    from twinwl.datasets.kinds import Reading
+
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command("hash", epilog=EPILOG)(reads_data(hash_graphs, "same"))
+    app.command("hash", epilog=long_help(__doc__))(reads_data(hash_graphs, "same"))
 
 
 def hash_graphs(
@@ -70,7 +68,7 @@ def hash_graphs(
     for spec in files:
         check_source(spec, reading, "given")
     from twinwl.isomorphism.hashing import graph_hashes  # noqa: PLC0415
-    from twinwl.progress import ProgressBar  # noqa: PLC0415
+    from twinwl.terminal import ProgressBar  # noqa: PLC0415
 
     with ProgressBar("hashing") as progress:
         for spec in files:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeAlias, get_type
 import typer
 
 if TYPE_CHECKING:
-    from twinwl.datasets.reading import Reading
+    from twinwl.datasets.kinds import Reading
 
 P = ParamSpec("P")
 
@@ -24,7 +24,7 @@ CHOICES = {
     "features": ("size", "count", "joint"),
     "initial": ("label", "degree", "ring"),
     "kernel_approximation": ("nystroem",),
-    "network": ("gin", "gcn", "gat", "ppgn", "deepsets"),
+    "subgraph_network": ("gin", "gcn", "gat", "ppgn", "deepsets"),
     "readout": (
         *("size", "edges", "degrees", "wl", "rooted-wl", "marked-wl-1", "rooted-fwl2"),
         *("marked-wl-2", "marked-wl-3", "canonical"),
@@ -34,6 +34,16 @@ CHOICES = {
     "split": ("stratified", "scaffold"),
     "task": ("auto", "classification", "regression"),
 }
+
+
+def long_help(docstring: str | None) -> str:
+    r"""Return what follows the first line of a module's docstring, one line per paragraph, as typer needs it.
+
+    >>> long_help("One line.\n\nTwo\nlines.\n")
+    'Two lines.'
+    """
+    paragraphs = (docstring or "").split("\n\n")[1:]
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def among(option: str) -> Callable[[Any], Any]:
@@ -80,8 +90,9 @@ Device = Annotated[
 Network: TypeAlias = Annotated[
     str | None,
     choice(
-        "network",
+        "subgraph_network",
         "Network on rooted subgraphs: gin, gcn, gat, ppgn or deepsets. \\[default: gin]",
+        "--subgraph-network",
         metavar="NAME",
         panel="NTwin",
     ),
@@ -104,7 +115,6 @@ IgnoreFeatures: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--ignore-attributes",
-        "--ignore-features",
         help="Ignore continuous node attributes, which are refused (or used by some methods) otherwise.",
     ),
 ]
@@ -291,7 +301,7 @@ def reads_data(command: Callable[P, None], level: str | None = None) -> Callable
         options[level] = (_LEVELS[level][0], None)
 
     def make(asked: dict[str, Any], own: dict[str, Any]) -> Reading:
-        from twinwl.datasets.reading import Reading  # noqa: PLC0415  (keeps --help fast)
+        from twinwl.datasets.kinds import Reading  # noqa: PLC0415  (keeps --help fast)
 
         asked["n_jobs"] = asked.pop("jobs") if "jobs" in asked else own["jobs"]
         if level is not None:

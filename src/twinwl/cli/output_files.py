@@ -6,15 +6,12 @@ The ending of the name decides the format; an ending whose format the command do
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from twinwl.errors import TwinWLError, import_extra
 from twinwl.files.atomic import written
 from twinwl.files.tables import TABLE_ENDINGS, table_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 PAGES = (".html", ".htm")
 PICTURES = (".png", ".svg", ".pdf")

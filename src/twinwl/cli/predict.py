@@ -1,55 +1,33 @@
-"""``twinwl predict``: the predictions of a trained model as a table."""
+r"""``twinwl predict``: the predictions of a trained model as a table.
 
-from __future__ import annotations
+The table has one row per row of DATA, in the same order, with all columns of DATA. These columns are added:
+the prediction, a class or, for a regressor, a number; with --proba the probability of each class; unseen,
+the share of the graph's node colours that occur in no training graph (the higher it is, the less reliable
+the prediction); and error, the reason why a row could not be read. Such a row has no prediction.
 
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+--confidence 0.9 adds, for a classifier, set: the classes that cannot be ruled out, joined by | (several
+where the model is unsure, none where the graph is unlike all classes); for a regressor, low and high. If
+the rows are like the training graphs, or molecules with new scaffolds, 90 % of the sets (of each class) and
+ranges contain the truth; if they differ more (another laboratory, many unseen colours), fewer do. Each
+class is compared with training graphs of that class only, so if one is rare, the set may not contain the
+predicted class. The ranges are equally wide for all rows.
 
-import typer
-
-from twinwl.cli.options import OUTPUT, Device, ModelFile, Positive, file_option, reads_data
-from twinwl.terminal import say
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from twinwl.arguments import Constraint
-    from twinwl.arrays import Float64, Int64
-    from twinwl.datasets.reading import Reading
-
-# A line break within a paragraph would be kept, so each paragraph is one line.
-EPILOG = """
-The table has one row per row of DATA, in the same order, with all columns of DATA. These columns are \
-added: the prediction, a class or, for a regressor, a number; with --proba the probability of each class; \
-unseen, the share of the graph's node \
-colours that occur in no training graph (the higher it is, the less reliable the prediction); and error, \
-the reason why a row could not be read. Such a row has no prediction.
-
---confidence 0.9 adds, for a classifier, set: the classes that cannot be ruled out, joined by | (several \
-where the model is unsure, none where the graph is unlike all classes); for a regressor, low and high. If \
-the rows are like the training graphs, or molecules with new scaffolds, 90 % of the sets (of each class) \
-and ranges contain the truth; if they differ more (another laboratory, many unseen colours), fewer do. \
-Each class is compared with training graphs of \
-that class only, so if one is rare, the set may not contain the predicted class. The ranges are equally \
-wide for all rows.
-
-A model of several targets adds these columns for each of them: prediction_a, p_1_a, …, prediction_b. \
+A model of several targets adds these columns for each of them: prediction_a, p_1_a, …, prediction_b.
 --target all compares with every column of DATA that has the name of a target of the model.
 
---train adds the nearest training graph of each row: its name, its row, and its similarity (twin kernel, \
+--train adds the nearest training graph of each row: its name, its row, and its similarity (twin kernel,
 minmax, two rounds; from 0, nothing in common, to 1, the same).
 
---threshold and PR-AUC are about the positive class, which the output names: the one chosen by \
-[cyan]twinwl train --positive[/], or by --positive here.
+--threshold and PR-AUC are about the positive class, which the output names: the one chosen by [cyan]twinwl
+train --positive[/], or by --positive here.
 
-In .csv and .tsv files, text that a spreadsheet would run as a formula (it begins with = + - @) is \
-preceded by a single quote. .parquet needs [cyan]pip install 'twinwl\\[parquet]'[/].
+In .csv and .tsv files, text that a spreadsheet would run as a formula (it begins with = + - @) is preceded
+by a single quote. .parquet needs [cyan]pip install 'twinwl\[parquet]'[/].
 
-If DATA has targets (name the column with --target), metrics of the predictions are printed to standard \
-error: accuracy, the accuracy of always predicting the most common class, ROC-AUC, PR-AUC, balanced \
-accuracy, MCC and Brier; for a regressor RMSE, MAE, R² and Spearman; with --confidence \
-also how many sets or ranges contain the truth.
+If DATA has targets (name the column with --target), metrics of the predictions are printed to standard
+error: accuracy, the accuracy of always predicting the most common class, ROC-AUC, PR-AUC, balanced
+accuracy, MCC and Brier; for a regressor RMSE, MAE, R² and Spearman; with --confidence also how many sets or
+ranges contain the truth.
 
 [bold]Examples[/]
 
@@ -64,12 +42,30 @@ $ twinwl predict tox21.twinwl new_molecules.csv --target all --proba -o predicti
 $ twinwl predict model.twinwl 'smiles:CC(=O)Oc1ccccc1C(=O)O' --proba
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from twinwl.cli.options import OUTPUT, Device, ModelFile, Positive, file_option, long_help, reads_data
+from twinwl.terminal import say
+
+if TYPE_CHECKING:
+    from twinwl.arguments import Constraint
+    from twinwl.arrays import Float64, Int64
+    from twinwl.datasets.kinds import Reading
+
+
 _MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/trust.md
 
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(reads_data(predict))
+    app.command(epilog=long_help(__doc__))(reads_data(predict))
 
 
 def predict(
@@ -120,7 +116,7 @@ def predict(
     from twinwl.cli.output_files import check_output, write_table  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_columns, read_source, read_with_targets  # noqa: PLC0415
     from twinwl.files.tables import TABLE_ENDINGS, table_bytes  # noqa: PLC0415
-    from twinwl.progress import ProgressBar  # noqa: PLC0415
+    from twinwl.terminal import ProgressBar  # noqa: PLC0415
 
     _check_share("--threshold", threshold, number(0, 1))
     _check_share("--confidence", confidence, number(0, 1, above=True, below=True))
@@ -129,41 +125,41 @@ def predict(
     check_source(data, replace(reading, target=None) if every else reading, "given")
     if train is not None:
         check_source(train, replace(reading, target=None), "given")
-    from twinwl.cli.model_files import load_predictor, unseen_shares, use_device  # noqa: PLC0415
+    from twinwl.cli.model_files import load_predictor, use_device  # noqa: PLC0415
 
     loaded = load_predictor(model)
-    from twinwl.cli.predictions import (  # noqa: PLC0415  (slow; a missing model shows before)
-        answers_about,
-        as_numbers,
-        check_asked,
-        prediction_table,
-        truths_of,
-    )
+    from twinwl.evaluation import predictions  # noqa: PLC0415  (slow; a missing model shows before)
 
     if device is not None:
         use_device(loaded, device)
     positive = getattr(loaded, "positive_", None) if positive is None else positive
-    check_asked(loaded, model, proba=proba, threshold=threshold, confidence=confidence, positive=positive)
+    predictions.check_asked(
+        loaded, model, proba=proba, threshold=threshold, confidence=confidence, positive=positive
+    )
     reading = replace(reading, usual_atoms=loaded.atoms_ or "skeleton")
     columns = read_columns(data, replace(reading, target=None) if every else reading)
     several = getattr(loaded, "tasks_", None) is not None
     found, truth = read_with_targets(data, replace(reading, target=None) if several else reading)
-    truths = truths_of(loaded, reading.target, columns, found) if several else {str(reading.target): truth}
+    truths = (
+        predictions.truths_of(loaded, reading.target, columns, found)
+        if several
+        else {str(reading.target): truth}
+    )
     with ProgressBar("predicting"):
-        unseen = unseen_shares(loaded, found.graphs)
-        answers, lines = answers_about(loaded, found, truths, threshold, confidence, positive, proba=proba)
+        unseen = predictions.unseen_shares(loaded, found.graphs)
+        answers, lines = predictions.answers_about(
+            loaded, found, truths, threshold, confidence, positive, proba=proba
+        )
     if unseen is not None:
         answers |= _unseen_columns(unseen, by_round=by_round)
     if train is not None:
-        from twinwl.cli.nearest import Nearest  # noqa: PLC0415
-
         training = read_source(train, replace(reading, target=None), "none")
-        answers |= Nearest.found(found, training).columns()
+        answers |= predictions.Nearest.found(found, training).columns()
     if truth is not None and not columns:
         answers["target"] = truth
     if output is not None and output.suffix.lower() in {".json", ".jsonl", ".parquet"}:
-        columns = {name: as_numbers(cells) for name, cells in columns.items()}
-    table = prediction_table(found, columns, answers)
+        columns = {name: predictions.as_numbers(cells) for name, cells in columns.items()}
+    table = predictions.prediction_table(found, columns, answers)
     if output is None:
         say(table_bytes(table, ".csv").decode(), end="")
     else:

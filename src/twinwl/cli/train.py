@@ -1,69 +1,37 @@
-"""``twinwl train``: fit a classifier or regressor and save it to a file."""
+"""``twinwl train``: fit a classifier or regressor and save it to a file.
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from twinwl.cli.options import (
-    Address,
-    Balanced,
-    Device,
-    EdgeLabels,
-    EngineName,
-    Network,
-    NewModelFile,
-    Positive,
-    ReadoutsOfFeatures,
-    SeedOfModel,
-    Task,
-    checked_readouts,
-    choice,
-    reads_data,
-)
-from twinwl.terminal import say
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.reading import Reading
-
-# A line break within a paragraph would be kept, so each paragraph is one line.
-EPILOG = """
-[bold]DATA[/] is a known name (MUTAG), a TU zip or folder, a table with a column of SMILES and one of \
-targets (.csv, .tsv, .parquet), an .sdf with a property of targets, or a folder of files (a subfolder for \
+[bold]DATA[/] is a known name (MUTAG), a TU zip or folder, a table with a column of SMILES and one of
+targets (.csv, .tsv, .parquet), an .sdf with a property of targets, or a folder of files (a subfolder for
 each class, or a labels.csv with the columns file and class).
 
-[bold]Methods[/]: [cyan]stwin[/] is a network on STwin features; [cyan]stwin-svc[/] a support vector machine \
+[bold]Methods[/]: [cyan]stwin[/] is a network on STwin features; [cyan]stwin-svc[/] a support vector machine
 on their kernel, good for small data sets; [cyan]ntwin[/] a network on every rooted subgraph.
 
-[bold]Readouts[/] of --features joint: size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9, \
+[bold]Readouts[/] of --features joint: size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9,
 rooted-fwl2, canonical (exact).
 
-[bold]The task[/]: --target names the column to predict. Text and two integers are classes (classification); \
-numbers that are not all integers, be it only two such as 0.5 and 1.5, and integers that rarely repeat, are \
-measurements (regression). The output says which was chosen and why; --task overrides it. A regressor \
+[bold]The task[/]: --target names the column to predict. Text and two integers are classes (classification);
+numbers that are not all integers, be it only two such as 0.5 and 1.5, and integers that rarely repeat, are
+measurements (regression). The output says which was chosen and why; --task overrides it. A regressor
 predicts a number for each graph, with the same methods.
 
-[bold]Several targets[/]: --target a,b,c, or --target all for every column of numbers, trains one model for \
-all of them; cells may be empty. All methods compute the features once; stwin-svc chooses rounds and C for \
+[bold]Several targets[/]: --target a,b,c, or --target all for every column of numbers, trains one model for
+all of them; cells may be empty. All methods compute the features once; stwin-svc chooses rounds and C for
 each target, networks share all but their last layer. Metrics are printed for each target, and their mean.
 
-[bold]The choice[/] of the epoch (stwin, ntwin) or of rounds and C (stwin-svc) goes by --scoring: \
-accuracy, balanced-accuracy, mcc, roc-auc or average-precision for classes, rmse, mae or r2 for numbers. If \
-one class is rare, choose by roc-auc or average-precision.
+[bold]The choice[/] of the epoch (stwin, ntwin) or of rounds and C (stwin-svc) goes by --scoring: accuracy,
+balanced-accuracy, mcc, roc-auc or average-precision for classes, rmse, mae or r2 for numbers. If one class
+is rare, choose by roc-auc or average-precision.
 
-The figures shown are those of held-out graphs, which also chose the epoch (or C), so they are a little \
-optimistic; with --refit they are those of the network before it learnt from these graphs too. \
-Of molecules, networks hold out rare scaffolds (ring systems and linkers) as a whole, and stwin-svc takes \
-the errors for predict --confidence from molecules whose scaffold was held out, so that it keeps its promise \
-on new chemistry. --split scaffold holds out whole scaffolds, common ones too, and stwin-svc chooses rounds \
-and C by them; --split stratified holds out molecules at random. There is no test part: the \
-model learns from all the rest. [cyan]twinwl evaluate[/] gives figures to publish, by every kind of split. \
-Compare an accuracy with that of the majority class: if one class is rare, look at ROC-AUC, PR-AUC and MCC. \
-Compare an RMSE with that of always predicting the mean, which is shown with it.
+The figures shown are those of held-out graphs, which also chose the epoch (or C), so they are a little
+optimistic; with --refit they are those of the network before it learnt from these graphs too. Of molecules,
+networks hold out rare scaffolds (ring systems and linkers) as a whole, and stwin-svc takes the errors for
+predict --confidence from molecules whose scaffold was held out, so that it keeps its promise on new
+chemistry. --split scaffold holds out whole scaffolds, common ones too, and stwin-svc chooses rounds and C
+by them; --split stratified holds out molecules at random. There is no test part: the model learns from all
+the rest. [cyan]twinwl evaluate[/] gives figures to publish, by every kind of split. Compare an accuracy
+with that of the majority class: if one class is rare, look at ROC-AUC, PR-AUC and MCC. Compare an RMSE with
+that of always predicting the mean, which is shown with it.
 
 [bold]Examples[/]
 
@@ -78,16 +46,49 @@ $ twinwl train MUTAG -o exact.twinwl --method stwin-svc --features joint --reado
 $ twinwl train tox21.csv -o tox21.twinwl --target all --method stwin-svc
 
 $ twinwl train NCI1 -o nci1.twinwl --method ntwin --layers 3 --hops 3
-
-[dim]each batch shared by four processes of a Ray cluster[/]
-
-$ twinwl train NCI1 -o nci1.twinwl --method ntwin --engine ray --workers 4 --address 10.0.0.5:6379
 """
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twinwl.cli.options import (
+    Balanced,
+    Device,
+    EdgeLabels,
+    Network,
+    NewModelFile,
+    Positive,
+    ReadoutsOfFeatures,
+    SeedOfModel,
+    Task,
+    checked_readouts,
+    choice,
+    long_help,
+    reads_data,
+)
+from twinwl.errors import TwinWLError, nearest
+from twinwl.terminal import say
+
+if TYPE_CHECKING:
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.datasets.kinds import Reading
+
+
+_OF_STWIN = ("n_iter", "features", "readout", "initial")
+METHODS = {
+    "stwin": (*_OF_STWIN, "hidden", "device", "refit"),
+    "stwin-svc": (*_OF_STWIN, "kernel_approximation"),
+    "ntwin": ("layers", "hops", "hidden", "root_mark", "subgraph_network", "device", "refit"),
+}
 
 
 def register(app: typer.Typer) -> None:
     """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(reads_data(train, "atoms"))
+    app.command(epilog=long_help(__doc__))(reads_data(train, "atoms"))
 
 
 def train(  # noqa: PLR0917  (the options of a command)
@@ -165,24 +166,15 @@ def train(  # noqa: PLR0917  (the options of a command)
     ] = False,
     seed: SeedOfModel = 0,
     device: Device = None,
-    engine: EngineName = "local",
-    workers: Annotated[
-        int | None,
-        typer.Option(min=1, help="Processes that share each batch, with Ray. \\[default: all processors]"),
-    ] = None,
-    address: Address = None,
     *,
     reading: Reading,
 ) -> None:
     """Train a graph classifier or regressor and write it to a file."""
     from time import perf_counter  # noqa: PLC0415  (keeps --help fast)
 
-    from twinwl.cli.model_choice import check_options, fit, new_model, summary_of  # noqa: PLC0415
     from twinwl.cli.output_files import MODELS, check_output  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
-    from twinwl.evaluation.metrics import known_metrics  # noqa: PLC0415
-    from twinwl.evaluation.task_metrics import check_positive  # noqa: PLC0415
-    from twinwl.evaluation.tasks import task_of  # noqa: PLC0415
+    from twinwl.evaluation.metrics import check_positive, known_metrics, task_of  # noqa: PLC0415
 
     check_output(output, MODELS, inputs=(data,), or_unknown=True)
     options = {
@@ -195,59 +187,37 @@ def train(  # noqa: PLR0917  (the options of a command)
         "hops": hops,
         "hidden": hidden,
         "root_mark": root_mark,
-        "network": network,
+        "subgraph_network": network,
         "device": device,
         "refit": refit or None,
     }
     metric = None if scoring is None else known_metrics([scoring], "--scoring")[0]
     check_source(data, reading, "needed")  # a column that is not there shows before torch is loaded
     parameters = check_options(method, options)
-    processes = _processes(engine, workers, address, method)
+    if edge_labels is not None:
+        parameters["edge_labels"] = edge_labels
+    if balanced:
+        parameters["class_weight"] = "balanced"
     found = read_source(data, reading, "needed")
+    from twinwl.evaluation.training import fit, new_model, summary_of  # noqa: PLC0415  (slow)
+
     if split == "scaffold" or (split == "stratified" and found.smiles is not None):
         found = _grouped(found, data, split)
     chosen = task_of(found.targets, task, found.target, found.tasks)
-    model = new_model(
-        method, chosen, parameters, edge_labels=edge_labels, balanced=balanced, scoring=metric, seed=seed
-    )
+    model = new_model(method, chosen, parameters, scoring=metric, seed=seed)
     check_positive(found, chosen, positive, metric)
     say(summary_of(found, chosen.name))
     say(f"Task: {chosen}")
     if found.smiles is not None:
         say(f"Atom labels: {reading.level} (--atoms)")
     start = perf_counter()
-    with processes:
-        figures = fit(model, found, method, positive)
+    report = fit(model, found, positive)
     seconds = perf_counter() - start
     from twinwl.files.model_files import save  # noqa: PLC0415
 
     save(model, output, target=found.target or None, positive=positive)
-    say(f"{figures}, in {seconds:.1f} s")
+    say(f"{report}, in {seconds:.1f} s")
     say(f"Model written to {output} ({output.stat().st_size / 1e3:,.0f} kB)")
-
-
-def _processes(
-    engine: str, workers: int | None, address: str | None, method: str
-) -> AbstractContextManager[None]:
-    """Return the block to train in: in this process, or on workers of Ray."""
-    from contextlib import nullcontext  # noqa: PLC0415
-
-    from twinwl.errors import TwinWLError, check_extra  # noqa: PLC0415
-
-    if engine == "local":
-        if workers is not None or address is not None:
-            raise TwinWLError("--workers and --address are for --engine ray; add it, or leave them out")
-        return nullcontext()
-    if method == "stwin-svc":
-        raise TwinWLError(
-            "--engine ray shares the batches of a network among processes, and stwin-svc trains no network; "
-            "leave it out, or train stwin or ntwin"
-        )
-    check_extra("ray", "cluster")
-    from twinwl.learning.data_parallel import data_parallel  # noqa: PLC0415  (torch)
-    from twinwl.refinement.threads import available_threads  # noqa: PLC0415
-
-    return data_parallel(workers or available_threads(), address)
 
 
 def _grouped(found: Dataset, data: str, split: str) -> Dataset:
@@ -256,10 +226,52 @@ def _grouped(found: Dataset, data: str, split: str) -> Dataset:
 
     import numpy as np  # noqa: PLC0415
 
-    from twinwl.errors import TwinWLError  # noqa: PLC0415
-    from twinwl.evaluation.scaffold import scaffold_groups  # noqa: PLC0415
+    from twinwl.evaluation.splits import scaffold_groups  # noqa: PLC0415
 
     if found.smiles is None:
         raise TwinWLError(f"--split scaffold is for molecules, and {data} holds none; leave it out")
     groups = scaffold_groups(found.smiles) if split == "scaffold" else np.arange(len(found))
     return replace(found, groups=groups)
+
+
+def check_options(method: str, options: Mapping[str, object]) -> dict[str, object]:
+    """Return the options that are given, as parameters of the method's estimators.
+
+    Parameters
+    ----------
+    method
+        One of `METHODS`.
+    options
+        Parameters of the estimator by name; None means the estimator's default.
+
+    Raises
+    ------
+    TwinWLError
+        If the method is unknown, or does not have the option.
+
+    >>> check_options("ntwin", {"hops": "2", "hidden": None})
+    {'hops': 2}
+    """
+    if method not in METHODS:
+        raise TwinWLError(f"--method is {method!r}; {nearest(method, METHODS)}")
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in METHODS[method]:
+            owners = [other for other, known in METHODS.items() if name in known]
+            flag = "--" + name.replace("_", "-")
+            raise TwinWLError(
+                f"{flag} cannot be used with --method {method}, only with {' and '.join(owners)}"
+            )
+    if "hops" in given:
+        given["hops"] = _hops(str(given["hops"]))
+    if "subgraph_network" in given:
+        given["readout"] = given.pop("subgraph_network")  # as the estimators call it
+    return given
+
+
+def _hops(text: str) -> int | str:
+    if text == "growing":
+        return text
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise TwinWLError(f"--hops: got {text!r}, expected 'growing' or an integer of at least 1")

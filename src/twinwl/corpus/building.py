@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from twinwl.corpus.edge_columns import edge_columns_of
-from twinwl.corpus.jobs import Job, Task
-from twinwl.corpus.parsing import shard_of
+from twinwl.corpus.jobs import Job, Running, Task
 from twinwl.corpus.pieces import (
     Piece,
     Source,
+    edge_columns_of,
     find_sources,
     header_of,
     is_packed,
     parquet_file,
     pieces_of,
+    shard_of,
     unpacked,
 )
 from twinwl.corpus.shards import OWN_COLUMNS, arrow, opened, types_of, vocabularies_of, write_shard
-from twinwl.datasets.formats.tables import choose_columns, smiles_column_of
-from twinwl.datasets.formats.text_files import open_file
+from twinwl.datasets.tables import choose_columns, smiles_column_of
+from twinwl.datasets.text_files import open_file
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest
 from twinwl.files.atomic import errors_of_writing
-from twinwl.files.json_values import to_json
+from twinwl.files.model_files import to_json
 from twinwl.graphs.from_graph6 import from_graph6
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from twinwl.corpus.running import Running
 
 
 def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], running: Running) -> dict[str, Any]:

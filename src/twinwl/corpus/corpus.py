@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from twinwl.arguments import (
-    FLAG,
-    NAME,
-    PATH,
-    checked,
-    instance,
-    integer,
-    is_a,
-    items,
-    one_of,
-)
+from twinwl.arguments import FLAG, NAME, PATH, checked, instance, integer, is_a, items, one_of
 from twinwl.corpus.building import build_corpus
-from twinwl.corpus.comparing import Overlap, dedup_corpus, overlap_of
-from twinwl.corpus.jobs import Job
-from twinwl.corpus.key_groups import task_of
-from twinwl.corpus.running import Running, RunOptions
+from twinwl.corpus.comparing import Overlap, dedup_corpus, overlap_of, task_of
+from twinwl.corpus.jobs import Job, Running, RunOptions
 from twinwl.corpus.shards import Part, arrow, digest_of, graphs_in, parts_of, read_shard, write_shard
 from twinwl.corpus.stored_graphs import StoredGraphs
 from twinwl.datasets.kinds import ROW_KINDS
-from twinwl.estimators.base import warn_of_edge_labels
 from twinwl.files.atomic import errors_of_writing
 from twinwl.graphs.atom_labels import ATOMS
 from twinwl.isomorphism.hashing import graph_hashes
+from twinwl.models.base import warn_of_edge_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from twinwl.stwin.vectorizer import STwinVectorizer
+    from twinwl.models.vectorizer import STwinVectorizer
 
 Estimator = TypeVar("Estimator")
 
@@ -260,7 +247,7 @@ class Corpus(StoredGraphs):
             Fitted.
         """
         from twinwl.corpus.features import features_of  # noqa: PLC0415
-        from twinwl.stwin.vectorizer import STwinVectorizer as Vectorizer  # noqa: PLC0415
+        from twinwl.models.vectorizer import STwinVectorizer as Vectorizer  # noqa: PLC0415
 
         chosen = (
             Vectorizer() if vectorizer is None else checked("vectorizer", vectorizer, instance(Vectorizer))

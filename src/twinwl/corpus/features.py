@@ -9,15 +9,16 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from twinwl.corpus.jobs import Job, Task
-from twinwl.corpus.key_groups import (
+from twinwl.arrays import Int64, UInt64
+from twinwl.corpus.comparing import (
     BYTES_OF_PROCESS,
     BYTES_PER_ENTRY,
     ranges_of,
@@ -25,7 +26,7 @@ from twinwl.corpus.key_groups import (
     slices_of,
     task_of,
 )
-from twinwl.corpus.manifest import VOCABULARY
+from twinwl.corpus.jobs import VOCABULARY, Job, Running, Task
 from twinwl.corpus.shards import (
     OWN_COLUMNS,
     Part,
@@ -42,16 +43,9 @@ from twinwl.errors import TwinWLError
 from twinwl.files.atomic import errors_of_writing
 from twinwl.files.model_files import load, save
 from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.stwin.column_choice import keep_columns
-from twinwl.stwin.features import stwin_features
-from twinwl.stwin.vectorizer import STwinVectorizer, frozen_vectorizer
-from twinwl.stwin.vocabulary import ColumnCounts, FeatureSettings, frozen
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from twinwl.arrays import Int64, UInt64
-    from twinwl.corpus.running import Running
+from twinwl.models.features import keep_columns, stwin_features
+from twinwl.models.vectorizer import STwinVectorizer, frozen_vectorizer
+from twinwl.models.vocabulary import ColumnCounts, FeatureSettings, frozen
 
 
 def features_of(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twinwl.arguments import attribute_of
-from twinwl.corpus.jobs import Job
-from twinwl.corpus.key_groups import task_of
+from twinwl.arrays import Bool, Int64, UInt64, Values
+from twinwl.corpus.comparing import task_of
+from twinwl.corpus.jobs import Job, Running
 from twinwl.corpus.shards import (
     KEYS,
     OWN_COLUMNS,
@@ -25,17 +27,11 @@ from twinwl.corpus.shards import (
 )
 from twinwl.datasets.target_cells import as_targets, known_cells
 from twinwl.errors import TwinWLError, first_line, nearest, shown, warn_caller
-from twinwl.estimators.base import one_seed
 from twinwl.files.atomic import errors_of_writing
 from twinwl.files.model_files import load
-from twinwl.isomorphism.keys import row_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from twinwl.arrays import Bool, Int64, UInt64, Values
-    from twinwl.corpus.running import Running
-    from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.batch import GraphBatch
+from twinwl.isomorphism.values import row_keys
+from twinwl.models.base import one_seed
 
 _WHOLE = 2.0**53  # up to here every whole number is a float
 
@@ -164,8 +160,8 @@ def train_on_corpus(
     memory: int,
 ) -> None:
     """Train an STwin network on the rows that have a target."""
-    from twinwl.stwin.fit_in_parts import fit_in_parts  # noqa: PLC0415  (torch)
-    from twinwl.stwin.network import STwinNetworkEstimator  # noqa: PLC0415
+    from twinwl.neural.fit_in_parts import fit_in_parts  # noqa: PLC0415  (torch)
+    from twinwl.neural.stwin import STwinNetworkEstimator  # noqa: PLC0415
 
     if not isinstance(estimator, STwinNetworkEstimator):
         raise TwinWLError(

@@ -21,29 +21,25 @@ import contextlib
 import hashlib
 import io
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twinwl.arguments import checked, instance
-from twinwl.compilation.kernel import kernel
+from twinwl.arrays import Int32, Int64, UInt64
+from twinwl.compilation import kernel
 from twinwl.errors import GraphInputError, first_line, import_extra, shown
 from twinwl.files.atomic import written
-from twinwl.files.json_values import from_json, to_json
+from twinwl.files.model_files import from_json, to_json
+from twinwl.graphs.atom_labels import AtomLevel
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.building import build, check_plausible
 from twinwl.graphs.labels import Coded, Label, label_token, normalise_label
 from twinwl.graphs.selection import pointer
 from twinwl.isomorphism.exact_keys import exact_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from types import ModuleType
-
-    from twinwl.arrays import Int32, Int64, UInt64
-    from twinwl.graphs.atom_labels import AtomLevel
-
 
 KEYS = ("key_high", "key_low")
 OWN_TYPES = {"id": "string", "n_nodes": "int32"}

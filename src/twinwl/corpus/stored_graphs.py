@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from twinwl.arguments import PATH, RANDOM_STATE, Constraint, checked, foreign_array, integer
-from twinwl.corpus.manifest import MANIFEST, OF_GRAPHS, read_manifest
+from twinwl.arrays import Int64
+from twinwl.corpus.jobs import MANIFEST, OF_GRAPHS, read_manifest
 from twinwl.corpus.shards import arrow, graphs_in, labels_in, parts_of, read_shard
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, shown
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.isomorphism.hashing import graph_hashes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from twinwl.arrays import Int64
 
 _MOST_SHOWN = 10**7
 _LABELS = Constraint("a list of labels", labels_in)

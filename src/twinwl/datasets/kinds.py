@@ -18,6 +18,8 @@ a folder of such files              one class per subfolder, or ``labels.csv`` b
 
 Text may be packed as ``.gz``. If the ending is ambiguous, the content decides: a table of molecules has a
 column that is called SMILES, an edge list has two or three columns of names. Other content is refused.
+
+The options for reading a source, of `load_dataset` and of every subcommand.
 """
 
 from __future__ import annotations
@@ -26,18 +28,69 @@ import contextlib
 import csv
 import itertools
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, cast
 
-from twinwl.datasets.formats.edge_list import HEADINGS
-from twinwl.datasets.formats.exp_text import looks_like_exp
-from twinwl.datasets.formats.tables import smiles_column_of
-from twinwl.datasets.formats.text_files import STDIN, ending_of, text_lines
+from twinwl.arguments import FLAG, JOBS, PATH, Constraint, checked, items, one_of
+from twinwl.arguments import NAME as SOME_NAME
+from twinwl.datasets.edge_list import HEADINGS
+from twinwl.datasets.exp_text import looks_like_exp
+from twinwl.datasets.tables import smiles_column_of
+from twinwl.datasets.text_files import STDIN, ending_of, text_lines
 from twinwl.errors import GraphInputError, shown
+from twinwl.graphs.atom_labels import ATOMS, AtomLevel
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+
+def _names(value: object) -> tuple[str, ...]:
+    names = tuple(SOME_NAME.accept(name) for name in items("target", value, "names of columns"))
+    if not names:
+        raise ValueError
+    return names
+
+
+_SEVERAL = Constraint("a list of such names", _names)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The options of `load_dataset` and of every subcommand for reading a source."""
+
+    kind: str | None = None
+    target: str | tuple[str, ...] | None = None
+    """Column of the targets. Several: a tuple, names joined by commas, or ``"all"``."""
+    not_targets: tuple[str, ...] = ()
+    """Columns that ``target="all"`` leaves out, because they say how to split."""
+    smiles_column: str | None = None
+    on_error: str = "skip"
+    node_label: str | None = None
+    edge_label: str | None = None
+    data_dir: str | Path | None = None
+    progress: bool | None = None
+    atoms: str | None = None
+    """Content of the labels of molecules; None means ``usual_atoms``."""
+    usual_atoms: AtomLevel = "skeleton"
+    n_jobs: int | None = None
+    """Processes that read molecules."""
+
+    def __post_init__(self) -> None:
+        for option in ("smiles_column", "node_label", "edge_label"):
+            checked(option, getattr(self, option), SOME_NAME, None)
+        object.__setattr__(self, "target", checked("target", self.target, SOME_NAME, _SEVERAL, None))
+        checked("kind", self.kind, one_of(*KINDS), None)
+        checked("on_error", self.on_error, one_of("skip", "fail"))
+        checked("data_dir", self.data_dir, PATH, None)
+        checked("progress", self.progress, FLAG, None)
+        checked("atoms", self.atoms, ATOMS, None)
+        checked("n_jobs", self.n_jobs, JOBS, None)
+
+    @property
+    def level(self) -> AtomLevel:
+        """Content of the labels of molecules."""
+        return cast("AtomLevel", self.atoms or self.usual_atoms)
+
 
 NAME = "name"
 

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from twinwl.arguments import is_a, items
-from twinwl.datasets.catalogue.known import (
+from twinwl.datasets.catalogue import MOLECULE_SETS, find_molecules
+from twinwl.datasets.dataset import Dataset
+from twinwl.datasets.folders import graph_files, line_rows, read_folder
+from twinwl.datasets.generated import GENERATED, check_generator_options
+from twinwl.datasets.kinds import FOLDER_KINDS, NAME, ROW_KINDS, Place, Reading, known_kinds
+from twinwl.datasets.known import (
     check_known,
     load_collection,
     load_generated,
+    parsed,
     read_collection,
     split_options,
 )
-from twinwl.datasets.catalogue.moleculenet import MOLECULE_SETS, find_molecules
-from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.formats.archive_members import ArchiveMembers
-from twinwl.datasets.formats.folders import graph_files, read_folder
-from twinwl.datasets.formats.line_formats import line_rows
-from twinwl.datasets.formats.tables import (
+from twinwl.datasets.rows import Row, Rows, read_rows
+from twinwl.datasets.tables import (
     Table,
     Targets,
     all_cells,
@@ -36,21 +38,11 @@ from twinwl.datasets.formats.tables import (
     parquet_table,
     table_rows,
 )
-from twinwl.datasets.formats.text_files import STDIN, decode, ending_of, open_file
-from twinwl.datasets.generators.generated import GENERATED, check_generator_options
-from twinwl.datasets.kinds import FOLDER_KINDS, NAME, ROW_KINDS, Place, known_kinds
-from twinwl.datasets.parse_cache import parsed
-from twinwl.datasets.rows import Row, Rows, read_rows
 from twinwl.datasets.target_cells import usable_targets
+from twinwl.datasets.text_files import STDIN, ArchiveMembers, decode, ending_of, open_file
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, shown
-from twinwl.progress import ProgressBar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from twinwl.datasets.reading import Reading
-    from twinwl.graphs.batch import GraphBatch
-
+from twinwl.graphs.batch import GraphBatch
+from twinwl.terminal import ProgressBar
 
 _LABELS = ("node_label", "edge_label")
 _OF_MOLECULES = ("target", "smiles_column", "atoms")
@@ -77,7 +69,7 @@ def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:
     if place.kind == "table":
         return _rows_of_table(_table_of(place), reading, targets)
     if place.kind == "sdf":
-        from twinwl.datasets.formats.sdf import properties_of, sdf_rows  # noqa: PLC0415
+        from twinwl.datasets.sdf import properties_of, sdf_rows  # noqa: PLC0415
 
         target = reading.target
         if target is None and targets not in {"given", "none"}:
@@ -94,7 +86,7 @@ def _targets_of_sdf(
     path: Path, target: str | tuple[str, ...], not_targets: tuple[str, ...]
 ) -> str | tuple[str, ...]:
     """Return the properties that a target names; one that is not in the first record may be in others."""
-    from twinwl.datasets.formats.sdf import all_properties, properties_of  # noqa: PLC0415
+    from twinwl.datasets.sdf import all_properties, properties_of  # noqa: PLC0415
 
     known = properties_of(path)
     if target == ALL and ALL not in known:
@@ -112,7 +104,7 @@ def columns_of(place: Place, reading: Reading) -> dict[str, list[object]]:
     if place.where in MOLECULE_SETS:
         return all_cells(_known_table(place.where, reading.data_dir))
     if place.kind == "sdf" and not place.literal:
-        from twinwl.datasets.formats.sdf import all_properties  # noqa: PLC0415
+        from twinwl.datasets.sdf import all_properties  # noqa: PLC0415
 
         return all_properties(Path(place.where))
     return {}
@@ -325,14 +317,14 @@ def _read_whole(place: Place, reading: Reading) -> Dataset:
 def _graphs_of(kind: str, path: Path, reading: Reading) -> GraphBatch:
     # Each format brings its own dependencies: only the one in use is imported.
     if kind == "edges":
-        from twinwl.datasets.formats.edge_list import read_edge_list  # noqa: PLC0415
+        from twinwl.datasets.edge_list import read_edge_list  # noqa: PLC0415
 
         return read_edge_list(path, reading.edge_label)
     if kind == "json":
-        from twinwl.datasets.formats.node_link import read_node_link  # noqa: PLC0415
+        from twinwl.datasets.markup import read_node_link  # noqa: PLC0415
 
         return read_node_link(path, reading.node_label, reading.edge_label)
-    from twinwl.datasets.formats import markup  # noqa: PLC0415
+    from twinwl.datasets import markup  # noqa: PLC0415
 
     read = markup.read_gml if kind == "gml" else markup.read_graphml
     return read(path, reading.node_label, reading.edge_label)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
+from twinwl.arrays import Values
 from twinwl.datasets.dataset import Dataset, RowError
 from twinwl.datasets.target_cells import as_targets, known_cells, place_of, task_table
 from twinwl.errors import GraphInputError, TwinWLError, shown, warn_caller
+from twinwl.graphs.atom_labels import AtomLevel
 from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.graphs.from_smiles import read_smiles
-from twinwl.progress import ProgressBar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from twinwl.arrays import Values
-    from twinwl.graphs.atom_labels import AtomLevel
-
+from twinwl.graphs.molecules import read_smiles
+from twinwl.terminal import ProgressBar
 
 BLOCK = 4096  # rows at a time: RDKit's molecules are large, the graphs made from them are not
 _FEW = 10  # with fewer rows, any number of them may be unreadable

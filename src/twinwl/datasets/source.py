@@ -6,16 +6,16 @@ lists the kinds of sources.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from twinwl.arguments import is_a
-from twinwl.datasets.catalogue.known import is_known, known_names
 from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.formats.tables import Targets, all_cells, frame_table
-from twinwl.datasets.kinds import ROW_KINDS, Place, place_of
+from twinwl.datasets.kinds import ROW_KINDS, Place, Reading, place_of
+from twinwl.datasets.known import is_known
 from twinwl.datasets.opening import (
     check_options,
     check_place,
@@ -26,28 +26,10 @@ from twinwl.datasets.opening import (
     rows_in_memory,
     rows_of,
 )
-from twinwl.datasets.reading import Reading
 from twinwl.datasets.rows import BLOCK, Row, read_rows, stream_rows, warn_left_out
+from twinwl.datasets.tables import Targets, all_cells, frame_table
 from twinwl.datasets.target_cells import as_targets, known_cells
 from twinwl.errors import GraphInputError, TwinWLError, nearest, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-
-__all__ = [
-    "Reading",
-    "check_source",
-    "iter_source",
-    "known_names",
-    "load_dataset",
-    "place_in",
-    "read_columns",
-    "read_one",
-    "read_source",
-    "read_with_targets",
-    "targets_in",
-]
 
 
 def load_dataset(

@@ -10,28 +10,149 @@
 ``exp``               the 600 pairs of EXP (Abboud et al., 2021), from its files
 ``twins``             50 pairs of TWINS: molecule-like graphs with labels
 ====================  ====================================================================================
+
+BREC: 400 pairs of graphs that 1-WL cannot tell apart, from its authors' own files.
+
+The set of Wang and Zhang, "An Empirical Study of Realized GNN Expressiveness" (ICML 2024). Its arrays hold
+graph6 strings. They are read without pickle, so a file can contain nothing but strings.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 import numpy as np
 
 from twinwl.arguments import PATH, checked, is_a, items
+from twinwl.arrays import Int64
+from twinwl.datasets.catalogue import data_folders
+from twinwl.datasets.text_files import ArchiveMembers
 from twinwl.errors import TwinWLError, nearest, shown
+from twinwl.files.model_files import ModelFileError, read_array
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.coercion import as_batch
 from twinwl.isomorphism.canonical import certificates
 from twinwl.isomorphism.deduplication import wl_groups
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
-    from twinwl.arrays import Int64
+class BrecPart(NamedTuple):
+    """A category of BREC: its file, its number of pairs, and the category of the paper it belongs to."""
+
+    file: str
+    n_pairs: int
+    published_as: str
+
+
+# In the order of the authors' numbering of pairs.
+BREC_PARTS = {
+    "basic": BrecPart("basic.npy", 60, "basic"),
+    "regular": BrecPart("regular.npy", 50, "all regular"),
+    "strongly regular": BrecPart("str.npy", 50, "all regular"),
+    "extension": BrecPart("extension.npy", 100, "extension"),
+    "CFI": BrecPart("cfi.npy", 100, "CFI"),
+    "4-vertex condition": BrecPart("4vtx.npy", 20, "all regular"),
+    "distance regular": BrecPart("dr.npy", 20, "all regular"),
+}
+_TEXT = "brec_pairs.g6"  # all pairs in one file, in the same order
+_REMEDY = (
+    "it has the files " + ", ".join(part.file for part in BREC_PARTS.values()) + " (in its authors' "
+    f"repository, GraphPKU/BREC, in customize/Data/raw), or {_TEXT}"
+)
+
+
+def find_brec(data_dir: str | Path | None = None) -> Path:
+    """Return the zip, folder or file with BREC in the data folders."""
+    folders = data_folders(data_dir)
+    for folder in folders:
+        for name in ("BREC.zip", "BREC", "brec", _TEXT):
+            if (folder / name).exists():
+                return folder / name
+        if (folder / "basic.npy").is_file():
+            return folder
+    searched = " and ".join(repr(str(folder)) for folder in folders)
+    raise TwinWLError(
+        f"BREC is not in {searched}: expected BREC.zip or a folder BREC; {_REMEDY}. Or name the zip or "
+        "folder in place of 'brec', or set TWINWL_DATA"
+    )
+
+
+def holds_brec(path: Path) -> bool:
+    """Return whether a path is BREC: a zip or folder with the first of its files at any depth, or its text.
+
+    >>> from pathlib import Path
+    >>> holds_brec(Path("no such folder"))
+    False
+    """
+    if path.is_dir():
+        return any(path.rglob("basic.npy")) or (path / _TEXT).is_file()
+    if path.name == _TEXT:
+        return path.is_file()
+    if path.suffix != ".zip" or not path.is_file():
+        return False
+    with ArchiveMembers(path) as members:
+        return bool({"basic.npy", _TEXT} & {PurePosixPath(name).name for name in members.names})
+
+
+def brec_pairs(path: Path) -> GraphBatch:
+    """Return all 800 graphs; graphs 2p and 2p + 1 are pair p.
+
+    Parameters
+    ----------
+    path
+        A zip or folder with the files, at any depth, or ``brec_pairs.g6``.
+    """
+    n_graphs = 2 * sum(part.n_pairs for part in BREC_PARTS.values())
+    if path.name == _TEXT:
+        return _from_text(path.read_bytes(), str(path), n_graphs)
+    if path.is_dir():
+        path = next((found.parent for found in sorted(path.rglob("basic.npy"))), path)
+    with ArchiveMembers(path) as members:
+        place = {PurePosixPath(name).name: name for name in members.names}
+        missing = [part.file for part in BREC_PARTS.values() if part.file not in place]
+        if len(missing) == len(BREC_PARTS) and _TEXT in place:
+            return _from_text(members.read(place[_TEXT]), f"{path}: {_TEXT}", n_graphs)
+        if missing:
+            raise TwinWLError(f"{path}: there is no {missing[0]} in it, so it is not BREC; {_REMEDY}")
+        strings = [
+            text
+            for part in BREC_PARTS.values()
+            for text in _strings(members.read(place[part.file]), f"{path}: {part.file}", 2 * part.n_pairs)
+        ]
+    return _graphs(strings, str(path))
+
+
+def _strings(content: bytes, name: str, n_graphs: int) -> list[str | bytes]:
+    """Return the graph6 strings of an array, pair after pair."""
+    try:
+        array = read_array(content, name)
+    except ModelFileError as error:
+        raise TwinWLError(f"{error}. BREC's arrays hold strings; get the file again") from error
+    if array.dtype.kind not in "SU" or array.size != n_graphs:
+        raise TwinWLError(
+            f"{name}: got {array.size:,} values of {array.dtype}, expected {n_graphs} graph6 strings; "
+            "get the file again"
+        )
+    strings: list[str | bytes] = array.ravel().tolist()
+    return strings
+
+
+def _from_text(content: bytes, name: str, n_graphs: int) -> GraphBatch:
+    lines: list[str | bytes] = list(content.split())
+    if len(lines) != n_graphs:
+        raise TwinWLError(f"{name}: got {len(lines):,} lines, expected {n_graphs}; get the file again")
+    return _graphs(lines, name)
+
+
+def _graphs(strings: list[str | bytes], name: str) -> GraphBatch:
+    try:
+        return GraphBatch.from_graph6(strings)
+    except TwinWLError as error:
+        raise TwinWLError(f"{name}: {error}") from error
+
 
 _TWO = 2
 _N_TWINS = 50
@@ -121,8 +242,7 @@ def load_suite(suite: object, data_dir: str | Path | None = None) -> PairSuite:
 
 
 def _from_source(source: str | Path, data_dir: str | Path | None) -> PairSuite:
-    from twinwl.datasets.catalogue.known import is_known  # noqa: PLC0415  (each suite loads what it needs)
-    from twinwl.datasets.formats.brec import holds_brec  # noqa: PLC0415
+    from twinwl.datasets.known import is_known  # noqa: PLC0415  (each suite loads what it needs)
     from twinwl.datasets.source import load_dataset  # noqa: PLC0415
 
     path = checked("suite", source, PATH).expanduser()
@@ -202,7 +322,6 @@ def _among(
 
 
 def _brec(path: Path | None) -> PairSuite:
-    from twinwl.datasets.formats.brec import BREC_PARTS, brec_pairs, find_brec  # noqa: PLC0415
 
     where = path if path is not None and not _is_data_folder(path) else find_brec(path)
     numbered = [(name, pair) for name, part in BREC_PARTS.items() for pair in range(part.n_pairs)]
@@ -230,7 +349,7 @@ def _atlas(_: Path | None) -> PairSuite:
 
 
 def _regular(_: Path | None) -> PairSuite:
-    from twinwl.datasets.generators.regular import regular_graphs  # noqa: PLC0415
+    from twinwl.datasets.generators import regular_graphs  # noqa: PLC0415
 
     graphs = regular_graphs()
     numbers = [f"graph {number}" for number in range(len(graphs))]
@@ -238,7 +357,7 @@ def _regular(_: Path | None) -> PairSuite:
 
 
 def _csl(_: Path | None) -> PairSuite:
-    from twinwl.datasets.generators.csl import N_NODES, SKIPS, circular_skip_links  # noqa: PLC0415
+    from twinwl.datasets.generators import N_NODES, SKIPS, circular_skip_links  # noqa: PLC0415
 
     graphs = GraphBatch.from_edges([circular_skip_links(N_NODES, skip) for skip in SKIPS])
     return _among(
@@ -247,7 +366,7 @@ def _csl(_: Path | None) -> PairSuite:
 
 
 def _strongly_regular(_: Path | None) -> PairSuite:
-    from twinwl.datasets.generators.regular import FAMILIES, strongly_regular_family  # noqa: PLC0415
+    from twinwl.datasets.generators import FAMILIES, strongly_regular_family  # noqa: PLC0415
 
     edges: list[Int64] = []
     family: list[str] = []
@@ -262,7 +381,7 @@ def _strongly_regular(_: Path | None) -> PairSuite:
 
 
 def _cfi(_: Path | None) -> PairSuite:
-    from twinwl.datasets.generators.cfi import CFI_BASES, cfi_pair  # noqa: PLC0415
+    from twinwl.datasets.generators import CFI_BASES, cfi_pair  # noqa: PLC0415
 
     bases = [(family, name, make) for family, part in CFI_BASES.items() for name, make in part.items()]
     graphs = concatenate([cfi_pair(make()) for _, _, make in bases])
@@ -277,7 +396,7 @@ def _exp(data_dir: Path | None) -> PairSuite:
 
 
 def _twins(_: Path | None) -> PairSuite:
-    from twinwl.datasets.generators.twins import twins  # noqa: PLC0415
+    from twinwl.datasets.generators import twins  # noqa: PLC0415
 
     return _in_order("twins", twins(_N_TWINS)[0])
 

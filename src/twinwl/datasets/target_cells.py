@@ -6,16 +6,15 @@ import datetime as dt
 import math
 import numbers
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twinwl.arrays import Float64, Values
 from twinwl.errors import GraphInputError, shown, warn_caller
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from twinwl.arrays import Float64, Values
     from twinwl.datasets.dataset import RowError
     from twinwl.datasets.rows import Row
 

@@ -1,30 +1,367 @@
-"""What data sets share: the same graphs, nearly the same graphs, and copies whose targets disagree."""
+"""What data sets share: the same graphs, nearly the same graphs, and copies whose targets disagree.
+
+Leaks: test graphs with an isomorphic copy, labels and features included, among the training graphs.
+
+What an audit of data sets found: copies, near copies and contradictions, as records and frames.
+
+Scores of predictions on a test set, with and without the graphs that the training data has too.
+"""
 
 from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from twinwl.arguments import FLAG, checked, number, one_of
+from twinwl.arrays import Bool, Int64, Values
 from twinwl.datasets.dataset import Dataset
+from twinwl.datasets.kinds import Reading
 from twinwl.datasets.opening import ALL
-from twinwl.datasets.source import Reading, read_columns, read_source, read_with_targets, targets_in
+from twinwl.datasets.source import read_columns, read_source, read_with_targets, targets_in
+from twinwl.datasets.target_cells import as_targets, known_cells
 from twinwl.errors import TwinWLError
-from twinwl.evaluation.audit_result import Audit, AuditedSet, Contradiction, Match, Member, Overlap
-from twinwl.evaluation.leaks import copies_of
+from twinwl.evaluation.metrics import METRICS, Answers, figures, measure, names_for, task_of
 from twinwl.graphs.atom_labels import LADDER
 from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.progress import ProgressBar
-from twinwl.stwin.near_graphs import NearGraphs
+from twinwl.isomorphism.deduplication import deduplicate
+from twinwl.models.similarity import NearGraphs
+from twinwl.models.targets import positive_name
+from twinwl.terminal import ProgressBar, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from twinwl.evaluation.folds import Fold
 
-    from twinwl.arrays import Int64
+
+def copies_of(graphs: GraphBatch) -> Int64:
+    """Return a number for each graph, equal for isomorphic graphs, shape (n_graphs,).
+
+    Graphs with different node features are not copies.
+
+    >>> from twinwl import GraphBatch
+    >>> copies_of(GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1)], [(0, 2), (2, 1)]]))
+    array([0, 1, 0])
+    """
+    return deduplicate(graphs.discretise()).labels
+
+
+def leaked_test_graphs(copies: Int64, fold: Fold) -> Bool:
+    """Mark the test graphs that have a copy in the training part, hold-out included.
+
+    Parameters
+    ----------
+    copies : array of int64, shape (n_graphs,)
+        The result of `copies_of`.
+    fold
+        Fold with the training and test graphs.
+
+    Returns
+    -------
+    array of bool, shape (n_test,)
+
+    >>> from twinwl.evaluation.folds import Fold
+    >>> fold = Fold(np.array([0]), np.array([], int), np.array([1, 2]))
+    >>> leaked_test_graphs(np.array([0, 1, 0]), fold).tolist()
+    [False, True]
+    """
+    return np.isin(copies[fold.test], copies[fold.training_part])
+
+
+class Member(NamedTuple):
+    """A graph of a set: its row, its name, its target (None if it has none)."""
+
+    set: str
+    row: int
+    name: str
+    target: object
+
+
+class AuditedSet(NamedTuple):
+    """A data set, the target of each graph (None where it is missing), and the column they come from.
+
+    With several columns of targets, ``tasks`` has them by name instead.
+    """
+
+    data: Dataset
+    targets: list[Any] | None
+    target: str | None
+    tasks: Mapping[str, list[Any]] = MappingProxyType({})
+
+
+class Match(NamedTuple):
+    """A graph of one set, and the graph of an earlier set that is most like it.
+
+    Attributes
+    ----------
+    set, row, name
+        The graph: its set, its row there, its name.
+    target
+        Its target; None if it has none.
+    same : str or None
+        The finest level at which both are the same graph; None if they are only nearly the same.
+    similarity : float
+        1 if they are the same.
+    other_set, other_row, other_name, other_target
+        The graph of the earlier set.
+    """
+
+    set: str
+    row: int
+    name: str
+    target: object
+    same: str | None
+    similarity: float
+    other_set: str
+    other_row: int
+    other_name: str
+    other_target: object
+
+
+class Overlap(NamedTuple):
+    """Number of graphs of one set that an earlier set has too.
+
+    Attributes
+    ----------
+    set, earlier : str
+        Both sets.
+    same : dict of str to int
+        By level: graphs of the set with a copy in the earlier one.
+    near : int
+        Graphs of the set that have no copy at any level but a graph nearly the same.
+    """
+
+    set: str
+    earlier: str
+    same: dict[str, int]
+    near: int
+
+
+class Contradiction(NamedTuple):
+    """Copies of one graph with different targets.
+
+    Attributes
+    ----------
+    level : str
+        The level at which they are copies.
+    members : tuple of Member
+    """
+
+    level: str
+    members: tuple[Member, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """The result of `audit`.
+
+    Attributes
+    ----------
+    sizes : dict of str to int
+        Number of graphs of each set.
+    levels : tuple of str
+        From coarse to fine; only ``"graph"`` if not all sets are molecules.
+    level : str
+        The level at which contradictions are counted.
+    near : float
+        Graphs of this similarity or more are nearly the same.
+    overlaps : list of Overlap
+        One per pair of sets.
+    matches : list of Match
+        One per graph with the same, or nearly the same, graph in an earlier set.
+    contradictions : list of Contradiction
+        Copies within a set, and between sets whose targets have the same name.
+    targets_compared : bool
+        Whether a set has targets; if not, nothing is known about contradictions.
+    scores : sequence of PartScores
+        Scores of predictions for the last set, if there are any (`scores_without_overlap`).
+    """
+
+    sizes: dict[str, int]
+    levels: tuple[str, ...]
+    level: str
+    near: float
+    overlaps: list[Overlap]
+    matches: list[Match]
+    contradictions: list[Contradiction]
+    targets_compared: bool = True
+    scores: Sequence[PartScores] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"Audit({', '.join(f'{name}: {size:,}' for name, size in self.sizes.items())}; "
+            f"{len(self.matches):,} graphs in common or nearly so, "
+            f"{len(self.contradictions):,} contradictions)"
+        )
+
+    def __str__(self) -> str:
+        lines = []
+        for one in self.overlaps:
+            first, second = (f"{one_line(name)} ({self.sizes[name]:,})" for name in (one.earlier, one.set))
+            lines.append(f"Graphs of {second} that are also in {first}")
+            lines += [f"{one.same[level]:>10,}  the same {level}" for level in self.levels]
+            lines.append(
+                f"{one.near:>10,}  more that are nearly the same (similarity {self.near:g} or more)\n"
+            )
+        n_groups = len(self.contradictions)
+        if self.targets_compared:
+            groups = f"{n_groups:,} group{'s' * (n_groups != 1)}"
+            lines.append(f"{groups} of copies ({self.level}) with different targets.")
+        else:
+            lines.append("No targets were compared; name their column with --target.")
+        for part in self.scores:
+            scored = figures(part.scores, list(part.scores), part.positive)
+            lines.append(f"Scores, {part.part} ({part.n_graphs:,}): {scored}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything as plain dictionaries and lists."""
+        return {
+            "sizes": self.sizes,
+            "levels": self.levels,
+            "level": self.level,
+            "near": self.near,
+            "overlaps": [overlap._asdict() for overlap in self.overlaps],
+            "matches": self.to_records(),
+            "contradictions": [
+                {"level": one.level, "members": [member._asdict() for member in one.members]}
+                for one in self.contradictions
+            ],
+            "scores": [part._asdict() for part in self.scores],
+        }
+
+    def to_records(self) -> list[dict[str, object]]:
+        """Return one dictionary per match."""
+        return [match._asdict() for match in self.matches]
+
+    def to_frame(self) -> object:
+        """Return the matches as a pandas DataFrame."""
+        import pandas as pd  # noqa: PLC0415
+
+        return pd.DataFrame(self.to_records(), columns=list(Match._fields))
+
+    def rows_in_common(self, name: str, level: str | None = None) -> Int64:
+        """Return the rows of a set that an earlier set has too.
+
+        Parameters
+        ----------
+        name
+            The set.
+        level
+            The level at which they are the same; None also counts those that are nearly the same.
+
+        Returns
+        -------
+        array of int64
+        """
+        checked("name", name, one_of(*self.sizes))
+        checked("level", level, one_of(*self.levels), None)
+        counted = None if level is None else set(self.levels[self.levels.index(level) :])
+        found = [
+            match.row
+            for match in self.matches
+            if match.set == name and (counted is None or match.same in counted)
+        ]
+        return np.unique(np.array(found, np.int64))
+
+
+_PREDICTION = ("twinwl_prediction", "prediction")
+
+
+class PartScores(NamedTuple):
+    """A part of the test graphs, how many they are, and the scores on them."""
+
+    part: str
+    n_graphs: int
+    scores: dict[str, float]
+    positive: str | None = None
+
+
+def scores_without_overlap(
+    audit: Audit, tested: AuditedSet, predictions: Mapping[str, Sequence[Any]]
+) -> list[PartScores]:
+    """Score predictions on all test graphs, without copies, and without graphs that are nearly the same.
+
+    Parameters
+    ----------
+    audit
+        What the test set shares with earlier ones.
+    tested
+        The test set with its targets.
+    predictions
+        Columns of the table that ``twinwl predict`` writes: ``index`` (the row, else the order decides),
+        ``prediction`` and, for metrics that need them, ``p_…``.
+
+    Raises
+    ------
+    TwinWLError
+        If there is no column of predictions, or a test graph that has a target lacks its prediction.
+    """
+    name = tested.data.name
+    if tested.targets is None:
+        raise TwinWLError(f"{name}: predictions cannot be scored without targets; name their column")
+    column = _prediction_column(predictions, name)
+    predicted = _by_row(predictions, column)
+    known = [
+        (row, target, predicted[row])
+        for row, target in zip(tested.data.rows.tolist(), tested.targets, strict=True)
+        if target is not None and row in predicted
+    ]
+    if not known:
+        raise TwinWLError(f"{name}: no graph has both a target and a prediction; are the rows the same?")
+    rows, targets, places = (np.array(column) for column in zip(*known, strict=True))
+    answers, names = _answers(targets, places, predictions, column)
+    positive = positive_name(answers.classes)
+    same = np.isin(rows, audit.rows_in_common(name, audit.level))
+    near = np.isin(rows, audit.rows_in_common(name))
+    parts = {
+        "all": np.ones(len(rows), np.bool_),
+        f"without those in an earlier set ({audit.level})": ~same,
+        "also without those nearly the same": ~near,
+    }
+    return [
+        PartScores(part, int(kept.sum()), measure(answers.part(kept), names) if kept.any() else {}, positive)
+        for part, kept in parts.items()
+    ]
+
+
+def _prediction_column(predictions: Mapping[str, Sequence[Any]], name: str) -> str:
+    column = next((each for each in _PREDICTION if each in predictions), None)
+    if column is None:
+        raise TwinWLError(
+            f"the predictions for {name} have no column 'prediction'; give what twinwl predict wrote"
+        )
+    return column
+
+
+def _by_row(predictions: Mapping[str, Sequence[Any]], column: str) -> dict[int, int]:
+    """Return the place of each row's prediction in the table."""
+    cells = known_cells(predictions[column])
+    rows = predictions.get("index", range(len(cells)))
+    return {int(row): place for place, row in enumerate(rows) if cells[place] is not None}
+
+
+def _answers(
+    targets: Values, places: Values, predictions: Mapping[str, Sequence[Any]], column: str
+) -> tuple[Answers, list[str]]:
+    predicted = as_targets([predictions[column][place] for place in places], column, "the predictions")
+    task = task_of(targets).name
+    if task == "regression":
+        return Answers(targets, predicted.astype(np.float64)), names_for(task)
+    truth, said = targets.astype(str), predicted.astype(str)
+    classes = np.unique([*truth, *said])
+    columns = [predictions.get(f"p_{each}") for each in classes.tolist()]
+    shares = [cells for cells in columns if cells is not None]
+    if len(shares) < len(classes):
+        return Answers(truth, said), [
+            each for each in names_for(task) if not METRICS[each].needs_probabilities
+        ]
+    probability = np.array([[float(cells[place]) for cells in shares] for place in places])
+    return Answers(truth, said, probability, classes), names_for(task)
 
 
 GRAPH = "graph"  # the only level where graphs are not molecules

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twinwl.arguments import FLAG, ROUNDS, checked, is_a, one_of
+from twinwl.arrays import Bool, Int64, Values
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, shown, warn_caller
-from twinwl.evaluation.tasks import task_of
+from twinwl.evaluation.metrics import task_of
+from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.coercion import GraphsLike
 from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.deduplication import deduplicate, wl_groups
 from twinwl.isomorphism.hashing import graph_keys
 from twinwl.isomorphism.readouts import resolve
-from twinwl.progress import ProgressBar
-from twinwl.terminal import aligned
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Bool, Int64, Values
-    from twinwl.graphs.batch import GraphBatch
-    from twinwl.graphs.coercion import GraphsLike
+from twinwl.terminal import ProgressBar, aligned
 
 WL, ISOMORPHISM = "1-WL", "isomorphism"
 

@@ -3,45 +3,45 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, is_a, one_of
 from twinwl.arguments import number as number_in
+from twinwl.arrays import Int64
 from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.source import Reading, read_source
-from twinwl.engines.engine import ENGINES, engine_of
+from twinwl.datasets.kinds import Reading
+from twinwl.datasets.source import read_source
+from twinwl.engines import ENGINES, Engine, engine_of
 from twinwl.errors import TwinWLError, held_warnings, shown, warn_caller
-from twinwl.evaluation.claims import Claims, SharedWork
-from twinwl.evaluation.fold_run import Asked, Unit, inputs_of, run_fold
-from twinwl.evaluation.leaks import copies_of
+from twinwl.evaluation.audit import copies_of
+from twinwl.evaluation.fold_run import FoldRequest, Unit, inputs_of, run_fold
 from twinwl.evaluation.methods import Config, Grid, Method, resolve
 from twinwl.evaluation.metrics import (
     METRICS,
+    TASKS,
+    Task,
     check_metrics,
+    check_positive,
     known_metrics,
     names_for,
     scorer_for,
+    suits,
+    task_of,
 )
 from twinwl.evaluation.protocols import check_protocol
 from twinwl.evaluation.result import Evaluation
 from twinwl.evaluation.splits import Split, groups_of, is_column, read_column, split_of
 from twinwl.evaluation.store import ResultStore, Row, key_of, row_key
-from twinwl.evaluation.task_metrics import check_positive
-from twinwl.evaluation.tasks import TASKS, Task, suits, task_of
-from twinwl.progress import ProgressBar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from twinwl.arrays import Int64
+from twinwl.terminal import ProgressBar
 
 
 def evaluate(
@@ -91,7 +91,7 @@ def evaluate(
         How to split into training and test graphs. ``"stratified"`` (None): seeded folds. ``"scaffold"``: one
         split of molecules by their Bemis-Murcko scaffolds, the most common ones for training, a tenth for
         validation and a tenth for testing, as in MoleculeNet and OGB; ``"scaffold-shuffled"`` orders
-        scaffolds by the seed. A file or folder of rows and parts (`twinwl.evaluation.split_files`), or
+        scaffolds by the seed. A file or folder of rows and parts (`twinwl.evaluation.splits`), or
         published splits: ``"gnn-comparison"``, their zip or one JSON file. A column of the table, or one
         value per graph: train, validation (optional) and test, or years, of which the latest tenth is the
         test part. All methods use the same folds.
@@ -99,10 +99,10 @@ def evaluate(
         A column of the table, or one value per graph: graphs with the same value are kept together in every
         split. None uses those of the data set.
     splits
-        The former name of ``split``.
+        The former name of ``split``; an error.
     task
         ``"classification"``, ``"regression"``, or ``"auto"``: by the method or, if it supports both, by the
-        targets (`twinwl.evaluation.tasks`). The result reports which was chosen.
+        targets (`twinwl.evaluation.metrics`). The result reports which was chosen.
     metrics
         For classes: ``"accuracy"``, ``"majority"`` (the accuracy of always predicting the most common class),
         ``"roc-auc"``, ``"average-precision"`` (PR-AUC), ``"balanced-accuracy"``, ``"mcc"``, ``"brier"``; for
@@ -130,8 +130,7 @@ def evaluate(
         has processors for.
     store
         File of results. Finished folds in it are not run again; None keeps results only in the return value.
-        Processes on one machine that share a store share the work: each fold is run by one of them; if it
-        dies, another one runs it. Windows has no such locks, so work may be repeated there.
+        One process writes to a store at a time; another one is told that it is in use.
     progress
         Whether to show a progress bar; None shows it if standard error is a terminal.
     time_budget
@@ -139,7 +138,7 @@ def evaluate(
         the same store continues from there. None runs to the end.
     engine, address
         Where folds run: ``"local"``, in processes on this machine, or ``"ray"``, on a Ray cluster (extra
-        ``cluster``) at that address, as in `twinwl.engines.engine.engine_of`. The results are the same.
+        ``cluster``) at that address, as in `twinwl.engines.engine_of`. The results are the same.
 
     Returns
     -------
@@ -168,9 +167,7 @@ def evaluate(
     workers = effective_n_jobs(n_jobs or 1) if n_jobs or not on_ray else None
     runner = engine_of(engine, workers, address)
     if splits is not None:
-        if split is not None:
-            raise TwinWLError(f"splits: got {shown(splits)} in addition to split; give only split")
-        split = checked("splits", splits, PATH)
+        raise TwinWLError(f"splits: got {shown(splits)}; this parameter is now called split")
     store = checked("store", store, PATH, None)
     progress = checked("progress", progress, FLAG, None)
     time_budget = checked("time_budget", time_budget, number_in(0), None)
@@ -184,7 +181,7 @@ def evaluate(
     measured = usual if metrics is None else check_metrics(metrics, found.name)
     scored = usual[0] if scoring is None else check_metrics([scoring], found.name, "scoring")[0]
     configs = _configs(chosen, grid, None if scoring is None else scored)
-    asked = Asked(
+    request = FoldRequest(
         found.name,
         measured,
         scored,
@@ -197,35 +194,11 @@ def evaluate(
     data = _with_inputs(chosen, configs, data, edge_labels)
     plan = split_of(data, by_column, n_folds, found.name)
     units = _work(chosen, configs, data, plan, range(seed, seed + repeats), found.name)
-    work = {row_key(unit.key): unit for unit in units}
     end = math.inf if time_budget is None else time.monotonic() + time_budget
-    warned: list[str] = []
-    with _store(store) as results, Claims(results.path) as claims:
-        shared = SharedWork(list(work), results, claims, lambda row: _covers(row, asked), end)
-        copies = np.empty(0, np.int64)
-        if shared.missing:
-            results.check_writable()
-            copies = copies_of(data.graphs)  # only now: finding copies can take longer than reading a store
-        with (
-            ProgressBar(
-                f"{chosen.name} on {data.name}",
-                len(work),
-                done=len(work) - len(shared.missing),
-                show=progress,
-            ) as bar,
-            runner if shared.missing else contextlib.nullcontext(),
-        ):
-            for keys in shared.rounds():
-                tasks = ((work[key],) for key in keys)
-                for _, (row, messages) in runner.run(_run_one, tasks, shared=(data, copies, asked)):
-                    shared.finish(row)
-                    warned += messages[:1]
-                    bar.reach(len(work) - len(shared.missing))
+    rows, warned = _results(list(units), data, request, store, runner, end, progress)
     if warned:
         warn_caller(f"{chosen.name} on {data.name}: {len(warned)} fits warned; the first: {warned[0]}")
-    return Evaluation(
-        data.name, chosen.name, protocol, measured[0], shared.rows, found, plan.text, asked.named
-    )
+    return Evaluation(data.name, chosen.name, protocol, measured[0], rows, found, plan.text, request.named)
 
 
 def _task(method: Method, data: Dataset, asked: str) -> Task:
@@ -319,27 +292,54 @@ def _work(
                 yield Unit(key, method, fold)
 
 
-def _covers(row: Row, asked: Asked) -> bool:
+def _results(
+    units: list[Unit],
+    data: Dataset,
+    request: FoldRequest,
+    path: str | Path | None,
+    engine: Engine,
+    end: float,
+    progress: bool | None,
+) -> tuple[list[Row], list[str]]:
+    """Run the units whose results the store lacks, until the time is up; return all results, and warnings."""
+    with contextlib.ExitStack() as stack:
+        if path is None:
+            path = Path(stack.enter_context(tempfile.TemporaryDirectory()), "results.jsonl")
+        store = ResultStore(path)
+        known = {row_key(row): row for row in store.rows()}
+        warned: list[str] = []
+        missing = [
+            unit
+            for unit in units
+            if (key := row_key(unit.key)) not in known or not _covers(known[key], request)
+        ]
+        if missing and time.monotonic() < end:
+            title, done = f"{units[0].key['method']} on {data.name}", len(units) - len(missing)
+            stack.enter_context(store.held())
+            bar = stack.enter_context(ProgressBar(title, len(units), done=done, show=progress))
+            stack.enter_context(engine)
+            copies = copies_of(data.graphs)
+            tasks = ((unit,) for unit in itertools.takewhile(lambda _: time.monotonic() < end, missing))
+            for _, (row, messages) in engine.run(_run_one, tasks, shared=(data, copies, request)):
+                known[row_key(row)] = store.append(row)
+                warned += messages[:1]
+                bar.advance()
+        keys = [row_key(unit.key) for unit in units]
+        return [known[key] for key in keys if key in known], warned
+
+
+def _covers(row: Row, request: FoldRequest) -> bool:
     """Whether a stored result has everything that is needed; optional metrics may be missing."""
-    wanted = names_for(asked.task)[:1] if asked.optional else asked.metrics
-    chosen_alike = not asked.choose or row.get("scoring", "accuracy") == asked.scoring
-    about_positive = any(METRICS[name].of_positive for name in (*row.get("metrics", ()), asked.scoring))
-    if about_positive and asked.named not in {None, row.get("positive", asked.last or asked.named)}:
+    wanted = names_for(request.task)[:1] if request.optional else request.metrics
+    chosen_alike = not request.choose or row.get("scoring", "accuracy") == request.scoring
+    about_positive = any(METRICS[name].of_positive for name in (*row.get("metrics", ()), request.scoring))
+    if about_positive and request.named not in {None, row.get("positive", request.last or request.named)}:
         return False
     return "curves" in row and chosen_alike and set(wanted) <= set(row.get("metrics", ()))
 
 
-def _run_one(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> tuple[Row, list[str]]:
+def _run_one(unit: Unit, data: Dataset, copies: Int64, request: FoldRequest) -> tuple[Row, list[str]]:
     """Run one unit; its warnings are part of the result, because other processes cannot warn the caller."""
     with held_warnings() as messages:
-        row = run_fold(unit, data, copies, asked)
+        row = run_fold(unit, data, copies, request)
     return row, messages
-
-
-@contextlib.contextmanager
-def _store(path: str | Path | None) -> Iterator[ResultStore]:
-    if path is not None:
-        yield ResultStore(path)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        yield ResultStore(Path(folder) / "results.jsonl")

@@ -11,22 +11,21 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twinwl.arguments import is_a
+from twinwl.arrays import Int64, Values
+from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError
-from twinwl.estimators.base import GraphEstimator
-from twinwl.estimators.multitask import Answered, MultiTask
-from twinwl.evaluation.leaks import leaked_test_graphs
-from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, names_for
-from twinwl.evaluation.task_metrics import scores_of, task_answers_of
+from twinwl.evaluation.audit import leaked_test_graphs
+from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, names_for, scores_of, task_answers_of
+from twinwl.graphs.batch import GraphBatch
+from twinwl.models.base import GraphEstimator
+from twinwl.models.targets import Answered, MultiTask
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from twinwl.arrays import Int64, Values
-    from twinwl.datasets.dataset import Dataset
     from twinwl.evaluation.folds import Fold
     from twinwl.evaluation.methods import Method
     from twinwl.evaluation.store import Row
-    from twinwl.graphs.batch import GraphBatch
 
 # Parameters of our estimators: the value that shows progress or warns, and the one that is silent.
 _QUIET = {"verbose": (None, False), "edge_labels": (None, False), "ignore_features": (False, True)}
@@ -65,7 +64,7 @@ class Unit:
         return estimator.set_params(**quiet)
 
 
-class Asked(NamedTuple):
+class FoldRequest(NamedTuple):
     """What to measure on each fold.
 
     Attributes
@@ -99,13 +98,13 @@ class Asked(NamedTuple):
     last: str | None = None
 
 
-def run_fold(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> Row:
+def run_fold(unit: Unit, data: Dataset, copies: Int64, request: FoldRequest) -> Row:
     """Fit and score; return the result.
 
     A method with epochs is trained on ``fold.train``; the hold-out chooses the epoch, and the test curve is
     recorded but not used. A method without epochs is trained on the whole training part, including the
-    hold-out; if there are several configurations (``asked.choose``), it is first fitted without the hold-out
-    and scored on it. ``copies`` is the result of `twinwl.evaluation.leaks.copies_of`.
+    hold-out; if there are several configurations (``request.choose``), it is first fitted without the
+    hold-out and scored on it. ``copies`` is the result of `twinwl.evaluation.audit.copies_of`.
     """
     began = time.perf_counter()
     estimator = unit.build()
@@ -127,26 +126,30 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> Row:
         )
         history = estimator.history_
         curves = {"validation_loss": history.validation_loss}
-        if asked.task == "classification" and not data.tasks:  # several tasks have no curves of accuracy
+        if request.task == "classification" and not data.tasks:  # several tasks have no curves of accuracy
             accuracy = {"validation": history.validation_accuracy, "test": history.monitor_accuracy}
             curves = {**accuracy, **curves}
-        if asked.scoring == "accuracy" and not data.tasks:
+        if request.scoring == "accuracy" and not data.tasks:
             validation_score = history.best_validation_accuracy
-        elif asked.choose:
-            validation_score = _judged(estimator, unit, data, asked)
+        elif request.choose:
+            validation_score = _judged(estimator, unit, data, request)
         epochs, best_epoch = history.n_epochs, history.best_epoch
     else:
-        if asked.choose:
+        if request.choose:
             without = unit.build()
             _fit(without, data, fold.train)
-            validation_score = _judged(without, unit, data, asked)
+            validation_score = _judged(without, unit, data, request)
         _fit(estimator, data, fold.training_part)
-    metrics = [name for name in asked.metrics if not asked.optional or _can_give(estimator, name)]
-    answers = task_answers_of(estimator, test, y[fold.test], metrics, data.tasks, asked.positive)
+    metrics = [
+        name
+        for name in request.metrics
+        if not (request.optional and METRICS[name].needs_probabilities) or hasattr(estimator, "predict_proba")
+    ]
+    answers = task_answers_of(estimator, test, y[fold.test], metrics, data.tasks, request.positive)
     scores = scores_of(answers, metrics)
     leaked = leaked_test_graphs(copies, fold)
     if leaked.any() and not leaked.all():
-        headline = names_for(asked.task)[0]
+        headline = names_for(request.task)[0]
         kept = scores_of(answers.part(~leaked), [headline])
         scores |= {headline + WITHOUT_COPIES: kept[headline]} if headline in kept else {}
     row: Row = {
@@ -162,11 +165,11 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, asked: Asked) -> Row:
         "seconds": round(time.perf_counter() - began, 3),
         "peak_memory": _peak_memory(),
         "versions": versions(),
-        "task": asked.task,
-        "scoring": asked.scoring,
+        "task": request.task,
+        "scoring": request.scoring,
     }
-    if asked.named is not None:
-        row["positive"] = asked.named
+    if request.named is not None:
+        row["positive"] = request.named
     inputs = inputs_of(estimator, graphs)
     if inputs is not None:
         row["inputs"] = inputs
@@ -218,34 +221,19 @@ def _has_epochs(estimator: BaseEstimator) -> bool:
     return {"validation_data", "monitor_data"} <= inspect.signature(estimator.fit).parameters.keys()
 
 
-def _can_give(estimator: BaseEstimator, metric: str) -> bool:
-    """Return whether an estimator supports a metric that was not asked for by name.
-
-    Where ``predict`` is overridden below the class that ``predict_proba`` comes from, as in a forest that
-    turns graphs into rows first, the inherited ``predict_proba`` does not know about graphs.
-    """
-    if not METRICS[metric].needs_probabilities:
-        return True
-    predict, predict_proba = (
-        next((place for place, kind in enumerate(type(estimator).__mro__) if name in vars(kind)), -1)
-        for name in ("predict", "predict_proba")
-    )
-    return hasattr(estimator, "predict_proba") and predict_proba <= predict
-
-
-def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, asked: Asked) -> float:
+def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, request: FoldRequest) -> float:
     """Return the score on the hold-out of an estimator that was trained without it."""
     held = unit.fold.validation
     graphs: Any = data.graphs[held]
     if getattr(estimator, "refit", False) is True and _has_epochs(estimator):
         graphs = Answered(estimator.held_out_outputs_)  # by now it has learnt from the hold-out
     answers = task_answers_of(
-        estimator, graphs, data.targets[held], [asked.scoring], data.tasks, asked.positive
+        estimator, graphs, data.targets[held], [request.scoring], data.tasks, request.positive
     )
-    score = scores_of(answers, [asked.scoring]).get(asked.scoring)
+    score = scores_of(answers, [request.scoring]).get(request.scoring)
     if score is None:
         raise TwinWLError(
-            f"scoring: {asked.scoring} is undefined on the {len(held)} graphs held out in fold "
+            f"scoring: {request.scoring} is undefined on the {len(held)} graphs held out in fold "
             f"{unit.key['fold']}, which lack a class; choose another scoring or split"
         )
     return score

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from twinwl.arguments import checked, integer
+from twinwl.arrays import Int64, Values
 from twinwl.errors import TwinWLError
-from twinwl.estimators.hold_out import hold_out, rarest_classes
-from twinwl.estimators.target_columns import Tasks
-
-if TYPE_CHECKING:
-    from twinwl.arrays import Int64, Values
+from twinwl.models.hold_out import hold_out, rarest_classes
+from twinwl.models.targets import Tasks
 
 HELD_OUT = 0.1  # share of the training part that chooses epoch and configuration
 

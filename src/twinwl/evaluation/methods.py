@@ -14,7 +14,7 @@ import numpy as np
 
 from twinwl.arguments import NAME, Constraint, checked, instance, is_a, items, one_of
 from twinwl.errors import MissingExtraError, TwinWLError, import_name, nearest, shown
-from twinwl.evaluation.tasks import TASKS, Task
+from twinwl.evaluation.metrics import TASKS, Task
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -82,7 +82,7 @@ class Method:
             Names of the targets, if there are several.
 
         >>> METHODS["stwin-svc"].for_task(Task("classification", "")).home
-        'twinwl.stwin.svc:STwinSVC'
+        'twinwl.models.svc:STwinSVC'
         """
         if task.name in self.tasks:
             served = self.estimator is not None or task.name == TASKS[0]
@@ -98,7 +98,7 @@ class Method:
         """Refuse several targets if the estimator learns one; estimators of other packages are not asked."""
         from sklearn.utils import get_tags  # noqa: PLC0415  (slow; not needed for the names)
 
-        from twinwl.estimators.base import GraphEstimator  # noqa: PLC0415
+        from twinwl.models.base import GraphEstimator  # noqa: PLC0415
 
         estimator = self.build({}, 0)
         if isinstance(estimator, GraphEstimator) and not get_tags(estimator).target_tags.multi_output:
@@ -271,11 +271,11 @@ def method(
     return add
 
 
-_STWIN = "twinwl.stwin.classifier:STwinClassifier"
-_SVC, _SVR = "twinwl.stwin.svc:STwinSVC", "twinwl.stwin.svr:STwinSVR"
-_STWIN_NUMBERS = "twinwl.stwin.regressor:STwinRegressor"
-_NTWIN = "twinwl.ntwin.classifier:NTwinClassifier"
-_NTWIN_NUMBERS = "twinwl.ntwin.regressor:NTwinRegressor"
+_STWIN = "twinwl.neural.stwin:STwinClassifier"
+_SVC, _SVR = "twinwl.models.svc:STwinSVC", "twinwl.models.svc:STwinSVR"
+_STWIN_NUMBERS = "twinwl.neural.stwin:STwinRegressor"
+_NTWIN = "twinwl.neural.ntwin:NTwinClassifier"
+_NTWIN_NUMBERS = "twinwl.neural.ntwin:NTwinRegressor"
 
 
 def _grids(compact: Grid, paper: Grid) -> dict[str, Grid]:
@@ -313,20 +313,18 @@ register(
     grids=_grids({"layers": [3]}, {"layers": _DEPTHS}),
     regressor=_NTWIN_NUMBERS,
 )
-register("sp-kernel", "twinwl.baselines.shortest_path_kernel:ShortestPathSVC")
-register("wl-kernel", "twinwl.baselines.wl_kernels:WLSubtreeSVC")
-register("wl-oa", "twinwl.baselines.wl_kernels:WLOptimalAssignmentSVC")
-register("dgk", "twinwl.baselines.deep_graph_kernel:DeepGraphKernelSVC", grids=_BY_ROUNDS)
-_baseline("gcn", "gcn:GCNClassifier", {"layers": [3, 5]}, _OF_GNN)
+register("sp-kernel", "twinwl.baselines.kernels:ShortestPathSVC")
+register("wl-kernel", "twinwl.baselines.kernels:WLSubtreeSVC")
+register("wl-oa", "twinwl.baselines.kernels:WLOptimalAssignmentSVC")
+register("dgk", "twinwl.baselines.kernels:DeepGraphKernelSVC", grids=_BY_ROUNDS)
+_baseline("gcn", "gin:GCNClassifier", {"layers": [3, 5]}, _OF_GNN)
 _baseline("gin", "gin:GINClassifier", {"layers": [2, 4]}, _OF_GNN)
-_baseline("diffpool", "diffpool:DiffPoolClassifier", {"cluster_ratio": [0.1, 0.25]}, {})
-_baseline("sortpool", "sort_pool:SortPoolClassifier", {"hidden": [32, 64]}, {})
-_baseline("sagpool", "sag_pool:SAGPoolClassifier", {"ratio": [0.5, 0.8]}, {})
-_baseline("123-gnn", "one_two_three_gnn:OneTwoThreeGNNClassifier", {"hidden": [32]}, {})
-_baseline("3-hop-gnn", "k_hop_gnn:KHopGNNClassifier", {"hidden": [32, 64]}, {}, {"hops": 3})
-_baseline(
-    "nested-gin", "nested_gin:NestedGINClassifier", {"height": [2, 3]}, {"height": _DEPTHS, "layers": [4]}
-)
+_baseline("diffpool", "geometric:DiffPoolClassifier", {"cluster_ratio": [0.1, 0.25]}, {})
+_baseline("sortpool", "gin:SortPoolClassifier", {"hidden": [32, 64]}, {})
+_baseline("sagpool", "geometric:SAGPoolClassifier", {"ratio": [0.5, 0.8]}, {})
+_baseline("123-gnn", "node_sets:OneTwoThreeGNNClassifier", {"hidden": [32]}, {})
+_baseline("3-hop-gnn", "rooted:KHopGNNClassifier", {"hidden": [32, 64]}, {}, {"hops": 3})
+_baseline("nested-gin", "rooted:NestedGINClassifier", {"height": [2, 3]}, {"height": _DEPTHS, "layers": [4]})
 _baseline(
     "ppgn",
     "ppgn:PPGNClassifier",
@@ -338,22 +336,22 @@ _baseline(
 )
 _baseline(
     "gcn-rni",
-    "gcn_rni:GCNRNIClassifier",
+    "geometric:GCNRNIClassifier",
     {"ratio": [0.5]},
     {"ratio": [0.125, 0.5, 0.875, 1.0]},
     # As its authors trained it, without early stopping: it may guess for a hundred epochs before it learns.
     {"layers": 8, "batch_size": 20, "max_epochs": 300, "patience": 300},
     version=3,
 )
-_baseline("id-gnn", "id_gnn:IDGNNClassifier", {"layers": [2, 3]}, {})
-_baseline("id-gnn-fast", "id_gnn:IDGNNClassifier", {"longest_walk": [4, 6]}, {}, {"form": "fast"})
+_baseline("id-gnn", "geometric:IDGNNClassifier", {"layers": [2, 3]}, {})
+_baseline("id-gnn-fast", "geometric:IDGNNClassifier", {"longest_walk": [4, 6]}, {}, {"form": "fast"})
 
 
 def resolve(method: object) -> Method:
     """Turn a name, an import path ``"module:Class"``, an estimator or its class into a Method.
 
     >>> resolve("stwin").home
-    'twinwl.stwin.classifier:STwinClassifier'
+    'twinwl.neural.stwin:STwinClassifier'
     """
     if is_a(method, Method):
         return method

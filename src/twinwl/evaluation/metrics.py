@@ -1,26 +1,30 @@
-"""The table of metrics, for classes and for numbers."""
+"""The table of metrics, for classes and for numbers.
+
+Metrics of several tasks: of each on the graphs whose target is known, and their mean.
+
+Classification or regression: as given by the caller, or else derived from the targets.
+"""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from twinwl.arguments import checked, is_a, items, one_of
-from twinwl.errors import TwinWLError
-from twinwl.estimators.targets import positive_class
+from twinwl.arrays import Bool, Float64, Values
+from twinwl.errors import TwinWLError, shown
+from twinwl.models.targets import Tasks, positive_class, positive_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from sklearn.base import BaseEstimator
 
-    from twinwl.arrays import Bool, Float64, Values
+    from twinwl.datasets.dataset import Dataset
     from twinwl.graphs.batch import GraphBatch
-
 
 WITHOUT_COPIES = "-without-duplicates"  # suffix of a metric: on test graphs without a copy in training
 _TWO = 2
@@ -341,3 +345,235 @@ def figures(scores: Mapping[str, float], names: Sequence[str], positive: str | N
         )
         texts.append(f"{metric.titled(positive)} {figure}")
     return ", ".join(texts)
+
+
+def of_task(metric: str, task: str) -> str:
+    """Return what the score of one task is called, beside the mean of all.
+
+    >>> of_task("roc-auc", "NR-AR")
+    'roc-auc@NR-AR'
+    """
+    return f"{metric}@{task}"
+
+
+def check_positive(data: Dataset, task: Task, positive: object, scoring: str | None) -> str | None:
+    """Return the name of the positive class; of several tasks, if it is the same in all.
+
+    Raises
+    ------
+    TwinWLError
+        If what the user names is not one of two classes, or estimators would choose by the other one.
+    """
+    if task.name == "regression":
+        if positive is not None:
+            raise TwinWLError(f"positive: got {shown(positive)}, but the targets are numbers; leave it out")
+        return None
+    table = Tasks.of(data.targets, len(data)) if data.tasks else None
+    columns = [data.targets] if table is None else table.columns
+    known = [np.ones(len(data), np.bool_)] if table is None else table.known.T
+    names = set()
+    for column, there in zip(columns, known, strict=True):
+        classes = np.unique(column[there])
+        name, usual = positive_name(classes, positive), positive_name(classes)
+        if scoring is not None and METRICS[scoring].of_positive and name != usual:
+            raise TwinWLError(
+                f"positive: got {shown(positive)}, but estimators choose by the {scoring} of {usual!r}; "
+                "choose another scoring"
+            )
+        names.add(name)
+    return names.pop() if len(names) == 1 else None
+
+
+@dataclass(frozen=True)
+class TaskAnswers:
+    """Predictions of a model of several tasks and the true targets.
+
+    Attributes
+    ----------
+    tasks : tuple of str
+    answers : tuple of Answers
+        One per task, about the graphs whose target is known.
+    known : array of bool, shape (n_graphs, n_tasks)
+        Which graphs these are.
+    """
+
+    tasks: tuple[str, ...]
+    answers: tuple[Answers, ...]
+    known: Bool
+
+    def part(self, rows: Bool) -> TaskAnswers:
+        """Return the answers about some of the graphs."""
+        parts = [one.part(rows[known]) for one, known in zip(self.answers, self.known.T, strict=True)]
+        return TaskAnswers(self.tasks, tuple(parts), self.known[rows])
+
+    def measure(self, names: Sequence[str]) -> dict[str, float]:
+        """Return the mean of each metric, over the tasks where it is defined, and the score of each task.
+
+        >>> one = Answers(np.array([0, 1]), np.array([0, 0]))
+        >>> known = np.array([[True, True], [True, False]])
+        >>> both = TaskAnswers(("a", "b"), (one, one.part(known[:, 1])), known)
+        >>> both.measure(["accuracy", "mcc"])
+        {'accuracy': 0.75, 'mcc': 0.0, 'accuracy@a': 0.5, 'mcc@a': 0.0, 'accuracy@b': 1.0}
+        """
+        of_tasks = [measure(one, names) if len(one.y) else {} for one in self.answers]
+        pairs = zip(self.tasks, of_tasks, strict=True)
+        return mean_scores(of_tasks) | {
+            of_task(name, task): score for task, scores in pairs for name, score in scores.items()
+        }
+
+
+def mean_scores(of_tasks: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of each metric over the tasks for which it is defined.
+
+    >>> mean_scores([{"accuracy": 0.5}, {"accuracy": 1.0, "mcc": 0.5}])
+    {'accuracy': 0.75, 'mcc': 0.5}
+    """
+    names = dict.fromkeys(name for scores in of_tasks for name in scores)
+    return {name: float(np.mean([scores[name] for scores in of_tasks if name in scores])) for name in names}
+
+
+def scores_of(answers: Answers | TaskAnswers, names: Sequence[str]) -> dict[str, float]:
+    """Return the scores that are defined; of several tasks the means, and those of each."""
+    return answers.measure(names) if isinstance(answers, TaskAnswers) else measure(answers, names)
+
+
+def task_answers_of(
+    estimator: object,
+    graphs: GraphBatch,
+    y: Values,
+    names: Sequence[str],
+    tasks: tuple[str, ...],
+    positive: object = None,
+) -> Answers | TaskAnswers:
+    """Return the predictions of a fitted estimator that the metrics need, for one task or for several.
+
+    Raises
+    ------
+    TwinWLError
+        If a metric needs probabilities and the estimator gives none, or it does not predict every task.
+    """
+    found = Tasks.of(y, len(y), empty=True) if tasks else None
+    if found is None:
+        return answers_of(estimator, graphs, y, names, positive)
+    predicted, shares = predictions_of(estimator, graphs, names)
+    if predicted.ndim != 2 or predicted.shape[1] != len(tasks):  # noqa: PLR2004
+        raise TwinWLError(
+            f"{type(estimator).__name__} predicts an array of shape {predicted.shape}, expected one column "
+            f"for each of {len(tasks)} tasks"
+        )
+    if shares is not None and (not isinstance(shares, list) or len(shares) != len(tasks)):
+        raise TwinWLError(f"{type(estimator).__name__}: predict_proba must return a list, one array per task")
+    classes = getattr(estimator, "classes_", [None] * len(tasks))
+    parts = []
+    for place, (column, known) in enumerate(zip(found.columns, found.known.T, strict=True)):
+        probability = None if shares is None else np.asarray(shares[place], np.float64)[known]
+        own = np.unique(column[known]) if classes[place] is None else classes[place]
+        parts.append(Answers(column[known], predicted[known, place], probability, own, positive))
+    return TaskAnswers(tasks, tuple(parts), found.known)
+
+
+TASKS = ("classification", "regression")
+_MANY = 20  # different whole numbers, from which on they may be counts rather than classes
+_GRAPHS_PER_CLASS = 10  # on average; classes with fewer are hardly classes
+
+
+class Task(NamedTuple):
+    """Classification or regression, and the reason for the choice."""
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}"
+
+
+def task_of(  # noqa: PLR0911  (one per reason)
+    y: Values, asked: str = "auto", target: str | None = None, tasks: Sequence[str] = ()
+) -> Task:
+    """Decide between classification and regression.
+
+    Parameters
+    ----------
+    y : array, shape (n_graphs,) or (n_graphs, n_tasks)
+        The targets.
+    asked
+        ``"classification"`` or ``"regression"``; ``"auto"`` decides by the targets. Strings, booleans and two
+        different integers are classes; numbers that are not all integers are measurements, even if there are
+        only two (0.5 and 1.5), and so are integers with many different values and few graphs per value.
+    target
+        Name of the targets, for messages.
+    tasks
+        Names of the columns, if there are several; all must be of one kind.
+
+    Raises
+    ------
+    TwinWLError
+        If the targets cannot serve the task that was asked for, or are all the same.
+
+    >>> task_of(np.array([0.5, 1.25, 3.0])).name, task_of(np.array(["no", "yes"])).name
+    ('regression', 'classification')
+    """
+    asked = checked("task", asked, one_of("auto", *TASKS))
+    if y.ndim > 1:
+        return _task_of_columns(y.astype(np.float64), asked, tasks)
+    called = "the target" if target is None else f"the target {target!r}"
+    distinct = np.unique(y)
+    if len(distinct) == 1:
+        raise TwinWLError(
+            f"{called} is {shown(distinct.tolist()[0])} for all {len(y):,} graphs, so there is nothing to "
+            "learn; choose another one"
+        )
+    if asked != "auto":
+        misfits = y[~_fits(y, asked)]
+        if len(misfits):
+            text = "which is not a number" if asked == "regression" else "a measurement, not a class"
+            other = TASKS[asked == TASKS[0]]
+            raise TwinWLError(
+                f"task: got {asked!r}, but {called} holds {shown(misfits.tolist()[0])}, {text}; choose "
+                f"another target, or {other!r}"
+            )
+        return Task(asked, "as asked for")
+    count = f"{called} has {len(distinct):,} different values"
+    if not _fits(y, "regression").all():
+        return Task(TASKS[0], f"{count}, which are names")
+    if not _fits(y, "classification").all():
+        return Task(TASKS[1], f"{count}, not all of them whole numbers")
+    if len(distinct) <= 2:  # noqa: PLR2004
+        return Task(TASKS[0], f"{called} has {len(distinct)} values")
+    if len(distinct) > _MANY and len(y) < _GRAPHS_PER_CLASS * len(distinct):
+        return Task(TASKS[1], f"{count} for {len(y):,} graphs")
+    return Task(TASKS[0], f"{count}, all of them whole numbers")
+
+
+def _task_of_columns(y: Float64, asked: str, tasks: Sequence[str]) -> Task:
+    columns = [column[~np.isnan(column)] for column in y.T]
+    columns = [column.astype(np.int64) if suits(column, TASKS[0]) else column for column in columns]
+    kinds = [task_of(column, asked, name) for column, name in zip(columns, tasks, strict=True)]
+    others = [place for place, kind in enumerate(kinds) if kind.name != kinds[0].name]
+    if others:
+        first, other = kinds[0], kinds[others[0]]
+        raise TwinWLError(
+            f"the targets are of two kinds, {first.name} ({first.reason}) and {other.name} ({other.reason}); "
+            "name targets of one kind, or choose the task"
+        )
+    known = 1 - np.isnan(y).mean()
+    return Task(
+        kinds[0].name, f"{len(tasks)} tasks, {100 * known:.0f} % of their targets known; {kinds[0].reason}"
+    )
+
+
+def suits(y: Values, task: str) -> bool:
+    """Return whether targets fit a task: classes are not fractions, and measurements are numbers.
+
+    >>> suits(np.array([0.5, 1.0]), "classification"), suits(np.array([0, 1]), "regression")
+    (False, True)
+    """
+    if y.ndim > 1:
+        return all(suits(column[~np.isnan(column)], task) for column in y.T.astype(np.float64))
+    return bool(_fits(y, task).all())
+
+
+def _fits(y: Values, task: str) -> Bool:
+    if task == "regression":
+        return np.full(len(y), y.dtype.kind in "iuf")
+    return y == np.floor(y) if y.dtype.kind == "f" else np.full(len(y), fill_value=True)

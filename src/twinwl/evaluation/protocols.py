@@ -10,19 +10,18 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from twinwl.arguments import NAME, checked, one_of
+from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from twinwl.arrays import Float64
     from twinwl.evaluation.store import Row
 
 PROTOCOLS = ("fair", "best-epoch", "best-fold-epoch")

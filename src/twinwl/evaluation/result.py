@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
 from twinwl.errors import TwinWLError, import_extra
-from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, names_for
+from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, Task, names_for, of_task
 from twinwl.evaluation.protocols import PROTOCOLS, Summary, summarise
-from twinwl.evaluation.task_metrics import of_task
-from twinwl.evaluation.tasks import Task
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from twinwl.evaluation.significance import PairedComparison
     from twinwl.evaluation.store import Row
 
 _CLASSES = Task("classification", "")
@@ -157,6 +159,48 @@ class Evaluation:
         """
         return import_extra("pandas", None).DataFrame(self.to_records())
 
+    def to_dict(self) -> dict[str, object]:
+        """Return all figures as plain values, also those of each fold; None where a metric is undefined."""
+        fair = {name: _reading(self.summary("fair", name)) for name in self.metrics}
+        of_tasks = {
+            task: {name: _reading(self.summary("fair", of_task(name, task))) for name in self.metrics}
+            for task in self.tasks
+        }
+        metric_of = dict.fromkeys(PROTOCOLS, "accuracy") | {"fair": self.metric}
+        return {
+            "dataset": self.dataset,
+            "method": self.method,
+            "inputs": self.inputs,
+            "task": self.task.name,
+            **({} if self.positive is None else {"positive": self.positive}),
+            "split": self.split,
+            "headline": self.protocol,
+            "n_leaked": self.n_leaked,
+            "fair": {name: None if one is None else one["mean"] for name, one in fair.items()},
+            "metrics": fair,
+            **({"tasks": of_tasks} if self.tasks else {}),
+            "protocols": {name: _reading(self.summary(name, metric)) for name, metric in metric_of.items()},
+        }
+
+    def compared_with(self, other: Evaluation) -> PairedComparison | None:
+        """Compare with another method on the same folds, where the main metric is defined for both.
+
+        Returns
+        -------
+        PairedComparison or None
+            None if there are fewer than two such folds: one says nothing about chance.
+        """
+        from twinwl.evaluation.significance import compare_scores  # noqa: PLC0415  (scipy.stats is slow to load)
+
+        if not isinstance(other, Evaluation) or len(other.fold_scores) != len(self.fold_scores):
+            raise TwinWLError(
+                "compared_with needs an Evaluation on the same folds; evaluate both methods with the same split"
+            )
+        pairs = np.column_stack([self.fold_scores, other.fold_scores])
+        pairs = pairs[~np.isnan(pairs).any(axis=1)]
+        names = (self.method, other.method)
+        return compare_scores(pairs[:, 0], pairs[:, 1], names, metric=self.metric) if len(pairs) > 1 else None
+
     def _repr_html_(self) -> str:
         from twinwl.report.notebook import evaluation_html  # noqa: PLC0415  (on demand)
 
@@ -222,3 +266,41 @@ def _in_words(inputs: list[str] | None) -> str:
     if inputs is None:
         return "not recorded"
     return ", ".join(name.replace("_", " ") for name in inputs) or "structure only"
+
+
+def _reading(summary: Summary | None) -> dict[str, object] | None:
+    if summary is None:
+        return None
+    return {
+        "metric": summary.metric,
+        "mean": _number(summary.mean),
+        "std": _number(summary.std),
+        "folds": [_number(score) for score in summary.fold_scores],
+        "configs": summary.configs,
+        "optimistic": summary.optimistic,
+    }
+
+
+def _number(score: float) -> float | None:
+    """Return a score for JSON: None, written as null, if it is undefined."""
+    return None if math.isnan(score) else score
+
+
+def latex_table(results: Sequence[Evaluation]) -> str:
+    """Return one row per method and one column per metric, for the package booktabs."""
+    metrics = list(dict.fromkeys(name for result in results for name in result.metrics))
+    titles = [METRICS[name].titled(results[0].positive) + " (%)" * METRICS[name].percent for name in metrics]
+    lines = [["method", "inputs", *map(_escaped, titles)]]
+    for result in results:
+        found = {name: result.summary("fair", name) for name in result.metrics}
+        cells = ["--" if (summary := found.get(name)) is None else summary.figure for name in metrics]
+        lines.append([_escaped(result.method), result.inputs, *cells])
+    head, *body = [" & ".join(line).replace("±", r"$\pm$").replace("²", "$^2$") + r" \\" for line in lines]
+    about = f"% {results[0].dataset}, fair protocol: mean and standard deviation over folds"
+    columns = "ll" + "r" * len(metrics)
+    rows = [about, rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body]
+    return "\n".join([*rows, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([_%&#$])", r"\\\1", text)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
 
+from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.metrics import METRICS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _CONVENTIONAL = 0.05
 _SMALLEST_SHOWN = 0.001
@@ -73,8 +71,8 @@ class PairedComparison:
 
 
 def compare_scores(
-    first: Sequence[float],
-    second: Sequence[float],
+    first: Sequence[float] | Float64,
+    second: Sequence[float] | Float64,
     names: tuple[str, str] = ("the first", "the second"),
     *,
     test_share: float | None = None,

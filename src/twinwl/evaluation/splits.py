@@ -1,26 +1,355 @@
-"""What ``split=`` names, as folds: stratified, by scaffold, by a column of the table, or from a file."""
+"""What ``split=`` names, as folds: stratified, by scaffold, by a column of the table, or from a file.
+
+The splits of "A Fair Comparison of Graph Neural Networks" (Errica et al., 2020), as published.
+
+One JSON file per data set: a list of ten folds with ``test`` and ``model_selection``, which is a list with
+one object with ``train`` and ``validation``; all are graph numbers from 0. The social networks have two files
+with different folds, for nodes without features and for degrees as features. The first is used unless a file
+is named.
+
+Splits by scaffold: molecules with the same ring systems and linkers stay together (Bemis and Murcko).
+
+Splits from files: which row of a table belongs to which part.
+
+A JSON file holds ``{"train": [0, 1, …], "valid": […], "test": […]}``, a list of such objects (one per fold),
+an object from row to part, or a list of parts, one per row. A table (.csv, .tsv) has a column of parts, and
+may have one of rows. A folder holds ``train.csv``, ``valid.csv`` and ``test.csv`` with a row number per line,
+as OGB publishes them. Rows are those of the source, from 0; rows that could not be read count.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
 from twinwl.arguments import PATH, checked, is_a, items
+from twinwl.arrays import Int64
+from twinwl.datasets.catalogue import data_folders
+from twinwl.datasets.dataset import Dataset
+from twinwl.datasets.kinds import Reading
 from twinwl.datasets.source import read_columns
+from twinwl.datasets.tables import all_cells, csv_table
 from twinwl.datasets.target_cells import is_missing
-from twinwl.errors import TwinWLError, nearest, shown
+from twinwl.datasets.text_files import ArchiveMembers, decode, numbered_lines, open_file, read_bytes
+from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest, shown
 from twinwl.evaluation.folds import Fold, hold_out_tenth, make_folds
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+_ARCHIVE = "gnn_comparison_splits.zip"
+_ENDING = "_splits.json"
+_OTHER_NAMES = {"PROTEINS": "PROTEINS_full"}  # the same graphs with more attributes
 
-    from twinwl.arrays import Int64
-    from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.reading import Reading
+
+def published_folds(data: Dataset, splits: str | Path) -> list[Fold]:
+    """Return the published folds of a data set.
+
+    Parameters
+    ----------
+    data
+        A data set whose graphs are in the order of its TU files.
+    splits
+        ``"gnn-comparison"`` looks for the zip in the data folders; else the path of the zip or a JSON file.
+
+    Raises
+    ------
+    TwinWLError
+        If there are no splits for the data set, or they do not match it.
+    """
+    where, content = _content(find_splits(splits), data.name)
+    try:
+        folds = [_fold(entry) for entry in json.loads(content)]
+    except (ValueError, TypeError, LookupError) as error:
+        raise TwinWLError(f"{where}: not in the format of gnn-comparison ({error}); get it again") from error
+    _check(folds, data, where)
+    return folds
+
+
+def find_splits(splits: str | Path, data_dir: str | Path | None = None) -> Path:
+    """Return the file of the splits; refuse one that cannot be read."""
+    path = _archive(data_dir) if str(splits) == "gnn-comparison" else Path(splits)
+    with open_file(path):
+        return path
+
+
+def _archive(data_dir: str | Path | None) -> Path:
+    folders = data_folders(data_dir)
+    for folder in folders:
+        if (folder / _ARCHIVE).is_file():
+            return folder / _ARCHIVE
+    raise TwinWLError(f"{_ARCHIVE} was not found; put it into {str(folders[0])!r}, or give its path")
+
+
+def _content(path: Path, name: str) -> tuple[str, bytes]:
+    if path.suffix.lower() == ".json":
+        return str(path), path.read_bytes()
+    with ArchiveMembers(path) as members:
+        of_set: dict[str, str] = {}
+        for member in members.names:  # sorted, so the files for nodes without features come first
+            if member.endswith(_ENDING):
+                of_set.setdefault(member.rpartition("/")[2].removesuffix(_ENDING), member)
+        if not of_set:
+            raise TwinWLError(f"{path}: contains no splits; their files end in {_ENDING!r}")
+        wanted = name if name in of_set else _OTHER_NAMES.get(name, name)
+        if wanted not in of_set:
+            raise TwinWLError(f"{path}: no splits for {name!r}; {nearest(name, of_set)}")
+        return f"{path}: {of_set[wanted]}", members.read(of_set[wanted])
+
+
+def _fold(entry: dict[str, list[int] | list[dict[str, list[int]]]]) -> Fold:
+    (inner,) = entry["model_selection"]
+    parts = (inner["train"], inner["validation"], entry["test"])  # type: ignore[index]
+    return Fold(*(np.sort(np.array(part, dtype=np.int64)) for part in parts))
+
+
+def _check(folds: list[Fold], data: Dataset, where: str) -> None:
+    """Refuse splits of another data set: test parts must cover it, and no graph may be in two parts."""
+    tested = np.sort(np.concatenate([fold.test for fold in folds])) if folds else np.empty(0, np.int64)
+    if not np.array_equal(tested, np.arange(len(data))):
+        raise TwinWLError(
+            f"{where}: its test parts have {len(np.unique(tested))} different graphs, the data set "
+            f"{data.name} has {len(data)}; these splits belong to another set"
+        )
+    for number, fold in enumerate(folds):
+        together = np.concatenate([fold.train, fold.validation, fold.test])
+        if len(np.unique(together)) != len(together) or together.min() < 0 or together.max() >= len(data):
+            raise TwinWLError(f"{where}: fold {number} has a graph twice, or one that does not exist")
+        if data.groups is not None and _crossed(data.groups, fold):
+            raise TwinWLError(
+                f"{where}: fold {number} splits groups, so its scores would be misleading; do not pass splits"
+            )
+
+
+def _crossed(groups: Int64, fold: Fold) -> bool:
+    return bool(np.isin(groups[fold.test], groups[fold.training_part]).any())
+
+
+_ROUNDING = 1e-9  # 0.1 of 10 molecules is one
+
+
+def scaffold_groups(smiles: Sequence[str]) -> Int64:
+    """Return the scaffold of each molecule as a number, to be used as ``groups`` of folds.
+
+    Parameters
+    ----------
+    smiles
+        One string per molecule; stereochemistry is left out of account, and all molecules without a ring have
+        one and the same, empty scaffold.
+
+    Returns
+    -------
+    array of int64, shape (n_molecules,)
+        Scaffolds are numbered by their first molecule.
+
+    >>> scaffold_groups(["c1ccccc1C", "CCO", "Oc1ccccc1", "CC"]).tolist()
+    [0, 1, 0, 1]
+    """
+    chem = import_extra("rdkit.Chem", "chem")
+    murcko = import_extra("rdkit.Chem.Scaffolds.MurckoScaffold", "chem")
+    base = import_extra("rdkit.rdBase", "chem")
+    number_of_scaffold: dict[str, int] = {}
+    groups = np.empty(len(smiles), np.int64)
+    with base.BlockLogs():  # the error raised here says all that RDKit would have logged
+        for index, text in enumerate(smiles):
+            molecule = chem.MolFromSmiles(text)
+            if molecule is None:
+                raise GraphInputError(f"SMILES {text!r} does not parse; correct it or leave it out", index)
+            scaffold = str(murcko.MurckoScaffoldSmiles(mol=molecule, includeChirality=False))
+            groups[index] = number_of_scaffold.setdefault(scaffold, len(number_of_scaffold))
+    return groups
+
+
+def scaffold_split(
+    smiles: Sequence[str], validation: float = 0.1, test: float = 0.1, seed: int | None = None
+) -> Fold:
+    """Split molecules by scaffold: common scaffolds to learn from, rare ones to test on.
+
+    The usual split of molecular benchmarks (MoleculeNet, OGB), and a hard one. Nothing in it is random:
+    scaffolds are taken from the most common to the rarest (of equals the one whose first molecule comes
+    last), and fill training, then validation, then test. With a seed they are taken in random order, and
+    fill validation and test first, so that a scaffold too common for either is learnt from.
+
+    Parameters
+    ----------
+    smiles
+        One string per molecule.
+    validation, test
+        Shares of the molecules, to within the size of a scaffold.
+    seed
+        Decides the order of the scaffolds; None takes the most common first.
+
+    Returns
+    -------
+    Fold
+
+    >>> fold = scaffold_split(["c1ccccc1C"] * 8 + ["C1CCCC1", "C1CCCCC1"])
+    >>> fold.validation.tolist(), fold.test.tolist()
+    ([9], [8])
+    """
+    return split_groups(scaffold_groups(smiles), validation, test, seed)
+
+
+def split_groups(groups: Int64, validation: float = 0.1, test: float = 0.1, seed: int | None = None) -> Fold:
+    """Split molecules by the scaffolds that `scaffold_groups` found, as `scaffold_split` does."""
+    if not (0 <= validation < 1 and 0 < test < 1 and validation + test < 1):
+        raise TwinWLError(
+            f"got validation={validation} and test={test}, expected shares with a sum below 1, test above 0"
+        )
+    n_molecules = len(groups)
+    first, sizes = np.unique(groups, return_index=True, return_counts=True)[1:]
+    parts = _common_first if seed is None else _shuffled
+    order = (
+        np.lexsort((first, sizes))[::-1]
+        if seed is None
+        else np.random.default_rng(seed).permutation(len(sizes))
+    )
+    part_of_scaffold = parts(order.tolist(), sizes.tolist(), validation * n_molecules, test * n_molecules)
+    part = part_of_scaffold[groups]
+    fold = Fold(*(np.flatnonzero(part == number) for number in range(3)))
+    if not len(fold.train) or not len(fold.test):
+        raise TwinWLError(
+            f"{len(sizes)} scaffolds of {n_molecules} molecules are too few to split by; use stratified folds"
+        )
+    return fold
+
+
+def _common_first(order: list[int], sizes: list[int], validation: float, test: float) -> Int64:
+    """Fill training, then validation, then test; the bounds are those of MoleculeNet and OGB."""
+    n_molecules = sum(sizes)
+    part_of_scaffold = np.full(len(sizes), 2, np.int64)
+    n_train = n_validation = 0
+    for scaffold in order:
+        size = sizes[scaffold]
+        if n_train + size <= n_molecules - validation - test + _ROUNDING:
+            part_of_scaffold[scaffold] = 0
+            n_train += size
+        elif n_train + n_validation + size <= n_molecules - test + _ROUNDING:
+            part_of_scaffold[scaffold] = 1
+            n_validation += size
+    return part_of_scaffold
+
+
+def _shuffled(order: list[int], sizes: list[int], validation: float, test: float) -> Int64:
+    """Fill validation, then test; what fits into neither is learnt from."""
+    part_of_scaffold = np.zeros(len(sizes), np.int64)
+    room = [0, validation + _ROUNDING, test + _ROUNDING]
+    for scaffold in order:
+        part = next((part for part in (1, 2) if sizes[scaffold] <= room[part]), 0)
+        part_of_scaffold[scaffold] = part
+        room[part] -= sizes[scaffold]
+    return part_of_scaffold
+
+
+_NAMES = {"train": ("train",), "validation": ("valid", "validation", "val", "dev"), "test": ("test",)}
+_ROW_COLUMNS = ("row", "index", "idx", "")
+_PART_COLUMNS = ("split", "part", "set", "subset", "partition", "fold")
+
+
+def is_published(split: str | Path) -> bool:
+    """Return whether a file has the format of the splits of "A Fair Comparison of Graph Neural Networks"."""
+    path = Path(split)
+    if str(split) == "gnn-comparison" or path.suffix.lower() == ".zip":
+        return True
+    if path.suffix.lower() != ".json":
+        return False
+    content = _json(path)
+    return isinstance(content, list) and any(isinstance(e, dict) and "model_selection" in e for e in content)
+
+
+def read_split(path: Path, data: Dataset) -> list[list[object]]:
+    """Return for each fold the part of each graph; None for a graph in no part."""
+    if path.is_dir():
+        return [_of_graphs(_from_folder(path), path, data)]
+    if path.suffix.lower() == ".json":
+        content = _json(path)
+        folds = [content]
+        if isinstance(content, list) and content and all(isinstance(entry, dict) for entry in content):
+            folds = content
+        return [_of_graphs(_from_json(entry, path), path, data) for entry in folds]
+    return [_of_graphs(_from_table(path), path, data)]
+
+
+def _json(path: Path) -> object:
+    try:
+        return json.loads(decode(read_bytes(path), str(path)))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, TwinWLError):
+            raise
+        raise TwinWLError(f"{path}: not readable as JSON ({error}); correct it") from error
+
+
+def _from_json(content: object, path: Path) -> list[tuple[object, object]]:
+    if isinstance(content, list):
+        return list(enumerate(content))
+    if not isinstance(content, dict):
+        raise TwinWLError(f'{path}: got {shown(content)}, expected {{"train": [rows], "test": [rows]}}')
+    if any(isinstance(rows, list) for rows in content.values()):
+        return [
+            (row, part)
+            for part, rows in content.items()
+            for row in (rows if isinstance(rows, list) else [rows])
+        ]
+    return list(content.items())
+
+
+def _from_table(path: Path) -> list[tuple[object, object]]:
+    columns = all_cells(csv_table(str(path)))
+    of_row = next((name for name in columns if name.strip().lower() in _ROW_COLUMNS), None)
+    others = [name for name in columns if name != of_row]
+    named = others if len(others) == 1 else [name for name in others if name.strip().lower() in _PART_COLUMNS]
+    if len(named) != 1:
+        raise TwinWLError(
+            f"{path}: expected a column 'split' with the part of each row, and optionally 'row' with row "
+            f"numbers; got the columns {', '.join(map(repr, columns)) or 'none'}"
+        )
+    parts = columns[named[0]]
+    return list(zip(range(len(parts)) if of_row is None else columns[of_row], parts, strict=True))
+
+
+def _from_folder(path: Path) -> list[tuple[object, object]]:
+    found: list[tuple[object, object]] = []
+    for part, names in _NAMES.items():
+        files = [path / f"{name}.csv{packed}" for name in names for packed in ("", ".gz")]
+        file = next((file for file in files if file.is_file()), None)
+        if file is not None:
+            found += [(text, part) for _, text in numbered_lines(str(file))]
+    if not found:
+        raise TwinWLError(f"{path}: there is no train.csv, valid.csv or test.csv in this folder; give a file")
+    return found
+
+
+def _of_graphs(pairs: Iterable[tuple[object, object]], path: Path, data: Dataset) -> list[object]:
+    """Look up the part of each graph by its row."""
+    n_rows = 1 + max([*data.rows.tolist(), *(error.row for error in data.errors)])
+    part_of_row: dict[int, object] = {}
+    for given, part in pairs:
+        row = _row(given, path)
+        if not 0 <= row < n_rows:
+            raise TwinWLError(
+                f"{path}: row {row} is out of range: {data.name} has the rows 0 to {n_rows - 1}; is this the "
+                "split of another table?"
+            )
+        if row in part_of_row:
+            raise TwinWLError(
+                f"{path}: row {row} is listed twice, as {part_of_row[row]} and {part}; keep one"
+            )
+        part_of_row[row] = part
+    return [part_of_row.get(row) for row in data.rows.tolist()]
+
+
+def _row(given: object, path: Path) -> int:
+    try:
+        number = float(str(given))
+        if number.is_integer():
+            return int(number)
+    except (ValueError, OverflowError):
+        pass
+    raise TwinWLError(f"{path}: got {shown(given)} for a row, expected an integer of at least 0")
+
 
 WORDS = ("stratified", "scaffold", "scaffold-shuffled", "gnn-comparison")
 _PARTS = ("train", "validation", "test")
@@ -161,7 +490,6 @@ def _plain(cell: object, what: str) -> object:
 
 
 def _by_scaffold(data: Dataset, *, shuffled: bool, stratified: bool) -> Split:
-    from twinwl.evaluation.scaffold import scaffold_groups, split_groups  # noqa: PLC0415  (RDKit)
 
     if data.smiles is None:
         raise TwinWLError(
@@ -183,8 +511,6 @@ def _by_scaffold(data: Dataset, *, shuffled: bool, stratified: bool) -> Split:
 
 
 def _from_file(data: Dataset, split: str | Path, *, stratified: bool) -> Split:
-    from twinwl.evaluation.published_splits import published_folds  # noqa: PLC0415
-    from twinwl.evaluation.split_files import is_published, read_split  # noqa: PLC0415
 
     if is_published(split):
         found = published_folds(data, split)

@@ -1,8 +1,8 @@
-"""The result store: JSON lines, one per finished fold, safe against interruption and concurrent writers.
+"""The result store: JSON lines, one per finished fold.
 
-A line is appended under a lock in one write and flushed to disk. A process that is killed while writing
-leaves at most one broken last line, which the next reader skips and after which the next writer starts a new
-line.
+One process writes to a store at a time: it holds a lock of the operating system, which the system releases
+when the process ends for any reason. Reading needs no lock. A process that is killed while writing leaves at
+most one broken last line, which readers skip and after which the next writer starts a new line.
 """
 
 from __future__ import annotations
@@ -12,32 +12,30 @@ import errno
 import json
 import numbers
 import os
+from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypedDict, cast
+from typing import TypedDict, cast
 
+from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, warn_caller
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from twinwl.datasets.dataset import Dataset
-
 try:
-    from fcntl import LOCK_EX, LOCK_UN, flock
-except ImportError:  # no such lock outside POSIX; appending is still one write
+    from fcntl import LOCK_EX, LOCK_NB, flock
+except ImportError:  # Windows: nothing is locked
 
     def flock(_descriptor: int, _operation: int) -> None:  # type: ignore[misc]
-        """Do without."""
+        """Do nothing."""
 
-    LOCK_EX = LOCK_UN = 0  # type: ignore[misc]
+    LOCK_EX = LOCK_NB = 0  # type: ignore[misc]
 
 FORMAT = 1
 _KEY_FIELDS = {
     "dataset": str, "digest": str, "method": str, "version": int, "config": dict, "splits": str, "seed": int,
     "fold": int,
 }  # fmt: skip
-_LINES_LISTED = 10
 _FOLD_FIELDS = {"validation_score", "curves", "epochs", "best_epoch", "n_test", "n_leaked"}
+_LINES_LISTED = 10
 
 
 class Row(TypedDict, total=False):
@@ -129,19 +127,13 @@ class ResultStore:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        if not self.path.name:
-            raise TwinWLError(f"store: got {str(path)!r}, expected the name of a file")
-
-    @property
-    def side_file(self) -> Path:
-        """The file to which broken lines are copied."""
-        return self.path.with_name(self.path.name + ".broken")
+        self._stream: FileIO | None = None
 
     def rows(self) -> list[Row]:
         """Return all results; if one was written twice, the newer one.
 
-        Broken lines are reported with their numbers in one warning and copied to `side_file`; the store
-        itself is not changed. A line of a newer format is an error, because this version might misread it.
+        Broken lines are reported with their numbers in one warning. A line of a newer format is an error,
+        because this version might misread it.
         """
         try:
             content = self.path.read_bytes()
@@ -152,127 +144,106 @@ class ResultStore:
                 f"cannot read the store {str(self.path)!r} ({error.strerror or error}); name a file"
             ) from error
         found: dict[str, Row] = {}
-        broken: list[tuple[int, bytes]] = []
+        broken = []
         for number, line in enumerate(content.split(b"\n"), start=1):
-            if not line.strip():
-                continue
             row = _parsed(line)
-            if row is None:
-                broken.append((number, line))
-                continue
-            if row["format"] > FORMAT:
+            if row is not None and row["format"] > FORMAT:
                 raise TwinWLError(
                     f"{self.path}, line {number}: written in format {row['format']}, this version knows "
                     f"{FORMAT}; use the newer twinwl or another store"
                 )
-            found[row_key(row)] = row
+            if row is not None:
+                found[row_key(row)] = row
+            elif line.strip():
+                broken.append(number)
         if broken:
-            self._set_aside(broken)
+            listed = ", ".join(map(str, broken[:_LINES_LISTED])) + ", …" * (len(broken) > _LINES_LISTED)
+            warn_caller(f"{self.path}: skipped broken lines {listed} ({len(broken)} in all)")
         return list(found.values())
 
-    def rows_after(self, place: int) -> tuple[list[Row], int]:
-        """Return the results after a position in the file, and the position of the next ones.
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other processes from writing while the block runs.
 
-        Broken or incomplete lines are skipped; `rows` reports them.
+        Raises
+        ------
+        TwinWLError
+            If another process is writing to the store, or the file cannot be written.
         """
-        try:
-            with self.path.open("rb") as stream:
-                stream.seek(place)
-                whole, end, _ = stream.read().rpartition(b"\n")
-        except OSError:
-            return [], place
-        found = [row for line in whole.split(b"\n") if (row := _parsed(line)) and row["format"] <= FORMAT]
-        return found, place + len(whole) + len(end)
+        with self._writing():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            stream = FileIO(self.path, "a+")
+        with stream:
+            self._lock(stream)
+            self._stream = stream
+            try:
+                yield
+            finally:
+                self._stream = None
 
     def append(self, row: Row) -> Row:
-        """Append one result as a whole line, safe against other writers and interruption.
+        """Append one result as a whole line, and flush it to the disk.
 
         Returns
         -------
         Row
             The result as `rows` will return it.
         """
+        if self._stream is None:
+            with self.held():
+                return self.append(row)
+        stream = self._stream
         stored: Row = {**row, "format": FORMAT}
         line = json.dumps(stored, sort_keys=True, allow_nan=False).encode() + b"\n"
-        with self._open() as stream, _locked(stream.fileno()):
+        with self._writing():
             end = stream.seek(0, os.SEEK_END)
             if end:
                 stream.seek(end - 1)
                 # A killed writer may have left half a line: start a new one behind it.
                 line = line if stream.read(1) == b"\n" else b"\n" + line
-            _write_whole(stream.fileno(), line, end)
+            try:
+                written = stream.write(line)
+                os.fsync(stream.fileno())
+            except OSError:
+                stream.truncate(end)  # no half line stays on a full disk
+                raise
+            if written != len(line):
+                stream.truncate(end)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return stored
 
-    def check_writable(self) -> None:
-        """Refuse a file that cannot be written to, before any result is computed."""
-        with self._open():
-            pass
+    def _lock(self, stream: FileIO) -> None:
+        try:
+            flock(stream.fileno(), LOCK_EX | LOCK_NB)
+        except BlockingIOError as error:
+            raise TwinWLError(
+                f"the store {self.path} is in use: another process is writing to it; wait until it has "
+                "ended, or choose another store"
+            ) from error
+        except OSError:  # a drive without locks
+            return
 
     @contextlib.contextmanager
-    def _open(self) -> Iterator[IO[bytes]]:
+    def _writing(self) -> Iterator[None]:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab+") as stream:
-                yield stream
+            yield
         except OSError as error:
             raise TwinWLError(
                 f"cannot write to the store {self.path} ({error.strerror or error}); what it held is intact. "
                 "Free some space or choose another --store, and run again: finished folds are not repeated"
             ) from error
 
-    def _set_aside(self, broken: list[tuple[int, bytes]]) -> None:
-        listed = ", ".join(str(number) for number, _ in broken[:_LINES_LISTED])
-        more = ", …" if len(broken) > _LINES_LISTED else ""
-        with contextlib.suppress(OSError):  # the report matters more than the copy
-            kept = self.side_file.read_bytes().split(b"\n") if self.side_file.exists() else []
-            fresh = [line for _, line in broken if line not in kept]
-            with self.side_file.open("ab") as stream:
-                stream.writelines(line + b"\n" for line in fresh)
-        warn_caller(
-            f"{self.path}: skipped broken lines {listed}{more} ({len(broken)} in all); "
-            f"copies are in {self.side_file.name}"
-        )
-
 
 def _parsed(line: bytes) -> Row | None:
+    """Return a line if it has all fields that identify and summarise it, or is of a newer format."""
     try:
         row = json.loads(line)
-    except (ValueError, RecursionError):
+        complete = row["format"] > FORMAT or (
+            all(isinstance(row[name], kind) for name, kind in _KEY_FIELDS.items())
+            and all(isinstance(score, numbers.Real) for score in row["scores"].values())
+            and isinstance(row.get("metrics", []), list)
+            and len(_FOLD_FIELDS & row.keys()) in {0, len(_FOLD_FIELDS)}
+        )
+    except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
         return None
-    if not isinstance(row, dict) or not isinstance(row.get("format"), int):
-        return None
-    return cast("Row", row) if row["format"] > FORMAT or _is_complete(row) else None
-
-
-def _is_complete(row: dict[str, object]) -> bool:
-    """Return whether a line has all fields that are needed to identify and summarise it."""
-    scores = row.get("scores")
-    return (
-        all(isinstance(row.get(name), kind) for name, kind in _KEY_FIELDS.items())
-        and isinstance(scores, dict)
-        and all(isinstance(score, numbers.Real) for score in scores.values())
-        and isinstance(row.get("metrics", []), list)
-        and len(_FOLD_FIELDS & row.keys()) in {0, len(_FOLD_FIELDS)}
-    )
-
-
-def _write_whole(descriptor: int, line: bytes, end: int) -> None:
-    """Write a line completely or not at all, even if the disk is full."""
-    try:
-        written = os.write(descriptor, line)
-        os.fsync(descriptor)
-    except OSError:
-        os.ftruncate(descriptor, end)
-        raise
-    if written != len(line):
-        os.ftruncate(descriptor, end)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-@contextlib.contextmanager
-def _locked(descriptor: int) -> Iterator[None]:
-    flock(descriptor, LOCK_EX)
-    try:
-        yield
-    finally:
-        flock(descriptor, LOCK_UN)
+    return cast("Row", row) if complete else None

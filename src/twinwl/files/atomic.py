@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from twinwl.errors import TwinWLError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @contextlib.contextmanager
@@ -39,15 +37,16 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
         with target.open("wb") as stream:  # a device or a pipe: renaming would replace it by a file
             yield stream
         return
-    # A part of the name: the whole may already be as long as a name can be.
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:20]}.", suffix=".tmp")
-    temporary = Path(name)
+    # A part of the name: the whole may already be as long as a name can be. The name is known before the file exists,  # noqa: E501
+    # so that a signal that arrives while it is created leaves nothing behind.
+    temporary = target.parent / f".{target.name[:20]}.{secrets.token_hex(8)}.tmp"
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with temporary.open("xb") as stream:
+            if target.exists():
+                temporary.chmod(target.stat().st_mode & 0o777)
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        _give_usual_rights(temporary, target)
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -68,13 +67,3 @@ def errors_of_writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise TwinWLError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
-
-
-def _give_usual_rights(temporary: Path, target: Path) -> None:
-    """Give the file the usual permissions: a file of mkstemp is readable only by its owner."""
-    if target.exists():
-        temporary.chmod(target.stat().st_mode & 0o777)
-        return
-    mask = os.umask(0)
-    os.umask(mask)
-    temporary.chmod(0o666 & ~mask)

@@ -8,19 +8,15 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twinwl.arrays import Values
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.atomic import atomic_write
 from twinwl.user_cache import user_cache
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from twinwl.arrays import Values
 
 _DIGEST_LENGTH = 64
 

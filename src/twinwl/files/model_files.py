@@ -4,34 +4,364 @@ A model file is one zip of uncompressed members: ``manifest.json``, and one ``.n
 `numpy.load` opens too. The manifest holds the format's version, the name of the class, the parameters and the
 fitted values. A class is only ever found among those that registered themselves as `savable`, never by a
 module to import. A digest of it all detects a file that was changed afterwards.
+
+Python values as JSON and back, kinds kept: tuples, dictionaries, bytes, infinities, arrays.
+
+The zip under a model file: text and arrays in uncompressed members, checked before they are used.
+
+Members are stored, not compressed, and together they are no larger than the file, so reading a file never
+takes more memory than a small multiple of its size. An array's header is compared with the bytes that follow
+it before anything is allocated.
+
+Classes and functions of the user in model files: by name only, and only if the user allows them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
+import io
 import json
+import math
+import re
 import struct
+import sys
 import zipfile
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version as version_of
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from os import PathLike
+from pathlib import Path
+from typing import IO, Protocol, TypeVar
 
 import numpy as np
 
-from twinwl.arguments import NAME, PATH, attribute_of, checked, items
+from twinwl.arguments import NAME, PATH, attribute_of, checked, is_a, items
+from twinwl.arrays import Values
 from twinwl.errors import MissingExtraError, TwinWLError, shown, warn_caller
-from twinwl.files.array_members import ModelFileError, read_members, write_members
 from twinwl.files.atomic import atomic_write
-from twinwl.files.json_values import from_json, to_json
-from twinwl.files.named_objects import found_object, importable_name
 from twinwl.graphs.atom_labels import ATOMS
 from twinwl.graphs.from_pyg import READINGS_OF_X
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from os import PathLike
 
-    from twinwl.arrays import Values
+def to_json(value: object, arrays: dict[str, Values], name: str) -> object:
+    """Return a JSON value; arrays go into ``arrays``, under the name of their place.
+
+    Numbers, strings, booleans, None and lists stand for themselves, all else for an object of one entry that
+    names its kind.
+
+    >>> found = {}
+    >>> to_json({"w": np.zeros(2), "betas": (0.9, 1)}, found, "state")
+    {'dict': [['w', {'array': 'state/w'}], ['betas', {'tuple': [0.9, 1]}]]}
+    >>> list(found)
+    ['state/w']
+    """
+    if isinstance(value, np.ndarray):
+        arrays[name] = plain_array(value, name)
+        return {"array": name}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": str(value)}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    if isinstance(value, list | tuple):
+        parts = [to_json(part, arrays, f"{name}/{place}") for place, part in enumerate(value)]
+        return {"tuple": parts} if isinstance(value, tuple) else parts
+    if isinstance(value, dict):
+        pairs = enumerate(value.items())
+        return {
+            "dict": [
+                [
+                    to_json(key, arrays, f"{name}/keys/{place}"),
+                    to_json(part, arrays, _place(name, key, place)),
+                ]
+                for place, (key, part) in pairs
+            ]
+        }
+    raise TwinWLError(
+        f"{name} is a {type(value).__name__}, which a model file cannot hold; "
+        "use numbers, strings, lists, tuples, dictionaries or arrays"
+    )
+
+
+def from_json(value: object, arrays: dict[str, Values]) -> object:  # noqa: PLR0911
+    """Undo `to_json`; each array is taken out of ``arrays`` as it is used.
+
+    >>> from_json({"tuple": [1, {"float": "inf"}]}, {})
+    (1, inf)
+
+    Raises
+    ------
+    ModelFileError
+        If the value is nothing that `to_json` writes.
+    """
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case list(parts):
+            return [from_json(part, arrays) for part in parts]
+        case {"array": str(name), **rest} if not rest and name in arrays:
+            array = arrays.pop(name)
+            return array.astype(array.dtype.newbyteorder("="), copy=False)
+        case {"tuple": list(parts), **rest} if not rest:
+            return tuple(from_json(part, arrays) for part in parts)
+        case {"dict": list(pairs), **rest} if not rest:
+            return dict(_pair(pair, arrays) for pair in pairs)
+        case {"bytes": str(digits), **rest} if not rest:
+            with contextlib.suppress(ValueError):
+                return bytes.fromhex(digits)
+        case {"float": "nan" | "inf" | "-inf" as digits, **rest} if not rest:
+            return float(digits)
+    raise ModelFileError(f"the manifest holds {shown(value)}, which is not a value of a model file")
+
+
+def _place(name: str, key: object, place: int) -> str:
+    """Name an entry by its key where that makes a decent file name, else by its number."""
+    decent = isinstance(key, str) and key.replace("_", "").replace(".", "").isalnum() and key.isascii()
+    return f"{name}/{key if decent and key.strip('.') else place}"  # type: ignore[attr-defined]
+
+
+def _pair(pair: object, arrays: dict[str, Values]) -> tuple[object, object]:
+    match pair:
+        case [key, part]:
+            read = from_json(key, arrays)
+            if isinstance(read, list | dict | np.ndarray):
+                raise ModelFileError(f"the manifest has {shown(key)} for a key")
+            return read, from_json(part, arrays)
+    raise ModelFileError(f"the manifest holds {shown(pair)} where a key and a value should be")
+
+
+MANIFEST = "manifest.json"
+_ARRAY_ENDING = ".npy"
+# No objects, so there is nothing to unpickle; no dates, no records, no other byte order than '<'.
+_PLAIN_DTYPE = re.compile(r"[|]b1|[|][iu]1|<[iu][248]|<f[248]|[|]S[1-9]\d*|<U[1-9]\d*")
+_LARGEST_MANIFEST = 1 << 26  # bytes; parsed JSON takes up to 25 times the memory of its text
+_LAST_CODE_POINT = 0x10FFFF
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip's earliest date: the same model gives the same bytes
+
+
+class ModelFileError(TwinWLError):
+    """A model file cannot be written, or is not valid."""
+
+
+def plain_array(array: Values, name: str) -> Values:
+    """Return an array as a model file holds it, in the byte order of all files.
+
+    >>> plain_array(np.array([1, 2], ">i4"), "rows").dtype.str
+    '<i4'
+
+    Raises
+    ------
+    ModelFileError
+        If it holds objects, dates or records, or a number that is not finite.
+    """
+    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    if not _PLAIN_DTYPE.fullmatch(array.dtype.str):
+        raise ModelFileError(
+            f"{name} is an array of {array.dtype}, which a model file cannot hold; "
+            "use numbers, booleans or strings"
+        )
+    _check_values(array, name)
+    return array
+
+
+def write_members(stream: IO[bytes], manifest: str, arrays: Mapping[str, Values]) -> None:
+    """Write the manifest and then the arrays, in the order given; all are `plain_array`."""
+    if len(manifest) > _LARGEST_MANIFEST:
+        raise ModelFileError(
+            f"the labels and parameters of the model take {len(manifest):,} bytes as text; "
+            f"a model file holds up to {_LARGEST_MANIFEST:,}"
+        )
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(_member(MANIFEST), manifest.encode("ascii"))
+        for name, array in arrays.items():
+            with archive.open(_member(name + _ARRAY_ENDING), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+
+
+def read_members(path: Path) -> tuple[str, dict[str, Values]]:
+    """Return the manifest's text and the arrays by name, in the byte order of the file.
+
+    Raises
+    ------
+    ModelFileError
+        If there is no such file, or a member is of a kind that `write_members` does not write.
+    zipfile.BadZipFile
+        If the file is not a zip, or its bytes do not match their checksums.
+    """
+    if path.is_dir():
+        raise ModelFileError("this is a folder; name the model file in it")
+    if not path.is_file():
+        raise ModelFileError("there is no file of this name")
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        names = [member.filename for member in members]
+        if len(set(names)) != len(names):
+            raise ModelFileError("two members of the file have one name")
+        if MANIFEST not in names:
+            raise ModelFileError(f"there is no {MANIFEST} in it, so it is not a twinwl model")
+        for member in members:
+            _check_member(member)
+        # Entries of a directory may overlap: then they hold more than there is.
+        if sum(member.file_size for member in members) > path.stat().st_size:
+            raise ModelFileError("its members claim more bytes than the file has")
+        if archive.getinfo(MANIFEST).file_size > _LARGEST_MANIFEST:
+            raise ModelFileError(f"its {MANIFEST} has more than {_LARGEST_MANIFEST:,} bytes")
+        text = archive.read(MANIFEST).decode("ascii")
+        arrays = {
+            member.filename.removesuffix(_ARRAY_ENDING): read_array(archive.read(member), member.filename)
+            for member in members
+            if member.filename != MANIFEST
+        }
+    return text, arrays
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _EPOCH)
+    info.external_attr = 0o644 << 16
+    return info
+
+
+def _check_member(member: zipfile.ZipInfo) -> None:
+    name = member.filename
+    decent = all(part not in {"", ".", ".."} for part in name.split("/")) and not set(name) & set("\\:\0")
+    if name != MANIFEST and not (decent and name.endswith(_ARRAY_ENDING)):
+        raise ModelFileError(f"the member {name[:200]!r} is unexpected in a model file")
+    stored = member.compress_type == zipfile.ZIP_STORED and member.file_size == member.compress_size
+    if not stored or member.flag_bits & 1:
+        raise ModelFileError(f"the member {name[:200]!r} is compressed or encrypted; twinwl writes neither")
+
+
+def read_array(content: bytes, name: str) -> Values:
+    """Return the array of an ``.npy`` file of numbers, booleans or strings; nothing is ever unpickled.
+
+    Parameters
+    ----------
+    content
+        The bytes of the file.
+    name
+        What it is called, for messages.
+
+    Raises
+    ------
+    ModelFileError
+        If it is not such a file, holds objects, or has fewer or more bytes than its header says.
+    """
+    stream = io.BytesIO(content)
+    try:
+        version = np.lib.format.read_magic(stream)
+        read_header = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }[version]
+        shape, fortran_order, dtype = read_header(stream)
+    except (KeyError, TypeError, ValueError, EOFError, RecursionError) as error:
+        raise ModelFileError(f"{name} is not an array ({error})") from error
+    if not _PLAIN_DTYPE.fullmatch(dtype.str):
+        raise ModelFileError(f"{name} is an array of {dtype}; only numbers, booleans and strings are read")
+    n_bytes = len(content) - stream.tell()
+    sound = all(type(length) is int and length >= 0 for length in shape)
+    if not sound or math.prod(shape) * dtype.itemsize != n_bytes:
+        raise ModelFileError(f"{name} claims the shape {shape} of {dtype}, but holds {n_bytes} bytes")
+    flat = np.frombuffer(content, dtype, offset=stream.tell())
+    array: Values = flat.reshape(shape, order="F" if fortran_order else "C")
+    _check_values(array, name)
+    return array
+
+
+def _check_values(array: Values, name: str) -> None:
+    """Refuse numbers that are not finite and bytes that stand for no value of their type."""
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ModelFileError(f"{name} holds a number that is not finite")
+    if array.size and array.dtype.kind == "b" and np.ascontiguousarray(array).view(np.uint8).max() > 1:
+        raise ModelFileError(f"{name} holds bytes that are neither true nor false")
+    if array.size and array.dtype.kind == "U":
+        points = np.ascontiguousarray(array).reshape(-1).view(np.dtype("<u4"))
+        if points.max() > _LAST_CODE_POINT:
+            raise ModelFileError(f"{name} holds a character that does not exist")
+
+
+_MADE, _OBJECT = "made", "object"
+
+
+def importable_name(parameter: str, value: object) -> list[str]:
+    """Return how a file names a class or function, or the class of an object, that can be imported.
+
+    >>> from fractions import Fraction
+    >>> importable_name("readout", Fraction), importable_name("readout", Fraction(1, 2))
+    (['made', 'fractions:Fraction'], ['object', 'fractions:Fraction'])
+
+    Raises
+    ------
+    TwinWLError
+        If it cannot be found by its name: a lambda, or a class or function defined inside a function.
+    """
+    kind, named = (_MADE, value) if hasattr(value, "__qualname__") else (_OBJECT, type(value))
+    name = _name_of(named)
+    if _at(name, imported=False) is not named:
+        raise TwinWLError(
+            f"{parameter}: {name.replace(':', '.')} cannot be imported by that name, so a model file cannot "
+            "name it; define it with def or class at the top level of a module, without a wrapper around it"
+        )
+    return [kind, name]
+
+
+def found_object(parameter: str, entry: object, allowed: list[object]) -> object:
+    """Return the one of the allowed classes, functions and objects that a file names.
+
+    Parameters
+    ----------
+    parameter
+        The parameter of the estimator.
+    entry
+        From `importable_name`, read from a file.
+    allowed
+        Classes, functions, objects, and names ``"package.module:Class"``, which are imported.
+    """
+    match entry:
+        case ["made" | "object" as kind, str(name)]:
+            pass
+        case _:
+            raise ModelFileError(f"{parameter} is {shown(entry)}, which is not a name; the file is damaged")
+    short = name.rpartition(":")[2]
+    for candidate in allowed:
+        if is_a(candidate, str):
+            found = _at(name, imported=True) if checked("allow", candidate, NAME) == name else None
+        else:
+            found = candidate if name in {_name_of(candidate), _name_of(type(candidate))} else None
+        if found is None:
+            continue
+        if (kind == _OBJECT) == hasattr(found, "__qualname__"):
+            wanted = f"an object made as for training, {short}(…)" if kind == _OBJECT else f"{short} itself"
+            raise ModelFileError(f"{parameter} was saved from {name}; allow {wanted}")
+        return found
+    raise ModelFileError(
+        f"{parameter} is {name}, code that is not of twinwl; if you trust it, load with "
+        f"allow=[{short}{'(…)' if kind == _OBJECT else ''}]"
+    )
+
+
+def _name_of(value: object) -> str:
+    try:
+        return f"{value.__module__}:{value.__qualname__}"  # type: ignore[attr-defined]
+    except Exception:  # noqa: BLE001  (a foreign object may raise anything)
+        return ""
+
+
+def _at(name: str, *, imported: bool) -> object:
+    """Return what a name stands for, or None."""
+    home, _, path = name.partition(":")
+    try:
+        value: object = importlib.import_module(home) if imported else sys.modules[home]
+        for part in path.split("."):
+            value = getattr(value, part)
+    except (ImportError, AttributeError, KeyError, ValueError):
+        return None
+    return value
+
 
 EstimatorClass = TypeVar("EstimatorClass", bound=type)
 

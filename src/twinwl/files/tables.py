@@ -12,13 +12,10 @@ import io
 import json
 import math
 import re
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 from twinwl.errors import TwinWLError, import_extra
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 TABLE_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 

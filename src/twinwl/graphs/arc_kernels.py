@@ -5,15 +5,13 @@ Apart from `assembly`, so that numba is loaded only where graphs are built.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from twinwl.compilation.kernel import kernel
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Int32, Int64
+from twinwl.arrays import Int32, Int64
+from twinwl.compilation import kernel
 
 
 class Arcs(NamedTuple):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from twinwl.arrays import Int32, Int64
 from twinwl.errors import GraphInputError, warn_caller
-
-if TYPE_CHECKING:
-    from twinwl.arrays import Int32, Int64
 
 MAX_NODES = 2**31 - 2  # node numbers are int32
 

@@ -7,18 +7,15 @@ charge, ``13C`` a carbon of mass 13, ``CH3•`` a radical, ``CH(R)`` a stereocen
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from twinwl.arguments import one_of
 from twinwl.errors import import_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import ModuleType
-
     from rdkit import Chem
-
-__all__ = ["ATOMS", "ATOM_LEVELS", "LADDER", "AtomKey", "AtomLevel", "atom_label", "atom_reader"]
 
 AtomLevel = Literal["skeleton", "constitution", "isotope", "stereo", "ecfp"]
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
 from twinwl.arguments import foreign_array, is_a, items
+from twinwl.arrays import Float64, Int64, Values
 from twinwl.errors import GraphInputError, LabelError
 from twinwl.graphs.assembly import MAX_NODES, assemble, graph_of_node
+from twinwl.graphs.atom_labels import AtomLevel
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.labels import Coded, encode_labels
 from twinwl.graphs.selection import pointer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from twinwl.arrays import Float64, Int64, Values
-    from twinwl.graphs.atom_labels import AtomLevel
 
 
 class _Directable(Protocol):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from twinwl.arguments import NAME, checked, is_a, items
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.batch import GraphBatch, concatenate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 GraphsLike: TypeAlias = "GraphBatch | Iterable[object]"
 

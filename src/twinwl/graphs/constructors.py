@@ -5,18 +5,18 @@ Each only names its module, so that nothing is imported before it is needed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from twinwl.arrays import Values
 
+if TYPE_CHECKING:
     import igraph
     import networkx as nx
     import scipy.sparse
     import torch_geometric.data
     from rdkit import Chem
 
-    from twinwl.arrays import Values
     from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
 
@@ -64,7 +64,7 @@ class Constructors:
         >>> GraphBatch.from_edges([[(0, 1), (1, 2)]], num_nodes=[4])
         GraphBatch(1 graph, 4 nodes, 2 edges)
         """
-        from twinwl.graphs.from_edges import from_edges  # noqa: PLC0415
+        from twinwl.graphs.from_objects import from_edges  # noqa: PLC0415
 
         return from_edges(edge_lists, node_labels, num_nodes, edge_labels, node_features, directed=directed)
 
@@ -138,7 +138,7 @@ class Constructors:
         >>> GraphBatch.from_scipy([sp.csr_array([[0, 1], [1, 0]])])
         GraphBatch(1 graph, 2 nodes, 1 edge)
         """
-        from twinwl.graphs.from_scipy import from_scipy  # noqa: PLC0415
+        from twinwl.graphs.from_objects import from_scipy  # noqa: PLC0415
 
         return from_scipy(adjacencies, node_labels, edge_label, directed=directed)
 
@@ -233,7 +233,7 @@ class Constructors:
             One string per molecule.
         on_error
             ``"fail"``: a string that does not parse raises an error. ``"skip"``: such strings are left out,
-            with one warning that counts them (to know which, use `twinwl.graphs.from_smiles.read_smiles`).
+            with one warning that counts them (to know which, use `twinwl.graphs.molecules.read_smiles`).
         atoms
             Content of the labels, and so what counts as the same molecule: ``"skeleton"`` element and bond
             type; ``"constitution"`` also formal charge, hydrogens and radicals; ``"isotope"`` also isotopes;
@@ -255,7 +255,7 @@ class Constructors:
         >>> GraphBatch.from_smiles(["CC(=O)[O-]"], atoms="constitution").labels_of_nodes()
         ['CH3', 'C', 'O', 'O-']
         """
-        from twinwl.graphs.from_smiles import from_smiles  # noqa: PLC0415
+        from twinwl.graphs.molecules import from_smiles  # noqa: PLC0415
 
         return from_smiles(smiles, on_error, atoms=atoms, n_jobs=n_jobs)
 
@@ -281,7 +281,7 @@ class Constructors:
         >>> GraphBatch.from_rdkit([Chem.MolFromSmiles("c1ccccc1O")])
         GraphBatch(1 graph, 7 nodes, 7 edges, 2 node labels, 2 edge labels)
         """
-        from twinwl.graphs.from_smiles import from_rdkit  # noqa: PLC0415
+        from twinwl.graphs.molecules import from_rdkit  # noqa: PLC0415
 
         return from_rdkit(molecules, atoms)
 

@@ -6,23 +6,19 @@ columns; digraph6: all of it by rows) or a list of edges (sparse6), six bits in 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twinwl.arguments import is_a
+from twinwl.arrays import Int64
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.arc_kernels import fill_from_bits
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.building import build, check_plausible, listed
 from twinwl.graphs.selection import pointer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Int64
 
 _HEADERS = {b">>graph6<<": b"", b">>sparse6<<": b":", b">>digraph6<<": b"&"}
 _REMEDY = "is it graph6, sparse6 or digraph6, whole and unchanged?"

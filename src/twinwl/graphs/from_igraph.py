@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import igraph
 import numpy as np
 
 from twinwl.arguments import NAME, checked
 from twinwl.errors import GraphInputError, nearest
+from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import build, coded, of_one_kind
-from twinwl.graphs.from_edges import flat_edges
-from twinwl.graphs.weights import WEIGHT, count_weights, warn_weights
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.from_objects import flat_edges
+from twinwl.graphs.labels import WEIGHT, count_weights, warn_weights
 
 
 def from_igraph(

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Hashable, Iterable, Mapping
+from typing import NamedTuple
 
 import networkx as nx
 import numpy as np
 
 from twinwl.arguments import NAME, checked, foreign_array
+from twinwl.arrays import Float64, Int64
 from twinwl.errors import GraphInputError, shown
+from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import build, coded, of_one_kind, stacked_features
-from twinwl.graphs.weights import WEIGHT, count_weights, warn_weights
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
-
-    from twinwl.arrays import Float64, Int64
-    from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.labels import WEIGHT, count_weights, warn_weights
 
 _MISSING = object()
 

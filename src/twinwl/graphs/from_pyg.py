@@ -7,9 +7,11 @@ PyTorch is imported here.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twinwl.arguments import (
     FLAG,
@@ -22,18 +24,14 @@ from twinwl.arguments import (
     is_a,
     one_of,
 )
+from twinwl.arrays import Bool, Int64
 from twinwl.errors import GraphInputError, shown
+from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import aligned, build, coded, listed, stacked_features
-from twinwl.graphs.weights import warn_weights
+from twinwl.graphs.labels import warn_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     import torch_geometric.data
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Bool, Int64
-    from twinwl.graphs.batch import GraphBatch
 
 _MISSING = object()
 READINGS_OF_X = one_of("auto", "labels", "rows", "features")

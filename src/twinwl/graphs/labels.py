@@ -2,23 +2,27 @@
 
 A label is None, a bool, an int, a float, a str, bytes, or a tuple of these. Labels differ by type as well as
 by value, so that their encoding in files and hashes is stable.
+
+Edge weights: ignored, with one warning that counts them, unless they are named as edge labels.
+
+The same rule holds for every kind of input: an edge exists or not, and may have a label. Weights that are all
+1 add nothing to that. Any other weight is used as a label if it is named, else it is ignored with a warning
+(see "What counts as the same graph" in the guide).
 """
 
 from __future__ import annotations
 
 import math
+import numbers
 import struct
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from twinwl.arguments import is_a
-from twinwl.errors import LabelError, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from twinwl.arrays import Int32, Values
+from twinwl.arrays import Int32, Values
+from twinwl.errors import LabelError, shown, warn_caller
 
 Label: TypeAlias = "bool | int | float | str | bytes | tuple[Label, ...] | None"
 
@@ -214,3 +218,36 @@ def recode(codes: Int32, old: Iterable[Label], new: Sequence[Label]) -> Int32:
     place = {label_token(label): code for code, label in enumerate(new)}
     translation = np.array([place.get(label_token(label), -1) for label in old], dtype=np.int32)
     return translation[codes] if len(translation) else codes.copy()
+
+
+WEIGHT = "weight"  # what networkx, igraph and most files call it
+
+
+def count_weights(values: Iterable[object] | Values) -> int:
+    """Count the weights that are not 1; None means no weight.
+
+    >>> count_weights([1, 1.0, None, 0.5, "strong"])
+    2
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        return int(np.count_nonzero(values != 1))
+    return sum(not (value is None or (isinstance(value, numbers.Real) and value == 1)) for value in values)
+
+
+def warn_weights(n_weighted: int, n_edges: int, edge_label: str = WEIGHT) -> None:
+    """Warn that weights were left out, and how to let them take part.
+
+    Parameters
+    ----------
+    n_weighted
+        Edges with a weight other than 1; no warning where there are none.
+    n_edges
+        Edges in all.
+    edge_label
+        The attribute that holds the weights.
+    """
+    if n_weighted:
+        warn_caller(
+            f"ignored edge weights, {n_weighted:,} of {n_edges:,} other than 1; pass "
+            f'edge_label="{edge_label}" to take them as labels, or remove them'
+        )

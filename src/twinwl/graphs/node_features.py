@@ -7,19 +7,18 @@ it.
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from twinwl.arguments import FLAG, checked, foreign_array, items
+from twinwl.arrays import Float64, Int64, Values
 from twinwl.errors import GraphInputError, LabelError, shown
 from twinwl.graphs.assembly import graph_of_node
 from twinwl.graphs.labels import Coded, encode_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from twinwl.arrays import Float64, Int64, Values
     from twinwl.graphs.batch import GraphBatch
 
 Bins: TypeAlias = "Sequence[float] | Sequence[Sequence[float]] | Values | None"

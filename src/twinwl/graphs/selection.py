@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import EllipsisType
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from twinwl.arguments import foreign_array, is_a
+from twinwl.arrays import Int32, Int64, Values
 from twinwl.errors import GraphIndexError, GraphInputError, shown
 from twinwl.graphs.assembly import MAX_NODES
 from twinwl.graphs.labels import Coded, encode_labels, recode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import EllipsisType
-
-    from twinwl.arrays import Int32, Int64, Values
     from twinwl.graphs.batch import GraphBatch
 
 Key: TypeAlias = "int | slice | Sequence[int] | Values | tuple[Key, EllipsisType]"

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import struct
 import sys
+from collections.abc import Hashable, Iterable
 from functools import lru_cache
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twinwl.arrays import Int32, Int64, Ints
 from twinwl.graphs.labels import Label, label_token
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
-    from types import ModuleType
-
     import igraph
 
-    from twinwl.arrays import Int32, Int64, Ints
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.rooted import RootedBlock
 

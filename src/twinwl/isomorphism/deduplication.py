@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
 from twinwl.arguments import FLAG, checked
+from twinwl.arrays import Int64
 from twinwl.errors import GraphInputError, TwinWLError
 from twinwl.graphs.atom_labels import LADDER, AtomLevel
 from twinwl.graphs.batch import GraphBatch
@@ -19,11 +20,6 @@ from twinwl.isomorphism.exact_keys import exact_keys
 from twinwl.isomorphism.hashing import Rounds, graph_keys
 from twinwl.isomorphism.readouts import ReadoutChoice, ReadoutError, resolve
 from twinwl.refinement.colours import refine
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from twinwl.arrays import Int64
 
 # A stream is taken so many graphs at a time.
 _GRAPHS_PER_BLOCK = 2048

@@ -9,27 +9,31 @@ igraph computes. As with any digest, two keys are equal by chance with a probabi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from twinwl.compilation.kernel import kernel
+from twinwl.arrays import Int32, Int64, UInt64
+from twinwl.compilation import kernel
+from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.selection import pointer, with_own_labels
 from twinwl.isomorphism.canonical import certificates
-from twinwl.isomorphism.keys import absorbed
+from twinwl.isomorphism.values import absorbed
 from twinwl.refinement.content_keys import HEARD, WHOLE, KeyedMessages, fold_keys, keyed_messages
-from twinwl.refinement.identification import N_NOTES, class_to_split
-from twinwl.refinement.mixing import blended
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+from twinwl.refinement.round_kernels import blended
 from twinwl.refinement.stable_keys import (
     CLASS,
     LENGTH,
+    N_NOTES,
     NODE,
     SIGNATURE,
     Classes,
+    class_to_split,
     classes_of,
     individualise,
     run_rounds,
@@ -37,12 +41,6 @@ from twinwl.refinement.stable_keys import (
     stable_classes,
 )
 from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from twinwl.arrays import Int32, Int64, UInt64
-    from twinwl.graphs.batch import GraphBatch
 
 # At most so many nodes are individualised one after the other, and so many steps are spent on a graph, before
 # igraph takes over. Both are compared with numbers that are the same for isomorphic graphs.

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.compilation.kernel import kernel
-from twinwl.refinement.mixing import stirred
+from twinwl.arrays import Int32, Int64, UInt64
+from twinwl.compilation import kernel
+from twinwl.refinement.round_kernels import stirred
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.isomorphism.rooted import RootedBlock
 
 # Writings are kept up to about this many bytes, then forgotten: memory stays bounded, and the answer correct.

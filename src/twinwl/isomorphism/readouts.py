@@ -1,30 +1,107 @@
-"""Readouts: functions from a rooted subgraph to a value that is comparable across graphs."""
+"""Readouts: functions from a rooted subgraph to a value that is comparable across graphs.
+
+Readouts that count: rooted size, edges, degrees.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from twinwl.arguments import MARKED_WL, Constraint, attribute_of, checked, is_a, one_of
+from twinwl.arrays import Int32, Int64, UInt64
+from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError, shown
+from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.canonical import canonical, orbits
-from twinwl.isomorphism.cost import check_cost, n_marks_of, steps_of
-from twinwl.isomorphism.counting import degrees, edges, size
 from twinwl.isomorphism.grouping import Groups
-from twinwl.isomorphism.inner_colours import rooted_wl, wl
-from twinwl.isomorphism.inner_pairs import rooted_fwl2
-from twinwl.isomorphism.keys import row_keys
+from twinwl.isomorphism.inner_colours import rooted_fwl2, rooted_wl, wl
 from twinwl.isomorphism.marked_wl import marked_wl
-from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph
-from twinwl.isomorphism.values import UnstableValueError, Values, joined, replaced, stable_keys, taken
+from twinwl.isomorphism.rooted import (
+    Neighbourhoods,
+    RootedBlock,
+    RootedSubgraph,
+    check_cost,
+    n_marks_of,
+    steps_of,
+)
+from twinwl.isomorphism.values import (
+    UnstableValueError,
+    Values,
+    absorbed,
+    joined,
+    replaced,
+    row_keys,
+    stable_keys,
+    taken,
+)
+from twinwl.refinement.content_keys import KeyedMessages
 
-if TYPE_CHECKING:
-    from twinwl.arrays import Int32, Int64, UInt64
-    from twinwl.graphs.batch import GraphBatch
+
+def size(block: RootedBlock) -> Int64:
+    """Return the number of nodes: the readout of STwin."""
+    return block.sizes.astype(np.int64)[:, None]
+
+
+def edges(block: RootedBlock) -> Int64 | UInt64:
+    """Return the number of nodes and of edges; with edge labels, of edges of each label, as a key."""
+    graphs, messages = block.graphs, block.messages
+    if graphs.edge_labels is not None:
+        return _edge_keys(graphs.graph_ptr, messages)
+    n_arcs = np.diff(graphs.indptr[graphs.graph_ptr])
+    n_edges = n_arcs if graphs.directed else n_arcs // 2
+    return np.column_stack([block.sizes.astype(np.int64), n_edges])
+
+
+def degrees(block: RootedBlock) -> UInt64:
+    """Return the key of the multiset of labels and degrees.
+
+    Degrees are counted apart by edge label, and by direction where directed.
+    """
+    graphs, messages = block.graphs, block.messages
+    return _degree_keys(graphs.graph_ptr, messages, block.label_keys)
+
+
+@kernel
+def _edge_keys(subgraph_ptr: Int64, messages: KeyedMessages) -> UInt64:
+    out = np.empty((len(subgraph_ptr) - 1, 2), np.uint64)
+    for index in range(len(out)):
+        first, last = subgraph_ptr[index], subgraph_ptr[index + 1]
+        a, b = _sum_of_codes(first, last, messages)
+        out[index, 0], out[index, 1] = absorbed(a, b, np.uint64(last - first), np.uint64(0))
+    return out
+
+
+@kernel
+def _degree_keys(subgraph_ptr: Int64, messages: KeyedMessages, label_keys: UInt64) -> UInt64:
+    out = np.empty((len(subgraph_ptr) - 1, 2), np.uint64)
+    for index in range(len(out)):
+        first, last = subgraph_ptr[index], subgraph_ptr[index + 1]
+        total_a, total_b = np.uint64(0), np.uint64(0)
+        for node in range(first, last):
+            a, b = _sum_of_codes(node, node + 1, messages)
+            a, b = absorbed(a, b, label_keys[node, 0], label_keys[node, 1])
+            total_a += a
+            total_b += b
+        out[index, 0], out[index, 1] = absorbed(total_a, total_b, np.uint64(last - first), np.uint64(0))
+    return out
+
+
+@kernel
+def _sum_of_codes(first: int, last: int, messages: KeyedMessages) -> tuple[np.uint64, np.uint64]:
+    """Return the sum of the keys of what nodes ``first..last`` hear: a multiset in two words."""
+    indptr, _, codes, code_keys = messages
+    a, b = np.uint64(0), np.uint64(0)
+    for message in range(indptr[first], indptr[last]):
+        code = codes[message] if len(codes) else 0
+        a += code_keys[code, 0]
+        b += code_keys[code, 1]
+    return a, b
+
 
 ReadoutFunction: TypeAlias = Callable[[RootedSubgraph], Hashable]
 ReadoutChoice: TypeAlias = "str | ReadoutFunction | Sequence[str | ReadoutFunction]"

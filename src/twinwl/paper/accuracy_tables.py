@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from twinwl.evaluation.protocols import OPTIMISTIC, PROTOCOLS
+from twinwl.evaluation.store import Row
 from twinwl.paper.feature_runs import RUNTIME_SETS, compare_runtimes
-from twinwl.paper.reported import TABLE_3, Reported
-from twinwl.paper.tables import TABLES, TITLES, PaperTable, TableRow
-from twinwl.report.results.blocks import AccuracyCell, AccuracyGroup, AccuracyLine, AccuracyTable, PlainTable
+from twinwl.paper.tables import TABLE_3, TABLES, TITLES, PaperTable, Reported, TableRow
+from twinwl.report.tables import (
+    AccuracyCell,
+    AccuracyGroup,
+    AccuracyLine,
+    AccuracyTable,
+    PlainTable,
+    ResultCell,
+    Results,
+)
 from twinwl.report.wording import enumerated, points_between, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from twinwl.evaluation.store import Row
     from twinwl.paper.findings import Closeness, TwinAgainstWL
-    from twinwl.report.results.cells import ResultCell, Results
 
 _TWINS = {"stwin", "ntwin", "stwin-svc", "stwin-joint"}
 _ORDER = list(dict.fromkeys(row.method for table in TABLES.values() for row in table.rows))
@@ -37,7 +42,7 @@ def accuracy_table(table: PaperTable, results: Results) -> AccuracyTable:
         What was run; cells that were not are marked so.
 
     >>> from twinwl.paper.tables import TABLES
-    >>> from twinwl.report.results.cells import Results
+    >>> from twinwl.report.tables import Results
     >>> accuracy_table(TABLES["table2"], Results([])).groups[0].lines[0].cells[0].text
     'not run'
     """

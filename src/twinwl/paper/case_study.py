@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.evaluation.claims import Claims, SharedWork
+from twinwl.datasets.dataset import Dataset
 from twinwl.evaluation.fold_run import versions
 from twinwl.evaluation.methods import resolve
 from twinwl.evaluation.store import ResultStore, Row, key_of, row_key
-from twinwl.stwin.kernel import TwinKernel
+from twinwl.models.kernel import TwinKernel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from twinwl.datasets.dataset import Dataset
-
     _Unit = tuple[Row, Callable[[], dict[str, float]]]
 
 CASE_SET = "Mutagenicity"
@@ -111,17 +108,16 @@ def run_case_study(
 
 
 def _run(units: dict[str, _Unit], store: Path, end: float) -> list[Row]:
-    """Run what the store lacks and no other process runs; return all results."""
-    with Claims(store) as claims:
-        work = SharedWork(list(units), ResultStore(store), claims, lambda _row: True, end)
-        for keys in work.rounds():
-            for key, scores in (units[name] for name in keys):
-                began = time.perf_counter()
-                values = scores()
-                seconds = round(time.perf_counter() - began, 3)
-                row: Row = {**key, "scores": values, "metrics": list(values), "seconds": seconds}
-                work.finish({**row, "versions": versions()})
-        return work.rows
+    """Run what the store lacks until the time is up; return all results."""
+    known = {row_key(row): row for row in ResultStore(store).rows()}
+    for name, (key, scores) in units.items():
+        if name not in known and time.monotonic() < end:
+            began = time.perf_counter()
+            values = scores()
+            seconds = round(time.perf_counter() - began, 3)
+            row: Row = {**key, "scores": values, "metrics": list(values), "seconds": seconds}
+            known[name] = ResultStore(store).append({**row, "versions": versions()})
+    return [known[name] for name in units if name in known]
 
 
 def _cosines(data: Dataset, features: str, graphs: tuple[int, int]) -> dict[str, float]:

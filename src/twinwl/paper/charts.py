@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import log10
 from typing import TYPE_CHECKING, NamedTuple
 
 from twinwl.evaluation.significance import p_value_text
-from twinwl.paper.tables import TITLES
-from twinwl.report.drawing.axes import (
+from twinwl.paper.tables import TITLES, Reported
+from twinwl.report.svg import (
+    Canvas,
     Point,
     frame_of,
     labelled_points,
+    linear_ticks,
     log_axis,
     seconds_text,
+    text_width,
     widest_label,
     x_axis,
     y_axis,
 )
-from twinwl.report.drawing.svg import Canvas, linear_ticks, text_width
 from twinwl.report.wording import signed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from twinwl.paper.findings import TwinAgainstWL
-    from twinwl.paper.reported import Reported
-    from twinwl.report.results.cells import ResultCell
+    from twinwl.report.tables import ResultCell
 
 _WIDTH = 360.0
 _WIDE = 440.0  # a chart full of labels needs room

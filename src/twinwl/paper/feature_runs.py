@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
+from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.ceiling import ISOMORPHISM, WL, ceiling
 from twinwl.evaluation.fold_run import versions
 from twinwl.evaluation.store import ResultStore, Row, key_of, row_key
-from twinwl.stwin.vectorizer import STwinVectorizer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from twinwl.datasets.dataset import Dataset
+from twinwl.models.vectorizer import STwinVectorizer
 
 KINDS = {"1-WL": "count", "STwin": "size", "STwin, joint counts": "joint"}
 """Features by the name of what they are."""

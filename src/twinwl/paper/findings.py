@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,9 +14,7 @@ from twinwl.paper.tables import PAIRS, TABLES, TITLES
 from twinwl.report.wording import counted, enumerated, points_between, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from twinwl.report.results.cells import ResultCell, Results
+    from twinwl.report.tables import ResultCell, Results
 
 PROTOCOL_SENTENCE = (
     "The columns differ in how configuration and epoch are chosen: in “fair” on a tenth of each training "

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from twinwl.evaluation.ceiling import ISOMORPHISM, WL
+from twinwl.evaluation.store import Row
 from twinwl.paper.accuracy_tables import runtime_table
 from twinwl.paper.case_study import CASE_GRAPHS, COSINES, PREDICTIONS
 from twinwl.paper.charts import growth_chart, pairs_chart
 from twinwl.paper.feature_runs import CEILING_READOUTS, CEILINGS, PAIRS_APART, RUNTIME_ROUNDS, RUNTIMES
-from twinwl.paper.reported import CASE_COSINES, RUNTIME_P_VALUE
-from twinwl.paper.tables import TABLES, TITLES
-from twinwl.report.results.blocks import Block, Drawings, Paragraph, PlainTable, Section
+from twinwl.paper.tables import CASE_COSINES, RUNTIME_P_VALUE, TABLES, TITLES
+from twinwl.report.svg import Canvas
+from twinwl.report.tables import Block, Drawings, Paragraph, PlainTable, Results, Section
 from twinwl.report.wording import enumerated
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from twinwl.evaluation.store import Row
-    from twinwl.report.drawing.svg import Canvas
-    from twinwl.report.results.cells import Results
 
 FEWEST_IN_A_CHART = 2
 
@@ -153,7 +147,7 @@ def growth_section(benchmark: Mapping[str, object] | None) -> Section | None:
 def pairs_apart(results: Results) -> dict[str, dict[int, tuple[int, int]]]:
     """Return how many pairs of EXP each kind of features tells apart after h rounds, and of how many.
 
-    >>> from twinwl.report.results.cells import Results
+    >>> from twinwl.report.tables import Results
     >>> pairs_apart(Results([]))
     {}
     """

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from twinwl.datasets.catalogue.cards import CARDS
+from twinwl.datasets.catalogue import CARDS
+from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.evaluate import evaluate
 from twinwl.evaluation.methods import resolve
 from twinwl.evaluation.store import ResultStore, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from twinwl.datasets.dataset import Dataset
     from twinwl.paper.tables import Cell
 
 # Seconds of one fit for a thousand nodes of training graphs, to the nearest power of three or so: they order

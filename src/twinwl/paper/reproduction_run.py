@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from twinwl.datasets.catalogue.locations import data_folders, find
+from twinwl.datasets.catalogue import data_folders, find
+from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.source import load_dataset
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.significance import p_value_text
@@ -23,12 +23,8 @@ from twinwl.paper.pages import paper_page, read_benchmark
 from twinwl.paper.reproduction import Settings, run_tasks, stored_rows, tasks_of
 from twinwl.paper.summary import update_readme
 from twinwl.paper.tables import TABLES, Cell, cells_of
-from twinwl.report.results.cells import Results
-from twinwl.report.results.html_page import write_results
+from twinwl.report.tables import Results, write_results
 from twinwl.terminal import say
-
-if TYPE_CHECKING:
-    from twinwl.datasets.dataset import Dataset
 
 _TABLES = ("table1", "table2")
 _CEILING_SETS = [name for table in _TABLES for name in TABLES[table].datasets]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from twinwl.paper.accuracy_tables import (
     accuracy_table,
@@ -21,13 +21,8 @@ from twinwl.paper.findings import (
     verdict,
 )
 from twinwl.paper.measured_sections import FEWEST_IN_A_CHART, pairs_drawing
-from twinwl.report.results.blocks import Block, Bullets, Drawings, Paragraph, Section
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from twinwl.paper.tables import PaperTable
-    from twinwl.report.results.cells import ResultCell, Results
+from twinwl.paper.tables import PaperTable
+from twinwl.report.tables import Block, Bullets, Drawings, Paragraph, ResultCell, Results, Section
 
 _READING_HELP = (
     "Mean ± standard deviation over the folds, in per cent; in parentheses the number of runs (folds × "

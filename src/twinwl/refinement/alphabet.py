@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from twinwl.arrays import Int32, Int64, Ints
 from twinwl.refinement.round_kernels import (
     PACKED_BITS,
     USUAL_DEGREE,
@@ -21,9 +23,6 @@ from twinwl.refinement.round_kernels import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Int32, Int64, Ints
     from twinwl.graphs.labels import Label
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)

@@ -10,22 +10,21 @@ hash.**
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.compilation.kernel import kernel
+from twinwl.arrays import Int32, Int64, Ints, UInt64
+from twinwl.compilation import kernel
 from twinwl.graphs.labels import Label, label_token
+from twinwl.refinement.alphabet import Alphabet
 from twinwl.refinement.colours import messages_of
-from twinwl.refinement.mixing import blended
+from twinwl.refinement.round_kernels import blended
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from twinwl.arrays import Int32, Int64, Ints, UInt64
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.refinement.alphabet import Alphabet
 
 # Digits of the golden ratio, e and pi: one salt for each place a key is used in.
 HEARD = np.uint64(0x9E3779B97F4A7C15)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.compilation.kernel import kernel
+from twinwl.arrays import Int32, Int64
+from twinwl.compilation import kernel
 from twinwl.refinement.graph_arrays import Graphs, graph_between, graphs_of
 from twinwl.refinement.identities import LARGE
 from twinwl.refinement.searches import representatives
 from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Int32, Int64
     from twinwl.graphs.batch import GraphBatch
 
 _UNKNOWN = np.iinfo(np.int32).max

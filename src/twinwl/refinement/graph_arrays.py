@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from twinwl.compilation.kernel import kernel
+from twinwl.arrays import Int32, Int64
+from twinwl.compilation import kernel
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Int32, Int64
     from twinwl.graphs.batch import GraphBatch
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.compilation.kernel import kernel
+from twinwl.arrays import Float64, Int32, Int64, Ints
+from twinwl.compilation import kernel
 from twinwl.refinement.identities import LARGE, sizes_of_graphs, sizes_of_large_graph
 from twinwl.refinement.threads import available_threads, balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from twinwl.arrays import Float64, Int32, Int64, Ints
     from twinwl.graphs.batch import GraphBatch
 
 # Threads work on this many nodes each before their rows are put in order, so that apart from the result

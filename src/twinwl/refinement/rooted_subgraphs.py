@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.compilation.kernel import kernel
+from twinwl.arrays import Int32, Int64
+from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.assembly import MAX_NODES
 from twinwl.graphs.batch import GraphBatch
 from twinwl.refinement.graph_arrays import Graph, union_of
 from twinwl.refinement.threads import STEPS_PER_PIECE, run_ranges
-
-if TYPE_CHECKING:
-    from twinwl.arrays import Int32, Int64
 
 
 class RootedSubgraphs(NamedTuple):

@@ -8,28 +8,55 @@ equal: it is as fast as hashing, but collisions cannot cause errors.
 
 Nodes are processed in blocks, so that keys stay in the first cache. Nodes of degree four or less take a path
 without branches: four items, padded with zeros, through a sorting network.
+
+Mixing of 64-bit words, the basis of hashes and content keys.
+
+**Any change here breaks every stored hash.**
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.compilation.kernel import kernel
-from twinwl.refinement.mixing import stirred
+from twinwl.arrays import Int32, Int64, Ints, UInt64
+from twinwl.compilation import kernel
 
-if TYPE_CHECKING:
-    from twinwl.arrays import Int32, Int64, Ints, UInt64
+# All arithmetic is on unsigned words: one plain int would turn it into floating point.
+_STIR = np.uint64(0xD6E8FEB86659FD93)
+_HALF = np.uint64(32)
+_TURN = np.uint64(29)
+_TURN_BACK = np.uint64(35)
+
+
+@kernel
+def stirred(word: np.uint64) -> np.uint64:
+    """Mix the bits of a word; a bijection."""
+    word ^= word >> _HALF
+    word *= _STIR
+    word ^= word >> _HALF
+    word *= _STIR
+    return word ^ (word >> _HALF)
+
+
+@kernel
+def blended(a: np.uint64, b: np.uint64, salt: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Mix two words so that each bit of either reaches both; a bijection of 128 bits for each salt."""
+    a = stirred(a ^ salt)
+    b = stirred(b + a)
+    a += (b << _TURN) | (b >> _TURN_BACK)
+    a = stirred(a)
+    b ^= stirred(a + salt)
+    return a, b
+
 
 # All arithmetic on keys is on unsigned 64-bit words; a plain int literal would turn it into floats.
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _WORD = np.uint64(64)
-_HALF = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
-_STIR = np.uint64(0xD6E8FEB86659FD93)
 
 # The two top bits of a key's first word are its kind: packed (00), hashed (10) or unseen (11).
 _HASHED = np.uint64(0b10 << 62)

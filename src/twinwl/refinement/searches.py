@@ -8,15 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from twinwl.compilation.kernel import kernel
-from twinwl.refinement.mixing import stirred
+from twinwl.arrays import Int32, Int64, UInt64
+from twinwl.compilation import kernel
+from twinwl.refinement.round_kernels import stirred
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from twinwl.arrays import Int32, Int64, UInt64
     from twinwl.refinement.graph_arrays import Graph
 
 # The neighbour lists of this many nodes are prefetched before the first of them is read: cache misses then

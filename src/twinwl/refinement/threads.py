@@ -9,18 +9,14 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from twinwl.arrays import Int64
-
+from twinwl.arrays import Int64
 
 # Below this many steps waking a thread costs more than it saves.
 _STEPS_WORTH_A_THREAD = 50_000

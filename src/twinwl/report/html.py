@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from twinwl import __version__
 from twinwl.files.atomic import written
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 _FOLDER = files("twinwl.report") / "templates"
 # Control characters of labels and names as Unicode's pictures of them, which are valid in text, JSON and SVG.

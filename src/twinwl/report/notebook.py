@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.report.drawing.graph_drawing import RADIUS, draw
-from twinwl.report.drawing.palette import paint
+from twinwl.report.graph_drawing import RADIUS, draw
+from twinwl.report.svg import paint
 from twinwl.report.wording import counted
 
 if TYPE_CHECKING:
-    from twinwl.estimators.explanation import Explanation
-    from twinwl.estimators.trees import RootedTree
     from twinwl.evaluation.ceiling import Ceiling
     from twinwl.evaluation.power import Power
     from twinwl.evaluation.result import Evaluation
     from twinwl.graphs.batch import GraphBatch
-    from twinwl.isomorphism.verdict import Comparison
+    from twinwl.isomorphism.comparison import Comparison
+    from twinwl.models.explanation import Explanation, RootedTree
 
 _GRAPHS_DRAWN = 8
 _LARGEST_DRAWN = 120  # maximum number of nodes of a readable drawing

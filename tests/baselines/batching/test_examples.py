@@ -8,10 +8,8 @@ from tests.baselines.rows import random_network, row
 from tests.networks import in_double
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.baselines.batching.examples import GraphExamples
-from twinwl.baselines.batching.node_inputs import NodeInputs
-from twinwl.baselines.batching.rooted_examples import RootedExamples
-from twinwl.datasets.generators.twins import twins
+from twinwl.baselines.batching import GraphExamples, NodeInputs, RootedExamples
+from twinwl.datasets.generators import twins
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
 

@@ -3,11 +3,12 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
+import torch  # noqa: F401  (an extra; without it this file is skipped)
 from hypothesis import given
 
 from tests.strategies import batches
 from twinwl import GraphBatch
-from twinwl.baselines.batching.node_sets import count_node_sets, node_pairs, node_triples
+from twinwl.baselines.node_sets import count_node_sets, node_pairs, node_triples
 
 
 def literal(batch, k, *, connected=False):

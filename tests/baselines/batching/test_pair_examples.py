@@ -9,7 +9,7 @@ from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError, from_networkx
 
 pytest.importorskip("torch", reason="needs PyTorch")
-from twinwl.baselines.batching.pair_examples import PairExamples, check_pairs, diagonal_rows, paths_of
+from twinwl.baselines.ppgn import PairExamples, check_pairs, diagonal_rows, paths_of
 
 
 def one_hot(batch):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from twinwl.datasets.catalogue import download as module
-from twinwl.datasets.catalogue.download import DownloadError, download
+from twinwl.datasets import download as module
+from twinwl.datasets.download import DownloadError, download
 
 CONTENT = bytes(range(256)) * 2000
 

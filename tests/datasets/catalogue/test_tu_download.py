@@ -6,9 +6,10 @@ import zipfile
 import pytest
 
 from twinwl import load_dataset
-from twinwl.datasets.catalogue import tu_download, tu_names
-from twinwl.datasets.catalogue.cards import CardError
-from twinwl.datasets.catalogue.download import DownloadError
+from twinwl.datasets import catalogue as tu_names
+from twinwl.datasets import download as tu_download
+from twinwl.datasets.catalogue import CardError
+from twinwl.datasets.download import DownloadError
 from twinwl.errors import TwinWLWarning
 
 
@@ -69,8 +70,8 @@ def test_wrong_download_does_not_stay_for_ever(collection, own_cache, tiny_zip, 
 
 
 def test_cut_connection_is_resumed(collection, tiny_zip, monkeypatch):
-    monkeypatch.setattr("twinwl.datasets.catalogue.download._PAUSE", 0)
-    monkeypatch.setattr("twinwl.datasets.catalogue.download._PIECE", 10)
+    monkeypatch.setattr("twinwl.datasets.download._PAUSE", 0)
+    monkeypatch.setattr("twinwl.datasets.download._PIECE", 10)
     collection.content = tiny_zip("BZR")
     collection.cuts = [50]
     assert len(load_dataset("BZR")) == 3

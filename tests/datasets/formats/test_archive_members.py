@@ -2,8 +2,8 @@ import zipfile
 
 import pytest
 
-from twinwl.datasets.formats import text_files
-from twinwl.datasets.formats.archive_members import ArchiveMembers
+from twinwl.datasets import text_files
+from twinwl.datasets.text_files import ArchiveMembers
 from twinwl.errors import TwinWLError
 
 

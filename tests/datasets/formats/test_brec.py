@@ -11,8 +11,7 @@ import pytest
 
 from tests.batch_equality import assert_same_graphs
 from tests.conftest import data_folder
-from twinwl.datasets.formats.brec import BREC_PARTS, brec_pairs, find_brec, holds_brec
-from twinwl.datasets.suites import load_suite
+from twinwl.datasets.suites import BREC_PARTS, brec_pairs, find_brec, holds_brec, load_suite
 from twinwl.errors import TwinWLError
 
 TRIANGLE, PATH = "Bw", "Bo"

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from twinwl.datasets.formats import line_formats
+from twinwl.datasets import folders as line_formats
 from twinwl.datasets.source import Reading, iter_source, load_dataset
 from twinwl.errors import GraphInputError, TwinWLWarning
 

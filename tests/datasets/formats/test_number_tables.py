@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twinwl.datasets.formats import number_tables
-from twinwl.datasets.formats.number_tables import float_table, integer_table
+from twinwl.datasets import tu as number_tables
+from twinwl.datasets.tu import float_table, integer_table
 from twinwl.errors import TwinWLError
 
 numbers = st.integers(-(10**18) + 1, 10**18 - 1)

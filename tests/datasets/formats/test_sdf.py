@@ -8,7 +8,7 @@ from rdkit import Chem
 
 from tests.batch_equality import assert_same_graphs
 from twinwl import GraphBatch, load_dataset
-from twinwl.datasets.formats import sdf
+from twinwl.datasets import sdf
 from twinwl.datasets.source import Reading, iter_source, read_one, read_source
 from twinwl.errors import GraphInputError, TwinWLWarning
 

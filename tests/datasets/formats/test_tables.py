@@ -12,8 +12,8 @@ from tests.batch_equality import assert_same_graphs
 from tests.conftest import data_folder
 from twinwl import GraphBatch, load_dataset
 from twinwl.datasets import rows
-from twinwl.datasets.formats.tables import choose_columns, csv_table, smiles_column_of
 from twinwl.datasets.source import Reading, iter_source, read_source
+from twinwl.datasets.tables import choose_columns, csv_table, smiles_column_of
 from twinwl.errors import GraphInputError, TwinWLError, TwinWLWarning
 
 GOOD = "id,smiles,active\na,CCO,1\nb,c1ccccc1,0\nc,C#N,1\n"

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.batch_equality import assert_same_graphs, edge_dict
 from tests.strategies import graphs
 from twinwl import GraphBatch
-from twinwl.datasets.formats.tu import read_tu
+from twinwl.datasets.tu import read_tu
 from twinwl.errors import TwinWLError
-from twinwl.graphs.validation import validate
+from twinwl.graphs.batch import validate
 
 # graphs, nodes, edges, classes, node labels, edge labels, isolated nodes, as the README of the data has them
 CARDS = {

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from tests import naive
-from twinwl.datasets.generators.cfi import CFI_BASES, cfi, cfi_pair
-from twinwl.datasets.generators.regular import strongly_regular_family
+from twinwl.datasets.generators import CFI_BASES, cfi, cfi_pair, strongly_regular_family
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.canonical import certificates

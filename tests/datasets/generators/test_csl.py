@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twinwl.datasets.generators.csl import N_NODES, SKIPS, circular_skip_links, csl
+from twinwl.datasets.generators import N_NODES, SKIPS, circular_skip_links, csl
 from twinwl.isomorphism.canonical import certificates
 from twinwl.refinement.colours import refine
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twinwl.datasets.generators.regular import FAMILIES, strongly_regular, strongly_regular_family
+from twinwl.datasets.generators import FAMILIES, strongly_regular, strongly_regular_family
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.canonical import certificates

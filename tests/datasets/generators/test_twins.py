@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import naive
-from twinwl.datasets.generators.twins import _BICYCLOPENTYL, _DECALIN, _kinds, twins
+from twinwl.datasets.generators import _BICYCLOPENTYL, _DECALIN, _kinds, twins
 from twinwl.errors import TwinWLError
 from twinwl.isomorphism.canonical import certificates
 from twinwl.refinement.colours import refine

@@ -12,7 +12,7 @@ from twinwl.datasets.source import load_dataset
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.comparison import compare
-from twinwl.report.compare.page import compare_page
+from twinwl.report.compare import compare_page
 from twinwl.report.html import write_page
 
 HOSTILE = [

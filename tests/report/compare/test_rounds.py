@@ -7,16 +7,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twinwl.datasets.generators.worked_example import worked_example
+from twinwl.datasets.generators import worked_example
 from twinwl.graphs.batch import GraphBatch
 from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes
-from twinwl.report.compare.rounds import (
-    first_wl_difference,
-    rounds_of_pair,
-    rounds_to_show,
-    slots_of_colours,
-)
+from twinwl.report.compare import first_wl_difference, rounds_of_pair, rounds_to_show, slots_of_colours
 
 
 def pairs():

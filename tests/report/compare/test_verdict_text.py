@@ -3,11 +3,10 @@ from __future__ import annotations
 import networkx as nx
 import pytest
 
-from twinwl.datasets.generators.worked_example import worked_example
+from twinwl.datasets.generators import worked_example
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.comparison import compare
-from twinwl.report.compare.rounds import rounds_of_pair
-from twinwl.report.compare.verdict_text import caption, verdict_of
+from twinwl.report.compare import caption, rounds_of_pair, verdict_of
 
 
 def told(first, second, **options):

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from twinwl.report.drawing.palette import FILLS, paint
+from twinwl.report.svg import FILLS, paint
 
 
 def test_81_classes_look_different():

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from twinwl.report.drawing.svg import Canvas, linear_ticks, log_ticks, sheet
+from twinwl.report.svg import Canvas, linear_ticks, log_ticks, sheet
 
 
 def test_text_and_tips_are_escaped():

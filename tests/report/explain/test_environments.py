@@ -4,7 +4,7 @@ import pytest
 
 from twinwl.graphs.batch import GraphBatch
 from twinwl.refinement.colours import refine
-from twinwl.report.explain.environments import environment_of
+from twinwl.report.explain import environment_of
 
 SMILES = [
     "CC(=O)Oc1ccccc1C(=O)O",

@@ -9,11 +9,9 @@ import pytest
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.source import load_dataset
 from twinwl.graphs.batch import GraphBatch
-from twinwl.report.explain.gallery import Answers, gallery_page
-from twinwl.report.explain.page import explain_page
-from twinwl.report.explain.patterns import explain_all, explained
-from twinwl.stwin.svc import STwinSVC
-from twinwl.stwin.svr import STwinSVR
+from twinwl.models.svc import STwinSVC, STwinSVR
+from twinwl.report.explain import explain_all, explain_page, explained
+from twinwl.report.gallery import Answers, gallery_page
 
 ALCOHOLS, ALKANES = ["CO", "CCO", "CCCO", "CC(C)O"], ["C", "CC", "CCC", "CC(C)C"]
 NEW = ["CCCO", "CCCC", "CCN"]

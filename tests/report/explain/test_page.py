@@ -10,9 +10,9 @@ from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.source import load_dataset
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
-from twinwl.report.explain.page import explain_page
+from twinwl.models.svc import STwinSVC
+from twinwl.report.explain import explain_page
 from twinwl.report.html import write_page
-from twinwl.stwin.svc import STwinSVC
 
 ALCOHOLS, ALKANES = ["CO", "CCO", "CCCO", "CC(C)O"], ["C", "CC", "CCC", "CC(C)C"]
 

@@ -8,9 +8,9 @@ import pytest
 
 from twinwl.datasets.source import load_dataset
 from twinwl.graphs.batch import GraphBatch
-from twinwl.report.explain.page import explain_page
+from twinwl.models.svc import STwinSVC
+from twinwl.report.explain import explain_page
 from twinwl.report.html import write_page
-from twinwl.stwin.svc import STwinSVC
 
 pytest.importorskip("rdkit", reason="needs RDKit")
 

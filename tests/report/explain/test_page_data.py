@@ -5,9 +5,9 @@ import pytest
 
 from twinwl.datasets.dataset import Dataset
 from twinwl.graphs.batch import GraphBatch
+from twinwl.models.svc import STwinSVC
 from twinwl.refinement.identities import rooted_sizes
-from twinwl.report.explain.page_data import columns_shown, drawing_of, nodes_shown, percent, signed
-from twinwl.stwin.svc import STwinSVC
+from twinwl.report.explain import columns_shown, drawing_of, nodes_shown, percent, signed
 
 RING, CHAIN = [(0, 1), (1, 2), (2, 3), (3, 0)], [(0, 1), (1, 2), (2, 3)]
 

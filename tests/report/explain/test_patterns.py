@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from twinwl.graphs.batch import GraphBatch
-from twinwl.report.explain.patterns import explain_all, side_of
-from twinwl.stwin.svc import STwinSVC
-from twinwl.stwin.svr import STwinSVR
+from twinwl.models.svc import STwinSVC, STwinSVR
+from twinwl.report.explain import explain_all, side_of
 
 RING, CHAIN, STAR = [(0, 1), (1, 2), (2, 3), (3, 0)], [(0, 1), (1, 2), (2, 3)], [(0, 1), (0, 2), (0, 3)]
 LONG = [(node, node + 1) for node in range(450)]

@@ -10,7 +10,7 @@ from matplotlib.patches import Circle
 
 from tests.stwin.test_svc import noisy
 from twinwl import GraphBatch, STwinSVC, TwinWLError
-from twinwl.report.explain.picture import draw_explanation
+from twinwl.report.picture import draw_explanation
 
 
 @pytest.fixture(scope="module")

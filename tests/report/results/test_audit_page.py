@@ -6,9 +6,8 @@ import pytest
 
 from twinwl import Dataset, GraphBatch, load_dataset
 from twinwl.evaluation.audit import audit
-from twinwl.report.results.audit_page import audit_page
-from twinwl.report.results.blocks import Drawings
-from twinwl.report.results.html_page import results_html
+from twinwl.report.audit_page import audit_page
+from twinwl.report.tables import Drawings, results_html
 
 PATH, TRIANGLE = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
 

@@ -7,11 +7,11 @@ import re
 import pytest
 
 from tests.browser import OUT_OF_PLACE
-from twinwl.datasets.formats.brec import BREC_PARTS
+from twinwl.datasets.suites import BREC_PARTS
 from twinwl.evaluation.power import PairScore, Power
 from twinwl.isomorphism.readouts import READOUTS
-from twinwl.report.results.html_page import write_results
-from twinwl.report.results.power_page import power_page
+from twinwl.report.power_page import power_page
+from twinwl.report.tables import write_results
 
 pytestmark = pytest.mark.exhaustive
 

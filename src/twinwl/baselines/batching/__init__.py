@@ -1,1 +1,0 @@
-"""Inputs of the baselines' networks, built from graphs."""

@@ -1,0 +1,441 @@
+"""A support vector machine on a graph kernel, with C chosen inside the training part.
+
+The WL subtree kernel and the WL optimal assignment kernel, based on this package's own refinement.
+
+The shortest-path kernel of GraKeL, with a support vector machine.
+
+The deep graph kernel: WL colours as words, whose embeddings tell which of them are similar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from twinwl.arguments import CLASS_WEIGHT, FLAG, RANDOM_STATE, ROUNDS, WIDTH, integer
+from twinwl.arrays import Float64, Int64
+from twinwl.errors import TwinWLError, import_extra
+from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.coercion import GraphsLike
+from twinwl.graphs.labels import label_token
+from twinwl.memory import check_fits
+from twinwl.models.base import Constraints, GraphEstimator, RandomState, graphs_of, keeps_parameters, one_seed
+from twinwl.models.calibration import Calibration
+from twinwl.models.features import Encoding, stwin_features
+from twinwl.models.similarity import similarities_from_sums
+from twinwl.models.svc import STwinSVC
+from twinwl.models.svm import INNER_FOLDS, PENALTIES, SupportVectors, choose_machine, inner_folds, make_svc
+from twinwl.models.targets import Targets, predicted_codes
+
+_MATRICES = 3  # at once: similarities, their normalised form, a fold's part
+USUAL_PENALTIES = (0.1, 1, 3, 10, 100, 1000)
+
+
+def labelled_graphs(batch: GraphBatch, kernel: str) -> GraphBatch:
+    """Return the graphs, but refuse continuous features: a kernel on labels cannot see them.
+
+    Parameters
+    ----------
+    batch
+        The graphs.
+    kernel
+        Name of the kernel, for the message.
+    """
+    if batch.node_features is not None and batch.has_node_features:
+        raise TwinWLError(
+            f"the nodes have {batch.node_features.shape[1]} continuous features, which the {kernel} cannot "
+            "use: it compares labels. Turn them into labels with batch.discretise(), drop them with "
+            "batch.without_features(), or use a neural method"
+        )
+    return batch
+
+
+class KernelSVC(ClassifierMixin, GraphEstimator):
+    """Base of the kernels that other libraries compute; a subclass computes the kernel matrices.
+
+    A subclass implements ``_fit_kernel(batch, seed)``, which returns the square matrix of the training
+    graphs, and ``_kernel(batch)``, which returns the similarities of other graphs (rows) to the training
+    graphs.
+
+    Parameters
+    ----------
+    C : float or sequence of float
+        Penalties to choose from by cross-validation inside the training graphs.
+    inner_folds : int
+        Folds of that choice; fewer where a class has fewer graphs (or groups).
+    class_weight : None, "balanced" or mapping from class to weight
+    random_state : int, RandomState, Generator or None
+        Seed of the inner folds, and of the kernel if it has a random step.
+
+    Attributes
+    ----------
+    classes_ : array, shape (n_classes,)
+    C_ : float
+        Penalty chosen.
+    inner_score_ : float
+        Its accuracy on held-out graphs of the inner folds; optimistic, because it is that of the best C.
+    """
+
+    _constraints: ClassVar[Constraints] = {
+        "C": (PENALTIES,),
+        "normalize": (FLAG,),
+        "inner_folds": (INNER_FOLDS,),
+        "class_weight": CLASS_WEIGHT,
+        "random_state": RANDOM_STATE,
+    }
+
+    C: float | Sequence[float]
+    inner_folds: int
+    class_weight: object
+    random_state: RandomState
+
+    _fitted_attribute = "calibration_"
+
+    classes_: NDArray[np.generic]
+    C_: float
+    inner_score_: float
+    support_vectors_: SupportVectors
+    calibration_: Calibration
+
+    kernel_name = "graph kernel"
+
+    def _fit_kernel(self, batch: GraphBatch, seed: int) -> Float64:
+        raise NotImplementedError
+
+    def _kernel(self, batch: GraphBatch) -> Float64:
+        raise NotImplementedError
+
+    def fit(self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None) -> KernelSVC:
+        """Choose C, then learn from all graphs.
+
+        Parameters
+        ----------
+        X
+            The graphs, without continuous features.
+        y
+            Their classes, of any type that can be sorted.
+        groups
+            Graphs of one group stay on one side of every inner fold.
+        sample_weight
+            Weight of each graph.
+        """
+        batch = labelled_graphs(self._graphs_to_fit(X), self.kernel_name)
+        targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)
+        n_graphs = len(targets.rows)
+        check_fits(
+            8 * _MATRICES * n_graphs**2,
+            None,
+            f"the {self.kernel_name} of {n_graphs:,} training graphs, {_MATRICES} matrices of all pairs,",
+            "use fewer graphs, or STwinSVC with kernel_approximation='nystroem'",
+        )
+        seed = one_seed(self.random_state)
+        folds = inner_folds(targets, self.inner_folds, seed)
+        kernels = [(0, self._fit_kernel(targets.counted(batch), seed))]
+        chosen = choose_machine(kernels, targets, make_svc(targets), self.C, folds)
+        self.classes_, self.C_, self.inner_score_ = targets.classes, chosen.C, chosen.score
+        self.support_vectors_ = chosen.vectors
+        self.calibration_ = Calibration.fitted(chosen.held_out_decisions, targets.codes, targets.weights)
+        return self
+
+    def decision_function(self, X: GraphsLike) -> Float64:
+        """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
+        self._check_fitted()
+        similarities = self._kernel(labelled_graphs(self._new_graphs(X, "predict"), self.kernel_name))
+        return self.support_vectors_.decisions(similarities[:, self.support_vectors_.rows])
+
+    def predict(self, X: GraphsLike) -> NDArray[np.generic]:
+        """Return the class of each graph."""
+        codes = predicted_codes(self.decision_function(X))
+        return self.classes_[codes]
+
+    def predict_proba(self, X: GraphsLike) -> Float64:
+        """Return the probability of each class, shape (n_graphs, n_classes), after Platt."""
+        decisions = self.decision_function(X)
+        return self.calibration_.probabilities(decisions)
+
+
+class WLSubtreeSVC(STwinSVC):
+    r"""Classify graphs with the WL subtree kernel (Shervashidze et al., 2011).
+
+    A graph is described by its number of nodes of each colour in rounds 0 to h; the kernel is the inner
+    product :math:`\sum_{i=0}^{h} \langle \phi_i(G), \phi_i(G') \rangle`, divided by the geometric mean of the
+    self-similarities. The number of rounds and C are chosen inside the training graphs.
+
+    Parameters
+    ----------
+    n_iter : int or sequence of int, default=(2, 3, 4, 5)
+        Numbers of rounds to choose from.
+    C : float or sequence of float, default=(0.1, 1, 3, 10, 100, 1000)
+    normalize : bool, default=True
+    inner_folds : int, default=5
+    class_weight : None, "balanced" or mapping from class to weight, default=None
+    random_state : int, RandomState, Generator or None, default=0
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch
+    >>> paths = [[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 3)]] * 3
+    >>> cycles = [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2), (2, 3), (3, 0)]] * 3
+    >>> model = WLSubtreeSVC().fit(GraphBatch.from_edges(paths + cycles), ["path"] * 6 + ["cycle"] * 6)
+    >>> model.predict([[(0, 1), (1, 2), (2, 3), (3, 4)]]).tolist()
+    ['path']
+    """
+
+    kernel_name = "WL subtree kernel"
+    _base = "linear"
+
+    def __init__(
+        self,
+        n_iter: int | Sequence[int] = (2, 3, 4, 5),
+        C: float | Sequence[float] = USUAL_PENALTIES,
+        normalize: bool = True,
+        inner_folds: int = 5,
+        class_weight: str | Mapping[object, float] | None = None,
+        random_state: RandomState = 0,
+    ) -> None:
+        super().__init__(
+            n_iter,
+            C,
+            features="count",
+            base=self._base,
+            normalize=normalize,
+            inner_folds=inner_folds,
+            class_weight=class_weight,
+            random_state=random_state,
+        )
+
+    _learns_tasks = False
+
+    def fit(
+        self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None
+    ) -> WLSubtreeSVC:
+        """Choose rounds and C, then learn from all graphs; as `twinwl.STwinSVC.fit`."""
+        super().fit(labelled_graphs(graphs_of(X, "fit"), self.kernel_name), y, groups, sample_weight)
+        return self
+
+    def decision_function(self, X: GraphsLike) -> Float64:
+        """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
+        return super().decision_function(labelled_graphs(self._new_graphs(X, "predict"), self.kernel_name))
+
+
+class WLOptimalAssignmentSVC(WLSubtreeSVC):
+    r"""Classify graphs with the WL optimal assignment kernel (Kriege, Giscard and Wilson, 2016).
+
+    The kernel is the weight of the best one-to-one assignment of the nodes of two graphs, where two nodes
+    have as weight the number of rounds in which they have the same colour. As colours form a hierarchy, that
+    is the histogram intersection :math:`\sum_c \min(\phi_c(G), \phi_c(G'))` over the colours of all rounds.
+
+    Parameters
+    ----------
+    n_iter, C, normalize, inner_folds, class_weight, random_state
+        As for `WLSubtreeSVC`.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch
+    >>> paths = [[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 3)]] * 3
+    >>> cycles = [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2), (2, 3), (3, 0)]] * 3
+    >>> graphs = GraphBatch.from_edges(paths + cycles)
+    >>> model = WLOptimalAssignmentSVC().fit(graphs, ["path"] * 6 + ["cycle"] * 6)
+    >>> model.predict([[(0, 1), (1, 2), (2, 3), (3, 4)]]).tolist()
+    ['path']
+    """
+
+    kernel_name = "WL optimal assignment kernel"
+    _base = "intersection"
+
+
+class ShortestPathSVC(KernelSVC):
+    r"""Classify graphs with the shortest-path kernel (Borgwardt and Kriegel, 2005).
+
+    A graph is the counts of its (label, label, distance) triples over ordered pairs of connected nodes, and
+    the kernel :math:`k(G, G') = \sum_{p \in SP(G)} \sum_{p' \in SP(G')} k_{path}(p, p')` with equality as
+    :math:`k_{path}` is their inner product, divided here by the geometric mean of the self-similarities.
+    The similarity of a graph without edges to any other is 0.
+
+    Parameters
+    ----------
+    C : float or sequence of float, default=(0.1, 1, 3, 10, 100, 1000)
+        Penalties to choose from by cross-validation inside the training graphs.
+    normalize : bool, default=True
+    inner_folds : int, default=5
+    class_weight : None, "balanced" or mapping from class to weight, default=None
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of the inner folds.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch
+    >>> paths = [[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 3)]] * 3
+    >>> cycles = [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2), (2, 3), (3, 0)]] * 3
+    >>> model = ShortestPathSVC().fit(GraphBatch.from_edges(paths + cycles), ["path"] * 6 + ["cycle"] * 6)
+    >>> model.predict([[(0, 1), (1, 2), (2, 3), (3, 4)]]).tolist()
+    ['path']
+    """
+
+    kernel_name = "shortest-path kernel"
+
+    normalize: bool
+
+    @keeps_parameters
+    def __init__(
+        self,
+        C: float | Sequence[float] = USUAL_PENALTIES,
+        normalize: bool = True,
+        inner_folds: int = 5,
+        class_weight: object = None,
+        random_state: RandomState = 0,
+    ) -> None: ...
+
+    def _fit_kernel(self, batch: GraphBatch, seed: int) -> Float64:  # noqa: ARG002  (nothing is random)
+        grakel = import_extra("grakel", "baselines")
+        self.kernel_ = grakel.kernels.ShortestPath(normalize=False, with_labels=True)
+        self.known_ = _with_edges(batch)
+        self.n_known_ = len(batch)
+        sums = np.zeros((len(batch), len(batch)))
+        if len(self.known_):
+            sums[np.ix_(self.known_, self.known_)] = self.kernel_.fit_transform(
+                _grakel_graphs(batch, self.known_)
+            )
+        self.own_ = sums.diagonal().copy()
+        return self._divided(sums, self.own_)
+
+    def _kernel(self, batch: GraphBatch) -> Float64:
+        rows = _with_edges(batch)
+        sums, own = np.zeros((len(batch), self.n_known_)), np.zeros(len(batch))
+        if len(rows) and len(self.known_):
+            sums[np.ix_(rows, self.known_)] = self.kernel_.transform(_grakel_graphs(batch, rows))
+            own[rows] = self.kernel_.diagonal()[1]
+        return self._divided(sums, own)
+
+    def _divided(self, sums: Float64, own: Float64) -> Float64:
+        return similarities_from_sums(sums, own, self.own_, "linear", normalize=self.normalize)
+
+
+def _with_edges(batch: GraphBatch) -> Int64:
+    """Return the graphs that have an edge: GraKeL does not accept others, and they have no paths to count."""
+    return np.flatnonzero(np.diff(batch.indptr[batch.graph_ptr]) > 0)
+
+
+def _grakel_graphs(batch: GraphBatch, graphs: Int64) -> list[object]:
+    """Convert graphs to GraKeL's input: the edges of each node, and labels distinguished by type too."""
+    tokens = [label_token(label) for label in batch.node_vocabulary]
+    converted: list[object] = []
+    for graph in graphs.tolist():
+        start, stop = batch.graph_ptr[graph : graph + 2].tolist()
+        edges = {
+            node - start: dict.fromkeys(
+                (batch.indices[batch.indptr[node] : batch.indptr[node + 1]] - start).tolist(), 1.0
+            )
+            for node in range(start, stop)
+        }
+        labels = {node - start: tokens[batch.node_labels[node]] for node in range(start, stop)}
+        converted.append([edges, labels])
+    return converted
+
+
+class DeepGraphKernelSVC(KernelSVC):
+    r"""Classify graphs with the deep WL kernel (Yanardag and Vishwanathan, 2015).
+
+    The colours of a graph's nodes in one round of 1-WL form a sentence; a skip-gram model embeds the colours
+    of all rounds. The kernel is :math:`k(G, G') = \phi(G)^T M \phi(G')`, where
+    :math:`\phi` counts colours and :math:`M_{ij}` is the inner product of the embeddings of colours i and j;
+    it is divided here by the geometric mean of the self-similarities. Colours that occur in no training graph
+    have no embedding and are ignored.
+
+    Parameters
+    ----------
+    n_iter : int, default=2
+        Rounds of 1-WL.
+    vector_size : int, default=32
+        Length of an embedding.
+    window : int, default=10
+        Largest distance in a sentence between two colours that count as co-occurring.
+    epochs : int, default=20
+        Number of passes of the skip-gram model over all sentences.
+    C : float or sequence of float, default=(0.1, 1, 3, 10, 100, 1000)
+    inner_folds : int, default=5
+    class_weight : None, "balanced" or mapping from class to weight, default=None
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of the embeddings and of the inner folds.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch
+    >>> paths = [[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 3)]] * 3
+    >>> cycles = [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2), (2, 3), (3, 0)]] * 3
+    >>> model = DeepGraphKernelSVC().fit(GraphBatch.from_edges(paths + cycles), ["path"] * 6 + ["cycle"] * 6)
+    >>> model.classes_.tolist(), model.predict_proba([[(0, 1), (1, 2), (2, 3), (3, 4)]]).shape
+    (['cycle', 'path'], (1, 2))
+    """
+
+    _constraints: ClassVar[Constraints] = {
+        "n_iter": (ROUNDS,),
+        "vector_size": (WIDTH,),
+        "window": (integer(1, 10_000),),
+        "epochs": (integer(1, 1_000_000),),
+    }
+
+    kernel_name = "deep graph kernel"
+
+    n_iter: int
+    vector_size: int
+    window: int
+    epochs: int
+
+    @keeps_parameters
+    def __init__(
+        self,
+        n_iter: int = 2,
+        vector_size: int = 32,
+        window: int = 10,
+        epochs: int = 20,
+        C: float | Sequence[float] = USUAL_PENALTIES,
+        inner_folds: int = 5,
+        class_weight: object = None,
+        random_state: RandomState = 0,
+    ) -> None: ...
+
+    def _fit_kernel(self, batch: GraphBatch, seed: int) -> Float64:
+        encoding = stwin_features(batch, self.n_iter, "count")
+        self.space_ = encoding.space
+        self.embedding_ = self._embedding(encoding, batch, seed)
+        # φ M φᵀ = (φ E)(φ E)ᵀ, so a graph is a short vector.
+        self.vectors_ = encoding.matrix @ self.embedding_
+        return _cosines(self.vectors_, self.vectors_)
+
+    def _kernel(self, batch: GraphBatch) -> Float64:
+        known = stwin_features(batch, space=self.space_).matrix
+        return _cosines(known @ self.embedding_, self.vectors_)
+
+    def _embedding(self, encoding: Encoding, batch: GraphBatch, seed: int) -> Float64:
+        """Return one row per colour, shape (n_columns, vector_size)."""
+        word2vec = import_extra("gensim.models", "baselines").Word2Vec
+        first_column = np.concatenate([[0], np.cumsum(encoding.space.columns_per_round)])[:-1]
+        words = (encoding.column_of_node + first_column[:, None]).astype(str)
+        bounds = batch.graph_ptr[1:-1]
+        sentences = [part.tolist() for of_round in words for part in np.split(of_round, bounds)]
+        # With several workers the result would depend on their timing; rare words are kept.
+        model = word2vec(
+            sentences,
+            vector_size=self.vector_size,
+            window=self.window,
+            epochs=self.epochs,
+            sg=1,
+            min_count=1,
+            workers=1,
+            seed=seed,
+        )
+        columns = [str(column) for column in range(encoding.space.n_columns)]
+        vectors: Float64 = model.wv[columns].astype(np.float64)
+        return vectors
+
+
+def _cosines(left: Float64, right: Float64) -> Float64:
+    """Return inner products divided by the lengths; a zero vector is similar to nothing."""
+    own_left, own_right = np.square(left).sum(axis=1), np.square(right).sum(axis=1)
+    return similarities_from_sums(left @ right.T, own_left, own_right, "linear", normalize=True)

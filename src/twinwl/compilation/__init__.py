@@ -1,1 +1,0 @@
-"""Compiling kernels: the one decorator that makes them, and where their machine code is kept."""

@@ -1,1 +1,0 @@
-"""Known data sets: their names, where they are on this machine, their cards, and downloads."""

@@ -1,1 +1,0 @@
-"""Readers, one per file format: text or bytes in, graphs out."""

@@ -1,0 +1,518 @@
+r"""Data sets whose classes are isomorphism classes: shuffled copies of a few graphs.
+
+CSL: circular skip links, regular graphs that 1-WL cannot tell apart.
+
+The set of Murphy et al., "Relational Pooling for Graph Representations" (2019).
+
+Regular graphs that 1-WL cannot tell apart: those of degree 4 with ten nodes, strongly regular families.
+
+CFI: pairs of graphs over a base graph that low dimensions of Weisfeiler-Lehman cannot tell apart.
+
+The construction of Cai, Fürer and Immerman, "An optimal lower bound on the number of variables for graph
+identification" (1992), in its small form without extra nodes for the edges. Each node v of the base graph
+becomes one node (v, S) for each set S of an even number of its edges. For an edge e between u and v, (u, S)
+and (v, T) are adjacent if e is in both of S and T or in neither; in the other graph of the pair one edge is
+*twisted*: there they are adjacent if e is in exactly one of them.
+
+Two twists cancel, so it does not matter which edge is twisted, but one does not: the graphs are not
+isomorphic. k-WL tells them apart only where k is at least the treewidth of the base graph. The pair over a
+triangle is two triangles and a hexagon, the pair over K4 the 4×4 rook's graph and the Shrikhande graph.
+
+TWINS: pairs of molecule-like graphs that 1-WL cannot tell apart, with opposite classes.
+
+One graph of a pair has the core of decalin, two fused hexagons; the other has that of bicyclopentyl, two
+pentagons joined by an edge. 1-WL gives both cores the same three colour classes::
+
+      6---2---0---4---8          6---2       4---8        bridges 0, 1
+      |       |       |          |    \     /    |        alphas  2, 3, 4, 5
+      |       |       |          |     0---1     |        betas   6, 7, 8, 9
+      |       |       |          |    /     \    |
+      7---3---1---5---9          7---3       5---9
+
+The same random tree is attached to *every* node of one of these classes; on a single node it would let 1-WL
+tell the pair apart. So a method bounded by 1-WL scores exactly 50 % if pairs are kept together.
+
+The two graphs of the paper's worked example, which 1-WL cannot tell apart and Twin-WL can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
+from itertools import combinations, product
+from typing import NamedTuple
+
+import networkx as nx
+import numpy as np
+
+from twinwl.arrays import Bool, Int64
+from twinwl.errors import TwinWLError, nearest, shown
+from twinwl.graphs.batch import GraphBatch, concatenate
+from twinwl.graphs.selection import relabelled
+from twinwl.isomorphism.canonical import certificates
+
+
+def permuted_copies(
+    edge_lists: Sequence[Int64], n_copies: int, random_state: int
+) -> tuple[GraphBatch, Int64]:
+    """Return copies of each graph, the nodes of each copy in another order, and the class of each copy.
+
+    Parameters
+    ----------
+    edge_lists : sequence of arrays of int64, shape (n_edges, 2)
+        One graph per class, without isolated nodes.
+    n_copies
+        Copies of each graph.
+    random_state
+        Seed of the node orders.
+
+    >>> graphs, y = permuted_copies([np.array([(0, 1), (1, 2)]), np.array([(0, 1)])], 2, random_state=0)
+    >>> graphs, y.tolist()
+    (GraphBatch(4 graphs, 10 nodes, 6 edges), [0, 0, 1, 1])
+    """
+    if n_copies < 1:
+        raise TwinWLError(f"n_copies: got {n_copies}, expected an integer of at least 1")
+    rng = np.random.default_rng(random_state)
+    copies = []
+    for edges in edge_lists:
+        n_nodes = int(edges.max()) + 1
+        copies += [rng.permutation(n_nodes)[edges] for _ in range(n_copies)]
+    return GraphBatch.from_edges(copies), np.repeat(np.arange(len(edge_lists)), n_copies)
+
+
+N_NODES = 41
+SKIPS = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)
+
+
+def csl(n_copies: int = 15, random_state: int = 0) -> tuple[GraphBatch, Int64]:
+    """Return copies of ten circular skip links of 41 nodes, and the class of each copy.
+
+    All graphs are 4-regular, so 1-WL gives every node the same colour and scores 10 %.
+
+    Parameters
+    ----------
+    n_copies
+        Copies of each graph, the nodes of each in another order; the published set has 15.
+    random_state
+        Seed of the node orders.
+
+    >>> graphs, y = csl()
+    >>> graphs, len(set(y.tolist()))
+    (GraphBatch(150 graphs, 6,150 nodes, 12,300 edges), 10)
+    """
+    return permuted_copies([circular_skip_links(N_NODES, skip) for skip in SKIPS], n_copies, random_state)
+
+
+def circular_skip_links(n_nodes: int, skip: int) -> Int64:
+    """Return the edges of a cycle with links between nodes that are ``skip`` apart, shape (2 n_nodes, 2).
+
+    >>> circular_skip_links(5, 2)[5:].tolist()
+    [[0, 2], [1, 3], [2, 4], [3, 0], [4, 1]]
+    """
+    nodes = np.arange(n_nodes, dtype=np.int64)
+    return np.concatenate([np.column_stack([nodes, (nodes + step) % n_nodes]) for step in (1, skip)])
+
+
+# The two Latin squares of order 5 that no exchange of rows, columns and symbols turns into each other.
+_LATIN_SQUARES = (
+    ("01234", "12340", "23401", "34012", "40123"),
+    ("01234", "10342", "24013", "32401", "43120"),
+)
+_STEINER_BASE = ((0, 1, 4), (0, 2, 7))  # shifted modulo 13: every two points lie in one block
+# Four blocks on six points that can be exchanged for four others covering the same pairs.
+_PASCH_OUT = ((0, 1, 4), (0, 2, 7), (1, 7, 9), (2, 4, 9))
+_PASCH_IN = ((1, 4, 9), (2, 7, 9), (0, 1, 7), (0, 2, 4))
+# Edges of K8 to switch T(8) by: a perfect matching, an octagon, a triangle and a pentagon.
+_CHANG = (
+    ((0, 1), (2, 3), (4, 5), (6, 7)),
+    ((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (0, 7)),
+    ((0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (5, 6), (6, 7), (3, 7)),
+)
+
+# graph6, as nauty's ``geng -c -d4 -D4 10`` lists them.
+_GRAPHS = r"""
+    I?BvUqw]? I?betpw\? I?bejpwm? I?bc~`w]? I?ba~`wm? I?`rnRWm? I?rFf_{N? I?rDtps\? I?rDrqs\? I?qff`[N?
+    I?qbupsl? I?qczro\? I?qa|ro\? I?qazrol? I?ovUqs\? I?ou\ro\? I?otZrS{? I?qvAtwl? I?qteXq]? I?qreYw[_
+    I?qrdXqu? I?rL`xq{? I?qjbrQl? I?qjczo[_ I?qjayq{? I?o~Eew\? ICQffP[N? ICQfeo{Z? ICQfeW{]? ICQfdX[]?
+    ICRbfQ[M_ ICRb`yiu? ICR`vGyu? ICR`uiwY_ ICR`tjWY_ ICR`riiu? ICR`szoY_ ICR`pzau? ICRVDXwM_ ICQvDT[]?
+    ICQvCtk]? ICQuRiwY_ ICQrThiu? ICpdf_]Z? ICpdepkL_ ICpddpUZ? ICpdeXqN? ICpdcxqZ? ICpbdq[X_ ICpbfG{e_
+    ICpbegyj? ICpdUg{[_ ICpbQysk_ ICXedW{s_ ICXedfKN? ICdedpkX_ ICdedhkY_ ICdbMLwm? ICdbJNWm?
+"""
+
+
+def strongly_regular(
+    family: str | None = None, n_copies: int = 10, random_state: int = 0
+) -> tuple[GraphBatch, Int64]:
+    """Return copies of the graphs of one family, or of all, and the class of each copy.
+
+    Parameters
+    ----------
+    family
+        The parameters, such as ``"16-6-2-2"``; None means all families.
+    n_copies
+        Copies of each graph, the nodes of each in another order.
+    random_state
+        Seed of the node orders.
+
+    >>> graphs, y = strongly_regular("16-6-2-2", n_copies=3)
+    >>> graphs, y.tolist()
+    (GraphBatch(6 graphs, 96 nodes, 288 edges), [0, 0, 0, 1, 1, 1])
+    """
+    names = list(FAMILIES) if family is None else [family]
+    edge_lists = [edges for name in names for edges in strongly_regular_family(name)]
+    return permuted_copies(edge_lists, n_copies, random_state)
+
+
+def strongly_regular_family(family: str) -> list[Int64]:
+    """Return the edges, shape (n_edges, 2), of each strongly regular graph with the given parameters.
+
+    >>> len(strongly_regular_family("25-12-5-6"))
+    15
+    """
+    if family not in FAMILIES:
+        raise TwinWLError(f"no strongly regular family {family!r}: {nearest(family, FAMILIES)}")
+    return [np.argwhere(np.triu(matrix)) for matrix in FAMILIES[family]()]
+
+
+def _sixteen() -> list[Bool]:
+    cells = list(product(range(4), repeat=2))
+    steps = {(0, 1), (1, 0), (1, 1), (0, 3), (3, 0), (3, 3)}
+    rook = _related(cells, lambda a, b: a[0] == b[0] or a[1] == b[1])
+    shrikhande = _related(cells, lambda a, b: ((a[0] - b[0]) % 4, (a[1] - b[1]) % 4) in steps)
+    return [rook, shrikhande]
+
+
+def _twenty_five() -> list[Bool]:
+    """Isolate each point of each two-graph in turn: what remains is strongly regular."""
+    two_graphs = [np.pad(_latin_square_graph(square), (0, 1)) for square in _LATIN_SQUARES]
+    blocks = [tuple(sorted((p + s) % 13 for p in base)) for base in _STEINER_BASE for s in range(13)]
+    traded = [block for block in blocks if block not in _PASCH_OUT] + list(_PASCH_IN)
+    two_graphs += [_related(system, lambda a, b: not set(a) & set(b)) for system in (blocks, traded)]
+    found = []
+    for matrix in two_graphs:
+        for point in range(len(matrix)):
+            isolated = _switched(matrix, matrix[point])
+            found.append(np.delete(np.delete(isolated, point, axis=0), point, axis=1))
+    return _up_to_isomorphism(found)
+
+
+def _twenty_eight() -> list[Bool]:
+    pairs = list(combinations(range(8), 2))
+    triangular = _related(pairs, lambda a, b: len({*a, *b}) == 3)  # noqa: PLR2004  (they share one end)
+    switched = [_switched(triangular, np.array([pair in chosen for pair in pairs])) for chosen in _CHANG]
+    return [triangular, *switched]
+
+
+FAMILIES: dict[str, Callable[[], list[Bool]]] = {
+    "16-6-2-2": _sixteen,
+    "25-12-5-6": _twenty_five,
+    "28-12-6-4": _twenty_eight,
+}
+
+
+def _related(
+    points: Sequence[Collection[int]], adjacent: Callable[[Sequence[int], Sequence[int]], bool]
+) -> Bool:
+    """Return the adjacency matrix of points under a symmetric relation."""
+    matrix = np.array([[adjacent(a, b) for a in points] for b in points])  # type: ignore[arg-type]
+    np.fill_diagonal(matrix, val=False)
+    return matrix
+
+
+def _latin_square_graph(square: Iterable[str]) -> Bool:
+    """Join cells in one row, in one column, or with one symbol."""
+    cells = [(r, c, int(symbol)) for r, row in enumerate(square) for c, symbol in enumerate(row)]
+    return _related(cells, lambda a, b: any(x == y for x, y in zip(a, b, strict=True)))
+
+
+def _switched(matrix: Bool, chosen: Bool) -> Bool:
+    """Exchange edges and non-edges between the chosen nodes and the others (Seidel switching)."""
+    return matrix ^ chosen[:, None] ^ chosen[None, :]
+
+
+def _up_to_isomorphism(matrices: list[Bool]) -> list[Bool]:
+    batch = GraphBatch.from_edges([np.argwhere(np.triu(matrix)) for matrix in matrices])
+    of_form = dict(zip(certificates(batch, range(len(batch))), matrices, strict=True))
+    return list(of_form.values())
+
+
+def regular_graphs() -> GraphBatch:
+    """Return the 59 connected 4-regular graphs with ten nodes, no two of them isomorphic.
+
+    >>> regular_graphs()
+    GraphBatch(59 graphs, 590 nodes, 1,180 edges)
+    """
+    return GraphBatch.from_graph6(_GRAPHS.split())
+
+
+_MOST_NODES = 1_000_000
+_LEAST_DEGREE = 2
+
+# By family; within a family from low to high treewidth or size.
+CFI_BASES: dict[str, dict[str, Callable[[], nx.Graph]]] = {
+    "cycles": {f"C{n}": partial(nx.cycle_graph, n) for n in range(3, 9)},
+    "grids": {f"{a}×{b} grid": partial(nx.grid_2d_graph, a, b) for a, b in [(2, 3), (3, 3), (3, 4)]},
+    "cubic": {
+        "K4": partial(nx.complete_graph, 4),
+        "prism": partial(nx.circular_ladder_graph, 3),
+        "K3,3": partial(nx.complete_bipartite_graph, 3, 3),
+        "cube": nx.cubical_graph,
+        "Petersen": nx.petersen_graph,
+        "Heawood": nx.heawood_graph,
+    },
+    "dense": {
+        "octahedron": nx.octahedral_graph,
+        "K5": partial(nx.complete_graph, 5),
+        "K4,4": partial(nx.complete_bipartite_graph, 4, 4),
+        "K6": partial(nx.complete_graph, 6),
+    },
+}
+
+
+def cfi_pair(base: nx.Graph) -> GraphBatch:
+    """Return the two CFI graphs of a base graph: without a twist, and with one.
+
+    Parameters
+    ----------
+    base
+        A connected undirected networkx graph in which every node has at least two neighbours. A node of
+        degree d becomes 2^(d - 1) nodes.
+
+    >>> import networkx as nx
+    >>> cfi_pair(nx.complete_graph(4))
+    GraphBatch(2 graphs, 32 nodes, 96 edges)
+    """
+    if not isinstance(base, nx.Graph) or base.is_directed() or base.is_multigraph():
+        raise TwinWLError(f"base: got {shown(base)}, expected an undirected networkx graph")
+    base = nx.convert_node_labels_to_integers(base)
+    if nx.number_of_selfloops(base):
+        raise TwinWLError("the base graph has self-loops; remove them")
+    lowest = min(dict(base.degree).values(), default=0)
+    if lowest < _LEAST_DEGREE or not nx.is_connected(base):
+        raise TwinWLError(
+            "the base graph is not connected, or has a node with fewer than two neighbours; use its 2-core"
+        )
+    n_nodes = sum(2 ** (degree - 1) for _, degree in base.degree)
+    if n_nodes > _MOST_NODES:
+        raise TwinWLError(
+            f"each CFI graph would have {n_nodes:,} nodes, the limit is {_MOST_NODES:,}; use a base graph "
+            "with lower degrees"
+        )
+    return GraphBatch.from_edges([_edges(base, twisted=False), _edges(base, twisted=True)])
+
+
+def _edges(base: nx.Graph, *, twisted: bool) -> list[tuple[int, int]]:
+    """Return the edges of one of the two graphs."""
+    incident: dict[int, list[int]] = {node: [] for node in base}
+    for number, (u, v) in enumerate(base.edges):
+        incident[u].append(number)
+        incident[v].append(number)
+    copies = [
+        (node, frozenset(chosen))
+        for node, edges in incident.items()
+        for size in range(0, len(edges) + 1, 2)
+        for chosen in combinations(edges, size)
+    ]
+    of_node: dict[int, list[tuple[int, frozenset[int]]]] = {node: [] for node in base}
+    for place, (node, chosen) in enumerate(copies):
+        of_node[node].append((place, chosen))
+    return [
+        (one, other)
+        for number, (u, v) in enumerate(base.edges)
+        for one, left in of_node[u]
+        for other, right in of_node[v]
+        if ((number in left) == (number in right)) != (twisted and number == 0)
+    ]
+
+
+def cfi(n_copies: int = 10, random_state: int = 0) -> tuple[GraphBatch, Int64, Int64]:
+    """Return shuffled copies of all pairs over `CFI_BASES`, whether each is twisted, and its pair.
+
+    Parameters
+    ----------
+    n_copies
+        Copies of each pair; the first graphs of a copy and its twisted partner are one group.
+    random_state
+        Seed of the node orders.
+
+    >>> graphs, y, groups = cfi(n_copies=1)
+    >>> len(graphs), y[:4].tolist(), groups[:4].tolist()
+    (38, [0, 1, 0, 1], [0, 0, 1, 1])
+    """
+    if n_copies < 1:
+        raise TwinWLError(f"n_copies: got {n_copies}, expected an integer of at least 1")
+    bases = [make for family in CFI_BASES.values() for make in family.values()]
+    pairs = [cfi_pair(make()) for make in bases]
+    every = [graph for pair in pairs for _ in range(n_copies) for graph in pair]
+    graphs = relabelled(concatenate(every), np.random.default_rng(random_state))
+    n_pairs = len(pairs) * n_copies
+    return graphs, np.tile(np.array([0, 1]), n_pairs), np.repeat(np.arange(n_pairs), 2)
+
+
+_ARMS = [(2, 6), (6, 7), (7, 3), (4, 8), (8, 9), (9, 5), (0, 1), (0, 2), (1, 5)]
+_DECALIN = [*_ARMS, (1, 3), (0, 4)]
+_BICYCLOPENTYL = [*_ARMS, (0, 3), (1, 4)]
+_CLASSES = {"bridge": (0, 1), "alpha": (2, 3, 4, 5), "beta": (6, 7, 8, 9)}
+_BONDS_IN_CORE = {"bridge": 3, "alpha": 2, "beta": 2}
+
+_VALENCE = {"C": 4, "N": 3, "O": 2, "F": 1, "Cl": 1}
+_ELEMENTS = list(_VALENCE)
+_HOW_OFTEN = [0.6, 0.14, 0.14, 0.06, 0.06]
+# Rooted sizes differ first in round three, when a core node reaches nodes three steps away. The first three
+# atoms of each tree are plain carbons, so that these neighbourhoods occur in other pairs too and can be
+# learnt. If they were random, the graphs of a pair could still be told apart, but test graphs would have only
+# unseen colours.
+_STEM = 3
+_MOST_IN_CROWN = 6
+_MOST_PAIRS = 1_000_000  # some gigabytes
+
+
+class _Kind(NamedTuple):
+    """A kind of core: the class of nodes with trees, and the element of each class."""
+
+    bearer: str
+    elements: dict[str, str]
+
+
+class _Tree(NamedTuple):
+    """A rooted tree attached to a core node; the parent of atom 0 is that node, written as -1."""
+
+    parents: list[int]
+    elements: list[str]
+
+
+def twins(n_pairs: int = 300, random_state: int = 0) -> tuple[GraphBatch, Int64, Int64]:
+    """Return pairs of graphs, their classes and their pair numbers.
+
+    Parameters
+    ----------
+    n_pairs
+        Number of pairs; no two pairs are alike.
+    random_state
+        The same state gives the same graphs, node for node.
+
+    Returns
+    -------
+    graphs : GraphBatch
+        ``2 * n_pairs`` graphs of 18 nodes and more, labelled by element; graphs 2i and 2i + 1 are pair i.
+    y : array of int64, shape (2 * n_pairs,)
+        1 for a decalin core, 0 for a bicyclopentyl core.
+    groups : array of int64, shape (2 * n_pairs,)
+        The pair of each graph, to be kept together in folds.
+
+    >>> graphs, y, groups = twins(n_pairs=2)
+    >>> len(graphs), sorted(y.tolist()), groups.tolist()
+    (4, [0, 0, 1, 1], [0, 0, 1, 1])
+    """
+    if not 1 <= n_pairs <= _MOST_PAIRS:
+        raise TwinWLError(f"n_pairs: got {n_pairs}, expected an integer from 1 to {_MOST_PAIRS:,}")
+    rng = np.random.default_rng(random_state)
+    kinds = _kinds()
+    edge_lists: list[Int64] = []
+    labels: list[list[str]] = []
+    y: list[int] = []
+    seen: set[str] = set()
+    for pair in rng.permutation(n_pairs).tolist():  # so that all kinds come equally often
+        kind = kinds[pair % len(kinds)]
+        tree = _fresh_tree(kind, seen, rng)
+        decalin_first = bool(rng.integers(2))
+        for is_decalin in (decalin_first, not decalin_first):
+            edges, elements = _molecule(_DECALIN if is_decalin else _BICYCLOPENTYL, kind, tree)
+            order = rng.permutation(len(elements))
+            edge_lists.append(order[np.array(edges)])
+            labels.append([elements[node] for node in np.argsort(order)])
+            y.append(int(is_decalin))
+    graphs = GraphBatch.from_edges(edge_lists, node_labels=labels)
+    return graphs, np.array(y, dtype=np.int64), np.repeat(np.arange(n_pairs), 2)
+
+
+def _kinds() -> list[_Kind]:
+    """List the kinds of cores that valence allows: all carbon, or one class of another element."""
+    kinds = []
+    for bearer in _CLASSES:
+        for other in (None, *_CLASSES):
+            for element in ("C",) if other is None else ("N", "O"):
+                elements = {name: element if name == other else "C" for name in _CLASSES}
+                bonds = {name: n + (name == bearer) for name, n in _BONDS_IN_CORE.items()}
+                if all(bonds[name] <= _VALENCE[elements[name]] for name in _CLASSES):
+                    kinds.append(_Kind(bearer, elements))
+    return kinds
+
+
+def _fresh_tree(kind: _Kind, seen: set[str], rng: np.random.Generator) -> _Tree:
+    """Draw trees until one is new for this kind of core; after many attempts they become larger."""
+    tries = 0
+    while True:
+        tree = _random_tree(int(rng.integers(1, _MOST_IN_CROWN + 1)) + tries // 20, rng)
+        form = f"{kind} {_canonical(tree)}"
+        if form not in seen:
+            seen.add(form)
+            return tree
+        tries += 1
+
+
+def _random_tree(n_crown: int, rng: np.random.Generator) -> _Tree:
+    """Grow a crown of random atoms on a stem of carbons."""
+    tree = _Tree(list(range(-1, _STEM - 1)), ["C"] * _STEM)
+    free = {_STEM - 1: _VALENCE["C"] - 1}  # bonds left of each atom that may bear more
+    for _ in range(n_crown):
+        if not free:  # every branch has ended in a halogen
+            break
+        parent = int(rng.choice(list(free)))
+        element = str(rng.choice(_ELEMENTS, p=_HOW_OFTEN))
+        free[parent] -= 1
+        free[len(tree.parents)] = _VALENCE[element] - 1
+        tree.parents.append(parent)
+        tree.elements.append(element)
+        free = {atom: bonds for atom, bonds in free.items() if bonds}
+    return tree
+
+
+def _canonical(tree: _Tree, atom: int = 0) -> str:
+    """Return a string that is equal for two rooted trees if and only if they are isomorphic."""
+    children = sorted(_canonical(tree, child) for child, parent in enumerate(tree.parents) if parent == atom)
+    return f"({tree.elements[atom]}{''.join(children)})"
+
+
+def _molecule(
+    core: list[tuple[int, int]], kind: _Kind, tree: _Tree
+) -> tuple[list[tuple[int, int]], list[str]]:
+    """Attach the tree to every node of the class with trees."""
+    edges = list(core)
+    elements = [""] * 10
+    for name, nodes in _CLASSES.items():
+        for node in nodes:
+            elements[node] = kind.elements[name]
+    for node in _CLASSES[kind.bearer]:
+        first = len(elements)
+        edges += [
+            (node if parent < 0 else first + parent, first + atom) for atom, parent in enumerate(tree.parents)
+        ]
+        elements += tree.elements
+    return edges, elements
+
+
+# Figure 2 counts nodes from 1. G1 is a ladder of three rungs, G2 two triangles joined by an edge.
+_EDGES_FROM_1 = (
+    ((1, 2), (1, 3), (2, 4), (3, 4), (3, 5), (4, 6), (5, 6)),
+    ((1, 2), (1, 3), (2, 3), (3, 4), (4, 5), (4, 6), (5, 6)),
+)
+# The initial label: 1 for the four nodes of degree 2, 2 for the two nodes of degree 3.
+_LABELS = (1, 1, 2, 2, 1, 1)
+
+
+def worked_example() -> GraphBatch:
+    """Return the paper's G1 and G2 as a batch, each node labelled by its degree as in the paper.
+
+    Returns
+    -------
+    GraphBatch
+        Two graphs of six nodes; node ``v`` of the paper is node ``v - 1`` here.
+
+    >>> worked_example()
+    GraphBatch(2 graphs, 12 nodes, 14 edges, 2 node labels)
+    """
+    return GraphBatch.from_edges(
+        [[(u - 1, v - 1) for u, v in edges] for edges in _EDGES_FROM_1],
+        node_labels=[_LABELS] * len(_EDGES_FROM_1),
+    )

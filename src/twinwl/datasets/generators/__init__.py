@@ -1,1 +1,0 @@
-"""Generated data sets."""

@@ -1,0 +1,409 @@
+"""What runs tasks: `engine_of` makes an engine, whose `run` calls one pure function once for each task.
+
+An engine only moves work: results come in any order, and a task whose worker died is run again. So a function
+must give the same result each time it is called, and write files atomically where it writes any.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import queue
+import signal
+import socket
+import threading
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.connection import Connection, wait
+from types import FrameType
+from typing import Any, Self, TypeVar, cast
+
+import cloudpickle
+from joblib.externals.loky.backend import get_context
+
+from twinwl.arguments import NAME, checked, integer, one_of
+from twinwl.errors import TwinWLError, first_line, import_extra, shown
+from twinwl.refinement.threads import available_threads
+
+ENGINES = ("local", "ray")
+RETRIES = 3
+_MAX_WORKERS = 4096
+_SECONDS_TO_STOP = 5.0
+_SECONDS_TO_CONNECT = 5.0
+_THREADS = ("TWINWL", "NUMBA", "OMP", "OPENBLAS", "MKL")
+_OBJECT_STORE_BYTES = 200 << 20  # results are small: large ones are files
+# What Ray prints to standard output about workers that died; the engine itself reports what matters.
+_NOISE = (
+    r"worker died or was killed|retries remaining|will be retried|marked dead|died unexpectedly|"
+    r"Raylet is terminated"
+)
+
+Result = TypeVar("Result")
+Task = tuple[object, ...]
+
+
+def engine_of(name: str = "local", workers: int | None = None, address: str | None = None) -> Engine:
+    """Return an engine, to be used in a ``with`` block.
+
+    Parameters
+    ----------
+    name
+        ``"local"``: processes on this machine. ``"ray"``: tasks on a Ray cluster (extra ``cluster``).
+    workers
+        Number of tasks that run at the same time; None uses all processors. One local worker runs tasks in
+        this process.
+    address
+        Address of a running Ray cluster, such as ``"10.0.0.5:6379"``, or ``"auto"`` to find one that was
+        started on this machine. None starts Ray on this machine and stops it after the block; where the
+        program has already called ``ray.init``, that connection is used and kept.
+
+    >>> with engine_of("local", workers=1) as engine:
+    ...     sorted(engine.run(divmod, [(7, 2), (9, 4)]))
+    [(0, (3, 1)), (1, (2, 1))]
+    """
+    name = checked("engine", name, one_of(*ENGINES))
+    workers = checked("workers", workers, integer(1, _MAX_WORKERS), None)
+    address = checked("address", address, NAME, None)
+    if name == "ray":
+        return RayEngine(workers, address)
+    if address is not None:
+        raise TwinWLError(f"address: got {shown(address)}, but the engine is 'local'; set engine to 'ray'")
+    return LocalEngine(workers)
+
+
+def compile_kernels() -> None:
+    """De-duplicate a few small graphs, which compiles the kernels that most work needs."""
+    from twinwl.graphs.batch import GraphBatch  # noqa: PLC0415  (only workers need it)
+    from twinwl.isomorphism.deduplication import deduplicate  # noqa: PLC0415
+
+    path, ring = [(0, 1), (1, 2), (2, 3)], [(0, 1), (1, 2), (2, 3), (3, 0)]
+    deduplicate(GraphBatch.from_edges([path, ring, ring]))
+
+
+class WorkerDiedError(Exception):
+    """The process that ran a task has ended."""
+
+
+class Engine(ABC):
+    """Runs tasks between ``__enter__`` and ``__exit__``.
+
+    Attributes
+    ----------
+    workers : int
+        Number of tasks that run at the same time.
+    """
+
+    workers: int
+    _is_here = False
+
+    def __init__(self) -> None:
+        self._warm: set[object] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    @abstractmethod
+    def __exit__(self, *error: object) -> None:
+        """Stop the workers of this engine."""
+
+    def run(
+        self,
+        function: Callable[..., Result],
+        tasks: Iterable[Task],
+        *,
+        shared: Task = (),
+        warm_up: Callable[[], object] | None = compile_kernels,
+    ) -> Iterator[tuple[int, Result]]:
+        """Call a function for each task; yield the number of the task and its result as they complete.
+
+        Parameters
+        ----------
+        function
+            A pure function of a module.
+        tasks
+            Tuples of arguments that can be pickled. They are taken one by one, shortly before they run.
+        shared
+            Further arguments, the same for all tasks, which follow those of the task. They travel once.
+        warm_up
+            Called once per machine before all tasks, so that kernels are compiled once; None calls nothing.
+
+        Raises
+        ------
+        TwinWLError
+            If the workers of a task died four times. Errors of a task itself are raised unchanged.
+        """
+        if self._is_here:
+            yield from ((number, function(*task, *shared)) for number, task in enumerate(tasks))
+            return
+        if warm_up is not None and warm_up not in self._warm:
+            list(self._spread(warm_up, [()] * self._prepare_warm_up(), ()))
+            self._warm.add(warm_up)
+        yield from self._spread(function, tasks, shared)
+
+    def _spread(
+        self, function: Callable[..., Result], tasks: Iterable[Task], shared: Task
+    ) -> Iterator[tuple[int, Result]]:
+        """Keep every worker busy with one task; run a task whose worker died again."""
+        job = self._share(cloudpickle.dumps((function, shared)))
+        fresh = ((number, task, 0) for number, task in enumerate(tasks))
+        again: list[tuple[int, Task, int]] = []
+        running: dict[Any, tuple[int, Task, int]] = {}
+        try:
+            while True:
+                while len(running) < self.workers:
+                    attempt = again.pop() if again else next(fresh, None)
+                    if attempt is None:
+                        break
+                    running[self._start(job, cloudpickle.dumps(attempt[1]))] = attempt
+                if not running:
+                    return
+                done = self._wait(list(running))
+                number, task, deaths = running.pop(done)
+                try:
+                    result, error = cloudpickle.loads(self._answer(done))
+                except WorkerDiedError as death:
+                    if deaths == RETRIES:
+                        raise TwinWLError(
+                            f"task {number} {shown(task)}: its worker died {deaths + 1} times ({death}); if "
+                            "memory ran out, use fewer workers or smaller tasks"
+                        ) from death
+                    again.append((number, task, deaths + 1))
+                    continue
+                if error is not None:
+                    raise error
+                yield number, result
+        finally:
+            self._stop(list(running))
+
+    # What an engine is made of: a handle stands for a task that runs.
+
+    def _prepare_warm_up(self) -> int:
+        """Return how many calls warm all machines up."""
+        return 1
+
+    def _share(self, job: bytes) -> Any:  # noqa: ANN401
+        """Return what `_start` needs to know of a job."""
+        return job
+
+    @abstractmethod
+    def _start(self, job: Any, task: bytes) -> Any:  # noqa: ANN401
+        """Start a task; return its handle."""
+
+    @abstractmethod
+    def _wait(self, handles: list[Any]) -> Any:  # noqa: ANN401
+        """Return a handle whose task has ended."""
+
+    @abstractmethod
+    def _answer(self, handle: Any) -> bytes:  # noqa: ANN401
+        """Return what `_call` returned, or raise a `WorkerDiedError`."""
+
+    @abstractmethod
+    def _stop(self, handles: list[Any]) -> None:
+        """End tasks; they may clean up what they were writing, for some seconds."""
+
+
+def _call(function: Callable[..., object], task: bytes, shared: Task) -> bytes:
+    """Return the pickled result and None, or None and the error; a bug keeps the lines that led to it."""
+    try:
+        return cast("bytes", cloudpickle.dumps((function(*cloudpickle.loads(task), *shared), None)))
+    except Exception as error:  # noqa: BLE001  (raised again where the result is asked for)
+        if not isinstance(error, TwinWLError):
+            error.add_note("in a worker:\n" + "".join(traceback.format_exception(error)))
+        return cast("bytes", cloudpickle.dumps((None, error)))
+
+
+class LocalEngine(Engine):
+    """Processes on this machine, one task each at a time; a single worker is this process itself.
+
+    Each worker has a pipe of its own, so that the task of a worker that died is known. (In the pools of
+    `concurrent.futures` and joblib one death takes all tasks with it.) Workers are started as joblib's are,
+    by fork and exec: no threads are copied, and a script needs no ``if __name__ == "__main__"``.
+    """
+
+    def __init__(self, workers: int | None = None) -> None:
+        super().__init__()
+        self.workers = available_threads() if workers is None else workers
+        self._is_here = self.workers == 1
+        self._idle: list[_Worker] = []
+
+    def __exit__(self, *error: object) -> None:
+        self._stop(self._idle)
+        self._idle = []
+
+    def _start(self, job: bytes, task: bytes) -> _Worker:
+        worker = self._idle.pop() if self._idle else _Worker(self.workers)
+        with contextlib.suppress(OSError):  # it has died: `_answer` notices
+            worker.pipe.send((None if worker.job is job else job, task))
+        worker.job = job
+        return worker
+
+    def _wait(self, handles: list[_Worker]) -> _Worker:
+        (first, *_) = wait([worker.pipe for worker in handles])
+        return next(worker for worker in handles if worker.pipe is first)
+
+    def _answer(self, handle: _Worker) -> bytes:
+        try:
+            answer = handle.pipe.recv_bytes()
+        except (EOFError, OSError) as error:
+            handle.process.join()
+            code = handle.process.exitcode or 0
+            raise WorkerDiedError(f"signal {-code}" if code < 0 else f"exit code {code}") from error
+        self._idle.append(handle)
+        return answer
+
+    def _stop(self, handles: list[_Worker]) -> None:
+        for worker in handles:
+            worker.process.terminate()
+            worker.pipe.close()
+        for worker in handles:
+            worker.process.join(_SECONDS_TO_STOP)
+            if worker.process.is_alive():
+                os.kill(worker.process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))  # has no kill()
+
+
+class _Worker:
+    """One process, with its pipe and the job that it knows."""
+
+    def __init__(self, workers: int) -> None:
+        context = get_context("loky")
+        self.pipe, theirs = context.Pipe()
+        self.job: bytes | None = None
+        threads = str(max(1, available_threads() // workers))
+        environment = {f"{name}_NUM_THREADS": threads for name in _THREADS}
+        self.process = context.Process(target=_work, args=(theirs,), env=environment)
+        self.process.start()
+        theirs.close()
+
+
+def _work(pipe: Connection) -> None:
+    """Do what comes through the pipe, until this process or the first one ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one decides
+    signal.signal(signal.SIGTERM, _leave)
+    messages: queue.SimpleQueue[tuple[bytes | None, bytes]] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(pipe, messages), daemon=True).start()
+    while True:
+        job, task = messages.get()
+        if job is not None:
+            function, shared = cloudpickle.loads(job)
+        with contextlib.suppress(OSError):  # the first process is gone
+            pipe.send_bytes(_call(function, task, shared))
+
+
+def _receive(pipe: Connection, messages: queue.SimpleQueue[tuple[bytes | None, bytes]]) -> None:
+    """Pass messages on; once the other end is closed, however that process ended, end this one."""
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            messages.put(pipe.recv())
+    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Event().wait(_SECONDS_TO_STOP)
+    os._exit(1)
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    """End by an exception, so that half-written files are removed, and once: not again while leaving."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise SystemExit(1)
+
+
+class RayEngine(Engine):
+    """Ray tasks, on whichever node of a cluster is free, or on this machine."""
+
+    def __init__(self, workers: int | None = None, address: str | None = None) -> None:
+        super().__init__()
+        self._ray = _imported_ray()
+        self._asked, self._address = workers, address
+        self._connection = contextlib.ExitStack()
+        self._places: list[Any] = []  # where the next tasks have to run
+
+    def __enter__(self) -> Self:
+        self._connection.enter_context(connected(self._asked, self._address))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._connection.close()
+
+    @property
+    def workers(self) -> int:  # type: ignore[override]
+        """Number of tasks that run at the same time; without a number given, as the cluster is now."""
+        return self._asked or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def _prepare_warm_up(self) -> int:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415
+
+        nodes = [node["NodeID"] for node in self._ray.nodes() if node["Alive"]]
+        # A node may leave meanwhile, or be busy with other work: neither must stop ours.
+        self._places = [NodeAffinitySchedulingStrategy(node, soft=True) for node in nodes]
+        return len(nodes)
+
+    def _share(self, job: bytes) -> Any:  # noqa: ANN401
+        return self._ray.put(job)
+
+    def _start(self, job: Any, task: bytes) -> Any:  # noqa: ANN401
+        where = (
+            {"num_cpus": 0, "scheduling_strategy": self._places.pop()} if self._places else {"num_cpus": 1}
+        )
+        return self._ray.remote(max_retries=0, **where)(_call_remotely).remote(job, task)
+
+    def _wait(self, handles: list[Any]) -> Any:  # noqa: ANN401
+        return self._ray.wait(handles, num_returns=1)[0][0]
+
+    def _answer(self, handle: Any) -> bytes:  # noqa: ANN401
+        try:
+            return cast("bytes", self._ray.get(handle))
+        except self._ray.exceptions.RayError as error:
+            raise WorkerDiedError(first_line(error)) from error
+
+    def _stop(self, handles: list[Any]) -> None:
+        if handles and self._ray.is_initialized():
+            for handle in handles:
+                self._ray.cancel(handle)
+            self._ray.wait(handles, num_returns=len(handles), timeout=_SECONDS_TO_STOP)
+
+
+def _imported_ray() -> Any:  # noqa: ANN401
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", _NOISE)  # read when Ray is imported
+    return import_extra("ray", "cluster")
+
+
+@contextlib.contextmanager
+def connected(workers: int | None, address: str | None) -> Iterator[None]:
+    """Connect to a cluster or start Ray on this machine, quietly; leave a connection that was there alone.
+
+    Parameters
+    ----------
+    workers
+        Number of processors of a Ray that is started here; None uses all.
+    address
+        As for `engine_of`.
+    """
+    ray = _imported_ray()
+    if ray.is_initialized():
+        yield
+        return
+    settings: dict[str, object] = {"address": address}
+    if address is None:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent from the user's machine
+        settings = {"address": "local", "num_cpus": workers or available_threads()}
+        settings |= {"object_store_memory": _OBJECT_STORE_BYTES, "include_dashboard": False}
+    try:
+        if address not in {None, "auto", "local"}:  # is it there? Ray itself would try for minutes
+            host, _, port = str(address).removeprefix("ray://").rpartition(":")
+            socket.create_connection((host.strip("[]"), int(port)), _SECONDS_TO_CONNECT).close()
+        ray.init(logging_level=logging.ERROR, log_to_driver=False, **settings)
+    except Exception as error:
+        raise TwinWLError(
+            f"address: got {shown(address)}, expected host:port of a cluster that was started with ray start "
+            f"--head, 'auto', or None to start Ray on this machine ({first_line(error)})"
+        ) from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _call_remotely(job: bytes, task: bytes) -> bytes:
+    os.environ.setdefault("TWINWL_NUM_THREADS", "1")
+    function, shared = cloudpickle.loads(job)
+    return _call(function, task, shared)

@@ -1,0 +1,768 @@
+"""Support vector machines on kernel matrices: the choice of C, the machines, the support vectors.
+
+Sequential minimal optimisation of support vector machines, on one kernel matrix that all folds share.
+
+The dual problem is to maximise ``t·b - b·K·b / 2`` subject to ``sum(b) = 0`` and ``lower <= b <= upper``. For
+two classes the targets ``t`` are ±1 and the bounds [0, C] or [-C, 0]. A machine that predicts numbers has two
+weights per graph: one in [0, C] with target ``y - ε`` and one in [-C, 0] with target ``y + ε``.
+
+A graph with both bounds 0 takes no part, but its error ``t - K·b`` is kept up to date like all others and
+contains the decision about it. So a held-out graph costs a column, and no part of the matrix is copied. The
+working set is chosen as in LIBSVM (second order; Fan, Chen and Lin, 2005), to the same tolerance.
+
+Nyström approximation of a kernel: a least-squares machine that decides by similarities with landmarks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import linalg
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.svm import SVC, SVR
+
+from twinwl.arguments import MAX_ITEMS, checked, integer, number, one_or_more
+from twinwl.arrays import Float32, Float64, Int64
+from twinwl.compilation import kernel
+from twinwl.errors import TwinWLError, shown
+from twinwl.models.targets import Measurements, Targets, predicted_codes
+
+_TOLERANCE = 1e-3  # of LIBSVM
+_MAX_SMO_STEPS = 10_000_000  # of LIBSVM
+_FLAT = 1e-12  # the least curvature: equal graphs have none
+
+# Extremes are taken for this many lanes at once, so that the processor takes several entries at a time.
+_LANES = 256
+
+
+class Problem(NamedTuple):
+    """A machine to train; all arrays of the weights have the shape (weights per graph * n_graphs,).
+
+    Attributes
+    ----------
+    kernel : array of float32, shape (n_graphs, n_graphs)
+    own : array of float64, shape (n_graphs,)
+        The diagonal of the kernel matrix.
+    targets, lower, upper : array of float64
+    """
+
+    kernel: Float32
+    own: Float64
+    targets: Float64
+    lower: Float64
+    upper: Float64
+
+
+@kernel
+def optimise(problem: Problem, weights: Float64, errors: Float64) -> tuple[float, float]:
+    """Train a machine, starting from ``weights`` within the bounds; weights and errors are changed in place.
+
+    ``errors`` are the targets at first, and in the end ``t - K·b``: targets minus decisions without the
+    intercept.
+
+    Returns
+    -------
+    float, float
+        The largest error of a weight that may rise, and the smallest of one that may fall.
+    """
+    n = len(problem.kernel)
+    _subtract_decisions(problem.kernel, weights, errors)
+    # Added to an error, these leave out the weights that may not rise, or fall.
+    bar_rise, bar_fall = np.empty(len(weights)), np.empty(len(weights))
+    for place in range(len(weights)):
+        bar_rise[place] = 0.0 if weights[place] < problem.upper[place] else -np.inf
+        bar_fall[place] = 0.0 if weights[place] > problem.lower[place] else np.inf
+    lanes = np.empty(_LANES), np.empty(_LANES)
+    row = problem.kernel[0]
+    rising, highest, lowest = _step(row, row, 0.0, errors, bar_rise, bar_fall, lanes)
+    for _ in range(_MAX_SMO_STEPS):
+        if not highest - lowest > _TOLERANCE:
+            break
+        row = problem.kernel[rising % n]
+        falling = _partner(row, problem.own, rising, errors, bar_fall, lanes[0])
+        curvature = problem.own[rising % n] + problem.own[falling % n] - 2 * row[falling % n]
+        step = (errors[rising] - errors[falling]) / max(curvature, _FLAT)
+        rise, fall = problem.upper[rising] - weights[rising], weights[falling] - problem.lower[falling]
+        step = min(step, rise, fall)
+        # A weight that reaches its bound gets exactly that value.
+        weights[rising] = problem.upper[rising] if step == rise else weights[rising] + step
+        weights[falling] = problem.lower[falling] if step == fall else weights[falling] - step
+        for place in (rising, falling):
+            bar_rise[place] = 0.0 if weights[place] < problem.upper[place] else -np.inf
+            bar_fall[place] = 0.0 if weights[place] > problem.lower[place] else np.inf
+        other = problem.kernel[falling % n]
+        rising, highest, lowest = _step(row, other, step, errors, bar_rise, bar_fall, lanes)
+    return highest, lowest
+
+
+@kernel
+def _subtract_decisions(similarities: Float32, weights: Float64, errors: Float64) -> None:
+    n = len(similarities)
+    for place in range(len(weights)):
+        if weights[place] != 0:
+            row = similarities[place % n]
+            for begin in range(0, len(errors), n):
+                part = errors[begin : begin + n]
+                for column in range(n):
+                    part[column] -= weights[place] * row[column]
+
+
+@kernel
+def _step(
+    row: Float32,
+    other: Float32,
+    step: float,
+    errors: Float64,
+    bar_rise: Float64,
+    bar_fall: Float64,
+    lanes: tuple[Float64, Float64],
+) -> tuple[int, float, float]:
+    """Change all errors after a step; return the next weight to rise, its error, and the smallest to fall."""
+    most, least = lanes
+    most[:] = -np.inf
+    least[:] = np.inf
+    n = len(row)
+    for begin in range(0, len(errors), n):
+        for low in range(0, n, _LANES):
+            high = min(low + _LANES, n)
+            here, there = row[low:high], other[low:high]
+            entries = slice(begin + low, begin + high)
+            part, rise, fall = errors[entries], bar_rise[entries], bar_fall[entries]
+            for lane in range(high - low):
+                error = part[lane] - step * (here[lane] - there[lane])
+                part[lane] = error
+                most[lane] = max(most[lane], error + rise[lane])
+                least[lane] = min(least[lane], error + fall[lane])
+    best = most.argmax()
+    highest = most[best]
+    for begin in range(0, len(errors), n):
+        for place in range(begin + best, begin + n, _LANES):
+            if errors[place] + bar_rise[place] == highest:
+                return place, highest, least.min()
+    return 0, highest, least.min()  # no weight may rise
+
+
+@kernel
+def _partner(
+    row: Float32, own: Float64, rising: int, errors: Float64, bar_fall: Float64, gains: Float64
+) -> int:
+    """Return the weight that gains most if it falls as much as ``rising`` rises."""
+    gains[:] = 0.0
+    n = len(row)
+    highest, own_rising = errors[rising], own[rising % n]
+    for begin in range(0, len(errors), n):
+        for low in range(0, n, _LANES):
+            high = min(low + _LANES, n)
+            here, owns = row[low:high], own[low:high]
+            entries = slice(begin + low, begin + high)
+            part, fall = errors[entries], bar_fall[entries]
+            for lane in range(high - low):
+                gap = max(highest - (part[lane] + fall[lane]), 0.0)
+                curvature = max(own_rising + owns[lane] - 2 * here[lane], _FLAT)
+                gains[lane] = max(gains[lane], gap * gap / curvature)
+    best = gains.argmax()
+    gain, found = -1.0, 0
+    for begin in range(0, len(errors), n):
+        for place in range(begin + best, begin + n, _LANES):
+            gap = max(highest - (errors[place] + bar_fall[place]), 0.0)
+            curvature = max(own_rising + own[place - begin] - 2 * row[place - begin], _FLAT)
+            if gap * gap / curvature > gain:
+                gain, found = gap * gap / curvature, place
+    return found
+
+
+PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the optimisation does not finish
+INNER_FOLDS = integer(2, MAX_ITEMS)
+
+_FEWEST_RINGS = 50  # molecules with a ring, in each class, to calibrate on them alone
+_CACHE_MEGABYTES = 500
+_MAX_STEPS = 10_000_000  # LIBSVM's own limit, which scikit-learn lifts
+
+
+class ChosenMachine(NamedTuple):
+    """The best of several machines, trained on all graphs.
+
+    Attributes
+    ----------
+    n_iter : int
+        The number of rounds whose kernel matrix was best.
+    C : float
+        The penalty that was best with it.
+    score : float
+        Accuracy (for numbers, R²), or another score, on held-out graphs of the inner folds; optimistic, for
+        it was the best.
+    scores : dict from (n_iter, C) to float
+        That of all.
+    vectors : SupportVectors
+    held_out_decisions : array of float64
+        Decision values of all graphs, each by a machine that did not learn from it.
+    unlike_rows, unlike_decisions : array of int64 and of float64
+        Graphs to calibrate on and their decision values: molecules with a ring, by machines that did not
+        learn from their scaffold; where there are too few, or for other graphs, as ``held_out_decisions``.
+    """
+
+    n_iter: int
+    C: float
+    score: float
+    scores: dict[tuple[int, float], float]
+    vectors: SupportVectors
+    held_out_decisions: Float64
+    unlike_rows: Int64
+    unlike_decisions: Float64
+
+
+def choose_machine(
+    kernels: Iterable[tuple[int, Float64]],
+    targets: Targets | Measurements,
+    machine: Machine,
+    C: object,
+    folds: list[tuple[Int64, Int64]],
+) -> ChosenMachine:
+    """Choose a machine for one task, whose graphs are all rows of the kernel matrices.
+
+    Parameters
+    ----------
+    targets, machine, folds
+        As for `Choice`.
+    kernels, C
+        As for `choose_machines`.
+    """
+    numbered = replace(targets, rows=np.arange(len(targets.rows)))
+    return choose_machines(kernels, [Choice(numbered, machine, folds, targets.score)], C)[0]
+
+
+def choose_machines(
+    kernels: Iterable[tuple[int, Float64]], choices: Sequence[Choice], C: object, n_jobs: int | None = None
+) -> list[ChosenMachine]:
+    """Try every C on every kernel matrix by cross-validation, and train the best on all graphs, per task.
+
+    All tasks share the kernel matrices; no more than one matrix is kept. In a tie, the first kernel is
+    chosen, then the smallest C, unless the choice says otherwise (`Choice.tie_score`).
+
+    Parameters
+    ----------
+    kernels
+        Numbers of rounds, rising, each with its square kernel matrix of the training graphs.
+    choices
+        One per task.
+    C : float or sequence of float
+        The penalties.
+    n_jobs
+        Threads.
+    """
+    Cs = checked("C", C, PENALTIES)
+    found: list[ChosenMachine | None] = [None] * len(choices)
+    for n_iter, similarities in kernels:
+        for place, choice in enumerate(choices):
+            found[place] = choice.better(found[place], n_iter, similarities, Cs, n_jobs)
+    return [chosen for chosen in found if chosen is not None]
+
+
+class Choice(NamedTuple):
+    """A task for which a machine is chosen.
+
+    Attributes
+    ----------
+    targets
+        What to learn; ``rows`` are its graphs among the rows of the kernel matrices.
+    machine
+        From `make_svc` or `make_svr`.
+    folds
+        From `inner_folds`.
+    score
+        From decisions about held-out graphs to how good they are.
+    tie_score
+        The same, for equal scores where the first machine gives one class to every held-out graph: then the
+        score only says how common that class is. Where classes are uneven, several machines often do so.
+    scaffold_folds
+        From `scaffold_folds`: for errors as they are on molecules unlike those that were learnt from.
+    """
+
+    targets: Targets | Measurements
+    machine: Machine
+    folds: list[tuple[Int64, Int64]]
+    score: Callable[[Float64], float]
+    tie_score: Callable[[Float64], float] | None = None
+    scaffold_folds: list[tuple[Int64, Int64]] | None = None
+
+    def better(
+        self,
+        before: ChosenMachine | None,
+        n_iter: int,
+        similarities: Float64,
+        Cs: list[float],
+        n_jobs: int | None,
+    ) -> ChosenMachine | None:
+        """Return the best machine on one more kernel matrix, or the one from before."""
+        scores = {} if before is None else before.scores
+        highest, leading = (-np.inf, None) if before is None else (before.score, before.held_out_decisions)
+        best = None
+        of_penalties = self.machine.held_out(similarities, self.targets, Cs, self.folds, n_jobs)
+        for penalty, decisions in zip(Cs, of_penalties, strict=True):
+            found = scores[n_iter, penalty] = self.score(decisions)
+            if found > highest or (found == highest and self._breaks_tie(leading, decisions)):
+                highest, leading = found, decisions
+                best = penalty, found, decisions
+        if best is None:
+            return before
+        # Learnt at once, so that the matrix need not be kept until the last one was tried.
+        vectors = self.machine.learnt(similarities, self.targets, best[0])
+        rows, unlike = np.arange(len(best[2])), best[2]
+        if self.scaffold_folds is not None:
+            rows = np.sort(np.concatenate([held for _, held in self.scaffold_folds]))
+            only = [best[0]]
+            (unlike,) = self.machine.held_out(similarities, self.targets, only, self.scaffold_folds, n_jobs)
+        return ChosenMachine(n_iter, best[0], best[1], scores, vectors, best[2], rows, unlike[rows])
+
+    def _breaks_tie(self, leading: Float64 | None, decisions: Float64) -> bool:
+        if self.tie_score is None or leading is None or len(np.unique(predicted_codes(leading))) > 1:
+            return False
+        return self.tie_score(decisions) > self.tie_score(leading)
+
+
+def make_svc(targets: Targets, tol: float = 1e-3) -> KernelMachine:
+    """Return an untrained machine that tells classes apart, to a tolerance when it learns from all graphs."""
+    by_class = targets.weight_of_class
+    weights = None if by_class is None else dict(enumerate(by_class.tolist()))
+    return KernelMachine(
+        SVC(
+            kernel="precomputed",
+            class_weight=weights,
+            tol=tol,
+            cache_size=_CACHE_MEGABYTES,
+            max_iter=_MAX_STEPS,
+        )
+    )
+
+
+def make_svr(epsilon: float, tol: float = 1e-3) -> KernelMachine:
+    """Return an untrained machine that predicts numbers and ignores errors up to ``epsilon``."""
+    return KernelMachine(
+        SVR(kernel="precomputed", epsilon=epsilon, tol=tol, cache_size=_CACHE_MEGABYTES, max_iter=_MAX_STEPS)
+    )
+
+
+def inner_folds(targets: Targets | Measurements, n_folds: int, seed: int) -> list[tuple[Int64, Int64]]:
+    """Cut the training graphs into folds, fewer where a class (or its groups) would not reach that many.
+
+    Parameters
+    ----------
+    targets
+        Classes or numbers; and the groups, of which each stays on one side of every fold.
+    n_folds
+        How many folds, at least 2.
+    seed
+        Decides the folds.
+
+    Raises
+    ------
+    TwinWLError
+        If a class has one graph only, or all its graphs in one group; of numbers, if there is one in all.
+    """
+    if isinstance(targets, Measurements):
+        units = np.arange(len(targets.rows)) if targets.groups is None else targets.groups
+        n_units = int(units.max()) + 1
+        if n_units < 2:  # noqa: PLR2004
+            what = "sample" if targets.groups is None else "group"
+            raise TwinWLError(f"there is only 1 {what}; the inner choice needs 2")
+        fold_of = (np.random.default_rng(seed).permutation(n_units) % n_folds)[units]
+        return [
+            (np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold))
+            for fold in range(min(n_folds, n_units))
+        ]
+    classes, codes, groups = targets.classes, targets.codes, targets.groups
+    members = np.bincount(codes) if groups is None else _groups_per_class(codes, groups)
+    rarest = int(members.argmin())
+    if members[rarest] < 2:  # noqa: PLR2004
+        what = "graph" if groups is None else "group"
+        name = shown(classes.tolist()[rarest])
+        raise TwinWLError(
+            f"class {name} has only 1 {what}; the inner choice needs 2 of each class: leave that "
+            "class out, or add to it"
+        )
+    n_folds = min(n_folds, int(members[rarest]))
+    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
+    split = splitter(n_folds, shuffle=True, random_state=seed).split(codes, codes, groups)
+    folds = [(learnt, held) for learnt, held in split if len(held)]
+    for learnt, _ in folds:
+        if len(np.unique(codes[learnt])) < len(classes):
+            raise TwinWLError("the groups leave a fold without one of the classes; give more groups")
+    return folds
+
+
+def scaffold_folds(
+    targets: Targets | Measurements, scaffolds: Int64 | None, n_folds: int, seed: int
+) -> list[tuple[Int64, Int64]] | None:
+    """Cut molecules into folds that part scaffolds; only molecules with a ring are held out.
+
+    The errors on these are those on new chemistry. Molecules without a ring have no scaffold that could be
+    left out, and their errors would make intervals too narrow for others.
+
+    Parameters
+    ----------
+    targets, n_folds, seed
+        As for `inner_folds`.
+    scaffolds
+        From `twinwl.models.hold_out.scaffolds_of`, for all graphs.
+
+    Returns
+    -------
+    folds
+        None for graphs that are not molecules, where the user gave groups, and for too few scaffolds.
+    """
+    if scaffolds is None or targets.groups is not None:
+        return None
+    own = scaffolds[targets.rows]
+    rings = own < len(scaffolds)
+    codes = targets.codes if isinstance(targets, Targets) else np.zeros(len(own), np.int64)
+    if np.bincount(codes, rings).min() < _FEWEST_RINGS:
+        return None
+    try:
+        groups = np.unique(own, return_inverse=True)[1]
+        folds = inner_folds(replace(targets, groups=groups), n_folds, seed)
+    except TwinWLError:
+        return None
+    return [(learnt, held[rings[held]]) for learnt, held in folds if rings[held].any()]
+
+
+def _groups_per_class(codes: Int64, groups: Int64) -> Int64:
+    pairs = np.unique(np.stack([codes, groups]), axis=1)
+    return np.bincount(pairs[0])
+
+
+@dataclass(frozen=True, eq=False)
+class SupportVectors:
+    """The support vectors and their weights.
+
+    Attributes
+    ----------
+    rows : array of int64, shape (n_support,)
+        The support vectors among the training graphs, grouped by class.
+    weights : array of float64, shape (n_pairs, n_support)
+        Their weights in the decision between each pair of classes, (0, 1), (0, 2), …, (1, 2), …; positive
+        speaks for the pair's second class where there are only two classes, else for the first, as
+        scikit-learn has it.
+    intercepts : array of float64, shape (n_pairs,)
+    n_classes : int
+        1 for machines that predict numbers.
+    """
+
+    rows: Int64
+    weights: Float64
+    intercepts: Float64
+    n_classes: int
+
+    @classmethod
+    def of(cls, machine: SVC | SVR) -> SupportVectors:
+        """Take them out of a fitted scikit-learn machine."""
+        n_classes = len(machine.classes_) if isinstance(machine, SVC) else 1
+        rows = machine.support_.astype(np.int64)
+        if n_classes <= 2:  # noqa: PLR2004
+            return cls(rows, np.array(machine.dual_coef_), np.array(machine.intercept_), n_classes)
+        bounds = np.concatenate([[0], np.cumsum(machine.n_support_)])
+        weights = np.zeros((n_classes * (n_classes - 1) // 2, len(rows)))
+        for pair, (i, j) in enumerate(combinations(range(n_classes), 2)):
+            # libsvm keeps, for each vector, its weights against the other classes, its own left out.
+            of_i, of_j = slice(bounds[i], bounds[i + 1]), slice(bounds[j], bounds[j + 1])
+            weights[pair, of_i] = machine.dual_coef_[j - 1, of_i]
+            weights[pair, of_j] = machine.dual_coef_[i, of_j]
+        return cls(rows, weights, np.array(machine.intercept_), n_classes)
+
+    def decisions(self, similarities: Float64) -> Float64:
+        """Return the decision values, or the numbers, from similarities with the support vectors.
+
+        Parameters
+        ----------
+        similarities : array of float64, shape (n_graphs, n_support)
+
+        Returns
+        -------
+        array of float64, shape (n_graphs,) for two classes or numbers, else (n_graphs, n_classes)
+            For two classes the distance towards the second. For more the votes of all pairs, their summed
+            margins breaking ties, as scikit-learn's ``decision_function_shape="ovr"``.
+        """
+        return _decisions(similarities @ self.weights.T + self.intercepts, self.n_classes)
+
+    def rescaled(self, scale: float, shift: float) -> SupportVectors:
+        """Return the machine whose numbers are those of this one times ``scale`` plus ``shift``."""
+        return replace(self, weights=scale * self.weights, intercepts=scale * self.intercepts + shift)
+
+    def between(self, wanted: int, other: int) -> tuple[Float64, float]:
+        """Return weights and intercept of one pair's decision, turned so that positive is ``wanted``."""
+        if self.n_classes == 2:  # noqa: PLR2004
+            sign = 1.0 if wanted == 1 else -1.0
+            return sign * self.weights[0], sign * float(self.intercepts[0])
+        pairs = list(combinations(range(self.n_classes), 2))
+        pair = pairs.index((min(wanted, other), max(wanted, other)))
+        sign = 1.0 if wanted < other else -1.0
+        return sign * self.weights[pair], sign * float(self.intercepts[pair])
+
+
+class Machine:
+    """A machine that learns from similarities, with a C to choose; the base of all of them."""
+
+    def held_out(
+        self,
+        similarities: Float64,
+        targets: Targets | Measurements,
+        Cs: list[float],
+        folds: list[tuple[Int64, Int64]],
+        n_jobs: int | None,
+    ) -> list[Float64]:
+        """Return decisions about all graphs for each C, each by a machine that did not learn from it."""
+        shared = self._shared(similarities)
+        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(self._of_fold)(shared, targets, fold, Cs) for fold in folds
+        )
+        out = [np.empty((len(targets.rows), *first.shape[1:])) for first in parts[0]]
+        for part, (_, held) in zip(parts, folds, strict=True):
+            for whole, decisions in zip(out, part, strict=True):
+                whole[held] = decisions
+        return out
+
+    def learnt(self, similarities: Float64, targets: Targets | Measurements, C: float) -> SupportVectors:
+        """Learn from all graphs."""
+        raise NotImplementedError
+
+    def _shared(self, similarities: Float64) -> Any:  # noqa: ANN401  (an array, as `_of_fold` takes it)
+        """Return what all folds share."""
+        return similarities
+
+    def _of_fold(
+        self,
+        similarities: Any,  # noqa: ANN401
+        targets: Targets | Measurements,
+        fold: tuple[Int64, Int64],
+        Cs: list[float],
+    ) -> list[Float64]:
+        """Learn with each C (rising) from one side of a fold; return decisions about the other."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMachine(Machine):
+    """A support vector machine on a square kernel matrix.
+
+    Attributes
+    ----------
+    machine : SVC or SVR
+        Untrained, of scikit-learn.
+    """
+
+    machine: SVC | SVR
+
+    def learnt(self, similarities: Float64, targets: Targets | Measurements, C: float) -> SupportVectors:
+        """Learn from all graphs."""
+        rows = targets.rows
+        own = similarities if len(rows) == len(similarities) else similarities[np.ix_(rows, rows)]
+        fitted = clone(self.machine).set_params(C=C).fit(own, targets.answers, targets.weights)
+        vectors = SupportVectors.of(fitted)
+        return replace(vectors, rows=rows[vectors.rows])
+
+    def _shared(self, similarities: Float64) -> Float32:
+        """Return the matrix in single precision, as LIBSVM has it too."""
+        return similarities.astype(np.float32)
+
+    def _of_fold(
+        self,
+        similarities: Float32,
+        targets: Targets | Measurements,
+        fold: tuple[Int64, Int64],
+        Cs: list[float],
+    ) -> list[Float64]:
+        if isinstance(targets, Measurements):
+            n_classes, pairs = 1, [(fold[0], 0)]
+        else:
+            n_classes, pairs = len(targets.classes), _pairs(targets, fold[0])
+        margins = np.empty((len(Cs), len(fold[1]), len(pairs)))
+        for place, (learnt, positive) in enumerate(pairs):
+            margins[:, :, place] = self._margins(similarities, targets, (learnt, fold[1]), positive, Cs)
+        return [_decisions(of_penalty, n_classes) for of_penalty in margins]
+
+    def _margins(
+        self,
+        similarities: Float32,
+        targets: Targets | Measurements,
+        fold: tuple[Int64, Int64],
+        positive: int,
+        Cs: list[float],
+    ) -> Float64:
+        """Learn one class from another, or numbers; return, for each C, the margins of held-out graphs."""
+        columns = np.union1d(*fold)
+        rows, asked = targets.rows[columns], np.searchsorted(columns, fold[1])
+        part = similarities if len(rows) == len(similarities) else similarities[np.ix_(rows, rows)]
+        bounds = targets.importance()[columns]
+        bounds[asked] = 0.0
+        if isinstance(targets, Measurements):
+            answers, epsilon = targets.answers[columns], self.machine.epsilon
+            wanted = np.concatenate([answers - epsilon, answers + epsilon])
+            signed = np.concatenate([bounds, -bounds])
+        else:
+            wanted = np.where(targets.codes[columns] == positive, 1.0, -1.0)
+            signed = bounds * wanted
+        lower, upper = np.minimum(signed, 0), np.maximum(signed, 0)
+        own, weights = part.diagonal().astype(np.float64), np.zeros(len(wanted))
+        found = np.empty((len(Cs), len(asked)))
+        for place, C in enumerate(Cs):
+            # What was found with a smaller C is within the bounds of a larger one, and a good start.
+            errors, intercept = solve(Problem(part, own, wanted, C * lower, C * upper), weights)
+            found[place] = wanted[asked] - errors[asked] + intercept
+        return found
+
+
+def solve(problem: Problem, weights: Float64) -> tuple[Float64, float]:
+    """Train a machine, starting from ``weights`` within the bounds, which are changed in place.
+
+    Returns
+    -------
+    errors : array of float64, shape (weights per graph * n_graphs,)
+        ``t - K·b``: targets minus decisions without the intercept.
+    intercept : float
+
+    >>> two = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
+    >>> problem = Problem(two, np.ones(2), np.array([1.0, -1.0]), np.array([0.0, -9.0]), np.array([9.0, 0.0]))
+    >>> weights = np.zeros(2)
+    >>> errors, intercept = solve(problem, weights)
+    >>> weights.tolist(), (problem.targets - errors + intercept).tolist()
+    ([1.0, -1.0], [1.0, -1.0])
+    """
+    errors = problem.targets.copy()
+    most, least = optimise(problem, weights, errors)
+    free = (weights > problem.lower) & (weights < problem.upper)
+    return errors, float(errors[free].mean()) if free.any() else (most + least) / 2
+
+
+def _pairs(targets: Targets, learnt: Int64) -> list[tuple[Int64, int]]:
+    """Return the graphs of each pair of classes, and which of the two is positive (see `SupportVectors`)."""
+    codes, n_classes = targets.codes[learnt], len(targets.classes)
+    return [
+        (learnt[(codes == first) | (codes == second)], second if n_classes == 2 else first)  # noqa: PLR2004
+        for first, second in combinations(range(n_classes), 2)
+    ]
+
+
+def _decisions(margins: Float64, n_classes: int) -> Float64:
+    """Turn the margins of all pairs of classes into decisions (see `SupportVectors.decisions`)."""
+    if n_classes <= 2:  # noqa: PLR2004
+        return margins[:, 0]
+    votes = np.zeros((len(margins), n_classes))
+    confidence = np.zeros_like(votes)
+    for pair, (i, j) in enumerate(combinations(range(n_classes), 2)):
+        confidence[:, i] += margins[:, pair]
+        confidence[:, j] -= margins[:, pair]
+        votes[:, i] += margins[:, pair] >= 0
+        votes[:, j] += margins[:, pair] < 0
+    return votes + confidence / (3 * (np.abs(confidence) + 1))
+
+
+_RANK = 1e-10  # eigenvalues below this share of the largest are rounding
+_ROUNDING = 1e-13  # share of the trace below which a penalty is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkMachine(Machine):
+    """A linear machine on Nyström features, K(X, L) K(L, L)^(-1/2) for landmarks L.
+
+    It minimises ``|w|² / 2 + C / 2 · Σ (error)²``, the error being that of ±1 for classes (one class against
+    another where there are more than two). The squared loss has a closed form, and its decisions estimate
+    2p - 1, p being the probability of a class.
+
+    What it learns is a sum of weighted similarities with the landmarks, so they are its support vectors.
+
+    Attributes
+    ----------
+    landmarks : array of int64
+        Places among the training graphs.
+    """
+
+    landmarks: Int64
+    _prepared: list[Float64] = field(default_factory=list, repr=False)
+
+    @classmethod
+    def drawn(cls, n_graphs: int, n_components: int, seed: int) -> LandmarkMachine:
+        """Draw landmarks from the training graphs; all of them where there are no more than asked for.
+
+        >>> LandmarkMachine.drawn(3, 5, 0).landmarks
+        array([0, 1, 2])
+        """
+        n_landmarks = min(n_graphs, n_components)
+        return cls(np.sort(np.random.default_rng(seed).choice(n_graphs, n_landmarks, replace=False)))
+
+    def learnt(self, similarities: Float64, targets: Targets | Measurements, C: float) -> SupportVectors:
+        """Learn from all graphs."""
+        return self._machines(similarities, targets, np.arange(len(targets.rows)), [C])[0]
+
+    def _shared(self, similarities: Float64) -> Float64:
+        self._prepare(similarities)  # once, before the folds do so in threads
+        return similarities
+
+    def _of_fold(
+        self,
+        similarities: Float64,
+        targets: Targets | Measurements,
+        fold: tuple[Int64, Int64],
+        Cs: list[float],
+    ) -> list[Float64]:
+        learnt, held = fold
+        asked = similarities[targets.rows[held]]
+        return [machine.decisions(asked) for machine in self._machines(similarities, targets, learnt, Cs)]
+
+    def _prepare(self, similarities: Float64) -> tuple[Float64, Float64]:
+        """Return Nyström's features and the root that makes them; all tasks on one matrix share both."""
+        if not self._prepared or self._prepared[0] is not similarities:
+            root = self._inverse_root(similarities)
+            self._prepared[:] = similarities, similarities @ root, root
+        return self._prepared[1], self._prepared[2]
+
+    def _inverse_root(self, similarities: Float64) -> Float64:
+        """Return R with R Rᵀ = K(L, L)⁻¹, or the pseudo-inverse if landmarks are equal."""
+        values, vectors = np.linalg.eigh(similarities[self.landmarks])
+        kept = values > max(_RANK * values[-1], 0)
+        root: Float64 = vectors[:, kept] / np.sqrt(values[kept])
+        return root
+
+    def _machines(
+        self, similarities: Float64, targets: Targets | Measurements, rows: Int64, Cs: list[float]
+    ) -> list[SupportVectors]:
+        """Learn from some of the graphs, once for each C."""
+        features, root = self._prepare(similarities)
+        importance = targets.importance()[rows]
+        learnt, wanted = features[targets.rows[rows]], _wanted(targets)[rows]
+        centre, level = (np.average(each, axis=0, weights=importance) for each in (learnt, wanted))
+        scale = np.sqrt(importance)[:, None]
+        learnt -= centre
+        learnt *= scale
+        products, towards = learnt.T @ learnt, learnt.T @ (scale * (wanted - level))
+        own = np.diagonal(products).copy()
+        pairs, n_classes = _landmark_pairs(targets)
+        found = []
+        for C in Cs:
+            # One Cholesky factor for each C takes a fraction of the time of the eigenvalues for all.
+            np.fill_diagonal(products, own + max(1 / C, _ROUNDING * own.sum()))
+            slopes = linalg.solve(products, towards, assume_a="pos", check_finite=False)
+            intercepts = (level - centre @ slopes) @ pairs
+            found.append(SupportVectors(self.landmarks, (root @ slopes @ pairs).T, intercepts, n_classes))
+        return found
+
+
+def _wanted(targets: Targets | Measurements) -> Float64:
+    """Return what to fit: numbers, or one column per class that is 1 for its graphs."""
+    if isinstance(targets, Measurements):
+        return targets.answers[:, None]
+    return np.eye(len(targets.classes))[targets.codes]
+
+
+def _landmark_pairs(targets: Targets | Measurements) -> tuple[Float64, int]:
+    """Return which columns of `_wanted` make each margin of `SupportVectors`, and its n_classes."""
+    if isinstance(targets, Measurements):
+        return np.ones((1, 1)), 1
+    one = np.eye(len(targets.classes))
+    if len(one) == 2:  # noqa: PLR2004
+        return (one[1] - one[0])[:, None], 2
+    return np.array([one[i] - one[j] for i, j in combinations(range(len(one)), 2)]).T, len(one)

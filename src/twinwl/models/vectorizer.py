@@ -1,0 +1,310 @@
+"""STwinVectorizer: graphs in, sparse STwin features out, as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
+
+from twinwl.arguments import checked, integer
+from twinwl.arrays import Float64, Int64
+from twinwl.errors import TwinWLError, shown
+from twinwl.files.model_files import load, savable
+from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.coercion import GraphsLike
+from twinwl.isomorphism.readouts import ReadoutChoice
+from twinwl.models.base import Constraints, GraphEstimator, keeps_parameters, warn_unseen_labels
+from twinwl.models.explanation import RootedTree
+from twinwl.models.features import (
+    COLUMN_PARAMETERS,
+    FEATURE_PARAMETERS,
+    Encoding,
+    FeatureSpace,
+    choose_columns,
+    keep_columns,
+    most_frequent,
+    stwin_features,
+)
+from twinwl.models.state import columns_from_state, n_graphs_from_state, space_from_state, space_to_state
+from twinwl.models.vocabulary import FeatureSettings, Vocabulary
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+
+@savable
+class STwinVectorizer(TransformerMixin, GraphEstimator):
+    """Turn graphs into sparse STwin features.
+
+    Parameters
+    ----------
+    n_iter : int or None, default=3
+        Number of rounds of twin passing; None continues until the training graphs' colours are stable.
+    features : {"count", "size", "joint"}, default="size"
+        ``"count"``: how many nodes have each colour (plain WL). ``"size"``: the sum of their rooted sizes,
+        equation (3). ``"joint"``: how many nodes have each (colour, readout), equation (2). Only
+        ``"joint"`` is never weaker than ``"count"``: sums of sizes can, rarely, cancel where counts differ.
+    edge_labels : bool or None, default=None
+        Let edge labels take part, where the graphs have them. None ignores them as False does, with a
+        warning if they differ.
+    initial : {"label", "degree", "ring"}, default="label"
+        What round 0 looks at: the label, the degree, or the label and whether the node lies on a cycle.
+    min_df : int or float, default=1
+        Drop columns that occur in fewer training graphs than this (a share of them, where a float).
+    max_features : int or None, default=None
+        Keep this many columns at most: those that occur in most training graphs, the earlier one of equals.
+    ignore_features : bool, default=False
+        Do not warn about continuous node features, which are not used.
+    readout : str, function or list of these, default="size"
+        For ``"joint"``: what is read out of each node's rooted subgraph, ``"size"``, ``"edges"``,
+        ``"degrees"``, ``"wl"``, ``"rooted-wl"``, ``"marked-wl-1"`` to ``"marked-wl-9"``, ``"rooted-fwl2"`` or
+        ``"canonical"``, as for `twinwl.compare`; or a function of a `RootedSubgraph` that returns a number, a
+        string or a tuple of these. It sees the labels that colours are made of: edge labels only with
+        ``edge_labels=True``, and node labels only with ``initial="label"``.
+
+    Attributes
+    ----------
+    space_ : FeatureSpace
+        Alphabet and columns before any were dropped.
+    columns_ : array of int64, or None
+        The columns of ``space_`` that are kept; None where all are.
+    n_features_out_ : int
+    n_graphs_with_column_ : array of int64, or None
+        Where the columns come from a vocabulary: how many graphs had each when they were counted.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch, STwinVectorizer
+    >>> path, triangle = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
+    >>> vectorizer = STwinVectorizer(n_iter=1)
+    >>> vectorizer.fit_transform(GraphBatch.from_edges([path, triangle])).toarray()
+    array([[3., 4., 3.],
+           [3., 0., 9.]])
+    >>> vectorizer.get_feature_names_out().tolist()
+    ['h0:c0', 'h1:c0', 'h1:c1']
+    >>> print(vectorizer.explain_column(2))
+    •
+    └─ 2 × •
+    >>> by_edges = STwinVectorizer(n_iter=1, features="joint", readout="edges")
+    >>> by_edges.fit_transform(GraphBatch.from_edges([path, triangle])).toarray()
+    array([[3., 2., 0., 1.],
+           [3., 0., 3., 0.]])
+    >>> print(by_edges.explain_column(2))
+    •
+    └─ 2 × •
+    and edges=8d54d493d568d004, as in this rooted subgraph:
+      0: • (root) – 1, 2
+      1: • – 0, 2
+      2: • – 0, 1
+    """
+
+    _constraints: ClassVar[Constraints] = {**FEATURE_PARAMETERS, **COLUMN_PARAMETERS}
+
+    _fitted_attribute = "space_"
+
+    space_: FeatureSpace
+    columns_: Int64 | None
+    n_features_out_: int
+    n_graphs_with_column_: Int64 | None
+
+    @keeps_parameters
+    def __init__(
+        self,
+        n_iter: int | None = 3,
+        features: str = "size",
+        edge_labels: bool | None = None,
+        initial: str = "label",
+        min_df: int | float = 1,
+        max_features: int | None = None,
+        ignore_features: bool = False,
+        *,
+        readout: ReadoutChoice = "size",
+    ) -> None: ...
+
+    @classmethod
+    def from_vocabulary(
+        cls,
+        path: str | PathLike[str],
+        *,
+        min_df: int | None = None,
+        max_features: int | None = None,
+        **settings: object,
+    ) -> STwinVectorizer:
+        """Return a fitted vectorizer with the columns of a vocabulary, as ``corpus features`` writes them.
+
+        Its `transform` equals that of a vectorizer fitted on all graphs of the corpus in memory, with the
+        same parameters. The vocabulary lacks columns below its ``min_df`` altogether, so `unseen_rates`
+        counts their nodes as unseen.
+
+        Parameters
+        ----------
+        path
+            The file ``vocabulary.twinwl``.
+        min_df
+            Keep only columns that occur in at least this many graphs; not below that of the vocabulary.
+        max_features
+            Keep this many columns at most, the most frequent ones.
+        **settings
+            ``n_iter``, ``features``, ``edge_labels``, ``initial`` or ``readout``: what the vocabulary is
+            expected to have.
+
+        Returns
+        -------
+        STwinVectorizer
+            Fitted.
+
+        Raises
+        ------
+        TwinWLError
+            If the file is no vocabulary, or one of other settings.
+        """
+        model = load(path)
+        if not isinstance(model, STwinVectorizer) or model.n_graphs_with_column_ is None:
+            raise TwinWLError(
+                f"{str(path)!r} holds a {type(model).__name__}, expected a vocabulary, which `twinwl corpus "
+                "features` writes"
+            )
+        for name, value in settings.items():
+            if name not in FEATURE_PARAMETERS:
+                raise TypeError(f"from_vocabulary() got an unexpected keyword argument {name!r}")
+            if (found := getattr(model, name)) != value:
+                raise TwinWLError(
+                    f"{name}: got {shown(value)}, but the vocabulary {str(path)!r} was counted with "
+                    f"{shown(found)}; count the corpus again with the settings you need"
+                )
+        n_graphs = model.n_graphs_with_column_
+        fewest = model.min_df if min_df is None else checked("min_df", min_df, COLUMN_PARAMETERS["min_df"][0])
+        if fewest < model.min_df:
+            raise TwinWLError(
+                f"min_df: got {fewest}, but the vocabulary {str(path)!r} only has columns of {model.min_df} "
+                "graphs and more; count the corpus again with a lower min_df"
+            )
+        checked("max_features", max_features, *COLUMN_PARAMETERS["max_features"])
+        kept = most_frequent(n_graphs, np.flatnonzero(n_graphs >= fewest), max_features)
+        if len(n_graphs) and not len(kept):
+            raise TwinWLError(f"min_df: got {fewest}, but no column occurs in so many graphs; lower it")
+        if len(kept) < len(n_graphs):
+            model.columns_ = kept if model.columns_ is None else model.columns_[kept]
+            model.n_graphs_with_column_, model.n_features_out_ = n_graphs[kept], len(kept)
+            model.min_df = fewest
+            model.max_features = model.max_features if max_features is None else max_features
+        return model
+
+    def fit(self, X: GraphsLike, y: object = None) -> STwinVectorizer:  # noqa: ARG002
+        """Learn alphabet and columns; ``y`` is ignored."""
+        self._learn(X)
+        return self
+
+    def fit_transform(self, X: GraphsLike, y: object = None) -> sparse.csr_matrix:  # noqa: ARG002
+        """Do ``fit(X).transform(X)`` without doing the work twice; the same to the bit."""
+        return keep_columns(self._learn(X).matrix, self.columns_)
+
+    def transform(self, X: GraphsLike) -> sparse.csr_matrix:
+        """Encode graphs with the alphabet of the training graphs.
+
+        Nodes with a colour that no training graph has are left out; `unseen_rate` tells how many.
+
+        Returns
+        -------
+        csr_matrix of float64, shape ``(n_graphs, n_features_out_)``
+        """
+        self._check_fitted()
+        batch = self._new_graphs(X, "transform")
+        encoding = stwin_features(batch, space=self.space_)
+        warn_strange_graphs(batch, encoding)
+        return keep_columns(encoding.matrix, self.columns_)
+
+    def unseen_rate(self, X: GraphsLike) -> float:
+        """Return the mean of `unseen_rates`: 1.0 where not even a label was seen in training."""
+        return float(self.unseen_rates(X).mean())
+
+    def unseen_rates(self, X: GraphsLike) -> Float64:
+        """Return, by round, the share of nodes whose colour no training graph has; `transform` omits them.
+
+        For ``"joint"`` it is colour and readout.
+
+        Returns
+        -------
+        array of float64, shape (n_iter + 1,)
+        """
+        self._check_fitted()
+        batch = self._new_graphs(X, "look at")
+        return stwin_features(batch, space=self.space_).unseen_per_round / max(1, batch.n_nodes)
+
+    @property
+    def unseen_rate_(self) -> float:
+        """Gone: ``transform`` keeps nothing."""
+        raise AttributeError("transform keeps nothing of the last call; call unseen_rate(X)")
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
+        """Name each column by round and colour, ``h2:c17``; for ``"joint"`` by size too, ``h2:c17:s5``.
+
+        With a readout, the value stands in the place of the size, by the beginning of its content key, which
+        is the same on every machine: ``h2:c17:rooted-wl=09a5b3f3c6d0e8a1``.
+        """
+        self._check_fitted()
+        names = np.array(self.space_.names(), dtype=object)
+        return names if self.columns_ is None else names[self.columns_]
+
+    def explain_column(self, column: int) -> RootedTree:
+        """Return the rooted tree that a column counts: what its nodes see within their round's steps.
+
+        With a readout, also a rooted subgraph that the column counted in training, ``.example``.
+        """
+        self._check_fitted()
+        return self.space_.explained(self._column_of_space(column))[1]
+
+    def _column_of_space(self, column: int) -> int:
+        column = checked("column", column, integer(0, self.n_features_out_ - 1))
+        return int(column if self.columns_ is None else self.columns_[column])
+
+    def _learn(self, X: GraphsLike) -> Encoding:
+        encoding = stwin_features(self._graphs_to_fit(X), **self.settings)
+        columns = choose_columns(encoding.matrix, self.min_df, self.max_features)
+        self._keep(encoding.space, columns, None)
+        return encoding
+
+    @property
+    def settings(self) -> FeatureSettings:
+        """The parameters that decide about columns, apart from their choice."""
+        return FeatureSettings(
+            n_iter=self.n_iter,
+            kind=self.features,
+            edge_labels=bool(self.edge_labels),
+            initial=self.initial,
+            readout=self.readout,
+        )
+
+    def _keep(self, space: FeatureSpace, columns: Int64 | None, n_graphs: Int64 | None) -> None:
+        self.space_, self.columns_, self.n_graphs_with_column_ = space, columns, n_graphs
+        self.n_features_out_ = space.n_columns if columns is None else len(columns)
+
+    def _to_state(self) -> dict[str, object]:
+        self._check_fitted()
+        kept = {"columns": self.columns_, "n_graphs_with_column": self.n_graphs_with_column_}
+        return space_to_state(self.space_) | {name: part for name, part in kept.items() if part is not None}
+
+    @classmethod
+    def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> STwinVectorizer:
+        self = cls._with_params(params)
+        space = space_from_state(state)
+        columns = columns_from_state(state, space.n_columns)
+        n_columns = space.n_columns if columns is None else len(columns)
+        self._keep(space, columns, n_graphs_from_state(state, n_columns))
+        return self
+
+
+def frozen_vectorizer(vectorizer: STwinVectorizer, vocabulary: Vocabulary) -> STwinVectorizer:
+    """Give a vectorizer, instead of ``fit``, the columns of a vocabulary counted with its `settings`."""
+    vectorizer._keep(*vocabulary)  # noqa: SLF001  (the same module)
+    return vectorizer
+
+
+def warn_strange_graphs(batch: GraphBatch, encoding: Encoding) -> None:
+    """Warn once where graphs carry only labels that training never saw."""
+    unseen_before = np.concatenate([[0], np.cumsum(encoding.column_of_node[0] < 0)])
+    unseen_per_graph = np.diff(unseen_before[batch.graph_ptr])
+    warn_unseen_labels((unseen_per_graph == batch.nodes_per_graph) & (unseen_per_graph > 0))

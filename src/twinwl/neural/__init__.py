@@ -1,0 +1,1 @@
+"""Networks: training, STwin's and NTwin's models, models of PyG on rows."""

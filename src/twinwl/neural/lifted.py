@@ -1,0 +1,280 @@
+"""Exact training of a message passing network of PyG on the distinct colours of a data set.
+
+After k layers the state of a node depends only on its colour after k rounds of 1-WL, so layer k computes one
+row per colour, and each row receives the messages of any one of its nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from twinwl.arguments import checked, one_of
+from twinwl.arrays import Int64
+from twinwl.errors import TwinWLError, import_extra, shown
+from twinwl.graphs.selection import pointer
+from twinwl.neural.colour_levels import BatchLevels, ColourLevels, distinct_rows
+from twinwl.neural.devices import as_tensor, own_device
+from twinwl.neural.pooling import expanded, gather, hear, pool
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Batch, Data
+
+# Each layer, and what it reads of the edges.
+_LAYERS = {
+    "GCNConv": "edge_weight",
+    "GraphConv": "edge_weight",
+    "GINEConv": "edge_attr",
+    "GINConv": None,
+    "SAGEConv": None,
+}
+_AGGREGATIONS = ("add", "sum", "mean", "max", "min")
+
+
+class LiftedModel(torch.nn.Module):
+    """A model of PyG that is run on the distinct colours of a data set; `twinwl.pyg.lifted` makes one.
+
+    Its weights are those of ``model``, so an optimiser of either trains both.
+
+    Attributes
+    ----------
+    model : torch.nn.Module
+        The model that was given.
+    pool : {"sum", "mean"} or None
+    """
+
+    def __init__(self, dataset: Iterable[Data], model: torch.nn.Module, pool: str | None = None) -> None:
+        super().__init__()
+        self.layers = _checked_layers(model)
+        self.model = model
+        self.pool = None if pool is None else checked("pool", pool, one_of("sum", "mean"))
+        batch = _batch_of(dataset)
+        edges, self._edge = _messages(batch, self.layers[0])
+        order = np.argsort(edges[1], kind="stable")
+        arcs = (pointer(np.bincount(edges[1], minlength=len(batch.x))), edges[0][order])
+        codes = None
+        if self._edge is not None:
+            self._edge = self._edge[torch.from_numpy(order)]
+            codes = distinct_rows(self._edge.numpy().reshape(len(order), -1))[0]
+        self._x, ptr = batch.x, batch.ptr.numpy()
+        self._levels = ColourLevels()
+        self._levels.add(ptr, distinct_rows(batch.x.numpy().reshape(len(batch.x), -1))[0])
+        for level in range(len(self.layers)):
+            self._levels.add(ptr, own=(level, None), heard=(level, *arcs), codes=codes)
+        # The levels of all graphs are kept: full-batch training asks for them in each step.
+        self._whole = self._levels.take(np.arange(len(self)))
+
+    def __len__(self) -> int:
+        return len(self._levels)
+
+    def extra_repr(self) -> str:
+        """Describe the data."""
+        return f"{len(self)} graphs, {len(self._x)} nodes"
+
+    def n_colours(self, depth: int) -> int:
+        """Return the number of rows of layer ``depth``: distinct inputs for 0, colours of the round above."""
+        return self._levels.n_colours(depth)
+
+    def forward(self, rows: Sequence[int] | NDArray[np.integer] | torch.Tensor | None = None) -> torch.Tensor:
+        """Return the pooled states of these graphs, in this order, or one state per node; None means all."""
+        if any(part.training and _drops(part) for part in self.model.modules()):
+            raise TwinWLError(
+                "model: dropout tells nodes of one colour apart; set it to 0, or apply it after the pooling"
+            )
+        levels = self._whole if rows is None else self._levels.take(self._checked_rows(rows))
+        first = self._x[torch.from_numpy(levels.level(0).item_of_row)].to(own_device(self.model))
+        states = _States(self, levels, first)
+        with _counted_norms(self.model, states):
+            run = _run_basic if hasattr(self.model, "convs") else _run_sequence
+            run(self.model, states)
+        if self.pool is None:
+            return gather(states.rows, levels.level(states.level).row_of_item)
+        total = pool(states.rows, *levels.pooled(states.level))
+        if self.pool == "sum":
+            return total
+        sizes = np.maximum(np.diff(levels.item_ptr(0)), 1)
+        return total / as_tensor(sizes, total.device)[:, None]
+
+    def _checked_rows(self, rows: object) -> Int64:
+        places = rows.detach().cpu().numpy() if isinstance(rows, torch.Tensor) else np.asarray(rows)
+        whole = places.ndim == 1 and (places.dtype.kind in "iu" or not places.size)
+        if not whole or not ((places >= 0) & (places < len(self))).all():
+            raise TwinWLError(
+                f"rows: got {shown(rows)}, expected numbers of graphs from 0 to {len(self) - 1}, or None"
+            )
+        return places.astype(np.int64)
+
+
+class _States:
+    """The rows of the current level; a layer replaces them by those of the next."""
+
+    def __init__(self, lifted: LiftedModel, levels: BatchLevels, rows: torch.Tensor) -> None:
+        self.lifted, self.levels, self.rows, self.level = lifted, levels, rows, 0
+
+    def pass_messages(self, conv: Any) -> None:  # noqa: ANN401  (PyG is not typed)
+        """Apply a layer, which receives rows of this level and returns those of the next."""
+        self.level += 1
+        level = self.levels.level(self.level)
+        x, device, edge = self.rows, self.rows.device, self.lifted._edge  # noqa: SLF001
+        edge = None if edge is None else edge[torch.from_numpy(self.levels.arcs(self.level))]
+        kind = type(conv).__name__
+        if kind == "GCNConv":
+            weights = np.ones(len(level.senders)) if edge is None else edge.numpy()
+            self.rows = pool(conv.lin(x), level.ptr, level.senders, weights)
+            self.rows = self.rows if conv.bias is None else self.rows + conv.bias
+        elif kind == "GINConv" and conv.aggr in ("add", "sum"):
+            self.rows = conv.nn(hear(x, level.ptr, level.senders) + (1 + conv.eps) * gather(x, level.own))
+        else:  # as from one set of nodes to another
+            index = torch.stack([as_tensor(level.senders, device), expanded(level.ptr, device)])
+            given = {} if edge is None else {str(_LAYERS[kind]): edge.to(device, x.dtype)}
+            own = gather(x, level.own)
+            self.rows = conv((x, own), index, **given, size=(len(x), len(own)))
+
+
+def _run_basic(model: Any, states: _States) -> None:  # noqa: ANN401
+    """Run the forward pass of PyG's `BasicGNN`."""
+    kept = []
+    for place, (conv, norm) in enumerate(zip(model.convs, model.norms, strict=True), start=1):
+        states.pass_messages(conv)
+        if place < model.num_layers or model.jk_mode is not None:
+            if model.act is not None and model.act_first:
+                states.rows = model.act(states.rows)
+            states.rows = norm(states.rows)
+            if model.act is not None and not model.act_first:
+                states.rows = model.act(states.rows)
+            kept.append(states.rows)
+    if hasattr(model, "jk"):
+        # Bring the states of all layers to the rows of the last.
+        for level in range(2, len(kept) + 1):
+            own = states.levels.level(level).own
+            kept[: level - 1] = [gather(rows, own) for rows in kept[: level - 1]]
+        states.rows = model.jk(kept)
+    states.rows = model.lin(states.rows) if hasattr(model, "lin") else states.rows
+
+
+def _run_sequence(model: Any, states: _States) -> None:  # noqa: ANN401
+    for step in model:
+        if step in states.lifted.layers:
+            states.pass_messages(step)
+        else:
+            states.rows = step(states.rows)
+
+
+@contextmanager
+def _counted_norms(model: torch.nn.Module, states: _States) -> Iterator[None]:
+    """Let batch normalisation in training count each row as often as it occurs, within the block."""
+    norms = [part for part in model.modules() if isinstance(part, torch.nn.BatchNorm1d) and part.training]
+    try:
+        for norm in norms:
+            norm.forward = partial(_normalised, norm, states)  # type: ignore[method-assign]
+        yield
+    finally:
+        for norm in norms:
+            vars(norm).pop("forward", None)
+
+
+def _normalised(norm: torch.nn.BatchNorm1d, states: _States, x: torch.Tensor) -> torch.Tensor:
+    counts = as_tensor(states.levels.level(states.level).counts, x.device).to(x.dtype)
+    n = counts.sum()
+    mean = counts @ x / n
+    centred = x - mean
+    variance = counts @ centred.square() / n
+    if norm.running_mean is not None and norm.running_var is not None:
+        with torch.no_grad():
+            seen = cast("torch.Tensor", norm.num_batches_tracked).add_(1)
+            momentum = 1 / int(seen) if norm.momentum is None else norm.momentum
+            norm.running_mean.lerp_(mean, momentum)
+            norm.running_var.lerp_(variance * n / (n - 1).clamp(min=1), momentum)
+    out = centred * (variance + norm.eps).rsqrt()
+    return out * norm.weight + norm.bias if norm.affine else out
+
+
+def _checked_layers(model: torch.nn.Module) -> list[Any]:
+    """Return the message passing layers; refuse models that are not known to be exact on rows."""
+    geometric = import_extra("torch_geometric.nn", "baselines")
+    layers = list(getattr(model, "convs", model if isinstance(model, torch.nn.Sequential) else ()))
+    layers = [layer for layer in layers if isinstance(layer, geometric.MessagePassing)]
+    basic = isinstance(model, geometric.models.basic_gnn.BasicGNN)
+    if not layers or not (basic or isinstance(model, torch.nn.Sequential)):
+        raise TwinWLError(
+            f"model: got {shown(type(model))}, expected a GCN, GIN or GraphSAGE of torch_geometric.nn, or "
+            f"a torch.nn.Sequential of layers ({', '.join(_LAYERS)}) and functions of single nodes. Apply "
+            "what follows the pooling to the result of lifted(dataset, model, pool='sum')"
+        )
+    for layer in layers:
+        if type(layer) not in [getattr(geometric, name) for name in _LAYERS]:
+            raise TwinWLError(
+                f"model: got a layer {type(layer).__name__}; lifted supports {', '.join(_LAYERS)}"
+            )
+        if layer.aggr not in _AGGREGATIONS or layer.flow != "source_to_target":
+            raise TwinWLError(
+                f"model: got {type(layer).__name__} with aggr={shown(layer.aggr)}, flow={layer.flow!r}; "
+                f"lifted supports {', '.join(_AGGREGATIONS)} along source_to_target"
+            )
+    if len({_messages_read(layer) for layer in layers}) > 1:
+        raise TwinWLError(
+            "model: its layers read edges in different ways; use layers of one kind and setting"
+        )
+    for part in model.modules():
+        mixes = type(part).__module__.startswith("torch_geometric.nn.norm") and not hasattr(part, "module")
+        if mixes and getattr(part, "mode", "graph") != "node":
+            raise TwinWLError(
+                f"model: {type(part).__name__} mixes the nodes of a graph; lifted supports BatchNorm and "
+                "LayerNorm(mode='node')"
+            )
+    return layers
+
+
+def _drops(part: torch.nn.Module) -> bool:
+    share = part.p if isinstance(part, torch.nn.Dropout) else getattr(part, "dropout", 0.0)
+    return bool(np.any(share)) if isinstance(share, float | list) else False  # PyG's MLP has a list
+
+
+def _messages_read(layer: Any) -> tuple[object, ...]:  # noqa: ANN401
+    """Return what the messages of a layer depend on besides states."""
+    kind = type(layer).__name__
+    if kind == "GCNConv":
+        return kind, layer.normalize, layer.improved, layer.add_self_loops
+    return (_LAYERS[kind],)
+
+
+def _batch_of(dataset: Iterable[Data]) -> Batch:
+    """Join the graphs."""
+    data = import_extra("torch_geometric.data", "baselines")
+    graphs = list(dataset) if isinstance(dataset, Iterable) else []
+    if not graphs or not all(isinstance(graph, data.Data) for graph in graphs):
+        raise TwinWLError(f"dataset: got {shown(dataset)}, expected Data objects of PyG, at least one")
+    for number, graph in enumerate(graphs):
+        if graph.x is None or graph.edge_index is None:
+            raise TwinWLError(f"dataset: graph {number} has no x or no edge_index; add them")
+    names = [name for name in ("x", "edge_index", "edge_attr", "edge_weight") if name in graphs[0]]
+    plain = [data.Data(**{name: graph.get(name) for name in names}) for graph in graphs]
+    try:
+        return data.Batch.from_data_list(plain).cpu()
+    except (KeyError, RuntimeError, TypeError, AttributeError) as error:
+        raise TwinWLError(f"dataset: the graphs cannot be joined to one batch: {error}") from None
+
+
+def _messages(batch: Batch, layer: Any) -> tuple[NDArray[np.int64], torch.Tensor | None]:  # noqa: ANN401
+    """Return senders and receivers, and what layers read of each message."""
+    name = _LAYERS[type(layer).__name__]
+    edge = None if name is None else batch.get(name)
+    index = batch.edge_index
+    if type(layer).__name__ == "GCNConv" and layer.normalize:
+        # Colours tell weights apart, which depend on the degrees of both ends.
+        index, edge = import_extra("torch_geometric.nn.conv.gcn_conv", "baselines").gcn_norm(
+            index,
+            None if edge is None else edge.double(),
+            len(batch.x),
+            layer.improved,
+            layer.add_self_loops,
+            "source_to_target",
+            torch.float64,
+        )
+    return index.numpy(), None if edge is None else edge.detach()

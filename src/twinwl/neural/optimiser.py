@@ -1,0 +1,265 @@
+"""Adam whose steps cost in proportion to the batch, also for layers of a hundred thousand rows."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import torch
+
+from twinwl.arrays import Bool, Float32, Float64, Int64
+from twinwl.compilation import kernel
+from twinwl.neural.sparse import SparseLinear, SparseRows
+
+_BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
+# After this many steps without a gradient the first moment is below float32's precision of what it was.
+_FADED = 160
+
+
+class SparseAwareAdam:
+    """Adam, with decoupled weight decay, for all weights of a network.
+
+    A row of a `SparseLinear` without a gradient still moves under Adam, by its fading momentum. Here it moves
+    when it is next used: all the steps it has missed are made up for at once, in closed form. So the cost of
+    a step depends on the batch and not on the size of the layer, and the result is Adam's to rounding (except
+    for epsilon, which matters only for gradients of its own size, 1e-8).
+
+    Use it as a context manager: it registers hooks on the layers while they are trained.
+
+    Parameters
+    ----------
+    module
+        The network.
+    learning_rate, weight_decay
+        As for `torch.optim.AdamW`.
+
+    >>> line = torch.nn.Linear(1, 1)
+    >>> with SparseAwareAdam(line, learning_rate=0.1) as optimiser:
+    ...     before = line.bias.item()
+    ...     line(torch.ones(1, 1)).sum().backward()
+    ...     optimiser.step()
+    >>> round(before - line.bias.item(), 3)
+    0.1
+    """
+
+    def __init__(self, module: torch.nn.Module, learning_rate: float, weight_decay: float = 0.0) -> None:
+        # Elsewhere than on the processor the gradient of a wide layer is dense, and so are its steps.
+        layers = [
+            layer
+            for layer in module.modules()
+            if isinstance(layer, SparseLinear) and layer.weight.device.type == "cpu"
+        ]
+        wide = {id(layer.weight) for layer in layers if layer.weight.requires_grad}
+        self._weights = [weight for weight in module.parameters() if weight.requires_grad]
+        self._rows = [
+            _Rows(layer, learning_rate, weight_decay) for layer in layers if id(layer.weight) in wide
+        ]
+        dense = [weight for weight in self._weights if id(weight) not in wide]
+        self._dense = torch.optim.AdamW(
+            dense,
+            lr=learning_rate,
+            weight_decay=weight_decay,
+            betas=(_BETA1, _BETA2),
+            eps=_EPSILON,
+            fused=all(weight.device.type in ("cpu", "cuda", "mps") for weight in dense),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for rows in self._rows:
+            rows.flush()
+            rows.hook.remove()
+
+    def zero_grad(self) -> None:
+        """Clear the gradients of the last step."""
+        for weight in self._weights:
+            weight.grad = None
+
+    def step(self) -> None:
+        """Move every weight that has a gradient."""
+        self._dense.step()
+        for rows in self._rows:
+            rows.step()
+
+    def flush(self) -> None:
+        """Apply all postponed steps, so that the weights can be read."""
+        for rows in self._rows:
+            rows.flush()
+
+    def catch_up(self) -> None:
+        """Apply the postponed steps of all rows that have a gradient, if not all of them were used here."""
+        for rows in self._rows:
+            rows.catch_up_with_gradient()
+
+    def state(self) -> dict[str, object]:
+        """Return moments and steps, to go on with later; call `flush` before."""
+        return {"dense": self._dense.state_dict(), "rows": [rows.state() for rows in self._rows]}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self._dense.load_state_dict(state["dense"])
+        for rows, kept in zip(self._rows, state["rows"], strict=True):
+            rows.restore(*kept)
+
+
+class _Moments(NamedTuple):
+    """The values of a wide weight, their moments, and the last step applied to each row."""
+
+    values: Float32
+    mean: Float32
+    square: Float32
+    step_of_row: Int64
+
+
+class _Rows:
+    """One wide weight, whose rows are moved when they are needed."""
+
+    def __init__(self, layer: SparseLinear, learning_rate: float, weight_decay: float) -> None:
+        self._weight = layer.weight
+        values = layer.weight.detach().numpy()
+        steps = np.zeros(len(values), np.int64)
+        self._moments = _Moments(values, np.zeros_like(values), np.zeros_like(values), steps)
+        self._all_rows = np.arange(len(values))
+        self._seen = np.zeros(len(values), np.bool_)
+        self._keep = 1 - learning_rate * weight_decay
+        self._learning_rate = learning_rate
+        self._steps = self._flushed_at = 0
+        # Step s moves a weight by sizes[s] · mean / sqrt(square): bias corrections and learning rate in one.
+        self._sizes: Float64 = np.zeros(1)
+        self.hook = layer.register_forward_pre_hook(self._before_use)
+
+    def _before_use(self, _: torch.nn.Module, arguments: tuple[SparseRows]) -> None:
+        self._catch_up(arguments[0].indices)
+
+    def flush(self) -> None:
+        """Apply the missing steps to every row."""
+        self._catch_up(self._all_rows)
+        self._flushed_at = self._steps
+
+    def catch_up_with_gradient(self) -> None:
+        """Apply the missing steps to the rows of the gradient."""
+        if self._weight.grad is not None:
+            self._catch_up(self._weight.grad._indices()[0].numpy())  # noqa: SLF001
+
+    def state(self) -> tuple[Int64, Float32, Float32, int]:
+        """Return the moments and the number of steps, all applied."""
+        return self._moments.step_of_row, self._moments.mean, self._moments.square, self._steps
+
+    def restore(self, step_of_row: Int64, mean: Float32, square: Float32, steps: int) -> None:
+        """Go on from a state."""
+        self._moments.step_of_row[:] = step_of_row
+        self._moments.mean[:], self._moments.square[:] = mean, square
+        self._steps = self._flushed_at = steps
+        self._sizes = _sizes_of_steps(2 * steps, self._learning_rate)
+
+    def step(self) -> None:
+        grad = self._weight.grad
+        self._steps += 1
+        if self._steps >= len(self._sizes):
+            self._sizes = _sizes_of_steps(2 * self._steps, self._learning_rate)
+        if grad is None:
+            return
+        # autograd drops the flag that the rows are distinct, and coalescing costs more than the step itself.
+        if not _distinct(grad._indices()[0].numpy(), self._seen):  # noqa: SLF001
+            grad = grad.coalesce()
+        _move_rows(
+            grad._indices()[0].numpy(),  # noqa: SLF001
+            grad._values().numpy(),  # noqa: SLF001
+            self._moments,
+            self._steps,
+            np.float32(self._sizes[self._steps]),
+            np.float32(_EPSILON * np.sqrt(1 - _BETA2**self._steps)),
+            np.float32(self._keep),
+        )
+
+    def _catch_up(self, rows: Int64) -> None:
+        if self._steps == self._flushed_at:
+            return
+        moves, keeps = _moves_put_off(self._flushed_at, self._steps, self._sizes, self._keep)
+        _bring_up(rows, self._moments, self._flushed_at, self._steps, moves, keeps)
+
+
+def _sizes_of_steps(n_steps: int, learning_rate: float) -> Float64:
+    steps = np.arange(1, n_steps + 1)
+    sizes: Float64 = learning_rate * np.sqrt(1 - _BETA2**steps) / (1 - _BETA1**steps)
+    return np.concatenate([[0.0], sizes])
+
+
+@kernel
+def _moves_put_off(first: int, now: int, sizes: Float64, keep: float) -> tuple[Float64, Float64]:
+    """Sum up, for a row last moved at step s = first … now, the moves and the decay of the steps after it.
+
+    Without gradients mean / sqrt(square) shrinks by the same factor each step. Counting back from now, each
+    sum follows from the one after it: moves[s - 1] = factor · (sizes[s] · keep^(now - s) + moves[s]).
+    """
+    factor = np.sqrt(_BETA1 * _BETA1 / _BETA2)
+    moves = np.zeros(now - first + 1)
+    keeps = np.ones(now - first + 1)
+    for place in range(now - first, 0, -1):
+        moves[place - 1] = factor * (sizes[first + place] * keeps[place] + moves[place])
+        keeps[place - 1] = keeps[place] * keep
+    return moves, keeps
+
+
+# With NumPy's division, which never raises, the loops over units can be vectorised.
+@kernel(fastmath={"contract"}, error_model="numpy")
+def _bring_up(rows: Int64, moments: _Moments, first: int, now: int, moves: Float64, keeps: Float64) -> None:
+    """Make up for the steps that rows have missed; a row may occur twice."""
+    values, mean, square, step_of_row = moments
+    tiny = np.float32(1e-36)  # a row without any gradient so far has moments of zero, and stays
+    for row in rows:
+        # A row's step is that of the last flush or later; before the first move it is that flush.
+        step = max(step_of_row[row], first)
+        if step == now:
+            continue
+        move, keep = np.float32(moves[step - first]), np.float32(keeps[step - first])
+        gap = now - step
+        fade1 = np.float32(_BETA1**gap) if gap < _FADED else np.float32(0)
+        fade2 = np.float32(_BETA2**gap)
+        value, m, v = values[row], mean[row], square[row]
+        for unit in range(len(value)):
+            value[unit] = value[unit] * keep - move * m[unit] / np.sqrt(v[unit] + tiny)
+            m[unit] *= fade1
+            v[unit] *= fade2
+        step_of_row[row] = now
+
+
+@kernel
+def _distinct(rows: Int64, seen: Bool) -> bool:
+    """Return whether all rows are distinct; ``seen`` is all False before and after."""
+    distinct = True
+    for row in rows:
+        distinct &= not seen[row]
+        seen[row] = True
+    for row in rows:
+        seen[row] = False
+    return distinct
+
+
+@kernel(fastmath={"contract"}, error_model="numpy")
+def _move_rows(
+    rows: Int64,
+    grads: Float32,
+    moments: _Moments,
+    now: int,
+    size: np.float32,
+    epsilon: np.float32,
+    keep: np.float32,
+) -> None:
+    """Adam's step for the rows given, distinct and up to date."""
+    values, mean, square, step_of_row = moments
+    beta1, beta2 = np.float32(_BETA1), np.float32(_BETA2)
+    rest1, rest2 = np.float32(1 - _BETA1), np.float32(1 - _BETA2)
+    for place in range(len(rows)):
+        grad, value = grads[place], values[rows[place]]
+        m, v = mean[rows[place]], square[rows[place]]
+        for unit in range(len(grad)):
+            m[unit] = beta1 * m[unit] + rest1 * grad[unit]
+            v[unit] = beta2 * v[unit] + rest2 * grad[unit] * grad[unit]
+            value[unit] = value[unit] * keep - size * m[unit] / (np.sqrt(v[unit]) + epsilon)
+        step_of_row[rows[place]] = now

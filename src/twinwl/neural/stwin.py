@@ -1,0 +1,682 @@
+"""The two-layer perceptron over wide, sparse input.
+
+The input of the network: STwin features, rescaled for training.
+
+Sums of rooted sizes are hard to learn from as they are. A column's sum is, up to a few per cent, the number
+of nodes times the colour's usual rooted size, so the little that goes beyond 1-WL drowns in the count. Each
+sum is therefore taken apart into the two: how many nodes have the colour, and by how much their rooted sizes
+exceed what is usual for it,
+
+    sum of sizes = usual size · count + excess.
+
+A count becomes steps: one column for "at least 1 node", one for "at least 2", then 3, 4, 6, 8, 12, 16 and so
+on, so that the network need not find out by itself that one more matters less the more there are (a dot
+product of steps is the intersection kernel). Each graph's steps are brought to one length; the excess, mostly
+zero, is only multiplied. Where the features are counts (``"count"`` and ``"joint"``) there are steps alone.
+
+STwin features and a two-layer perceptron: the base of the estimators on them, and their explanation.
+
+STwinClassifier: STwin features and a two-layer perceptron, as one scikit-learn classifier of graphs.
+
+STwinRegressor: STwin features and a two-layer perceptron, as one scikit-learn regressor of graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+import torch
+from scipy import sparse
+
+from twinwl.arguments import WIDTH, one_of
+from twinwl.arrays import Float64, Int64, Ints
+from twinwl.errors import TwinWLError
+from twinwl.files.model_files import savable
+from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.coercion import GraphsLike
+from twinwl.isomorphism.readouts import ReadoutChoice
+from twinwl.models.base import Constraints, RandomState, keeps_parameters
+from twinwl.models.contributions import explanation_of, node_shares
+from twinwl.models.explanation import Explanation
+from twinwl.models.features import (
+    COLUMN_PARAMETERS,
+    FEATURE_PARAMETERS,
+    Encoding,
+    FeatureSpace,
+    keep_columns,
+    stwin_features,
+)
+from twinwl.models.vectorizer import STwinVectorizer, warn_strange_graphs
+from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator, NeuralGraphRegressor
+from twinwl.neural.sparse import SparseExamples, SparseLinear, SparseRows
+from twinwl.neural.training import Callbacks, predict_logits
+from twinwl.refinement.histograms import colour_histograms
+from twinwl.refinement.identities import rooted_sizes
+
+
+class SparsePerceptron(torch.nn.Module):
+    """Input, one hidden layer of rectified units, classes.
+
+    Parameters
+    ----------
+    n_columns, hidden, n_classes
+        Width of the input, of the hidden layer and of the output.
+    dropout
+        Share of hidden units dropped in training.
+
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_matrix
+    >>> from twinwl.neural.sparse import SparseExamples
+    >>> rows = SparseExamples(csr_matrix([[0.0, 2.0], [1.0, 0.0]])).take(np.arange(2))
+    >>> SparsePerceptron(2, 8, 3)(rows).shape
+    torch.Size([2, 3])
+    """
+
+    def __init__(self, n_columns: int, hidden: int, n_classes: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.first = SparseLinear(n_columns, hidden)
+        self.dropout = torch.nn.Dropout(dropout)
+        self.second = torch.nn.Linear(hidden, n_classes)
+
+    def forward(self, rows: SparseRows) -> torch.Tensor:
+        """Return the logits, shape (len(rows), n_classes)."""
+        logits: torch.Tensor = self.second(self.dropout(torch.relu(self.first(rows))))
+        return logits
+
+    def gradient(self, rows: SparseRows, weights: torch.Tensor) -> torch.Tensor:
+        """Return the gradient of ``logits @ weights`` at one row's entries, shape (n_entries,).
+
+        Parameters
+        ----------
+        rows
+            A single row.
+        weights : shape (n_classes,)
+            The linear combination of logits.
+        """
+        with torch.no_grad():
+            active = (self.first(rows)[0] > 0).to(torch.float32)
+            hidden = active * (weights @ self.second.weight)
+            return self.first.weight[torch.as_tensor(rows.indices)] @ hidden
+
+
+SCALINGS = ("twin", "none")
+
+# 1, 2, 3, 4, 6, 8, 12, 16, …: all that a graph with 2³¹ nodes can need.
+STEPS: Int64 = np.unique(np.concatenate([2 ** np.arange(32), 3 * 2 ** np.arange(30)]))
+STEPS_LENGTH = 5.0
+EXCESS_SCALE = 0.3
+# Sums of whole numbers minus a rounded multiple: what is smaller than this share of the sum is zero.
+_NOTHING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkInput:
+    """The rescaling of features, fitted on the training graphs.
+
+    Attributes
+    ----------
+    step_ptr : array of int64, shape (n_columns + 1,)
+        Column c has the network's columns ``step_ptr[c]`` to ``step_ptr[c + 1]``: as many steps as the
+        largest count among the training graphs reaches.
+    usual_sizes : array of float64, shape (n_columns,), or None
+        Mean rooted size of the nodes of each colour; None where the features are counts.
+    excess_columns : array of int64, or None
+        The columns whose sizes vary among the training graphs; each has one more column behind all steps.
+
+    >>> counts = sparse.csr_matrix([[2.0, 1.0], [2.0, 0.0]])
+    >>> sums = sparse.csr_matrix([[7.0, 2.0], [5.0, 0.0]])
+    >>> scaling = NetworkInput.fitted(sums, counts)
+    >>> scaling.usual_sizes, scaling.step_ptr, scaling.excess_columns
+    (array([3., 2.]), array([0, 2, 3]), array([0]))
+    >>> scaling.apply(sums, counts).toarray().round(2)
+    array([[ 2.89,  2.89,  2.89,  0.3 ],
+           [ 3.54,  3.54,  0.  , -0.3 ]])
+    """
+
+    step_ptr: Int64
+    usual_sizes: Float64 | None
+    excess_columns: Int64 | None
+
+    @classmethod
+    def fitted(cls, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> NetworkInput:
+        """Learn steps and usual sizes from features and, where those are sums of sizes, their counts."""
+        seen = ColumnStatistics(int(features.shape[1]), sums=counts is not None)
+        seen.add(features, counts)
+        return seen.scaling()
+
+    @property
+    def n_steps(self) -> int:
+        """Number of the network's columns that are steps; excesses stand behind them."""
+        return int(self.step_ptr[-1])
+
+    @property
+    def width(self) -> int:
+        """Number of input columns of the network."""
+        return self.n_steps + (0 if self.excess_columns is None else len(self.excess_columns))
+
+    def apply(self, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> sparse.csr_matrix:
+        """Return the input of the network, shape (n_graphs, width)."""
+        steps = self._steps(features if counts is None else counts)
+        if counts is None or self.usual_sizes is None or self.excess_columns is None:
+            return steps
+        excess = sparse.csr_matrix(
+            (EXCESS_SCALE * _excess(features, counts, self.usual_sizes), features.indices, features.indptr),
+            shape=features.shape,
+        )[:, self.excess_columns]
+        excess.eliminate_zeros()
+        return sparse.hstack([steps, excess], format="csr")
+
+    def _steps(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
+        """Return the steps that each count reaches, every graph's brought to one length."""
+        column = counts.indices
+        reached = np.minimum(_steps_reached(counts.data), np.diff(self.step_ptr)[column])
+        first = np.concatenate([[0], np.cumsum(reached)])
+        place = np.arange(first[-1]) - np.repeat(first[:-1], reached)
+        indptr = first[counts.indptr]
+        per_graph = np.diff(indptr)
+        values = np.repeat(STEPS_LENGTH / np.sqrt(np.maximum(per_graph, 1)), per_graph)
+        indices = np.repeat(self.step_ptr[column], reached) + place
+        return sparse.csr_matrix((values, indices, indptr), shape=(counts.shape[0], self.n_steps))
+
+    def to_state(self) -> dict[str, object]:
+        """Return arrays for a model file."""
+        state: dict[str, object] = {"step_ptr": self.step_ptr}
+        if self.usual_sizes is not None:
+            state |= {"usual_sizes": self.usual_sizes, "excess_columns": self.excess_columns}
+        return state
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, object], n_columns: int, *, sums: bool) -> NetworkInput:
+        """Undo `to_state`, refusing what does not fit the features."""
+        step_ptr = _whole_numbers(state, "step_ptr")
+        steps = np.diff(step_ptr)
+        if (
+            step_ptr.shape != (n_columns + 1,)
+            or step_ptr[0]
+            or (n_columns and not _within(steps, len(STEPS)))
+        ):
+            raise _damaged("step_ptr")
+        if not sums:
+            return cls(step_ptr, None, None)
+        columns = _whole_numbers(state, "excess_columns")
+        if not _within(columns, n_columns - 1) or not (np.diff(columns) > 0).all():
+            raise _damaged("excess_columns")
+        usual = state.get("usual_sizes")
+        if not isinstance(usual, np.ndarray) or usual.dtype != np.float64 or usual.shape != (n_columns,):
+            raise _damaged("usual_sizes")
+        return cls(step_ptr, usual, columns)
+
+
+class ColumnStatistics:
+    """What a `NetworkInput` is fitted to, collected over any number of parts of the training graphs.
+
+    All are sums of whole numbers, or extremes, so the parts and their order do not matter.
+    """
+
+    def __init__(self, n_columns: int, *, sums: bool) -> None:
+        self._largest = np.zeros(n_columns)
+        self._nodes, self._sizes = np.zeros(n_columns), np.zeros(n_columns)
+        self._lowest, self._highest = np.full(n_columns, np.inf), np.zeros(n_columns)
+        self._sums = sums
+
+    def add(self, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> None:
+        """Take in the features of some graphs and, where those are sums of sizes, their counts."""
+        counted = features if counts is None else counts
+        np.maximum.at(self._largest, counted.indices, counted.data)
+        if counts is None:
+            return
+        n_columns = len(self._nodes)
+        self._nodes += np.bincount(counts.indices, counts.data, n_columns)
+        self._sizes += np.bincount(features.indices, features.data, n_columns)
+        mean = features.data / counts.data
+        np.minimum.at(self._lowest, features.indices, mean)
+        np.maximum.at(self._highest, features.indices, mean)
+
+    def scaling(self) -> NetworkInput:
+        """Return the scaling of the graphs so far."""
+        step_ptr = np.concatenate([[0], np.cumsum(_steps_reached(self._largest))])
+        if not self._sums:
+            return NetworkInput(step_ptr, None, None)
+        usual = self._sizes / np.maximum(self._nodes, 1)
+        # In a graph whose mean size is furthest from the usual one, the excess is the largest.
+        varying = np.zeros(len(usual), np.bool_)
+        for extreme in (self._lowest, self._highest):
+            seen = np.isfinite(extreme)
+            varying[seen] |= np.abs(extreme[seen] - usual[seen]) > _NOTHING * extreme[seen]
+        return NetworkInput(step_ptr, usual, np.flatnonzero(varying))
+
+
+def _steps_reached(counts: Float64) -> Int64:
+    return np.searchsorted(STEPS, counts, side="right")
+
+
+def _excess(features: sparse.csr_matrix, counts: sparse.csr_matrix, usual: Float64) -> Float64:
+    """Return each entry's sum of sizes minus what is usual; both matrices have the same entries."""
+    excess: Float64 = features.data - usual[features.indices] * counts.data
+    excess[np.abs(excess) < _NOTHING * features.data] = 0.0
+    return excess
+
+
+def _whole_numbers(state: Mapping[str, object], name: str) -> Int64:
+    value = state.get(name)
+    if not isinstance(value, np.ndarray) or value.dtype != np.int64 or value.ndim != 1:
+        raise _damaged(name)
+    return value
+
+
+def _within(values: Ints, highest: int) -> bool:
+    return not len(values) or bool(values.min() >= 0 and values.max() <= highest)
+
+
+def _damaged(name: str) -> TwinWLError:
+    return TwinWLError(f"{name} in the model does not fit its features; the file is damaged")
+
+
+class STwinNetworkEstimator(NeuralGraphEstimator):
+    """STwin features as the input of a perceptron with one hidden layer; its parameters, use and state.
+
+    Attributes
+    ----------
+    vectorizer_ : STwinVectorizer
+        Alphabet and columns, fitted on the training graphs without those held out.
+    input_ : NetworkInput or None
+        How features are scaled.
+    """
+
+    _constraints: ClassVar[Constraints] = {
+        **FEATURE_PARAMETERS,
+        **COLUMN_PARAMETERS,
+        "scaling": (one_of(*SCALINGS),),
+        "hidden": (WIDTH,),
+    }
+
+    _learns_tasks = True
+
+    n_iter: int | None
+    features: str
+    edge_labels: bool | None
+    initial: str
+    min_df: int | float
+    max_features: int | None
+    scaling: str
+    hidden: int
+    dropout: float
+    ignore_features: bool
+    readout: ReadoutChoice
+
+    vectorizer_: STwinVectorizer
+    input_: NetworkInput | None
+
+    def explain(self, X: GraphsLike, n_columns: int = 10, task: str | int | None = None) -> Explanation:
+        """Return each node's share of the decision about one graph, and the columns with the largest shares.
+
+        The decision is the difference between the logits of the predicted class and of its strongest rival;
+        of a regressor it is the number. A column's share is gradient × input. The network is piecewise
+        linear, so the shares and what depends on no column (``intercept``) sum to the decision.
+
+        Parameters
+        ----------
+        X
+            One graph, or a batch or list of one graph.
+        n_columns
+            Number of columns to list.
+        task
+            The task to explain, by its name or place, if there are several.
+        """
+        return explain_decision(self._one_task(task), X, n_columns)
+
+    def unseen_rate(self, X: GraphsLike) -> float:
+        """Return the share of nodes, averaged over rounds, whose colour no training graph has."""
+        self._check_fitted()
+        return self.vectorizer_.unseen_rate(X)
+
+    # ------------------------------------------------------------------ what the frame asks for
+
+    def _fit_examples(self, batch: GraphBatch) -> SparseExamples:
+        self.vectorizer_ = self._new_vectorizer()
+        encoding = self.vectorizer_._learn(batch)  # noqa: SLF001  (the same layer)
+        features, counts = self._views(batch, encoding)
+        self.input_ = NetworkInput.fitted(features, counts) if self.scaling == "twin" else None
+        return self._scaled(features, counts)
+
+    def _new_vectorizer(self) -> STwinVectorizer:
+        return STwinVectorizer(
+            self.n_iter,
+            self.features,
+            self.edge_labels,
+            self.initial,
+            self.min_df,
+            self.max_features,
+            ignore_features=True,
+            readout=self.readout,
+        )
+
+    def _examples(self, batch: GraphBatch) -> SparseExamples:
+        encoding = stwin_features(batch, space=self.vectorizer_.space_)
+        warn_strange_graphs(batch, encoding)
+        return self._examples_of(batch, encoding)
+
+    def _examples_of(self, batch: GraphBatch, encoding: Encoding) -> SparseExamples:
+        return self._scaled(*self._views(batch, encoding))
+
+    def _build_module(self, n_outputs: int) -> SparsePerceptron:
+        width = self.vectorizer_.n_features_out_ if self.input_ is None else self.input_.width
+        return SparsePerceptron(width, self.hidden, n_outputs, self.dropout)
+
+    def _views(
+        self, batch: GraphBatch, encoding: Encoding
+    ) -> tuple[sparse.csr_matrix, sparse.csr_matrix | None]:
+        """Return the features and, where those are sums of sizes, the counts: with the same entries."""
+        columns = self.vectorizer_.columns_
+        features = keep_columns(encoding.matrix, columns)
+        if encoding.space.kind != "size":
+            return features, None
+        data, indices, indptr = colour_histograms(
+            batch, encoding.column_of_node, encoding.space.columns_per_round, weigh_by_size=False
+        )
+        counts = sparse.csr_matrix((data, indices, indptr), shape=encoding.matrix.shape)
+        return features, keep_columns(counts, columns)
+
+    def _scaled(self, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> SparseExamples:
+        return SparseExamples(features if self.input_ is None else self.input_.apply(features, counts))
+
+    # ------------------------------------------------------------------ model files
+
+    def _to_state(self) -> dict[str, object]:
+        network = self._network_to_state()
+        scaling = {} if self.input_ is None else self.input_.to_state()
+        return {**network, "vectorizer": self.vectorizer_._to_state(), "input": scaling}  # noqa: SLF001
+
+    @classmethod
+    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> Self:
+        self = cls._with_params(params)
+        wanted = ("n_iter", "features", "edge_labels", "initial", "min_df", "max_features", "readout")
+        self.vectorizer_ = STwinVectorizer._from_state(  # noqa: SLF001
+            {name: params[name] for name in wanted if name in params},
+            state["vectorizer"],  # type: ignore[arg-type]
+        )
+        self.input_ = None
+        if self.scaling == "twin":
+            sums = self.vectorizer_.space_.kind == "size"
+            n_columns = self.vectorizer_.n_features_out_
+            self.input_ = NetworkInput.from_state(state["input"], n_columns, sums=sums)  # type: ignore[arg-type]
+        self._network_from_state(state)
+        return self
+
+
+def explain_decision(model: STwinNetworkEstimator, X: GraphsLike, n_columns: int) -> Explanation:
+    """Explain a predicted class against the second most likely one, or a number."""
+    graph = model._graph_to_explain(X)  # noqa: SLF001
+    encoding = stwin_features(graph, space=model.vectorizer_.space_)
+    examples = model._examples_of(graph, encoding)  # noqa: SLF001  (the other half of the model)
+    outputs = predict_logits(model.module_, examples)[0]
+    reading = model._decision_about(outputs)  # noqa: SLF001
+    row = examples.take(np.array([0]))
+    gradient = model.module_.gradient(row, torch.from_numpy(reading.weights)).numpy()  # type: ignore[operator]
+    # Entries of the network's input: contribution and gradient of each.
+    added = np.zeros(examples.n_columns)
+    added[row.indices] = gradient.astype(np.float64) * row.values
+    steepness = np.zeros(examples.n_columns)
+    steepness[row.indices] = gradient
+    by_count, by_excess, slope = _on_columns(model, added, steepness)
+    decision = float(outputs.astype(np.float64) @ reading.weights.astype(np.float64)) + reading.shift
+    explanation = explanation_of(
+        graph,
+        encoding,
+        by_count + by_excess,
+        prediction=reading.prediction,
+        against=reading.against,
+        intercept=decision - float(added.sum()),
+        method="gradient × input",
+        n_columns=n_columns,
+    )
+    if model.input_ is None or model.input_.usual_sizes is None:
+        return explanation
+    return replace(explanation, node_shares=_shares(model, graph, encoding, by_count, slope))
+
+
+def _on_columns(
+    model: STwinNetworkEstimator, added: Float64, steepness: Float64
+) -> tuple[Float64, Float64, Float64]:
+    """Bring values of the network's columns back to the columns of the feature space.
+
+    Returns what counts add, what excesses add, and the gradient of the excess in nodes.
+    """
+    space, columns, scaling = model.vectorizer_.space_, model.vectorizer_.columns_, model.input_
+    kept = np.arange(space.n_columns) if columns is None else columns
+    by_count, by_excess, slope = np.zeros((3, space.n_columns))
+    if scaling is None:
+        by_count[kept] = added
+        return by_count, by_excess, slope
+    before = np.concatenate([[0.0], np.cumsum(added[: scaling.n_steps])])
+    by_count[kept] = np.diff(before[scaling.step_ptr])
+    if scaling.excess_columns is not None:
+        doubled = kept[scaling.excess_columns]
+        by_excess[doubled] = added[scaling.n_steps :]
+        slope[doubled] = EXCESS_SCALE * steepness[scaling.n_steps :]
+    return by_count, by_excess, slope
+
+
+def _shares(
+    model: STwinNetworkEstimator, graph: GraphBatch, encoding: Encoding, by_count: Float64, slope: Float64
+) -> Float64:
+    """Split counts evenly among a colour's nodes, and excesses by each node's own excess."""
+    space = model.vectorizer_.space_
+    usual = np.zeros(space.n_columns)
+    kept = np.arange(space.n_columns) if model.vectorizer_.columns_ is None else model.vectorizer_.columns_
+    usual[kept] = model.input_.usual_sizes  # type: ignore[union-attr]
+    counted = encoding._replace(space=FeatureSpace("count", space.alphabet))
+    shares = node_shares(graph, counted, by_count)
+    places = encoding.column_of_node
+    sizes = rooted_sizes(graph, len(places) - 1)
+    first = 0
+    for place, size, width in zip(places, sizes, space.columns_per_round, strict=True):
+        seen = np.flatnonzero(place >= 0)
+        column = first + place[seen]
+        shares[seen] += slope[column] * (size[seen] - usual[column])
+        first += width
+    return shares
+
+
+@savable
+class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
+    """Classify graphs with STwin-GNN: STwin features, then a perceptron with one hidden layer.
+
+    Parameters
+    ----------
+    n_iter, features, edge_labels, initial, min_df, max_features
+        The features, as for `STwinVectorizer`.
+    scaling : {"twin", "none"}, default="twin"
+        What the network is fed. ``"twin"``: counts as steps, at least 1, 2, 3, 4, 6, 8, …, each graph's
+        brought to one length; and for ``features="size"``, whose sums of equation (3) are taken apart for
+        it, also by how much rooted sizes exceed what is usual for their colour (see
+        `twinwl.neural.stwin`). ``"none"``: the features as they are.
+    hidden : int, default=64
+        Number of hidden units.
+    dropout : float, default=0.5
+        Share of hidden units dropped in training.
+    max_epochs, batch_size, learning_rate, weight_decay, patience
+        Training by Adam on the cross-entropy; it stops after ``patience`` epochs without a better one.
+    validation_fraction : float or None, default=0.1
+        Share of the training graphs held out to choose the epoch; None trains on all of them, for
+        ``max_epochs``.
+    class_weight : None, "balanced" or dict
+        Weight of each class in the loss.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
+    verbose : bool, int or None
+        Show a progress bar with the accuracy; None shows it if standard error is a terminal.
+    ignore_features : bool, default=False
+        Do not warn about continuous node features, which are not used.
+    readout : str, function or list of these, default="size"
+        As for `STwinVectorizer`.
+    device, precision
+        Where to train, and how exactly: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+    scoring : str or None, default=None
+        What the epoch is chosen by: see `twinwl.neural.estimator.NeuralGraphClassifier`.
+    refit, hold_outs
+        Training on all graphs once the epoch is chosen, several hold-outs: see
+        `twinwl.neural.estimator.NeuralGraphEstimator`.
+    average_epochs : int, default=5
+        The network has the mean of the weights of this many epochs, up to the one that is kept.
+    warm_start, callbacks
+        Going on from the fit before, functions to call: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes, sorted.
+    vectorizer_ : STwinVectorizer
+        Alphabet and columns, fitted on the training graphs without those held out.
+    input_ : NetworkInput or None
+        How features are scaled.
+    module_ : torch.nn.Module
+        The trained network.
+    history_ : History
+        Curves of the training.
+
+    Examples
+    --------
+    >>> from twinwl import GraphBatch, STwinClassifier
+    >>> path, triangle = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
+    >>> graphs = GraphBatch.from_edges([path, triangle] * 10)
+    >>> model = STwinClassifier(n_iter=1, random_state=0).fit(graphs, ["open", "closed"] * 10)
+    >>> model.classes_.tolist(), model.predict_proba(graphs[:2]).shape
+    (['closed', 'open'], (2, 2))
+    """
+
+    @keeps_parameters
+    def __init__(
+        self,
+        n_iter: int | None = 3,
+        features: str = "size",
+        *,
+        edge_labels: bool | None = None,
+        initial: str = "label",
+        min_df: int | float = 1,
+        max_features: int | None = None,
+        scaling: str = "twin",
+        hidden: int = 64,
+        dropout: float = 0.5,
+        max_epochs: int = 100,
+        batch_size: int = 32,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.0,
+        patience: int = 15,
+        validation_fraction: float | None = 0.1,
+        class_weight: object = None,
+        random_state: RandomState = 0,
+        verbose: bool | int | None = None,
+        ignore_features: bool = False,
+        readout: ReadoutChoice = "size",
+        device: str = "auto",
+        precision: str = "float32",
+        scoring: str | None = None,
+        refit: bool = False,
+        hold_outs: int = 1,
+        average_epochs: int = 5,
+        warm_start: bool = False,
+        callbacks: Callbacks = None,
+    ) -> None: ...
+
+
+@savable
+class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
+    """Predict a number for each graph: STwin features, then a perceptron with one hidden layer.
+
+    Parameters
+    ----------
+    n_iter, features, edge_labels, initial, min_df, max_features
+        The features, as for `STwinVectorizer`.
+    scaling : {"twin", "none"}, default="twin"
+        What the network is fed. ``"twin"``: counts as steps, at least 1, 2, 3, 4, 6, 8, …, each graph's
+        brought to one length; and for ``features="size"``, whose sums of equation (3) are taken apart for
+        it, also by how much rooted sizes exceed what is usual for their colour (see
+        `twinwl.neural.stwin`). ``"none"``: the features as they are.
+    hidden : int, default=64
+        Number of hidden units.
+    dropout : float, default=0.5
+        Share of hidden units dropped in training.
+    max_epochs, batch_size, learning_rate, weight_decay, patience
+        Training by Adam on the squared error of standardised targets; it stops after ``patience`` epochs
+        without a better one.
+    validation_fraction : float or None, default=0.1
+        Share of the training graphs held out to choose the epoch; None trains on all of them, for
+        ``max_epochs``.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
+    verbose : bool, int or None
+        Show a progress bar with the losses; None shows it if standard error is a terminal.
+    ignore_features : bool, default=False
+        Do not warn about continuous node features, which are not used.
+    readout : str, function or list of these, default="size"
+        As for `STwinVectorizer`.
+    device, precision
+        Where to train, and how exactly: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+    scoring : str or None, default=None
+        What the epoch is chosen by: see `twinwl.neural.estimator.NeuralGraphRegressor`.
+    refit, hold_outs
+        Training on all graphs once the epoch is chosen, several hold-outs: see
+        `twinwl.neural.estimator.NeuralGraphEstimator`.
+    average_epochs : int, default=5
+        The network has the mean of the weights of this many epochs, up to the one that is kept.
+    warm_start, callbacks
+        Going on from the fit before, functions to call: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+
+    Attributes
+    ----------
+    mean_, scale_ : float
+        Mean and standard deviation of the training targets.
+    vectorizer_ : STwinVectorizer
+        Alphabet and columns, fitted on the training graphs without those held out.
+    input_ : NetworkInput or None
+        How features are scaled.
+    module_ : torch.nn.Module
+        The trained network.
+    history_ : History
+        Curves of the training.
+
+    Examples
+    --------
+    >>> from twinwl import STwinRegressor
+    >>> paths = [[(node, node + 1) for node in range(length)] for length in range(2, 12)]
+    >>> model = STwinRegressor(n_iter=1, random_state=0, verbose=False).fit(paths, range(2, 12))
+    >>> model.predict(paths[:2]).shape
+    (2,)
+    """
+
+    @keeps_parameters
+    def __init__(
+        self,
+        n_iter: int | None = 3,
+        features: str = "size",
+        *,
+        edge_labels: bool | None = None,
+        initial: str = "label",
+        min_df: int | float = 1,
+        max_features: int | None = None,
+        scaling: str = "twin",
+        hidden: int = 64,
+        dropout: float = 0.5,
+        max_epochs: int = 100,
+        batch_size: int = 32,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.0,
+        patience: int = 15,
+        validation_fraction: float | None = 0.1,
+        random_state: RandomState = 0,
+        verbose: bool | int | None = None,
+        ignore_features: bool = False,
+        readout: ReadoutChoice = "size",
+        device: str = "auto",
+        precision: str = "float32",
+        scoring: str | None = None,
+        refit: bool = False,
+        hold_outs: int = 1,
+        average_epochs: int = 5,
+        warm_start: bool = False,
+        callbacks: Callbacks = None,
+    ) -> None: ...

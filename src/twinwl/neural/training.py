@@ -1,0 +1,604 @@
+"""The trainer: cross-entropy or squared error, Adam, early stopping on a held-out part, and curves.
+
+Functions of the user that are called after each epoch of a training.
+
+The history of a training run, epoch by epoch.
+
+The mean of a network's weights over the last epochs, which is often better than those of any of them.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import torch
+
+from twinwl.arguments import Constraint
+from twinwl.arrays import Bool, Float32, Float64, Int64
+from twinwl.errors import TwinWLError
+from twinwl.models.targets import score_classes, score_numbers
+from twinwl.neural.devices import autocast, device_of, moved, own_device, seeded, single, single_threaded
+from twinwl.neural.optimiser import SparseAwareAdam
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Callbacks: TypeAlias = "Callable[[History], object] | Sequence[Callable[[History], object]] | None"
+
+
+def _functions(value: Any) -> list[Callable[[History], object]]:  # noqa: ANN401
+    found = list(value) if isinstance(value, list | tuple) else [value]
+    if not all(callable(function) and not isinstance(function, type) for function in found):
+        raise TypeError
+    return found
+
+
+CALLBACKS = (Constraint("a function of the history, or a list of such functions", _functions), None)
+
+
+def call_back(callbacks: Callbacks, history: History) -> bool:
+    """Call each function with a copy of the history; return whether one of them returned True.
+
+    >>> call_back(lambda history: history.n_epochs == 2, History([0.5, 0.4], best_epoch=1))
+    True
+
+    Raises
+    ------
+    TwinWLError
+        If a function raises an exception: it says which function and epoch, and has the exception as cause.
+    """
+    stop = False
+    for place, function in enumerate([] if callbacks is None else _functions(callbacks)):
+        try:
+            stop |= function(copy.deepcopy(history)) is True
+        except Exception as error:
+            name = getattr(function, "__qualname__", type(function).__qualname__)
+            raise TwinWLError(
+                f"callbacks[{place}] ({name}) failed after epoch {history.n_epochs}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+    return stop
+
+
+@dataclass
+class History:
+    """Curves of one training run; entry i of each list belongs to epoch i, counted from 0.
+
+    Attributes
+    ----------
+    train_loss : list of float
+        Mean loss over the batches of the epoch, while the weights change.
+    validation_loss, validation_accuracy : list of float
+        On the held-out part, after the epoch; empty if there is none. Regressors and models of several tasks
+        have no accuracy.
+    validation_score : list of float
+        What the epoch is chosen by on the held-out part, where an estimator has a ``scoring``; else empty.
+    monitor_accuracy : list of float
+        On data that is only monitored and never used for decisions; empty if there is none.
+    best_epoch : int
+        The epoch whose weights were kept; -1 before the first.
+
+    >>> history = History(validation_loss=[0.7, 0.5], validation_accuracy=[0.5, 0.5], best_epoch=1)
+    >>> history.n_epochs
+    2
+    """
+
+    train_loss: list[float] = field(default_factory=list)
+    validation_loss: list[float] = field(default_factory=list)
+    validation_accuracy: list[float] = field(default_factory=list)
+    monitor_accuracy: list[float] = field(default_factory=list)
+    best_epoch: int = -1
+    validation_score: list[float] = field(default_factory=list)
+
+    @property
+    def n_epochs(self) -> int:
+        """Number of epochs that were run."""
+        return max(len(self.train_loss), len(self.validation_loss))
+
+    @property
+    def best_validation_accuracy(self) -> float:
+        """Accuracy on the held-out part at the epoch that was kept; NaN without a held-out part."""
+        return self.validation_accuracy[self.best_epoch] if self.validation_accuracy else float("nan")
+
+    def figures(self) -> list[str]:
+        """Return the current figures of the training as text, the most important first.
+
+        >>> History([0.5], [0.4], [0.8125], best_epoch=0).figures()
+        ['validation 81.2 %', 'best 81.2 %', 'loss 0.500']
+        """
+        parts = [f"loss {self.train_loss[-1]:.3f}"]
+        if self.validation_score:
+            now, best = self.validation_score[-1], self.validation_score[self.best_epoch]
+            parts = [f"validation score {now:.3f}", f"best {best:.3f}", *parts]
+        elif self.validation_accuracy:
+            now, best = self.validation_accuracy[-1], self.best_validation_accuracy
+            parts = [f"validation {100 * now:.1f} %", f"best {100 * best:.1f} %", *parts]
+        elif self.validation_loss:
+            now, best = self.validation_loss[-1], self.validation_loss[self.best_epoch]
+            parts = [f"validation loss {now:.3f}", f"best {best:.3f}", *parts]
+        if self.monitor_accuracy:
+            parts.append(f"watched {100 * self.monitor_accuracy[-1]:.1f} %")
+        return parts
+
+    def plot(self) -> Figure:
+        """Return the curves as a figure of matplotlib: losses and, where there are any, accuracies.
+
+        >>> len(History([0.7, 0.5], [0.8, 0.6], [0.5, 0.75], best_epoch=1).plot().axes)
+        2
+        """
+        from matplotlib.figure import Figure  # noqa: PLC0415  (heavy)
+        from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
+
+        panels = [
+            ("loss", [("training", self.train_loss), ("held out", self.validation_loss)]),
+            ("accuracy, %", [("held out", self.validation_accuracy), ("watched", self.monitor_accuracy)]),
+            ("score", [("held out", self.validation_score)]),
+        ]
+        drawn = [(name, [curve for curve in curves if curve[1]]) for name, curves in panels]
+        drawn = [(name, curves) for name, curves in drawn if curves] or [("loss", [])]
+        figure = Figure(figsize=(5 * len(drawn), 3.2), layout="constrained")
+        for place, (name, curves) in enumerate(drawn, start=1):
+            axes = figure.add_subplot(1, len(drawn), place, xlabel="epoch", ylabel=name)
+            axes.spines[["top", "right"]].set_visible(False)
+            colours = {"training": "0.55", "held out": "tab:blue", "watched": "tab:orange"}
+            for label, values in curves:
+                shown = [100 * value for value in values] if name.startswith("accuracy") else values
+                axes.plot(range(1, len(shown) + 1), shown, label=label, color=colours[label], marker=".")
+            if self.best_epoch >= 0:
+                axes.axvline(
+                    self.best_epoch + 1, color="0.8", zorder=0, label=f"epoch kept: {self.best_epoch + 1}"
+                )
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            if axes.lines:
+                axes.legend(frameon=False)
+        return figure
+
+
+Weights: TypeAlias = dict[str, torch.Tensor]
+
+
+def weights_of(module: torch.nn.Module) -> Weights:
+    """Return a copy of a network's weights."""
+    return {name: value.detach().clone() for name, value in module.state_dict().items()}
+
+
+class WeightAverage:
+    """The mean of the weights after each of the last epochs.
+
+    Parameters
+    ----------
+    n_epochs
+        Number of epochs; with 1 the network is left as it is.
+
+    Attributes
+    ----------
+    recent : deque of dict
+        Weights after the last epochs.
+
+    >>> line, average = torch.nn.Linear(1, 1, bias=False), WeightAverage(2)
+    >>> for weight in (1.0, 2.0, 4.0):
+    ...     _ = line.weight.data.fill_(weight)
+    ...     with average.applied(line):
+    ...         print(line.weight.item())
+    1.0
+    1.5
+    3.0
+    >>> line.weight.item()
+    4.0
+    """
+
+    def __init__(self, n_epochs: int) -> None:
+        self.recent: deque[Weights] = deque(maxlen=n_epochs)
+
+    @contextmanager
+    def applied(self, module: torch.nn.Module) -> Iterator[None]:
+        """Add the weights of an epoch, and give the network the mean within the block."""
+        if self.recent.maxlen == 1:
+            yield
+            return
+        self.recent.append(weights_of(module))
+        module.load_state_dict({name: self._mean(name) for name in self.recent[-1]})
+        yield
+        module.load_state_dict(self.recent[-1])
+
+    def _mean(self, name: str) -> torch.Tensor:
+        *before, last = (weights[name] for weights in self.recent)
+        if not last.is_floating_point():  # such as the number of batches that a layer has seen
+            return last
+        total = last.clone()
+        for value in before:  # stacked, they would take as much memory again
+            total += value
+        return total.div_(len(self.recent))
+
+
+_ROWS_AT_ONCE = 1024
+
+
+@runtime_checkable
+class Examples(Protocol):
+    """What a network learns from: one row per graph."""
+
+    def __len__(self) -> int: ...
+
+    def take(self, rows: Int64) -> object:
+        """Return the input of the network for these rows."""
+
+
+@runtime_checkable
+class Recalibrating(Protocol):
+    """A network with statistics that are recomputed on the training part after each epoch."""
+
+    def recalibrate(self, examples: Examples) -> None:
+        """Recompute them; called after each epoch."""
+
+
+class Part:
+    """What one process does of every batch: all of it. `twinwl.neural.data_parallel` has several."""
+
+    def prepare(self, module: torch.nn.Module, random_state: int, epoch: int) -> None:
+        """Get ready for an epoch."""
+
+    def rows(self, batch: Int64) -> Int64:
+        """Return the rows of a batch that this process computes."""
+        return batch
+
+    def share(self, loss: torch.Tensor, ours: torch.Tensor, whole: torch.Tensor) -> torch.Tensor:  # noqa: ARG002
+        """Return the part that a mean loss over our answers has in the mean over those of the batch."""
+        return loss
+
+    def add_gradients(self, module: torch.nn.Module, optimiser: SparseAwareAdam) -> None:
+        """Replace gradients by their sums over all processes."""
+
+    def total(self, number: float) -> float:
+        """Return the sum of a number over all processes."""
+        return number
+
+    def saved(self) -> dict[str, Any] | None:
+        """Return the state of the last checkpoint, if training was interrupted."""
+        return None
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Write a checkpoint."""
+
+
+@runtime_checkable
+class Shuffling(Protocol):
+    """Examples that know in which order they are best read, because not all of them are in memory."""
+
+    def shuffled(self, random: np.random.Generator) -> Int64:
+        """Return all rows in a random order."""
+
+
+class Held(NamedTuple):
+    """Examples with their answers, kept apart from training.
+
+    ``weights`` count each row (of several tasks, each entry) in the loss and the scores; None counts all
+    alike. ``scoring`` is what the epoch is chosen by, such as ``"roc_auc"``; ``positive`` is the place of the
+    positive one of two classes.
+    """
+
+    examples: Examples
+    targets: Int64 | Float64
+    weights: Float64 | None = None
+    scoring: str | None = None
+    positive: int = 1
+
+
+def train(
+    module: torch.nn.Module,
+    examples: Examples,
+    targets: Int64 | Float64,
+    *,
+    sample_weight: Float64 | None = None,
+    validation: tuple[Examples, Int64 | Float64] | Held | None = None,
+    monitor: tuple[Examples, Int64 | Float64] | Held | None = None,
+    max_epochs: int = 100,
+    batch_size: int = 32,
+    learning_rate: float = 1e-3,
+    weight_decay: float = 0.0,
+    patience: int = 15,
+    average_epochs: int = 1,
+    random_state: int = 0,
+    device: str = "cpu",
+    precision: str = "float32",
+    progress: Callable[[History], bool] | None = None,
+    part: Part = Part(),  # noqa: B008  (it has no state)
+) -> History:
+    """Train a network in place, and leave it with the weights of its best epoch.
+
+    Parameters
+    ----------
+    module
+        Maps what ``examples.take`` returns to logits of shape (rows, classes). Where it has a method
+        ``recalibrate(examples)``, that is called after each epoch.
+    examples, targets
+        The training part; targets are class codes 0, 1, …, or floats, for which the loss is the squared
+        error of the network's only output. Targets of shape (n, n_tasks) are of several tasks, each with an
+        output of its own: codes 0 and 1, below 0 where they are unknown, or floats, NaN where they are. The
+        loss is then the mean over the known entries; of codes that of the logistic regression.
+    sample_weight : array of shape (n,), or (n, n_tasks), optional
+        Weight of each row in the loss; only ratios matter.
+    validation
+        The held-out part. The best epoch has the highest score on it by its ``scoring``, and of those the
+        lowest loss. Without one the score is the accuracy; of numbers and of several tasks, of which some may
+        hardly have a second class, the loss alone decides.
+        After ``patience`` epochs without a better one training stops. Without it the last epoch is kept.
+    monitor
+        Rows whose accuracy is only written down, such as a test fold's for its curve. Numbers and several
+        tasks have none.
+    weight_decay
+        Decoupled from the gradient (AdamW).
+    average_epochs
+        The network that is scored and kept after an epoch has the mean of the weights of this many last
+        epochs; training itself goes on from the last ones.
+    random_state
+        Seed of batch order and dropout. torch's global generator is not changed.
+    device : {"auto", "cpu", "cuda", "mps"}
+        Where to train; ``"auto"`` is the first available of cuda, mps and cpu. Afterwards the network is
+        on the processor again.
+    precision : {"float32", "mixed"}
+        ``"mixed"`` multiplies in bfloat16 while training; weights and steps stay in single precision.
+    progress
+        Called with the history after each epoch; training stops if it returns True.
+    part
+        What this process does of every batch, if several share them.
+
+    Returns
+    -------
+    History
+
+    >>> class Points:
+    ...     def __init__(self, x):
+    ...         self.x = torch.as_tensor(x, dtype=torch.float32)
+    ...     def __len__(self):
+    ...         return len(self.x)
+    ...     def take(self, rows):
+    ...         return self.x[torch.as_tensor(rows)]
+    >>> x = np.array([[-1.0], [-2.0], [1.0], [2.0]])
+    >>> y = np.array([0, 0, 1, 1])
+    >>> with seeded(0):
+    ...     line = torch.nn.Linear(1, 2)
+    >>> history = train(line, Points(x), y, max_epochs=200, learning_rate=0.1, random_state=0)
+    >>> predict_logits(line, Points(x)).argmax(axis=1).tolist()
+    [0, 0, 1, 1]
+    """
+    place = device_of(device)
+    weights = moved(_weights_of_rows(sample_weight, targets), place)
+    answers = torch.as_tensor(targets if targets.dtype.kind == "i" else targets.astype(np.float32)).to(place)
+    module.to(place)
+    held = None if validation is None else Held(*validation)
+    watched = None if monitor is None else Held(*monitor)
+    history = History()
+    best: dict[str, torch.Tensor] | None = None
+    average = WeightAverage(average_epochs)
+    order_of_rows = np.random.default_rng(random_state)
+    with (
+        seeded(random_state),
+        single_threaded(),
+        SparseAwareAdam(module, learning_rate, weight_decay) as optimiser,
+    ):
+        if (state := part.saved()) is not None:
+            history, best = state["history"], state["best"]
+            average.recent.extend(state["recent"])
+            module.load_state_dict(state["module"])
+            optimiser.restore(state["optimiser"])
+            order_of_rows.bit_generator.state = state["order_of_rows"]
+        for epoch in range(len(history.train_loss), max_epochs):
+            if held is not None and epoch - 1 - history.best_epoch >= patience:
+                break
+            part.prepare(module, random_state, epoch)
+            history.train_loss.append(
+                _run_epoch(
+                    module, examples, answers, weights, optimiser, batch_size, order_of_rows, precision, part
+                )
+            )
+            with average.applied(module):
+                if isinstance(module, Recalibrating):
+                    module.recalibrate(examples)
+                if watched is not None:
+                    _, accuracy, _ = _evaluate(module, watched)
+                    history.monitor_accuracy += [] if accuracy is None else [accuracy]
+                if held is None or _note_validation(module, held, history):
+                    history.best_epoch = epoch
+                    best = None if held is None and average_epochs == 1 else weights_of(module)
+            stop = progress is not None and progress(history)
+            state = {"module": module.state_dict(), "optimiser": optimiser.state(), "history": history}
+            state |= {"best": best, "recent": list(average.recent)}
+            part.save(state | {"order_of_rows": order_of_rows.bit_generator.state})
+            if stop:
+                break
+    if best is not None:
+        module.load_state_dict(best)
+    module.cpu().eval()
+    return history
+
+
+def rows_at_once(examples: Examples) -> int:
+    """Return how many rows to evaluate at a time: 1,024, unless the examples name a number of their own."""
+    return int(getattr(examples, "rows_at_once", _ROWS_AT_ONCE))
+
+
+def predict_logits(module: torch.nn.Module, examples: Examples) -> Float32:
+    """Return the network's logits for all rows, shape (n, n_classes), without dropout and gradients."""
+    was_training = module.training
+    module.eval()
+    batch_size = rows_at_once(examples)
+    with torch.no_grad(), single_threaded():
+        place = own_device(module)
+        parts = [
+            module(moved(examples.take(np.arange(low, min(low + batch_size, len(examples)))), place)).cpu()
+            for low in range(0, len(examples), batch_size)
+        ]
+    module.train(was_training)
+    return torch.cat(parts).numpy() if parts else np.empty((0, 0), np.float32)
+
+
+def _weights_of_rows(sample_weight: Float64 | None, targets: Int64 | Float64) -> torch.Tensor | None:
+    """Scale weights to mean 1, so that they do not change the step size on average."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, np.float64)
+    counted = weights if targets.ndim == 1 else weights[_is_known(targets)]
+    mean = counted.mean() if len(counted) else 1.0
+    if not mean > 0:
+        raise TwinWLError("every training graph has a weight of zero; give some a positive weight")
+    return torch.as_tensor(weights / mean, dtype=torch.float32)
+
+
+def _run_epoch(
+    module: torch.nn.Module,
+    examples: Examples,
+    answers: torch.Tensor,
+    weights: torch.Tensor | None,
+    optimiser: SparseAwareAdam,
+    batch_size: int,
+    order_of_rows: np.random.Generator,
+    precision: str,
+    part: Part,
+) -> float:
+    module.train()
+    place = answers.device
+    total = 0.0
+    if isinstance(examples, Shuffling):
+        order = examples.shuffled(order_of_rows)
+    else:
+        order = order_of_rows.permutation(len(examples))
+    for batch in _batches(order, batch_size):
+        optimiser.zero_grad()
+        rows = part.rows(batch)
+        with autocast(place, precision):
+            outputs = single(module(moved(examples.take(rows), place)))
+        picked = torch.as_tensor(rows).to(place)
+        loss = _loss(outputs, answers[picked], None if weights is None else weights[picked])
+        loss = part.share(loss, answers[picked], answers[torch.as_tensor(batch).to(place)])
+        try:
+            loss.backward()  # type: ignore[no-untyped-call]
+        except RuntimeError as error:
+            raise TwinWLError(
+                f"the gradient cannot be computed ({error}); a network of your own must not keep tensors of "
+                "an earlier step, nor change in place what it needs later"
+            ) from error
+        part.add_gradients(module, optimiser)
+        optimiser.step()
+        total += loss.item() * len(batch)
+    optimiser.flush()
+    mean = part.total(total) / len(examples)
+    if not np.isfinite(mean):
+        raise TwinWLError(
+            f"the training loss became {mean}; lower learning_rate, or look for huge values in the input"
+        )
+    return mean
+
+
+def _loss(outputs: torch.Tensor, answers: torch.Tensor, weights: torch.Tensor | None) -> torch.Tensor:
+    """Return the mean loss of some rows; of several tasks, over the entries that are known."""
+    if answers.ndim > 1:
+        known = answers == answers if answers.is_floating_point() else answers >= 0  # noqa: PLR0124  (not NaN)
+        if not known.any():
+            return 0 * outputs.sum()
+        outputs, answers = outputs[known], answers[known]
+        weights = None if weights is None else weights[known]
+        losses = _losses_of_entries
+    else:
+        losses = _losses
+    if weights is None:
+        return losses(outputs, answers, "mean")
+    return (losses(outputs, answers, "none") * weights).mean()
+
+
+def _losses(outputs: torch.Tensor, answers: torch.Tensor, reduction: str) -> torch.Tensor:
+    """Return the cross-entropy of classes, or the squared error of numbers."""
+    if answers.is_floating_point():
+        return torch.nn.functional.mse_loss(outputs[:, 0], answers, reduction=reduction)
+    return torch.nn.functional.cross_entropy(outputs, answers, reduction=reduction)
+
+
+def _losses_of_entries(outputs: torch.Tensor, answers: torch.Tensor, reduction: str) -> torch.Tensor:
+    """Return the same for single outputs: of two classes the loss of the logistic regression."""
+    if answers.is_floating_point():
+        return torch.nn.functional.mse_loss(outputs, answers, reduction=reduction)
+    share = answers.to(outputs.dtype)
+    return torch.nn.functional.binary_cross_entropy_with_logits(outputs, share, reduction=reduction)
+
+
+def _is_known(targets: Int64 | Float64) -> Bool:
+    return ~np.isnan(targets) if targets.dtype.kind == "f" else targets >= 0
+
+
+def _batches(order: Int64, batch_size: int) -> Iterator[Int64]:
+    """Cut an order into batches; a last batch of one row, which has no variance, joins the one before."""
+    low = 0
+    while low < len(order):
+        high = low + batch_size
+        if high + 1 == len(order):
+            high += 1
+        yield order[low:high]
+        low = high
+
+
+def _note_validation(module: torch.nn.Module, held: Held, history: History) -> bool:
+    """Record loss and accuracy on the held-out part, and return whether the epoch is the best so far."""
+    score, accuracy, loss = _evaluate(module, held)
+    history.validation_loss.append(loss)
+    if accuracy is not None:
+        history.validation_accuracy.append(accuracy)
+    if score is not None:
+        history.validation_score.append(score)
+    best, scores = history.best_epoch, history.validation_score or history.validation_accuracy
+    if best < 0:
+        return True
+    if not scores:
+        return loss < history.validation_loss[best]
+    return (scores[-1], -loss) > (scores[best], -history.validation_loss[best])
+
+
+def _evaluate(module: torch.nn.Module, held: Held) -> tuple[float | None, float | None, float]:
+    """Return the score, if there is a scoring; the accuracy, None for numbers and several tasks; the loss."""
+    logits = predict_logits(module, held.examples).astype(np.float64)
+    return (None if held.scoring is None else _score(logits, held), *_accuracy_and_loss(logits, held))
+
+
+def _score(logits: Float64, held: Held) -> float:
+    """Return the score by ``held.scoring``; of several tasks, the mean of those for which it is defined."""
+    assert held.scoring is not None  # noqa: S101  (asked by `_evaluate`)
+    measure: Callable[..., float] = score_numbers if held.targets.dtype.kind == "f" else score_classes
+    if held.targets.ndim == 1:
+        if logits.shape[1] <= 2:  # noqa: PLR2004  (of two classes the difference, of numbers the only one)
+            logits = logits[:, -1] - (logits[:, 0] if logits.shape[1] > 1 else 0)
+        of = {} if measure is score_numbers else {"positive": held.positive}
+        scores = [measure(held.targets, logits, held.scoring, held.weights, **of)]
+    else:
+        weights = np.ones(held.targets.shape) if held.weights is None else held.weights
+        scores = [
+            measure(answers[known], found[known], held.scoring, weight[known])
+            for answers, found, weight in zip(held.targets.T, logits.T, weights.T, strict=True)
+            if (known := _is_known(answers)).any()
+        ]
+    defined = [score for score in scores if not np.isnan(score)]
+    if not defined:
+        raise TwinWLError(
+            f"scoring: {held.scoring} is undefined on the {len(held.targets)} held-out graphs, which lack a "
+            "class; hold more out, or choose another scoring"
+        )
+    return float(np.mean(defined))
+
+
+def _accuracy_and_loss(logits: Float64, held: Held) -> tuple[float | None, float]:
+    if held.targets.ndim > 1:
+        known = _is_known(held.targets)
+        outputs, answers = logits[known], held.targets[known]
+        is_number = held.targets.dtype.kind == "f"
+        losses = (outputs - answers) ** 2 if is_number else np.logaddexp(0, outputs) - outputs * answers
+        return None, float(np.average(losses, weights=None if held.weights is None else held.weights[known]))
+    if held.targets.dtype.kind == "f":
+        return None, float(np.average((logits[:, 0] - held.targets) ** 2, weights=held.weights))
+    right = logits.argmax(axis=1) == held.targets
+    logits -= logits.max(axis=1, keepdims=True)
+    losses = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(len(logits)), held.targets]
+    return (float(np.average(right, weights=held.weights)), float(np.average(losses, weights=held.weights)))

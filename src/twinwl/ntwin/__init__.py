@@ -1,1 +1,0 @@
-"""NTwin-GNN: rooted subgraphs, their colour quotient, the neural model and its classifier."""

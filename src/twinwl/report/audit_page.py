@@ -1,0 +1,242 @@
+"""The page of an audit: what data sets share, which copies contradict each other, and pairs drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twinwl.evaluation.metrics import METRICS
+from twinwl.report.graph_drawing import draw
+from twinwl.report.svg import Canvas, paint
+from twinwl.report.tables import Block, Drawings, Page, Paragraph, PlainTable, Section
+from twinwl.report.wording import counted
+
+if TYPE_CHECKING:
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.evaluation.audit import Audit, Match, PartScores
+
+_ROWS_SHOWN = 40
+_A_PAIR = 2
+_PAIRS_DRAWN = 12
+_LARGEST_DRAWN = 80  # nodes
+_LONGEST_NAME = 34
+_WIDTH, _HEIGHT, _HEADING = 480.0, 250.0, 30.0
+_DISC = 9.0
+
+
+def audit_page(audit: Audit, sets: Sequence[Dataset], scores: Sequence[PartScores]) -> Page:
+    """Return the page.
+
+    Parameters
+    ----------
+    audit
+        What was found.
+    sets
+        The data sets, in their order, to draw graphs of.
+    scores
+        On parts of the last set; empty where there are no predictions.
+    """
+    noun = _noun(audit)
+    sections = []
+    if audit.overlaps:
+        sections.append(Section("overlap", f"{noun}s in common".capitalize(), _overlap(audit)))
+    if scores:
+        sections.append(Section("scores", "Scores with and without them", [_score_table(scores, noun)]))
+    canvases = _pictures(audit, sets)
+    if canvases:
+        sections.append(Section("pairs", "Nearly the same", _near(audit, canvases)))
+    if audit.contradictions:
+        sections.append(Section("contradictions", "Copies with different targets", _contradictions(audit)))
+    if audit.matches:
+        sections.append(Section("matches", f"Which {noun}s", _matches(audit.matches, noun)))
+    return Page(
+        title=f"Audit of {' and '.join(audit.sizes)}",
+        lede=[", ".join(f"{name}: {counted(size, noun)}" for name, size in audit.sizes.items()) + "."],
+        highlights=_highlights(audit),
+        sections=sections,
+        made_by=["twinwl audit"],
+        kind="audit",
+    )
+
+
+def _noun(audit: Audit) -> str:
+    return "molecule" if len(audit.levels) > 1 else "graph"
+
+
+def _highlights(audit: Audit) -> list[tuple[str, str]]:
+    """Count copies at the chosen level first; what only a coarser level, or nothing, calls the same after."""
+    finer = set(audit.levels[audit.levels.index(audit.level) :])
+    n_same = sum(match.same in finer for match in audit.matches)
+    n_near = sum(match.same is None for match in audit.matches)
+    n_coarser = len(audit.matches) - n_same - n_near
+    names, sizes = list(audit.sizes), list(audit.sizes.values())
+    later, earlier = (names[1], names[0]) if len(names) == _A_PAIR else ("later sets", "an earlier one")
+    at = f" (same {audit.level})" if len(audit.levels) > 1 else ""
+    about = f"{_noun(audit)}s of {later} are also in {earlier}{at}"
+    coarser = " or ".join(audit.levels[: audit.levels.index(audit.level)])
+    found = []
+    if audit.overlaps:
+        found.append((f"{n_same:,} of {sum(sizes[1:]):,}", about))
+        found += [(f"{n_coarser:,}", f"more have only the same {coarser}")] * bool(n_coarser)
+        found.append((f"{n_near:,}", f"more are nearly the same (similarity {audit.near:g} or more)"))
+    if audit.targets_compared:
+        at = f" ({audit.level})" if len(audit.levels) > 1 else ""
+        found.append((f"{len(audit.contradictions):,}", f"groups of copies{at} have different targets"))
+    return found
+
+
+def _overlap(audit: Audit) -> list[Block]:
+    noun = _noun(audit)
+    levels = f" Levels, from coarse to fine: {', '.join(audit.levels)}." if len(audit.levels) > 1 else ""
+    return [
+        Paragraph(
+            f"{noun.capitalize()}s are the same if their graphs are isomorphic, labels included.{levels} "
+            "“Only nearly” counts those without a copy at any level, but with a similarity of "
+            f"{audit.near:g} or more: the share of {'atom' if noun == 'molecule' else 'node'} environments, "
+            f"within two steps, that two {noun}s have in common (twin kernel, minmax)."
+        ),
+        PlainTable(
+            [f"{noun.capitalize()}s of", "also in", *audit.levels, "only nearly"],
+            [
+                [
+                    each.set,
+                    each.earlier,
+                    *(f"{each.same[level]:,}" for level in audit.levels),
+                    f"{each.near:,}",
+                ]
+                for each in audit.overlaps
+            ],
+            frozenset([1]),
+        ),
+    ]
+
+
+def _score_table(scores: Sequence[PartScores], noun: str) -> PlainTable:
+    names = list(dict.fromkeys(name for part in scores for name in part.scores))
+    return PlainTable(
+        [f"Test {noun}s", "number", *(METRICS[name].titled(scores[0].positive) for name in names)],
+        [
+            [
+                part.part,
+                f"{part.n_graphs:,}",
+                *(METRICS[name].text(part.scores.get(name, np.nan)) for name in names),
+            ]
+            for part in scores
+        ],
+    )
+
+
+def _matches(matches: Sequence[Match], noun: str) -> list[Block]:
+    listed = PlainTable(
+        [noun.capitalize(), "target", "same", "similarity", f"earlier {noun}", "its target"],
+        [
+            [
+                _named(match.set, match.row, match.name),
+                _text(match.target),
+                match.same or "nearly",
+                f"{match.similarity:.3f}",
+                _named(match.other_set, match.other_row, match.other_name),
+                _text(match.other_target),
+            ]
+            for match in matches[:_ROWS_SHOWN]
+        ],
+        frozenset([2, 4]),
+    )
+    if len(matches) <= _ROWS_SHOWN:
+        return [listed]
+    return [
+        Paragraph(f"The first {_ROWS_SHOWN} of {len(matches):,}; twinwl audit -o FILE writes all."),
+        listed,
+    ]
+
+
+def _contradictions(audit: Audit) -> list[Block]:
+    shown = audit.contradictions[:_ROWS_SHOWN]
+    rows = [
+        [f"{number}", _named(member.set, member.row, member.name), _text(member.target)]
+        for number, found in enumerate(shown, start=1)
+        for member in found.members
+    ]
+    left = len(audit.contradictions) - len(shown)
+    more = f" The first {len(shown)} of {len(audit.contradictions):,} groups are listed." if left else ""
+    return [
+        Paragraph(f"A model cannot be right about all of them, and no split should part them.{more}"),
+        PlainTable(["Group", _noun(audit), "target"], rows, frozenset([1])),
+    ]
+
+
+def _near(audit: Audit, canvases: list[Canvas]) -> list[Block]:
+    noun, n_near = _noun(audit), sum(match.same is None for match in audit.matches)
+    n_drawn = len(canvases) // 2
+    which = f"The {n_drawn} most similar of {n_near:,} pairs" if n_drawn < n_near else "All pairs"
+    text = (
+        f"{which}: first a {noun} of a later set, then the {noun} of an earlier set that is most like "
+        "it, with their similarity."
+    )
+    if any(match.same is None and match.similarity == 1 for match in audit.matches):
+        text += f" If it is 1, the {noun}s have the same environments within two steps, and differ beyond."
+    return [Paragraph(text), Drawings(canvases, "", size="medium")]
+
+
+def _pictures(audit: Audit, sets: Sequence[Dataset]) -> list[Canvas]:
+    by_name = dict(zip(audit.sizes, sets, strict=True))
+    near = sorted((match for match in audit.matches if match.same is None), key=lambda one: -one.similarity)
+    canvases: list[Canvas] = []
+    slot_of_label: dict[object, int] = {}  # a label has one colour in all pictures
+    for match in near:
+        sides = [(match.set, match.row, match.name), (match.other_set, match.other_row, match.other_name)]
+        drawn = [
+            _canvas(
+                by_name[name], row, f"{_named(name, row, title)}  ({match.similarity:.3f})", slot_of_label
+            )
+            for name, row, title in sides
+        ]
+        if all(drawn):
+            canvases += [canvas for canvas in drawn if canvas is not None]
+        if len(canvases) == 2 * _PAIRS_DRAWN:
+            break
+    return canvases
+
+
+def _canvas(data: Dataset, row: int, title: str, slot_of_label: dict[object, int]) -> Canvas | None:
+    place = int(np.flatnonzero(data.rows == row)[0])
+    graph = data.graphs[place]
+    if not 0 < graph.n_nodes <= _LARGEST_DRAWN:
+        return None
+    drawing = draw(graph, None if data.smiles is None else data.smiles[place])
+    # All pictures have one size, so that their captions have one as well.
+    scale = min(1.0, _WIDTH / drawing.width, _HEIGHT / drawing.height)
+    left, top = (_WIDTH - scale * drawing.width) / 2, (_HEIGHT - scale * drawing.height) / 2 + _HEADING
+    canvas = Canvas(_WIDTH, _HEIGHT + _HEADING, title)
+    canvas.text(0, 16, title, "caption")
+    for stroke in drawing.strokes:
+        canvas.line(
+            left + scale * stroke.x1,
+            top + scale * stroke.y1,
+            left + scale * stroke.x2,
+            top + scale * stroke.y2,
+            "bond dashed" if stroke.style == "dashed" else "bond",
+        )
+    for (x, y), code in zip((drawing.points * scale).tolist(), graph.node_labels.tolist(), strict=True):
+        label = graph.node_vocabulary[code]
+        text = str(label) if graph.has_node_labels else ""
+        if data.smiles is not None and text == "C":  # a corner, as in every structural formula
+            continue
+        fill = paint(slot_of_label.setdefault(label, len(slot_of_label))).fill
+        canvas.circle(left + x, top + y, _DISC, "disc", fill=fill, tip=text)
+        canvas.text(left + x, top + y + 4, text[:3], "in-disc small")
+    return canvas
+
+
+def _named(name: str, row: int, title: str) -> str:
+    return f"{name}, row {row}: {_shortened(title)}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
+
+
+def _text(target: object) -> str:
+    return "" if target is None else str(target)

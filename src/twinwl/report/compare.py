@@ -1,0 +1,586 @@
+"""Two graphs in each round: colours, rooted sizes, and where their vectors differ.
+
+The verdict on two graphs as text, for the terminal and the page.
+
+The page that shows why two graphs are told apart, or not: one self-contained HTML file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+from markupsafe import Markup
+
+from twinwl.arrays import Bool, Int32
+from twinwl.graphs.batch import GraphBatch, concatenate
+from twinwl.graphs.labels import Label
+from twinwl.refinement.colours import refine
+from twinwl.refinement.identities import rooted_sizes
+from twinwl.report.graph_drawing import Drawing, draw, on_one_canvas
+from twinwl.report.html import rendered, templates
+from twinwl.report.svg import FILLS, paint
+from twinwl.report.wording import counted, enumerated, facts_of
+
+if TYPE_CHECKING:
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.isomorphism.comparison import Comparison, Witness
+
+_MOST_ROUNDS = 12
+
+
+class ColourRow(NamedTuple):
+    """One colour of one round, in both graphs."""
+
+    colour: int
+    slot: int
+    """Number of its paint; unlike the number of the colour, a class of nodes keeps it from round to round."""
+    counts: tuple[int, int]
+    """Number of nodes: the entry of 1-WL's vectors."""
+    sums: tuple[int, int]
+    """Sum of their rooted sizes: the entry of STwin's vectors, equation (3)."""
+    sizes: tuple[list[tuple[int, int]], list[tuple[int, int]]]
+    """(rooted size, number of nodes), compared by the Twin-WL test."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two graphs differ in this colour."""
+        return self.sizes[0] != self.sizes[1]
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of both graphs.
+
+    Attributes
+    ----------
+    colours, slots, sizes : arrays of int, shape (n_nodes of both graphs,)
+        One entry per node.
+    rows : list of ColourRow
+        In the order of the slots.
+    marked : array of bool, shape (n_nodes of both graphs,)
+        Nodes whose (colour, rooted size) is not equally frequent in the two graphs.
+    by_readout : bool
+        Whether only another readout than the size shows a difference; ``marked`` are then its witnesses.
+    """
+
+    colours: Int32
+    slots: Int32
+    sizes: Int32
+    rows: list[ColourRow]
+    marked: Bool
+    by_readout: bool = False
+
+    @property
+    def difference(self) -> str:
+        """What differs: ``"labels"`` (colour counts), ``"twin"`` (sizes), ``"readout"``, or ``""``."""
+        if any(row.counts[0] != row.counts[1] for row in self.rows):
+            return "labels"
+        if any(row.differs for row in self.rows):
+            return "twin"
+        return "readout" if self.by_readout else ""
+
+    def with_witness(self, nodes: list[int]) -> Round:
+        """Return the round with the witnesses of another readout marked, if sizes show no difference."""
+        if self.difference:
+            return self
+        marked = np.zeros(len(self.marked), dtype=bool)
+        marked[nodes] = True
+        return replace(self, marked=marked, by_readout=True)
+
+
+def rounds_of_pair(pair: GraphBatch, n_iter: int) -> list[Round]:
+    """Refine two graphs together and return their vectors in each round.
+
+    Parameters
+    ----------
+    pair
+        A batch of two.
+    n_iter
+        Last round.
+
+    >>> from twinwl.datasets.generators import worked_example
+    >>> [row.sums for row in rounds_of_pair(worked_example(), 2)[2].rows]
+    [(20, 16), (12, 12)]
+    """
+    colours = refine(pair, n_iter, edge_labels=pair.edge_labels is not None).colours
+    sizes = rooted_sizes(pair, n_iter)
+    slots = slots_of_colours(colours)
+    first_of_second = int(pair.graph_ptr[1])
+    return [
+        _round_state(colour_of_node, slot_of_node, size_of_node, first_of_second)
+        for colour_of_node, slot_of_node, size_of_node in zip(colours, slots, sizes, strict=True)
+    ]
+
+
+def first_wl_difference(pair: GraphBatch) -> int | None:
+    """Return the first round in which colours alone tell two graphs apart, or None if they never do.
+
+    >>> from twinwl.datasets.generators import worked_example
+    >>> first_wl_difference(worked_example()) is None
+    True
+    """
+    colours = refine(pair, None, edge_labels=pair.edge_labels is not None).colours
+    first_of_second = int(pair.graph_ptr[1])
+    for h, colour_of_node in enumerate(colours):
+        if sorted(colour_of_node[:first_of_second].tolist()) != sorted(
+            colour_of_node[first_of_second:].tolist()
+        ):
+            return h
+    return None
+
+
+def rounds_to_show(pair: GraphBatch, iteration: int | None, n_iter: int | None = None) -> int:
+    """Return the last round to show.
+
+    It is a little after the first round that differs, or the round after which nothing changes.
+
+    >>> from twinwl.datasets.generators import worked_example
+    >>> rounds_to_show(worked_example(), iteration=2)
+    3
+    """
+    if n_iter is not None:
+        return max(min(n_iter, 4 * _MOST_ROUNDS), iteration or 0)
+    most = max(iteration or 0, _MOST_ROUNDS) if iteration is None else iteration + 2
+    sizes = rooted_sizes(pair, most)
+    stable = refine(pair, None, edge_labels=pair.edge_labels is not None).n_iter
+    grown = np.flatnonzero((sizes[1:] != sizes[:-1]).any(axis=1))
+    settled = max(stable, int(grown[-1]) + 1 if len(grown) else 0)
+    return max(min(settled, most), iteration or 0)
+
+
+def slots_of_colours(colours: Int32) -> Int32:
+    """Give each colour a paint; when a round splits it, its largest part keeps the paint.
+
+    Colours are renumbered in every round. If nodes were painted by number, all of them would change in every
+    round, and the splits could not be seen.
+
+    >>> slots_of_colours(np.array([[0, 0, 0], [0, 1, 1]], dtype=np.int32))
+    array([[0, 0, 0],
+           [1, 0, 0]], dtype=int32)
+    """
+    slots = np.zeros_like(colours)
+    slots[0] = colours[0]
+    for h in range(1, len(colours)):
+        pairs, counts = np.unique(np.stack([slots[h - 1], colours[h]]), axis=1, return_counts=True)
+        heirs: set[int] = set()
+        slot_of_colour: dict[int, int] = {}
+        for index in sorted(range(len(counts)), key=lambda i: (-counts[i], pairs[1, i])):
+            parent, colour = int(pairs[0, index]), int(pairs[1, index])
+            if parent not in heirs:
+                heirs.add(parent)
+                slot_of_colour[colour] = parent
+        free = (slot for slot in range(len(counts)) if slot not in heirs)
+        for colour in range(int(colours[h].max(initial=-1)) + 1):
+            if colour not in slot_of_colour:
+                slot_of_colour[colour] = next(free)
+        slots[h] = [slot_of_colour[colour] for colour in colours[h].tolist()]
+    return slots
+
+
+def _round_state(colours: Int32, slots: Int32, sizes: Int32, first_of_second: int) -> Round:
+    parts = (slice(0, first_of_second), slice(first_of_second, None))
+    counters = [Counter(zip(colours[part].tolist(), sizes[part].tolist(), strict=True)) for part in parts]
+    slot_of_colour = dict(zip(colours.tolist(), slots.tolist(), strict=True))
+    sizes_of: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {
+        colour: ([], []) for colour in slot_of_colour
+    }
+    for side, counter in enumerate(counters):
+        for (colour, size), count in sorted(counter.items()):
+            sizes_of[colour][side].append((size, count))
+    rows = [
+        ColourRow(
+            colour,
+            slot,
+            (_total(sizes_of[colour][0]), _total(sizes_of[colour][1])),
+            (_weighted(sizes_of[colour][0]), _weighted(sizes_of[colour][1])),
+            sizes_of[colour],
+        )
+        for colour, slot in sorted(slot_of_colour.items(), key=lambda item: item[1])
+    ]
+    uneven = {pair for pair in counters[0] | counters[1] if counters[0][pair] != counters[1][pair]}
+    marked = np.array(
+        [pair in uneven for pair in zip(colours.tolist(), sizes.tolist(), strict=True)], dtype=bool
+    )
+    return Round(colours, slots, sizes, rows, marked)
+
+
+def _total(sizes: list[tuple[int, int]]) -> int:
+    return sum(count for _, count in sizes)
+
+
+def _weighted(sizes: list[tuple[int, int]]) -> int:
+    return sum(size * count for size, count in sizes)
+
+
+_MOST_LISTED = 4
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A headline, and a few sentences that explain it."""
+
+    distinguished: bool
+    headline: str
+    sentences: list[str]
+
+
+def verdict_of(pair: GraphBatch, comparison: Comparison) -> Verdict:
+    """Describe the result of the test.
+
+    Parameters
+    ----------
+    pair
+        The two graphs, a batch of two.
+    comparison
+        The result of the test.
+
+    >>> from twinwl.isomorphism.comparison import compare
+    >>> from twinwl.datasets.generators import worked_example
+    >>> pair = worked_example()
+    >>> verdict = verdict_of(pair, compare(pair[0], pair[1]))
+    >>> print(verdict.headline)
+    Different: Twin-WL tells them apart in round 2
+    >>> print(verdict.sentences[0])
+    In that round the 4 nodes of colour 0 each reach 5 nodes in A, but 4 in B.
+    """
+    if comparison.witness is None:
+        return _not_told_apart(comparison)
+    if comparison.by == "labels":
+        return _told_apart_by_labels(pair, comparison.witness)
+    return _told_apart_by_twin(pair, comparison, comparison.witness)
+
+
+def caption(h: int, found: Round, comparison: Comparison) -> tuple[str, str]:
+    """Describe a round: a short heading, and a sentence.
+
+    >>> from twinwl.isomorphism.comparison import compare
+    >>> from twinwl.datasets.generators import worked_example
+    >>> pair = worked_example()
+    >>> caption(1, rounds_of_pair(pair, 1)[1], compare(pair[0], pair[1]))[0]
+    'No difference yet.'
+    """
+    if found.difference == "labels":
+        return (
+            ("Labels differ.", "No round was needed.")
+            if h == 0
+            else ("Colours differ.", "1-WL tells the graphs apart too.")
+        )
+    if found.difference == "twin":
+        return (
+            "Rooted sizes differ.",
+            "Each colour is equally frequent in both graphs, so 1-WL cannot tell them apart.",
+        )
+    if found.difference == "readout":
+        return (
+            f"The {_readouts(comparison)} differs.",
+            "Colours and rooted sizes are equally frequent; the rooted subgraphs are not the same.",
+        )
+    early = comparison.iteration is not None and h < comparison.iteration
+    word = "No difference yet." if early else "No difference."
+    return word, "Each pair of colour and rooted size is equally frequent in both graphs."
+
+
+def _not_told_apart(comparison: Comparison) -> Verdict:
+    if comparison.proves_isomorphism:
+        return Verdict(
+            distinguished=False,
+            headline="The same: the two graphs are isomorphic",
+            sentences=["The readout canonical is exact, so this is a proof."],
+        )
+    if comparison.exact and comparison.complete:
+        return Verdict(
+            distinguished=False,
+            headline="Isomorphic when node features are ignored",
+            sentences=["The graphs have node features, which were not compared: they may differ in them."],
+        )
+    headline = "Not told apart"
+    reason = f"Twin-WL with the {_readouts(comparison)} ran until nothing changed, and found no difference."
+    if not comparison.complete:
+        rounds = comparison.iterations_run
+        headline = f"Not told apart up to round {rounds}"
+        reason = "More rounds, or a stronger readout, may tell the graphs apart."
+    honest = "This does not prove that they are isomorphic."
+    if comparison.features_ignored:
+        honest += " Their node features were not compared."
+    elif not comparison.directed:
+        honest += " The readout canonical, without a limit of rounds, is exact and decides whether they are."
+    return Verdict(distinguished=False, headline=headline, sentences=[reason, honest])
+
+
+def _told_apart_by_labels(pair: GraphBatch, witness: Witness) -> Verdict:
+    counts = pair.nodes_per_graph.tolist()
+    if counts[0] != counts[1]:
+        return Verdict(
+            distinguished=True,
+            headline="Different: they differ in size",
+            sentences=[f"A has {counted(counts[0], 'node')} and B has {counted(counts[1], 'node')}."],
+        )
+    times = f"{_times(witness.counts[0])} in A and {_times(witness.counts[1])} in B"
+    if witness.iteration == 0:
+        return Verdict(
+            distinguished=True,
+            headline="Different: their labels already differ",
+            sentences=[f"The label {witness.label!r} occurs {times}."],
+        )
+    return Verdict(
+        distinguished=True,
+        headline=f"Different: 1-WL tells them apart in round {witness.iteration}",
+        sentences=[f"In that round the colour {witness.colour} occurs {times}."],
+    )
+
+
+def _told_apart_by_twin(pair: GraphBatch, comparison: Comparison, witness: Witness) -> Verdict:
+    found = rounds_of_pair(pair, witness.iteration)[witness.iteration]
+    row = next((row for row in found.rows if row.differs), None)
+    if row is not None:
+        reason = (
+            f"In that round the {counted(row.counts[0], 'node')} of colour {row.colour} each reach "
+            f"{_reach(row, 0, ' nodes in A')}, but {_reach(row, 1, ' in B')}."
+        )
+    else:
+        theirs = f"{witness.counts[1]:,}" if witness.counts[1] else "none"
+        reason = (
+            f"In that round {counted(witness.counts[0], 'node')} of A and {theirs} of B have the colour "
+            f"{witness.colour} with one value of the readout; rooted sizes alone do not differ."
+        )
+    later = first_wl_difference(pair)
+    beyond = (
+        "1-WL alone never tells them apart: in every round each colour is equally frequent in both."
+        if later is None
+        else f"1-WL alone tells them apart only in round {later}."
+    )
+    named = "" if comparison.readout == ("size",) else f" with the {_readouts(comparison)}"
+    return Verdict(
+        distinguished=True,
+        headline=f"Different: Twin-WL{named} tells them apart in round {witness.iteration}",
+        sentences=[reason, beyond],
+    )
+
+
+def _readouts(comparison: Comparison) -> str:
+    names = comparison.readout
+    return f"readout {names[0]}" if len(names) == 1 else f"readouts {enumerated(names)}"
+
+
+def _reach(row: ColourRow, side: int, where: str) -> str:
+    """Describe how many nodes those of a colour reach: 5 in A, or 5 or 6 in A (2 and 4 of them)."""
+    sizes = row.sizes[side]
+    if len(sizes) == 1:
+        return f"{sizes[0][0]}{where}"
+    if len(sizes) > _MOST_LISTED:
+        return f"{sizes[0][0]} to {sizes[-1][0]}{where}"
+    reached = enumerated([str(size) for size, _ in sizes], "or")
+    return f"{reached}{where} ({enumerated([str(count) for _, count in sizes])} of them)"
+
+
+def _times(count: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+LARGEST_DRAWN = 400
+_MOST_ROWS = 400
+_ROWS_AT_A_GLANCE = 10
+_LONGEST_LABEL = 120
+_BONDS = {"single": "\u2013", "double": "=", "triple": "≡", "aromatic": ":"}
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | dict[str, Json] | None"
+
+
+def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter: int | None = None) -> str:
+    """Return the page of two graphs as HTML.
+
+    Parameters
+    ----------
+    first, second
+        One graph each, with its name.
+    comparison
+        The result of `twinwl.compare`.
+    n_iter
+        Last round to show; None shows as many as are needed.
+
+    >>> from twinwl.isomorphism.comparison import compare
+    >>> from twinwl import load_dataset
+    >>> hexagon, triangles = load_dataset("graph6:EhEG"), load_dataset("graph6:EwCW")
+    >>> page = compare_page(hexagon, triangles, compare(hexagon.graphs, triangles.graphs))
+    >>> page.startswith("<!DOCTYPE html>")
+    True
+    """
+    pair = concatenate([part.graphs.without_features() for part in (first, second)])
+    rounds = _rounds(pair, comparison, n_iter)
+    last = len(rounds) - 1
+    start = last if comparison.iteration is None else comparison.iteration
+    drawn = int(pair.nodes_per_graph.max(initial=0)) <= LARGEST_DRAWN
+    drawings = (
+        on_one_canvas(
+            [draw(part.graphs, part.smiles[0] if part.smiles else None) for part in (first, second)]
+        )
+        if drawn
+        else [None, None]
+    )
+    captions = [caption(h, found, comparison) for h, found in enumerate(rounds)]
+    return rendered(
+        templates().get_template("compare.html.jinja"),
+        ("compare.css",),
+        "compare.js",
+        verdict=verdict_of(pair, comparison),
+        sides=[
+            side_of_page(side, (first, second)[side], drawings[side], pair, rounds[start]) for side in (0, 1)
+        ],
+        rounds=[
+            {"difference": found.difference, "caption": " ".join(text)}
+            for found, text in zip(rounds, captions, strict=True)
+        ],
+        n_iter=last,
+        start=start,
+        drawn=drawn,
+        by_readout=any(found.by_readout for found in rounds),
+        notice=f"Graphs of more than {LARGEST_DRAWN} nodes are not drawn. The vectors below are complete.",
+        data=script_safe_json(page_data(pair, rounds, captions, start, drawn=drawn)),
+    )
+
+
+def _rounds(pair: GraphBatch, comparison: Comparison, n_iter: int | None) -> list[Round]:
+    rounds = rounds_of_pair(pair, rounds_to_show(pair, comparison.iteration, n_iter))
+    witness = comparison.witness
+    if witness is not None:
+        first_of_second = int(pair.graph_ptr[1])
+        nodes = [*witness.nodes[0], *(first_of_second + node for node in witness.nodes[1])]
+        rounds[witness.iteration] = rounds[witness.iteration].with_witness(nodes)
+    return rounds
+
+
+def page_data(
+    pair: GraphBatch, rounds: list[Round], captions: Sequence[tuple[str, str]], start: int, *, drawn: bool
+) -> dict[str, Json]:
+    """Return the data for the script; it has the graphs themselves only if they are drawn."""
+    return {
+        "start": start,
+        "paints": [list(paint(slot)) for slot in range(len(FILLS) ** 2)],
+        "labels": [shown_label(label) for label in pair.node_vocabulary],
+        "edge_labels": [_BONDS.get(shown_label(label), shown_label(label)) for label in pair.edge_vocabulary],
+        "graphs": [_graph(pair, side, rounds) for side in (0, 1)] if drawn else [],
+        "rounds": [
+            _round(pair, found, text, drawn=drawn) for found, text in zip(rounds, captions, strict=True)
+        ],
+    }
+
+
+def side_of_page(
+    index: int, named: Dataset, drawing: Drawing | None, pair: GraphBatch, shown: Round
+) -> dict[str, object]:
+    """Return the data of one graph for the template, in the round that is shown first."""
+    letter = "ab"[index]
+    graph = named.graphs
+    first = int(pair.graph_ptr[index])
+    nodes = []
+    letters = {entry.node: entry for entry in drawing.letters} if drawing else {}
+    for node, (x, y) in enumerate(drawing.points.tolist() if drawing else []):
+        colour, size = int(shown.colours[first + node]), int(shown.sizes[first + node])
+        label = shown_label(graph.node_vocabulary[graph.node_labels[node]])
+        labelled = f", label {label}" if graph.has_node_labels else ""
+        fill, ring = paint(int(shown.slots[first + node]))
+        nodes.append(
+            {
+                "x": x,
+                "y": y,
+                "fill": fill,
+                "ring": ring,
+                "size": size,
+                "letter": letters.get(node),
+                "description": f"Node {node} of graph {letter.upper()}{labelled}, "
+                f"colour {colour}, rooted size {size}",
+            }
+        )
+    return {
+        "index": index,
+        "letter": letter,
+        "name": named.names[0],
+        "facts": facts_of(graph),
+        "drawing": drawing,
+        "arrows": graph.directed,
+        "nodes": nodes,
+    }
+
+
+def shown_label(label: Label) -> str:
+    """Format a label for display.
+
+    >>> shown_label("C"), shown_label(None), shown_label((1, "a"))
+    ('C', '–', "(1, 'a')")
+    """
+    if label is None:
+        return "\u2013"
+    text = label if isinstance(label, str) else repr(label)
+    return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
+
+
+def script_safe_json(data: Json) -> Markup:
+    r"""Write JSON that cannot end the script element around it, whatever its strings contain.
+
+    >>> print(script_safe_json("</script>"))
+    "\u003c/script\u003e"
+    """
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704  (no character that means anything to HTML is left)
+
+
+def _graph(pair: GraphBatch, side: int, rounds: list[Round]) -> dict[str, Json]:
+    first, end = int(pair.graph_ptr[side]), int(pair.graph_ptr[side + 1])
+    ends = pair.indptr[first : end + 1].tolist()
+    return {
+        "neighbours": [(pair.indices[low:high] - first).tolist() for low, high in pairwise(ends)],
+        "around": _around(pair, first, end),
+        "labels": pair.node_labels[first:end].tolist() if pair.has_node_labels else None,
+        "colours": [found.colours[first:end].tolist() for found in rounds],
+        "slots": [found.slots[first:end].tolist() for found in rounds],
+        "sizes": [found.sizes[first:end].tolist() for found in rounds],
+        "marked": [found.marked[first:end].nonzero()[0].tolist() for found in rounds],
+    }
+
+
+def _around(pair: GraphBatch, first: int, end: int) -> list[Json]:
+    """Return the neighbours of each node as (neighbour, edge label or -1), along arcs in both directions."""
+    sources, targets = pair.arcs()
+    codes = pair.edge_labels if pair.edge_labels is not None else [-1] * len(targets)
+    around: list[list[Json]] = [[] for _ in range(end - first)]
+    for u, v, code in zip(sources.tolist(), targets.tolist(), list(map(int, codes)), strict=True):
+        if first <= u < end:
+            around[u - first].append([v - first, code])
+            if pair.directed:
+                around[v - first].append([u - first, code])
+    return list(around)
+
+
+def _round(pair: GraphBatch, found: Round, text: tuple[str, str], *, drawn: bool) -> dict[str, Json]:
+    node_of_colour = {int(colour): node for node, colour in reversed(list(enumerate(found.colours.tolist())))}
+    rows = found.rows
+    if len(rows) > _ROWS_AT_A_GLANCE:  # rows that differ come first
+        rows = sorted(rows, key=lambda row: (not row.differs, row.slot))[:_MOST_ROWS]
+    return {
+        "difference": found.difference,
+        "caption": list(text),
+        "left_out": len(found.rows) - len(rows),
+        "rows": [_row(pair, row, node_of_colour[row.colour], drawn=drawn) for row in rows],
+    }
+
+
+def _row(pair: GraphBatch, row: ColourRow, node: int, *, drawn: bool) -> dict[str, Json]:
+    side = int(node >= pair.graph_ptr[1])
+    return {
+        "colour": row.colour,
+        "slot": row.slot,
+        "n": list(row.counts),
+        "t": list(row.sums),
+        "z": [[list(entry) for entry in side_sizes] for side_sizes in row.sizes],
+        "differs": row.differs,
+        "label": int(pair.node_labels[node]) if pair.has_node_labels else None,
+        "example": [side, int(node - pair.graph_ptr[side])] if drawn else None,
+    }

@@ -1,1 +1,0 @@
-"""The page and the text about the comparison of two graphs."""

@@ -1,1 +1,0 @@
-"""Graphs and molecules on a canvas or a terminal."""

@@ -1,1 +1,0 @@
-"""The page and the picture of an explanation."""

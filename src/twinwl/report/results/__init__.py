@@ -1,1 +1,0 @@
-"""Pages of results: their content, as HTML and as Markdown."""

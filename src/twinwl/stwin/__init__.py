@@ -1,1 +1,0 @@
-"""STwin: features, kernels, classifiers and their explanation."""
