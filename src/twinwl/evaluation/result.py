@@ -194,7 +194,7 @@ class Evaluation:
 
         if not isinstance(other, Evaluation) or len(other.fold_scores) != len(self.fold_scores):
             raise TwinWLError(
-                "compared_with needs an Evaluation on the same folds; evaluate both methods with the same split"
+                "compared_with needs an Evaluation on the same folds; evaluate both with the same split"
             )
         pairs = np.column_stack([self.fold_scores, other.fold_scores])
         pairs = pairs[~np.isnan(pairs).any(axis=1)]
