@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
+from twinwl.arrays import Float64, Int64
 from twinwl.errors import TwinWLError
-from twinwl.files.model_files import ModelFileError, from_json, to_json
+from twinwl.files.model_files import ModelFileError, from_json, restore, to_json
+from twinwl.graphs.labels import Label
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
 VALUES = st.recursive(
@@ -85,3 +89,70 @@ def test_what_cannot_be_written(value):
 def test_what_stands_for_nothing(value):
     with pytest.raises(ModelFileError, match="manifest"):
         from_json(value, {"there": np.zeros(1)})
+
+
+@dataclass(eq=False)
+class Part:
+    rows: Int64
+    weight: float = 1.0
+
+
+@dataclass(eq=False)
+class Whole:
+    labels: tuple[Label, ...]
+    parts: list[Part]
+    scores: dict[str, float]
+    matrix: sparse.csr_matrix
+    bias: Float64 | None
+    pair: tuple[int, str] = (1, "a")
+
+    def __post_init__(self):
+        if len(self.labels) != len(self.parts):
+            raise TwinWLError("as many labels as parts")
+
+
+def stored():
+    parts = [Part(np.arange(2)), Part(np.arange(3), 2.5)]
+    whole = Whole(("C", (1, b"x")), parts, {"auc": 0.5}, sparse.csr_matrix(np.eye(2)), None)
+    arrays = {}
+    text = json.dumps(to_json(whole, arrays, "state"))
+    return from_json(json.loads(text), arrays)
+
+
+def test_dataclasses_are_restored_by_the_types_of_their_fields():
+    whole = restore(Whole, stored())
+    assert (whole.labels, whole.scores, whole.bias, whole.pair) == (
+        ("C", (1, b"x")),
+        {"auc": 0.5},
+        None,
+        (1, "a"),
+    )
+    assert [part.rows.tolist() for part in whole.parts] == [[0, 1], [0, 1, 2]]
+    assert whole.parts[1].weight == 2.5
+    assert whole.matrix.toarray().tolist() == np.eye(2).tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("labels", [float("nan"), 1], "not a number"),
+        ("labels", ["C"], "as many labels as parts"),
+        ("parts", [{"rows": np.zeros(2)}, {"rows": np.zeros(2)}], "state/parts/0/rows is array"),
+        ("parts", 3, "state/parts is 3"),
+        ("parts", [{}, {}], "state/parts/0 lacks 'rows'"),
+        ("scores", {"auc": "high"}, "state/scores/auc is 'high'"),
+        ("bias", 2.0, "state/bias"),
+        ("pair", (1, "a", 2), "state/pair"),
+        ("pair", (True, "a"), "state/pair/0"),
+    ],
+)
+def test_fields_of_another_type_are_refused(name, value, message):
+    with pytest.raises(TwinWLError, match=message):
+        restore(Whole, {**stored(), name: value})
+
+
+def test_matrices_that_do_not_fit_together_are_refused():
+    state = stored()
+    state["matrix"]["indices"] = np.array([0, 7], np.int32)
+    with pytest.raises(ModelFileError, match="state/matrix"):
+        restore(Whole, state)

@@ -5,15 +5,10 @@ A model file is one zip of uncompressed members: ``manifest.json``, and one ``.n
 fitted values. A class is only ever found among those that registered themselves as `savable`, never by a
 module to import. A digest of it all detects a file that was changed afterwards.
 
-Python values as JSON and back, kinds kept: tuples, dictionaries, bytes, infinities, arrays.
-
-The zip under a model file: text and arrays in uncompressed members, checked before they are used.
-
-Members are stored, not compressed, and together they are no larger than the file, so reading a file never
-takes more memory than a small multiple of its size. An array's header is compared with the bytes that follow
-it before anything is allocated.
-
-Classes and functions of the user in model files: by name only, and only if the user allows them.
+Fitted values are plain Python values, arrays and dataclasses of these. `to_json` writes a dataclass as its
+fields, and `restore` builds it again by the types that the fields declare; what goes beyond types, such as
+pointers that fit together, the dataclass checks in ``__post_init__``. So nothing else needs to know how a
+file may be damaged: whatever goes wrong in `load` becomes one `ModelFileError` there.
 """
 
 from __future__ import annotations
@@ -25,30 +20,38 @@ import io
 import json
 import math
 import re
-import struct
 import sys
+import types
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
 from importlib.metadata import version as version_of
 from os import PathLike
 from pathlib import Path
-from typing import IO, Protocol, TypeVar
+from typing import IO, Any, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+from scipy import sparse
 
-from twinwl.arguments import NAME, PATH, attribute_of, checked, is_a, items
+from twinwl.arguments import NAME, PATH, checked, items
 from twinwl.arrays import Values
 from twinwl.errors import MissingExtraError, TwinWLError, shown, warn_caller
 from twinwl.files.atomic import atomic_write
+from twinwl.files.legacy import upgraded
 from twinwl.graphs.atom_labels import ATOMS
 from twinwl.graphs.from_pyg import READINGS_OF_X
+from twinwl.graphs.labels import normalise_label
 
 
-def to_json(value: object, arrays: dict[str, Values], name: str) -> object:
+class ModelFileError(TwinWLError):
+    """A model file cannot be written, or is not valid."""
+
+
+def to_json(value: object, arrays: dict[str, Values], name: str) -> object:  # noqa: C901  (one case per kind)
     """Return a JSON value; arrays go into ``arrays``, under the name of their place.
 
     Numbers, strings, booleans, None and lists stand for themselves, all else for an object of one entry that
-    names its kind.
+    names its kind. Dataclasses and sparse matrices become dictionaries, for `restore`.
 
     >>> found = {}
     >>> to_json({"w": np.zeros(2), "betas": (0.9, 1)}, found, "state")
@@ -56,38 +59,40 @@ def to_json(value: object, arrays: dict[str, Values], name: str) -> object:
     >>> list(found)
     ['state/w']
     """
-    if isinstance(value, np.ndarray):
-        arrays[name] = plain_array(value, name)
-        return {"array": name}
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"float": str(value)}
-    if isinstance(value, bytes):
-        return {"bytes": value.hex()}
-    if isinstance(value, list | tuple):
-        parts = [to_json(part, arrays, f"{name}/{place}") for place, part in enumerate(value)]
-        return {"tuple": parts} if isinstance(value, tuple) else parts
-    if isinstance(value, dict):
-        pairs = enumerate(value.items())
-        return {
-            "dict": [
-                [
-                    to_json(key, arrays, f"{name}/keys/{place}"),
-                    to_json(part, arrays, _place(name, key, place)),
-                ]
-                for place, (key, part) in pairs
-            ]
-        }
+    if isinstance(value, sparse.csr_matrix):
+        value = {part: getattr(value, part) for part in _MATRIX}
+    elif is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+    match value:
+        case np.ndarray():
+            arrays[name] = _plain_array(value, name)
+            return {"array": name}
+        case float() if not math.isfinite(value):
+            return {"float": str(value)}
+        case None | bool() | int() | float() | str():
+            return value
+        case bytes():
+            return {"bytes": value.hex()}
+        case list() | tuple():
+            parts = [to_json(part, arrays, f"{name}/{place}") for place, part in enumerate(value)]
+            return {"tuple": parts} if isinstance(value, tuple) else parts
+        case dict():
+            pairs = []
+            for place, (key, part) in enumerate(value.items()):
+                # An entry is named by its key where that makes a decent file name.
+                decent = isinstance(key, str) and re.fullmatch(r"\.*[A-Za-z0-9_][A-Za-z0-9_.]*", key)
+                written = to_json(part, arrays, f"{name}/{key if decent else place}")
+                pairs.append([to_json(key, arrays, f"{name}/keys/{place}"), written])
+            return {"dict": pairs}
     raise TwinWLError(
         f"{name} is a {type(value).__name__}, which a model file cannot hold; "
-        "use numbers, strings, lists, tuples, dictionaries or arrays"
+        "use numbers, strings, lists, tuples, dictionaries, dataclasses or arrays"
     )
 
 
-def from_json(value: object, arrays: dict[str, Values]) -> object:  # noqa: PLR0911
+def from_json(value: object, arrays: dict[str, Values]) -> Any:  # noqa: ANN401, PLR0911
     """Undo `to_json`; each array is taken out of ``arrays`` as it is used.
 
     >>> from_json({"tuple": [1, {"float": "inf"}]}, {})
@@ -98,44 +103,122 @@ def from_json(value: object, arrays: dict[str, Values]) -> object:  # noqa: PLR0
     ModelFileError
         If the value is nothing that `to_json` writes.
     """
-    match value:
-        case None | bool() | int() | float() | str():
-            return value
-        case list(parts):
-            return [from_json(part, arrays) for part in parts]
-        case {"array": str(name), **rest} if not rest and name in arrays:
-            array = arrays.pop(name)
-            return array.astype(array.dtype.newbyteorder("="), copy=False)
-        case {"tuple": list(parts), **rest} if not rest:
-            return tuple(from_json(part, arrays) for part in parts)
-        case {"dict": list(pairs), **rest} if not rest:
-            return dict(_pair(pair, arrays) for pair in pairs)
-        case {"bytes": str(digits), **rest} if not rest:
-            with contextlib.suppress(ValueError):
+    with contextlib.suppress(KeyError, TypeError, ValueError):
+        match value:
+            case None | bool() | int() | float() | str():
+                return value
+            case list(parts):
+                return [from_json(part, arrays) for part in parts]
+            case {"array": name, **rest} if not rest:
+                array = arrays.pop(name)
+                return array.astype(array.dtype.newbyteorder("="), copy=False)
+            case {"tuple": list(parts), **rest} if not rest:
+                return tuple(from_json(part, arrays) for part in parts)
+            case {"dict": list(pairs), **rest} if not rest:
+                return {from_json(key, arrays): from_json(part, arrays) for key, part in pairs}
+            case {"bytes": digits, **rest} if not rest:
                 return bytes.fromhex(digits)
-        case {"float": "nan" | "inf" | "-inf" as digits, **rest} if not rest:
-            return float(digits)
+            case {"float": "nan" | "inf" | "-inf" as digits, **rest} if not rest:
+                return float(digits)
     raise ModelFileError(f"the manifest holds {shown(value)}, which is not a value of a model file")
 
 
-def _place(name: str, key: object, place: int) -> str:
-    """Name an entry by its key where that makes a decent file name, else by its number."""
-    decent = isinstance(key, str) and key.replace("_", "").replace(".", "").isalnum() and key.isascii()
-    return f"{name}/{key if decent and key.strip('.') else place}"  # type: ignore[attr-defined]
+class _LabelKind:
+    """Stands for `Label`, a recursive type that cannot be taken apart."""
 
 
-def _pair(pair: object, arrays: dict[str, Values]) -> tuple[object, object]:
-    match pair:
-        case [key, part]:
-            read = from_json(key, arrays)
-            if isinstance(read, list | dict | np.ndarray):
-                raise ModelFileError(f"the manifest has {shown(key)} for a key")
-            return read, from_json(part, arrays)
-    raise ModelFileError(f"the manifest holds {shown(pair)} where a key and a value should be")
+_NAMES = {"Label": _LabelKind}
+_MATRIX = ("data", "indices", "indptr", "shape")
 
 
-MANIFEST = "manifest.json"
-_ARRAY_ENDING = ".npy"
+def restore(kind: Any, value: Any, name: str = "state") -> Any:  # noqa: ANN401
+    """Build a value of a declared type from what `from_json` returns, which may be anything.
+
+    Parameters
+    ----------
+    kind
+        A dataclass, whose fields are restored likewise (one that the file lacks takes its default); an array
+        of a type of NumPy; `scipy.sparse.csr_matrix`; a label; ``int``, ``float``, ``str``, ``bool``,
+        ``bytes``; and lists, tuples, dictionaries and unions of these. Any other type takes the value
+        unchanged.
+    value
+        What the file holds in its place.
+    name
+        What it is called, for messages.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Line:
+    ...     slope: float
+    ...     name: str | None = None
+    >>> restore(Line, {"slope": 2})
+    Line(slope=2.0, name=None)
+    >>> restore(Line, {"slope": "steep"})
+    Traceback (most recent call last):
+    twinwl.files.model_files.ModelFileError: state/slope is 'steep', not a float; the file is damaged
+    """
+    if kind is _LabelKind:
+        return normalise_label(value)
+    origin, parts = get_origin(kind) or kind, get_args(kind)
+    if origin in {Union, types.UnionType}:
+        if value is None and type(None) in parts:
+            return None
+        *others, last = (part for part in parts if part is not type(None))
+        for other in others:
+            with contextlib.suppress(ModelFileError):
+                return restore(other, value, name)
+        return restore(last, value, name)
+    try:
+        return _restore_plain(kind, origin, parts, value, name)
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, TwinWLError):
+            raise
+        reason = f" ({error})" if str(error) else ""
+        kind_name = getattr(kind, "__name__", kind)
+        raise ModelFileError(
+            f"{name} is {shown(value)}, not a {kind_name}{reason}; the file is damaged"
+        ) from error
+
+
+def _restore_plain(kind: Any, origin: Any, parts: tuple[Any, ...], value: Any, name: str) -> Any:  # noqa: ANN401
+    if is_dataclass(origin):
+        return _restore_fields(origin, value, name)
+    if origin is dict:
+        return {
+            restore(parts[0], key, name): restore(parts[1], part, f"{name}/{key}")
+            for key, part in value.items()
+        }
+    if origin in {list, tuple}:
+        each = parts if origin is tuple and ... not in parts else parts[:1] * len(value)
+        pairs = enumerate(zip(each, value, strict=True))
+        return origin(restore(part, entry, f"{name}/{place}") for place, (part, entry) in pairs)
+    if origin is sparse.csr_matrix:
+        data, indices, indptr, shape = (value[part] for part in _MATRIX)
+        matrix = sparse.csr_matrix((data, indices, indptr), shape=shape)
+        matrix.check_format(full_check=True)
+        return matrix
+    if origin is np.ndarray:
+        fits = isinstance(value, np.ndarray) and np.issubdtype(value.dtype, get_args(parts[1])[0])
+    elif origin is float:
+        fits = type(value) in {int, float}
+    else:
+        fits = kind not in {int, str, bool, bytes} or type(value) is kind
+    if not fits:
+        raise TypeError
+    return float(value) if origin is float else value
+
+
+def _restore_fields(kind: Any, value: dict[str, object], name: str) -> Any:  # noqa: ANN401
+    hints, given = get_type_hints(kind, localns=_NAMES), {}
+    for field in fields(kind):
+        if field.name in value:
+            given[field.name] = restore(hints[field.name], value[field.name], f"{name}/{field.name}")
+        elif field.init and field.default is field.default_factory is MISSING:
+            raise ModelFileError(f"{name} lacks {field.name!r}; the file is damaged")
+    return kind(**given)
+
+
+_MANIFEST = "manifest.json"
 # No objects, so there is nothing to unpickle; no dates, no records, no other byte order than '<'.
 _PLAIN_DTYPE = re.compile(r"[|]b1|[|][iu]1|<[iu][248]|<f[248]|[|]S[1-9]\d*|<U[1-9]\d*")
 _LARGEST_MANIFEST = 1 << 26  # bytes; parsed JSON takes up to 25 times the memory of its text
@@ -143,80 +226,17 @@ _LAST_CODE_POINT = 0x10FFFF
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip's earliest date: the same model gives the same bytes
 
 
-class ModelFileError(TwinWLError):
-    """A model file cannot be written, or is not valid."""
-
-
-def plain_array(array: Values, name: str) -> Values:
-    """Return an array as a model file holds it, in the byte order of all files.
-
-    >>> plain_array(np.array([1, 2], ">i4"), "rows").dtype.str
-    '<i4'
-
-    Raises
-    ------
-    ModelFileError
-        If it holds objects, dates or records, or a number that is not finite.
-    """
-    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    if not _PLAIN_DTYPE.fullmatch(array.dtype.str):
-        raise ModelFileError(
-            f"{name} is an array of {array.dtype}, which a model file cannot hold; "
-            "use numbers, booleans or strings"
-        )
-    _check_values(array, name)
-    return array
-
-
-def write_members(stream: IO[bytes], manifest: str, arrays: Mapping[str, Values]) -> None:
-    """Write the manifest and then the arrays, in the order given; all are `plain_array`."""
+def _write_members(stream: IO[bytes], manifest: str, arrays: Mapping[str, Values]) -> None:
     if len(manifest) > _LARGEST_MANIFEST:
         raise ModelFileError(
             f"the labels and parameters of the model take {len(manifest):,} bytes as text; "
             f"a model file holds up to {_LARGEST_MANIFEST:,}"
         )
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(_member(MANIFEST), manifest.encode("ascii"))
+        archive.writestr(_member(_MANIFEST), manifest)
         for name, array in arrays.items():
-            with archive.open(_member(name + _ARRAY_ENDING), "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
-
-
-def read_members(path: Path) -> tuple[str, dict[str, Values]]:
-    """Return the manifest's text and the arrays by name, in the byte order of the file.
-
-    Raises
-    ------
-    ModelFileError
-        If there is no such file, or a member is of a kind that `write_members` does not write.
-    zipfile.BadZipFile
-        If the file is not a zip, or its bytes do not match their checksums.
-    """
-    if path.is_dir():
-        raise ModelFileError("this is a folder; name the model file in it")
-    if not path.is_file():
-        raise ModelFileError("there is no file of this name")
-    with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-        names = [member.filename for member in members]
-        if len(set(names)) != len(names):
-            raise ModelFileError("two members of the file have one name")
-        if MANIFEST not in names:
-            raise ModelFileError(f"there is no {MANIFEST} in it, so it is not a twinwl model")
-        for member in members:
-            _check_member(member)
-        # Entries of a directory may overlap: then they hold more than there is.
-        if sum(member.file_size for member in members) > path.stat().st_size:
-            raise ModelFileError("its members claim more bytes than the file has")
-        if archive.getinfo(MANIFEST).file_size > _LARGEST_MANIFEST:
-            raise ModelFileError(f"its {MANIFEST} has more than {_LARGEST_MANIFEST:,} bytes")
-        text = archive.read(MANIFEST).decode("ascii")
-        arrays = {
-            member.filename.removesuffix(_ARRAY_ENDING): read_array(archive.read(member), member.filename)
-            for member in members
-            if member.filename != MANIFEST
-        }
-    return text, arrays
+            with archive.open(_member(f"{name}.npy"), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
 
 
 def _member(name: str) -> zipfile.ZipInfo:
@@ -225,14 +245,34 @@ def _member(name: str) -> zipfile.ZipInfo:
     return info
 
 
-def _check_member(member: zipfile.ZipInfo) -> None:
-    name = member.filename
-    decent = all(part not in {"", ".", ".."} for part in name.split("/")) and not set(name) & set("\\:\0")
-    if name != MANIFEST and not (decent and name.endswith(_ARRAY_ENDING)):
-        raise ModelFileError(f"the member {name[:200]!r} is unexpected in a model file")
-    stored = member.compress_type == zipfile.ZIP_STORED and member.file_size == member.compress_size
-    if not stored or member.flag_bits & 1:
-        raise ModelFileError(f"the member {name[:200]!r} is compressed or encrypted; twinwl writes neither")
+def _read_members(path: Path) -> tuple[dict[str, Any], dict[str, Values]]:
+    """Return the manifest and the arrays by name.
+
+    Members are stored, not compressed, and together no larger than the file, so reading a file never takes
+    more memory than a small multiple of its size.
+    """
+    with zipfile.ZipFile(path) as archive:
+        members = {member.filename: member for member in archive.infolist()}
+        if len(members) != len(archive.infolist()):
+            raise ModelFileError("two members of the file have one name")
+        if _MANIFEST not in members:
+            raise ModelFileError(f"there is no {_MANIFEST} in it, so it is not a twinwl model")
+        for name, member in members.items():
+            if name != _MANIFEST and not re.fullmatch(r"(?!.*(^|/)\.{0,2}/)[^\\:\0]+\.npy", name):
+                raise ModelFileError(f"the member {name[:200]!r} is unexpected in a model file")
+            if member.file_size != member.compress_size or member.compress_type or member.flag_bits & 1:
+                raise ModelFileError(f"the member {name[:200]!r} is compressed or encrypted")
+        # Entries of a directory may overlap: then they hold more than there is.
+        if sum(member.file_size for member in members.values()) > path.stat().st_size:
+            raise ModelFileError("its members claim more bytes than the file has")
+        if members[_MANIFEST].file_size > _LARGEST_MANIFEST:
+            raise ModelFileError(f"its {_MANIFEST} has more than {_LARGEST_MANIFEST:,} bytes")
+        manifest = json.loads(archive.read(_MANIFEST))
+        return manifest, {
+            name.removesuffix(".npy"): read_array(archive.read(name), name)
+            for name in members
+            if name != _MANIFEST
+        }
 
 
 def read_array(content: bytes, name: str) -> Values:
@@ -252,54 +292,48 @@ def read_array(content: bytes, name: str) -> Values:
     """
     stream = io.BytesIO(content)
     try:
-        version = np.lib.format.read_magic(stream)
-        read_header = {
-            (1, 0): np.lib.format.read_array_header_1_0,
-            (2, 0): np.lib.format.read_array_header_2_0,
-        }[version]
+        major, _ = np.lib.format.read_magic(stream)
+        read_header = getattr(np.lib.format, f"read_array_header_{major}_0")
         shape, fortran_order, dtype = read_header(stream)
-    except (KeyError, TypeError, ValueError, EOFError, RecursionError) as error:
+        if _PLAIN_DTYPE.fullmatch(dtype.str):
+            # A view of the bytes: no header, however large its numbers, makes anything be allocated.
+            flat = np.frombuffer(content, dtype, offset=stream.tell())
+            return _checked_array(flat.reshape(shape, order="F" if fortran_order else "C"), name)
+    except ModelFileError:
+        raise
+    except Exception as error:
         raise ModelFileError(f"{name} is not an array ({error})") from error
-    if not _PLAIN_DTYPE.fullmatch(dtype.str):
-        raise ModelFileError(f"{name} is an array of {dtype}; only numbers, booleans and strings are read")
-    n_bytes = len(content) - stream.tell()
-    sound = all(type(length) is int and length >= 0 for length in shape)
-    if not sound or math.prod(shape) * dtype.itemsize != n_bytes:
-        raise ModelFileError(f"{name} claims the shape {shape} of {dtype}, but holds {n_bytes} bytes")
-    flat = np.frombuffer(content, dtype, offset=stream.tell())
-    array: Values = flat.reshape(shape, order="F" if fortran_order else "C")
-    _check_values(array, name)
-    return array
+    raise ModelFileError(f"{name} is an array of {dtype}; only numbers, booleans and strings are read")
 
 
-def _check_values(array: Values, name: str) -> None:
+def _plain_array(array: Values, name: str) -> Values:
+    """Return an array as a model file holds it, in the byte order of all files."""
+    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    if not _PLAIN_DTYPE.fullmatch(array.dtype.str):
+        raise ModelFileError(
+            f"{name} is an array of {array.dtype}, which a model file cannot hold; "
+            "use numbers, booleans or strings"
+        )
+    return _checked_array(array, name)
+
+
+def _checked_array(array: Values, name: str) -> Values:
     """Refuse numbers that are not finite and bytes that stand for no value of their type."""
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ModelFileError(f"{name} holds a number that is not finite")
-    if array.size and array.dtype.kind == "b" and np.ascontiguousarray(array).view(np.uint8).max() > 1:
-        raise ModelFileError(f"{name} holds bytes that are neither true nor false")
-    if array.size and array.dtype.kind == "U":
-        points = np.ascontiguousarray(array).reshape(-1).view(np.dtype("<u4"))
-        if points.max() > _LAST_CODE_POINT:
-            raise ModelFileError(f"{name} holds a character that does not exist")
+    if array.size and array.dtype.kind in "bU":
+        largest, kind = (1, "u1") if array.dtype.kind == "b" else (_LAST_CODE_POINT, "<u4")
+        if np.ascontiguousarray(array).reshape(-1).view(kind).max() > largest:
+            raise ModelFileError(f"{name} holds bytes that are not a value of {array.dtype}")
+    return array
 
 
-_MADE, _OBJECT = "made", "object"
-
-
-def importable_name(parameter: str, value: object) -> list[str]:
+def _importable_name(parameter: str, value: object) -> list[str]:
     """Return how a file names a class or function, or the class of an object, that can be imported.
 
-    >>> from fractions import Fraction
-    >>> importable_name("readout", Fraction), importable_name("readout", Fraction(1, 2))
-    (['made', 'fractions:Fraction'], ['object', 'fractions:Fraction'])
-
-    Raises
-    ------
-    TwinWLError
-        If it cannot be found by its name: a lambda, or a class or function defined inside a function.
+    A lambda, or a class or function defined inside a function, cannot be found by its name.
     """
-    kind, named = (_MADE, value) if hasattr(value, "__qualname__") else (_OBJECT, type(value))
+    kind, named = ("made", value) if hasattr(value, "__qualname__") else ("object", type(value))
     name = _name_of(named)
     if _at(name, imported=False) is not named:
         raise TwinWLError(
@@ -309,46 +343,29 @@ def importable_name(parameter: str, value: object) -> list[str]:
     return [kind, name]
 
 
-def found_object(parameter: str, entry: object, allowed: list[object]) -> object:
-    """Return the one of the allowed classes, functions and objects that a file names.
-
-    Parameters
-    ----------
-    parameter
-        The parameter of the estimator.
-    entry
-        From `importable_name`, read from a file.
-    allowed
-        Classes, functions, objects, and names ``"package.module:Class"``, which are imported.
-    """
-    match entry:
-        case ["made" | "object" as kind, str(name)]:
-            pass
-        case _:
-            raise ModelFileError(f"{parameter} is {shown(entry)}, which is not a name; the file is damaged")
+def _found_object(parameter: str, entry: Sequence[str], allowed: list[object]) -> object:
+    """Return the one of the allowed classes, functions, objects and names that a file names."""
+    kind, name = entry
     short = name.rpartition(":")[2]
     for candidate in allowed:
-        if is_a(candidate, str):
-            found = _at(name, imported=True) if checked("allow", candidate, NAME) == name else None
+        if isinstance(candidate, str):
+            found = _at(name, imported=True) if candidate == name else None
         else:
             found = candidate if name in {_name_of(candidate), _name_of(type(candidate))} else None
         if found is None:
             continue
-        if (kind == _OBJECT) == hasattr(found, "__qualname__"):
-            wanted = f"an object made as for training, {short}(…)" if kind == _OBJECT else f"{short} itself"
+        if (kind == "object") == hasattr(found, "__qualname__"):
+            wanted = f"an object made as for training, {short}(…)" if kind == "object" else f"{short} itself"
             raise ModelFileError(f"{parameter} was saved from {name}; allow {wanted}")
         return found
     raise ModelFileError(
         f"{parameter} is {name}, code that is not of twinwl; if you trust it, load with "
-        f"allow=[{short}{'(…)' if kind == _OBJECT else ''}]"
+        f"allow=[{short}{'(…)' if kind == 'object' else ''}]"
     )
 
 
 def _name_of(value: object) -> str:
-    try:
-        return f"{value.__module__}:{value.__qualname__}"  # type: ignore[attr-defined]
-    except Exception:  # noqa: BLE001  (a foreign object may raise anything)
-        return ""
+    return f"{value.__module__}:{getattr(value, '__qualname__', '')}"
 
 
 def _at(name: str, *, imported: bool) -> object:
@@ -369,20 +386,6 @@ FORMAT = "twinwl model"
 FORMAT_VERSION = 2  # 1, of twinwl 0.1, is still read: labels stood there as [kind, value]
 
 _SAVABLE: dict[str, type] = {}
-
-
-# What the standard library raises on bytes that are not a zip or not JSON.
-_UNREADABLE = (
-    zipfile.BadZipFile,
-    EOFError,
-    NotImplementedError,
-    OSError,
-    OverflowError,
-    RecursionError,
-    UnicodeDecodeError,
-    ValueError,
-    struct.error,
-)
 
 
 class Savable(Protocol):
@@ -448,18 +451,15 @@ def save(
            [3., 0., 9.]])
     """
     file = checked("path", path, PATH)
-    learnt = attribute_of(estimator, "atoms_")
-    level = checked("atoms", learnt if atoms is None else atoms, ATOMS, None)
-    if learnt not in {None, level}:
-        raise TwinWLError(f"atoms: got {level!r}, but the model was fitted on molecules read with {learnt!r}")
-    column = checked("target", attribute_of(estimator, "target_") if target is None else target, NAME, None)
-    about = checked(
-        "positive", attribute_of(estimator, "positive_") if positive is None else positive, NAME, None
-    )
-    name = _registered_name(estimator)
+    learnt = getattr(estimator, "atoms_", None)
+    if learnt is not None and atoms not in {None, learnt}:
+        raise TwinWLError(f"atoms: got {atoms!r}, but the model was fitted on molecules read with {learnt!r}")
+    name = type(estimator).__qualname__
+    if _SAVABLE.get(name) is not type(estimator):
+        raise TwinWLError(f"a {name} cannot be saved as a model file; only twinwl's own estimators can")
     params = _writable_params(estimator)
     named = {
-        one: importable_name(one, params[one])
+        one: _importable_name(one, params[one])
         for one in getattr(type(estimator), "_named_parameters", ())
         if not isinstance(params[one], str)
     }
@@ -475,14 +475,11 @@ def save(
     }
     if named:
         manifest["named"] = named
-    if (reading := attribute_of(estimator, "x_", "auto")) != "auto":
-        manifest["x"] = reading
-    if level is not None:
-        manifest["atoms"] = level
-    if column is not None:
-        manifest["target"] = column
-    if about is not None:
-        manifest["positive"] = about
+    given = {"x": None, "atoms": atoms, "target": target, "positive": positive}
+    for one, constraint in _KEPT.items():
+        value = getattr(estimator, f"{one}_", None) if given[one] is None else given[one]
+        if value is not None and (one, value) != ("x", "auto"):
+            manifest[one] = checked(one, value, constraint)
     manifest["digest"] = _digest(manifest, arrays)
     text = json.dumps(manifest, ensure_ascii=True, allow_nan=False, indent=1)
     try:
@@ -493,7 +490,7 @@ def save(
                 f"there is no folder {file.parent} to write {file.name} into; create it first"
             )
         with atomic_write(file) as stream:
-            write_members(stream, text, arrays)
+            _write_members(stream, text, arrays)
     except OSError as error:
         raise ModelFileError(
             f"cannot write {str(file)!r}: {error.strerror or error}; what was there is unchanged"
@@ -536,79 +533,62 @@ def load(path: str | PathLike[str], *, allow: Sequence[object] = ()) -> Savable:
     """
     source = checked("path", path, PATH)
     allowed = items("allow", allow, "a list of classes, functions or names", ordered=False)
+    if source.is_dir():
+        raise ModelFileError(f"{str(source)!r}: this is a folder; name the model file in it")
+    if not source.is_file():
+        raise ModelFileError(f"{str(source)!r}: there is no file of this name")
     try:
-        text, arrays = read_members(source)
-        manifest = json.loads(text, parse_constant=_refuse_constant)
-        return _rebuilt(manifest, arrays, allowed)
+        return _rebuild(*_read_members(source), allowed)
     except MissingExtraError:
         raise
-    except ModelFileError as error:
+    except TwinWLError as error:
         raise ModelFileError(f"{str(source)!r}: {error}") from error
-    except _UNREADABLE as error:
+    except Exception as error:  # bytes that are not a zip, JSON that is not a model: there is no end of kinds
         raise ModelFileError(
-            f"{str(source)!r} is not a model file, or only a part of one ({error}); save the model again"
+            f"{str(source)!r} is not a model file, or only a part of one ({type(error).__name__}: {error}); "
+            "save the model again"
         ) from error
-
-
-def _refuse_constant(name: str) -> None:
-    raise ModelFileError(f"the manifest holds {name}, which is not JSON")
 
 
 # What a model remembers of the graphs and targets it was fitted on, as attributes that end in an underscore.
 _KEPT = {"x": READINGS_OF_X, "atoms": ATOMS, "target": NAME, "positive": NAME}
 
 
-def _rebuilt(manifest: object, arrays: dict[str, Values], allowed: list[object]) -> Savable:
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+def _rebuild(manifest: dict[str, Any], arrays: dict[str, Values], allowed: list[object]) -> Savable:
+    if manifest.get("format") != FORMAT:
         raise ModelFileError("this is not a twinwl model: its manifest does not say so")
     _check_version(manifest.get("version"))
-    digest = manifest.pop("digest", None)
-    if digest != _digest(manifest, arrays):
+    if manifest.pop("digest", None) != _digest(manifest, arrays):
         raise ModelFileError(
             "the file was changed after it was written; get it again from where it came from"
         )
     kind = _class_of(manifest.get("class"))
-    left = dict(arrays)
-    params = from_json(manifest.get("params"), left)
-    state = from_json(manifest.get("state"), left)
-    if left:
-        raise ModelFileError(f"the array {next(iter(left))!r} belongs to nothing in the manifest")
-    if not isinstance(params, dict) or not isinstance(state, dict):
-        raise ModelFileError("the manifest holds no parameters or no fitted values")
-    params |= _named(kind, manifest.get("named", {}), allowed)
+    params = from_json(manifest["params"], arrays)
+    state = upgraded(manifest["version"], from_json(manifest["state"], arrays))
+    if arrays:
+        raise ModelFileError(f"the array {next(iter(arrays))!r} belongs to nothing in the manifest")
+    for parameter, entry in manifest.get("named", {}).items():
+        if parameter not in getattr(kind, "_named_parameters", ()):
+            raise ModelFileError(f"the manifest names {parameter!r}, which the estimator does not have")
+        params[parameter] = _found_object(parameter, entry, allowed)
     try:
-        estimator: Savable = kind._from_state(params, state)  # type: ignore[attr-defined]  # noqa: SLF001
-        for name, allowed_values in _KEPT.items():
-            if name in manifest:
-                setattr(estimator, f"{name}_", checked(name, manifest[name], allowed_values))
-    except TwinWLError as error:
-        raise ModelFileError(str(error)) from error
-    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
-        raise ModelFileError(
-            f"what the file holds is not a {manifest['class']} ({type(error).__name__}: {error})"
-        ) from error
+        estimator: Savable = kind._from_state(params, state)  # noqa: SLF001
+    except TwinWLError:
+        raise
+    except Exception as error:
+        problem = f"{type(error).__name__}: {error}"
+        raise ModelFileError(f"what the file holds is not a {manifest['class']} ({problem})") from error
+    for one, constraint in _KEPT.items():
+        if one in manifest:
+            setattr(estimator, f"{one}_", checked(one, manifest[one], constraint))
     return estimator
 
 
-def _named(kind: type, named: object, allowed: list[object]) -> dict[str, object]:
-    """Return the parameters that a file gives by name."""
-    if not isinstance(named, dict) or not set(named) <= set(getattr(kind, "_named_parameters", ())):
-        raise ModelFileError(f"the manifest names {shown(named)}, which the estimator does not have")
-    return {parameter: found_object(parameter, entry, allowed) for parameter, entry in named.items()}
-
-
-def _registered_name(estimator: object) -> str:
-    name = type(estimator).__qualname__
-    if _SAVABLE.get(name) is not type(estimator):
-        raise TwinWLError(f"a {name} cannot be saved as a model file; only twinwl's own estimators can")
-    return name
-
-
-def _class_of(name: object) -> type:
+def _class_of(name: object) -> Any:  # noqa: ANN401
     # Public names are loaded on first use, and a class registers itself as it is loaded.
     package = importlib.import_module(__name__.partition(".")[0])
-    if isinstance(name, str) and name in package.__all__:
-        getattr(package, name)
+    if name in package.__all__:
+        getattr(package, str(name))
     if not isinstance(name, str) or name not in _SAVABLE:
         raise ModelFileError(f"the file claims to hold a {shown(name)}, which is not an estimator of twinwl")
     return _SAVABLE[name]
