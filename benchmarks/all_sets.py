@@ -28,9 +28,9 @@ from twinwl.evaluation.folds import make_folds
 from twinwl.paper.charts import differences_by_set
 from twinwl.paper.findings import twins_against_wl
 from twinwl.paper.reproduction import stored_rows
+from twinwl.paper.result_cells import ResultCell, Results
 from twinwl.paper.tables import TABLES, TITLES
 from twinwl.report.svg import standalone
-from twinwl.report.tables import ResultCell, Results
 
 ROOT = Path(__file__).parents[1]
 STORE = Path(__file__).parent / "results" / "all_sets.jsonl"

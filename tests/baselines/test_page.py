@@ -5,7 +5,7 @@ from pathlib import Path
 
 from twinwl.evaluation.methods import METHODS
 from twinwl.paper.reproduction import stored_rows
-from twinwl.report.tables import Results
+from twinwl.paper.result_cells import Results
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "baselines.md").read_text(encoding="utf-8")

@@ -13,8 +13,8 @@ from tests.conftest import data_folder
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.power import PUBLISHED, PairScore, Power
 from twinwl.evaluation.probes import as_value
+from twinwl.report.page import results_html
 from twinwl.report.power_page import power_page
-from twinwl.report.tables import results_html
 
 HEXAGON, TRIANGLES = nx.cycle_graph(6), nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3))
 ROOK, SHRIKHANDE = (graph.to_networkx()[0] for graph in tw.load_dataset("SRG-16-6-2-2", n_copies=1).graphs)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from tests.paper.stored_results import cell_rows
 from twinwl.paper.accuracy_tables import accuracy_table
+from twinwl.paper.result_cells import Results
 from twinwl.paper.tables import TABLES
-from twinwl.report.tables import Results
 
 ACCURACIES = [0.8] * 10
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from twinwl.datasets.source import load_dataset
+from twinwl.paper.markdown import results_markdown
 from twinwl.paper.pages import paper_page, read_benchmark
 from twinwl.paper.reproduction import stored_rows
+from twinwl.paper.result_cells import Results
 from twinwl.paper.summary import update_readme
-from twinwl.report.tables import Results, results_markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 

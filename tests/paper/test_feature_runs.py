@@ -7,7 +7,7 @@ from twinwl.errors import TwinWLError
 from twinwl.evaluation.store import ResultStore
 from twinwl.paper.feature_runs import compare_runtimes, find_ceilings, separate_pairs, time_features
 from twinwl.paper.measured_sections import ceiling_section
-from twinwl.report.tables import Results
+from twinwl.paper.result_cells import Results
 
 
 @pytest.fixture(scope="module")

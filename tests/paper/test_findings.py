@@ -4,7 +4,7 @@ import pytest
 
 from tests.paper.stored_results import cell_rows
 from twinwl.paper.findings import closeness_to_paper, no_help, protocol_gap, twins_against_wl, verdict
-from twinwl.report.tables import Results
+from twinwl.paper.result_cells import Results
 
 BASE = [0.80, 0.82, 0.81, 0.79, 0.83, 0.80, 0.81, 0.82, 0.78, 0.80]
 

@@ -8,16 +8,10 @@ import pytest
 import twinwl as tw
 from tests.paper.stored_results import BENCHMARK, cell_rows, measured_rows, table_rows
 from twinwl.errors import TwinWLError
+from twinwl.paper.markdown import results_markdown, write_results
 from twinwl.paper.pages import demo_page, paper_page
-from twinwl.report.tables import (
-    Page,
-    PlainTable,
-    Results,
-    Section,
-    results_html,
-    results_markdown,
-    write_results,
-)
+from twinwl.paper.result_cells import Results
+from twinwl.report.page import Page, PlainTable, Section, results_html
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,9 @@ import pytest
 from tests.browser import OUT_OF_PLACE
 from tests.paper.stored_results import BENCHMARK, measured_rows, table_rows
 from twinwl.paper.figures import write_figures
+from twinwl.paper.markdown import write_results
 from twinwl.paper.pages import paper_page
-from twinwl.report.tables import Results, write_results
+from twinwl.paper.result_cells import Results
 
 pytestmark = pytest.mark.exhaustive
 

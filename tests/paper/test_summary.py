@@ -4,8 +4,8 @@ import pytest
 
 from tests.paper.stored_results import cell_rows
 from twinwl.errors import TwinWLError
+from twinwl.paper.result_cells import Results
 from twinwl.paper.summary import update_readme
-from twinwl.report.tables import Results
 
 MARKED = "before\n<!-- figures:start -->\nold\n<!-- figures:end -->\nafter\n"
 

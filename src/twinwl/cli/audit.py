@@ -99,9 +99,9 @@ def audit(
         write_table(output, {name: [record[name] for record in records] for name in Match._fields})
     if html is not None:
         from twinwl.report.audit_page import audit_page  # noqa: PLC0415
-        from twinwl.report.tables import write_results  # noqa: PLC0415
+        from twinwl.report.page import write_page  # noqa: PLC0415
 
-        write_results(audit_page(found, [one.data for one in sets], list(found.scores)), html)
+        write_page(html, audit_page(found, [one.data for one in sets], list(found.scores)))
     if json:
         say(json_format.dumps(found.to_dict()))
     else:

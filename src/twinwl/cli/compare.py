@@ -92,7 +92,7 @@ def compare(
         )
         if html is not None:
             from twinwl.report.compare import compare_page  # noqa: PLC0415
-            from twinwl.report.html import write_page  # noqa: PLC0415
+            from twinwl.report.page import write_page  # noqa: PLC0415
 
             write_page(html, compare_page(first, second, comparison, n_iter))
     if json:
@@ -129,7 +129,7 @@ def _tell(first: Dataset, second: Dataset, comparison: Comparison, html: Path | 
 
     from twinwl.graphs.batch import concatenate  # noqa: PLC0415
     from twinwl.report.compare import verdict_of  # noqa: PLC0415
-    from twinwl.report.wording import facts_of  # noqa: PLC0415
+    from twinwl.report.page import facts_of  # noqa: PLC0415
 
     pair = concatenate([part.graphs.without_features() for part in (first, second)])
     verdict = verdict_of(pair, comparison)

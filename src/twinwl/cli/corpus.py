@@ -308,7 +308,7 @@ def build(
 def dedup(folder: Folder, output: Output, json: Events = False, *, running: dict[str, Any]) -> None:
     """Keep one graph of each group of isomorphic ones."""
     from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
-    from twinwl.report.wording import counted  # noqa: PLC0415
+    from twinwl.report.page import counted  # noqa: PLC0415
 
     corpus = Corpus(folder)
     found = corpus.dedup(output, **running)

@@ -167,7 +167,7 @@ def _tell(
     import numpy as np  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    from twinwl.report.wording import counted  # noqa: PLC0415
+    from twinwl.report.page import counted  # noqa: PLC0415
 
     console = new_console(soft_wrap=True)
     n_graphs, n_groups = len(found.labels), len(found)

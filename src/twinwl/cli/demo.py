@@ -298,7 +298,7 @@ def _write(report: Path, data: Dataset, figures: list[list[str]]) -> tuple[int, 
 
     import twinwl  # noqa: PLC0415
     from twinwl.paper.pages import demo_page  # noqa: PLC0415
-    from twinwl.report.tables import write_results  # noqa: PLC0415
+    from twinwl.report.page import write_page  # noqa: PLC0415
 
     groups = np.asarray(data.groups)
     kept_back = groups == groups[int(data.graphs.nodes_per_graph.argmin())]
@@ -309,7 +309,5 @@ def _write(report: Path, data: Dataset, figures: list[list[str]]) -> tuple[int, 
     path = report.with_suffix(".twinwl")
     twinwl.save(model, path)
     pair = np.flatnonzero(kept_back).tolist()
-    write_results(
-        demo_page(figures, data, {graph: model.explain(data.graphs[graph]) for graph in pair}), report
-    )
+    write_page(report, demo_page(figures, data, {graph: model.explain(data.graphs[graph]) for graph in pair}))
     return pair[0], path

@@ -127,7 +127,7 @@ def write_gallery(
     """Write the page with the patterns and the drawings."""
     from twinwl.evaluation.predictions import alphabet_of  # noqa: PLC0415
     from twinwl.report.gallery import gallery_page  # noqa: PLC0415
-    from twinwl.report.html import write_page  # noqa: PLC0415
+    from twinwl.report.page import write_page  # noqa: PLC0415
 
     page = gallery_page(
         data,
@@ -190,7 +190,7 @@ def tell_patterns(data: Dataset, found: ExplainedGraphs, shown: Sequence[Environ
     from rich.text import Text  # noqa: PLC0415
 
     from twinwl.report.explain import signed  # noqa: PLC0415
-    from twinwl.report.wording import counted  # noqa: PLC0415
+    from twinwl.report.page import counted  # noqa: PLC0415
 
     console = new_console()
     noun = "graph" if data.smiles is None else "molecule"
@@ -313,7 +313,7 @@ def _explain_one(
         found = classes_named(found, target)
         if html is not None:
             from twinwl.report.explain import explain_page  # noqa: PLC0415
-            from twinwl.report.html import write_page  # noqa: PLC0415
+            from twinwl.report.page import write_page  # noqa: PLC0415
 
             page = explain_page(
                 named,
@@ -362,7 +362,7 @@ def _tell(named: Dataset, found: Explanation, probability: float | None) -> None
 
     from twinwl.models.explanation import shown  # noqa: PLC0415
     from twinwl.report.explain import percent, signed  # noqa: PLC0415
-    from twinwl.report.wording import facts_of  # noqa: PLC0415
+    from twinwl.report.page import facts_of  # noqa: PLC0415
 
     console = new_console(soft_wrap=True)
     facts = facts_of(named.graphs, molecule=named.smiles is not None)

@@ -195,10 +195,10 @@ class Power:
         path
             The file to write.
         """
+        from twinwl.report.page import write_page  # noqa: PLC0415  (on demand)
         from twinwl.report.power_page import power_page  # noqa: PLC0415
-        from twinwl.report.tables import write_results  # noqa: PLC0415  (on demand)
 
-        write_results(power_page(self), checked("path", path, PATH))
+        write_page(checked("path", path, PATH), power_page(self))
 
     def table(self) -> list[list[str]]:
         """Return the counts as rows of text: a header, one row per category, one column per method."""

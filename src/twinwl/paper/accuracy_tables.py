@@ -11,17 +11,18 @@ import numpy as np
 from twinwl.evaluation.protocols import OPTIMISTIC, PROTOCOLS
 from twinwl.evaluation.store import Row
 from twinwl.paper.feature_runs import RUNTIME_SETS, compare_runtimes
-from twinwl.paper.tables import TABLE_3, TABLES, TITLES, PaperTable, Reported, TableRow
-from twinwl.report.tables import (
+from twinwl.paper.result_cells import (
     AccuracyCell,
     AccuracyGroup,
     AccuracyLine,
     AccuracyTable,
-    PlainTable,
     ResultCell,
     Results,
+    points_between,
+    signed,
 )
-from twinwl.report.wording import enumerated, points_between, signed
+from twinwl.paper.tables import TABLE_3, TABLES, TITLES, PaperTable, Reported, TableRow
+from twinwl.report.page import PlainTable, enumerated
 
 if TYPE_CHECKING:
     from twinwl.paper.findings import Closeness, TwinAgainstWL
@@ -42,7 +43,7 @@ def accuracy_table(table: PaperTable, results: Results) -> AccuracyTable:
         What was run; cells that were not are marked so.
 
     >>> from twinwl.paper.tables import TABLES
-    >>> from twinwl.report.tables import Results
+    >>> from twinwl.paper.result_cells import Results
     >>> accuracy_table(TABLES["table2"], Results([])).groups[0].lines[0].cells[0].text
     'not run'
     """

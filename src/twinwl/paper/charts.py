@@ -7,6 +7,7 @@ from math import log10
 from typing import TYPE_CHECKING, NamedTuple
 
 from twinwl.evaluation.significance import p_value_text
+from twinwl.paper.result_cells import signed
 from twinwl.paper.tables import TITLES, Reported
 from twinwl.report.svg import (
     Canvas,
@@ -21,11 +22,10 @@ from twinwl.report.svg import (
     x_axis,
     y_axis,
 )
-from twinwl.report.wording import signed
 
 if TYPE_CHECKING:
     from twinwl.paper.findings import TwinAgainstWL
-    from twinwl.report.tables import ResultCell
+    from twinwl.paper.result_cells import ResultCell
 
 _WIDTH = 360.0
 _WIDE = 440.0  # a chart full of labels needs room

@@ -10,11 +10,12 @@ from scipy import stats
 
 from twinwl.evaluation.protocols import OPTIMISTIC
 from twinwl.evaluation.significance import PairedComparison, compare_scores
+from twinwl.paper.result_cells import points_between, signed
 from twinwl.paper.tables import PAIRS, TABLES, TITLES
-from twinwl.report.wording import counted, enumerated, points_between, signed
+from twinwl.report.page import counted, enumerated
 
 if TYPE_CHECKING:
-    from twinwl.report.tables import ResultCell, Results
+    from twinwl.paper.result_cells import ResultCell, Results
 
 PROTOCOL_SENTENCE = (
     "The columns differ in how configuration and epoch are chosen: in “fair” on a tenth of each training "

@@ -11,10 +11,10 @@ from twinwl.paper.accuracy_tables import runtime_table
 from twinwl.paper.case_study import CASE_GRAPHS, COSINES, PREDICTIONS
 from twinwl.paper.charts import growth_chart, pairs_chart
 from twinwl.paper.feature_runs import CEILING_READOUTS, CEILINGS, PAIRS_APART, RUNTIME_ROUNDS, RUNTIMES
+from twinwl.paper.result_cells import Results
 from twinwl.paper.tables import CASE_COSINES, RUNTIME_P_VALUE, TABLES, TITLES
+from twinwl.report.page import Block, Drawings, Paragraph, PlainTable, Section, enumerated
 from twinwl.report.svg import Canvas
-from twinwl.report.tables import Block, Drawings, Paragraph, PlainTable, Results, Section
-from twinwl.report.wording import enumerated
 
 FEWEST_IN_A_CHART = 2
 
@@ -147,7 +147,7 @@ def growth_section(benchmark: Mapping[str, object] | None) -> Section | None:
 def pairs_apart(results: Results) -> dict[str, dict[int, tuple[int, int]]]:
     """Return how many pairs of EXP each kind of features tells apart after h rounds, and of how many.
 
-    >>> from twinwl.report.tables import Results
+    >>> from twinwl.paper.result_cells import Results
     >>> pairs_apart(Results([]))
     {}
     """

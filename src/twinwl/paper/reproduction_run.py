@@ -19,11 +19,12 @@ from twinwl.paper.feature_runs import (
     time_features,
 )
 from twinwl.paper.figures import write_figures
+from twinwl.paper.markdown import write_results
 from twinwl.paper.pages import paper_page, read_benchmark
 from twinwl.paper.reproduction import Settings, run_tasks, stored_rows, tasks_of
+from twinwl.paper.result_cells import Results
 from twinwl.paper.summary import update_readme
 from twinwl.paper.tables import TABLES, Cell, cells_of
-from twinwl.report.tables import Results, write_results
 from twinwl.terminal import say
 
 _TABLES = ("table1", "table2")

@@ -21,8 +21,9 @@ from twinwl.paper.findings import (
     verdict,
 )
 from twinwl.paper.measured_sections import FEWEST_IN_A_CHART, pairs_drawing
+from twinwl.paper.result_cells import ResultCell, Results
 from twinwl.paper.tables import PaperTable
-from twinwl.report.tables import Block, Bullets, Drawings, Paragraph, ResultCell, Results, Section
+from twinwl.report.page import Block, Bullets, Drawings, Paragraph, Section
 
 _READING_HELP = (
     "Mean ± standard deviation over the folds, in per cent; in parentheses the number of runs (folds × "

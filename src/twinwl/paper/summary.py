@@ -10,10 +10,11 @@ from twinwl.errors import TwinWLError
 from twinwl.files.atomic import written
 from twinwl.paper.feature_runs import RUNTIME_SETS, RUNTIMES, compare_runtimes
 from twinwl.paper.findings import closeness_to_paper, protocol_rises, twins_against_wl
+from twinwl.paper.markdown import markdown_list
 from twinwl.paper.measured_sections import pairs_apart
+from twinwl.paper.result_cells import ResultCell, Results, signed
 from twinwl.paper.tables import TABLES, TITLES
-from twinwl.report.tables import ResultCell, Results, markdown_list
-from twinwl.report.wording import enumerated, signed
+from twinwl.report.page import enumerated
 
 _METHODS = ("wl", "stwin", "wl-encoder", "ntwin", "wl-svc", "stwin-svc")
 _BEGIN, _END = "<!-- figures:start -->", "<!-- figures:end -->"
@@ -32,7 +33,7 @@ class Finding(NamedTuple):
 def findings_of(results: Results) -> list[Finding]:
     """Return the findings, most important first; parts that were not run are left out.
 
-    >>> from twinwl.report.tables import Results
+    >>> from twinwl.paper.result_cells import Results
     >>> [finding.figure for finding in findings_of(Results([]))]
     ['']
     """
@@ -43,7 +44,7 @@ def findings_of(results: Results) -> list[Finding]:
 def headline_table(results: Results) -> str:
     """Return fair accuracies of 1-WL and the Twins on all data sets of the paper, as Markdown.
 
-    >>> from twinwl.report.tables import Results
+    >>> from twinwl.paper.result_cells import Results
     >>> headline_table(Results([])).splitlines()[2]
     "| 1-WL, STwin's MLP | not run | not run | not run | not run | not run | not run |"
     """

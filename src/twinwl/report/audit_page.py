@@ -9,9 +9,8 @@ import numpy as np
 
 from twinwl.evaluation.metrics import METRICS
 from twinwl.report.graph_drawing import draw
+from twinwl.report.page import Block, Drawings, Page, Paragraph, PlainTable, Section, counted
 from twinwl.report.svg import Canvas, paint
-from twinwl.report.tables import Block, Drawings, Page, Paragraph, PlainTable, Section
-from twinwl.report.wording import counted
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset

@@ -24,9 +24,8 @@ from twinwl.refinement.alphabet import Alphabet
 from twinwl.refinement.colours import refine
 from twinwl.report.compare import LARGEST_DRAWN, shown_label
 from twinwl.report.graph_drawing import Drawing, draw, on_one_canvas
-from twinwl.report.html import rendered, templates
 from twinwl.report.molecule_drawing import AtomText, atom_texts, read_molecule
-from twinwl.report.wording import counted, facts_of
+from twinwl.report.page import counted, facts_of, rendered, templates
 
 if TYPE_CHECKING:
     import jinja2

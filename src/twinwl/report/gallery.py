@@ -24,8 +24,7 @@ from twinwl.report.explain import (
     percent,
 )
 from twinwl.report.graph_drawing import Drawing
-from twinwl.report.html import rendered
-from twinwl.report.wording import counted, facts_of
+from twinwl.report.page import counted, facts_of, rendered
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset

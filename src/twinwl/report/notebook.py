@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.report.graph_drawing import RADIUS, draw
+from twinwl.report.page import counted
 from twinwl.report.svg import paint
-from twinwl.report.wording import counted
 
 if TYPE_CHECKING:
     from twinwl.evaluation.ceiling import Ceiling

@@ -6,6 +6,7 @@ from math import log10
 
 from twinwl.datasets.suites import BREC_PARTS
 from twinwl.evaluation.power import Power, published_for
+from twinwl.report.page import Block, Bullets, Drawings, Page, Paragraph, PlainTable, Section, counted
 from twinwl.report.svg import (
     Canvas,
     Point,
@@ -17,8 +18,6 @@ from twinwl.report.svg import (
     x_axis,
     y_axis,
 )
-from twinwl.report.tables import Block, Bullets, Drawings, Page, Paragraph, PlainTable, Section
-from twinwl.report.wording import counted
 
 _WIDTH, _MARGIN = 620.0, 130.0
 _ROWS_SHOWN = 40

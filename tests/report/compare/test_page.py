@@ -13,7 +13,7 @@ from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.comparison import compare
 from twinwl.report.compare import compare_page
-from twinwl.report.html import write_page
+from twinwl.report.page import write_page
 
 HOSTILE = [
     "</script><script>alert(1)</script>",

@@ -10,7 +10,7 @@ from twinwl.datasets.source import load_dataset
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.comparison import compare
 from twinwl.report.compare import compare_page
-from twinwl.report.html import write_page
+from twinwl.report.page import write_page
 
 
 @pytest.fixture(scope="module")

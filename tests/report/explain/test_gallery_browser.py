@@ -7,7 +7,7 @@ import pytest
 from tests.browser import OUT_OF_PLACE
 from tests.report.explain.test_gallery import model, page_of  # noqa: F401  (a fixture)
 from twinwl.datasets.source import load_dataset
-from twinwl.report.html import write_page
+from twinwl.report.page import write_page
 
 pytestmark = pytest.mark.exhaustive
 

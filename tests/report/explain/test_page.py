@@ -12,7 +12,7 @@ from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.svc import STwinSVC
 from twinwl.report.explain import explain_page
-from twinwl.report.html import write_page
+from twinwl.report.page import write_page
 
 ALCOHOLS, ALKANES = ["CO", "CCO", "CCCO", "CC(C)O"], ["C", "CC", "CCC", "CC(C)C"]
 

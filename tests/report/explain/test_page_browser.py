@@ -10,7 +10,7 @@ from twinwl.datasets.source import load_dataset
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.svc import STwinSVC
 from twinwl.report.explain import explain_page
-from twinwl.report.html import write_page
+from twinwl.report.page import write_page
 
 pytest.importorskip("rdkit", reason="needs RDKit")
 

@@ -7,7 +7,7 @@ import pytest
 from twinwl import Dataset, GraphBatch, load_dataset
 from twinwl.evaluation.audit import audit
 from twinwl.report.audit_page import audit_page
-from twinwl.report.tables import Drawings, results_html
+from twinwl.report.page import Drawings, results_html
 
 PATH, TRIANGLE = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
 

@@ -10,8 +10,8 @@ from tests.browser import OUT_OF_PLACE
 from twinwl.datasets.suites import BREC_PARTS
 from twinwl.evaluation.power import PairScore, Power
 from twinwl.isomorphism.readouts import READOUTS
+from twinwl.report.page import write_page
 from twinwl.report.power_page import power_page
-from twinwl.report.tables import write_results
 
 pytestmark = pytest.mark.exhaustive
 
@@ -34,7 +34,7 @@ def path(tmp_path_factory):
     ]  # fmt: skip
     found = Power("brec", {name: part.n_pairs for name, part in BREC_PARTS.items()}, 16, tuple(names), scores)
     written = tmp_path_factory.mktemp("page") / "power.html"
-    write_results(power_page(found), written)
+    write_page(written, power_page(found))
     return written
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.paper.stored_results import cell_rows, fold_row
 from twinwl.evaluation.methods import METHODS
-from twinwl.report.tables import Results
+from twinwl.paper.result_cells import Results
 
 SCORES = [0.8, 0.9] * 5
 

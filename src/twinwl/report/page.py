@@ -1,0 +1,226 @@
+"""Self-contained HTML pages: templates filled in with their styles and scripts, each written to one file.
+
+Pages of results are put together from blocks: paragraphs, lists, tables and drawings.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+from markupsafe import Markup
+
+from twinwl import __version__
+from twinwl.files.atomic import written
+from twinwl.report.svg import Canvas
+
+if TYPE_CHECKING:
+    from twinwl.graphs.batch import GraphBatch
+
+_FOLDER = files("twinwl.report") / "templates"
+# Control characters of labels and names as Unicode's pictures of them, which are valid in text, JSON and SVG.
+_PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"}
+_PICTURES |= {0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
+
+
+def templates(**options: Any) -> jinja2.Environment:  # noqa: ANN401  (as in Jinja)
+    """Return the environment of the page templates."""
+    return jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset), autoescape=True, undefined=jinja2.StrictUndefined, **options
+    )
+
+
+def rendered(template: jinja2.Template, styles: Sequence[str], script: str = "", **values: object) -> str:
+    """Fill in a template.
+
+    Parameters
+    ----------
+    template
+        From `templates`.
+    styles, script
+        Names of files next to the templates.
+    values
+        Further variables of the template.
+    """
+    code = _asset(script) if script else ""
+    page = template.render(
+        version=__version__,
+        style=Markup("\n".join(map(_asset, styles))),  # noqa: S704  (our own files)
+        script=Markup(code),  # noqa: S704  (our own file)
+        script_hash=base64.b64encode(hashlib.sha256(code.encode()).digest()).decode(),
+        **values,
+    )
+    return page.translate(_PICTURES)
+
+
+def write_page(path: Path, page: str | Page) -> None:
+    """Write a page, as HTML or still to be rendered, to a file, atomically.
+
+    Raises
+    ------
+    TwinWLError
+        If the file cannot be written.
+    """
+    text = page if isinstance(page, str) else results_html(page)
+    with written(path) as stream:
+        stream.write(text.encode("utf-8", "replace"))  # labels may hold lone surrogates
+
+
+def _asset(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Some sentences."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A bulleted list of sentences."""
+
+    items: list[str]
+
+
+@dataclass(frozen=True)
+class PlainTable:
+    """A table of text; the first column is a heading, the others are figures unless ``words`` names them."""
+
+    header: list[str]
+    rows: list[list[str]]
+    words: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Drawings:
+    """Pictures side by side, what they show, and the figures behind them as a table.
+
+    Attributes
+    ----------
+    canvases : list of Canvas
+    caption : str
+    legend : list of (class, text)
+        Marks and their meaning.
+    table : PlainTable or None
+        The figures, collapsed below the pictures.
+    size : str
+        ``"small"`` (three abreast on a large screen), ``"medium"`` (two) or ``"wide"`` (one).
+    name : str
+        Name of the file that Markdown shows; if empty, Markdown shows only the table.
+    """
+
+    canvases: list[Canvas]
+    caption: str
+    legend: list[tuple[str, str]] = field(default_factory=list)
+    table: PlainTable | None = None
+    size: str = "small"
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        """Description of all pictures, for screen readers."""
+        return "; ".join(canvas.title for canvas in self.canvases)
+
+
+Block = object  # one of the above, or what a template knows by its name
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page, with a title and an anchor."""
+
+    anchor: str
+    title: str
+    blocks: list[Block]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole results page.
+
+    Attributes
+    ----------
+    title : str
+    lede : list of str
+        Introduction.
+    highlights : list of (figure, what it is)
+        A few figures in large type.
+    sections : list of Section
+    made_by : list of str
+        How it was made: commands, versions.
+    findings : list of str
+        Summary of the page in a few sentences.
+    kind : str
+        What the page is about, in small type above its title.
+    """
+
+    title: str
+    lede: list[str]
+    highlights: list[tuple[str, str]]
+    sections: list[Section]
+    made_by: list[str]
+    findings: list[str] = field(default_factory=list)
+    kind: str = "results"
+
+
+_STYLES = ("theme.css", "report.css", "figures.css", "charts.css")
+
+
+def results_html(page: Page) -> str:
+    """Return the page as HTML.
+
+    Parameters
+    ----------
+    page
+        Content of the page.
+
+
+    >>> results_html(Page("Results", [], [], [], [])).startswith("<!DOCTYPE html>")
+    True
+    """
+    environment = templates(trim_blocks=True, lstrip_blocks=True, finalize=_unbroken)
+    environment.tests["of_kind"] = lambda block, kind: type(block).__name__ == kind
+    environment.filters["drawn"] = Markup  # our own drawings
+    return rendered(environment.get_template("report.html.jinja"), _STYLES, page=page)
+
+
+def _unbroken(value: object) -> object:
+    """Keep a per cent sign on the line of its figure."""
+    return value.replace(" %", "\N{NO-BREAK SPACE}%") if isinstance(value, str) else value
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and a noun, in the plural if needed.
+
+    >>> counted(1, "node"), counted(1200, "edge")
+    ('1 node', '1,200 edges')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def enumerated(parts: Sequence[str], word: str = "and") -> str:
+    """Join items with commas and a last word.
+
+    >>> enumerated(["9", "10", "12"], "or")
+    '9, 10 or 12'
+    """
+    return f"{', '.join(parts[:-1])} {word} {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def facts_of(graph: GraphBatch, *, molecule: bool = False) -> str:
+    """Return the number of nodes and edges of a graph as text; those of a molecule are atoms and bonds.
+
+    >>> from twinwl.graphs.batch import GraphBatch
+    >>> facts_of(GraphBatch.from_edges([[(0, 1), (1, 2)]]))
+    '3 nodes, 2 edges'
+    """
+    node, edge = ("atom", "bond") if molecule else ("node", "arc" if graph.directed else "edge")
+    return f"{counted(graph.n_nodes, node)}, {counted(graph.n_edges, edge)}"
