@@ -14,16 +14,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from typing_extensions import TypeIs
 
 from twinwl.arrays import Values
 from twinwl.errors import GraphInputError, TwinWLError, shown
-
-_Kind = TypeVar("_Kind")
 
 MAX_ROUNDS = 10_000
 MAX_ITEMS = 2**31 - 2  # of nodes, columns, rows: their numbers are int32
@@ -41,7 +38,7 @@ class Constraint:
     expected : str
         What is accepted, in words that follow "expected".
     accept : function
-        Returns the value as plain Python, or raises any exception to refuse it.
+        Returns the value as plain Python, or raises a TypeError or ValueError to refuse it.
     names : tuple of str
         The names to choose from, if the argument is a choice.
     """
@@ -78,14 +75,18 @@ def checked(name: str, value: object, *constraints: Constraint | None, graph: in
             continue
         try:
             return constraint.accept(value)
-        except Exception:  # noqa: BLE001, S112  (a value that fails when it is looked at is a wrong value)
+        except (TypeError, ValueError, OverflowError):
             continue
     parts = ["None" if constraint is None else constraint.expected for constraint in constraints]
     names = [known for constraint in constraints if constraint is not None for known in constraint.names]
-    close = get_close_matches(str(value)[:100], names, n=1) if issubclass(type(value), str) else []
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    message = f"{name}: got {shown(value)}, expected {_either(parts)}{hint}"
-    raise TwinWLError(message) if graph is None else GraphInputError(message, graph)
+    close = get_close_matches(value[:100], names, n=1) if isinstance(value, str) else []
+    raise (TwinWLError if graph is None else GraphInputError)(
+        f"got {shown(value)}, expected {_either(parts)}",
+        graph,
+        parameter=name,
+        value=value,
+        remedy=f"did you mean {close[0]!r}?" if close else None,
+    )
 
 
 def integer(low: int, high: int | None = None) -> Constraint:
@@ -178,29 +179,6 @@ def one_or_more(each: Constraint) -> Constraint:
     return Constraint(f"{each.expected}, or a list of such numbers", accept)
 
 
-def is_a(value: object, kind: type[_Kind]) -> TypeIs[_Kind]:
-    """Check the type of a value like `isinstance`, without using ``__class__``, which may be wrong or fail.
-
-    >>> is_a("CC", str)
-    True
-    """
-    return issubclass(type(value), kind)
-
-
-def attribute_of(value: object, name: str, default: object = None) -> Any:  # noqa: ANN401
-    """Return an attribute of a foreign object, which may warn or raise anything when asked for it.
-
-    >>> attribute_of("CC", "edge_index") is None
-    True
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return getattr(value, name, default)
-    except Exception:  # noqa: BLE001
-        return default
-
-
 def items(
     name: str, values: object, what: str, graph: int | None = None, *, ordered: bool = True
 ) -> list[Any]:
@@ -223,25 +201,21 @@ def items(
     Traceback (most recent call last):
     twinwl.errors.GraphInputError: graphs: got 'CC', expected one entry per graph
     """
-    if type(values) is list:
+    if isinstance(values, list):
         return values
-    cause: Exception | None = None
     wrong = (str, bytes, bytearray, dict, *((set, frozenset) if ordered else ()))
-    if not issubclass(type(values), wrong):
-        try:
-            return list(values)  # type: ignore[call-overload]
-        except Exception as error:  # noqa: BLE001  (whatever a foreign iterator raises)
-            cause = error
-    message = f"{name}: got {shown(values)}, expected {what}"
-    if cause is not None and not isinstance(cause, TypeError):  # that one only says that it is no iterable
-        message += f" ({type(cause).__name__}: {cause})"
-    raise GraphInputError(message, graph) from cause
+    try:
+        if not isinstance(values, wrong):
+            return list(iter(values))  # type: ignore[call-overload]
+    except TypeError:  # not iterable
+        pass
+    raise GraphInputError(f"got {shown(values)}, expected {what}", graph, parameter=name, value=values)
 
 
 def foreign_array(
     name: str, value: object, dtype: DTypeLike | None = None, graph: int | None = None
 ) -> NDArray[Any]:
-    """Convert a user's value to an array; any failure is reported as a wrong value.
+    """Convert a user's value to an array; a failure is reported as a wrong value.
 
     Parameters
     ----------
@@ -263,10 +237,10 @@ def foreign_array(
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # NumPy warns where it drops an imaginary part or a mask
             return np.asarray(value, dtype)
-    except Exception as error:  # whatever the object's own __array__, __len__ or __iter__ raises
+    except (TypeError, ValueError, OverflowError, RuntimeError, Warning) as error:
         kind = "an array" if dtype is None else f"an array of {np.dtype(dtype)}"
-        message = f"{name}: got {shown(value)}, expected {kind} ({type(error).__name__}: {error})"
-        raise GraphInputError(message, graph) from error
+        message = f"got {shown(value)}, expected {kind} ({type(error).__name__}: {error})"
+        raise GraphInputError(message, graph, parameter=name, value=value) from error
 
 
 def instance(kind: type) -> Constraint:
@@ -294,7 +268,7 @@ def _of(*kinds: type, plain: Callable[[Any], Any] = lambda value: value) -> Call
     """Return a function that accepts objects of some classes, and returns them as ``plain`` makes them."""
 
     def accept(value: object) -> object:
-        if not issubclass(type(value), kinds):
+        if not isinstance(value, kinds):
             raise TypeError
         return plain(value)
 

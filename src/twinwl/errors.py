@@ -11,20 +11,65 @@ import re
 import reprlib
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from difflib import get_close_matches
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 _LONGEST, _END = 1000, 300  # characters of a message, and of its end, which has the remedy
 
 
 class TwinWLError(ValueError):
-    """Base class of all errors that twinwl raises; the middle of a very long message is left out."""
+    """Base class of all errors that twinwl raises: what is wrong, where, and what to do about it.
+
+    Parameters
+    ----------
+    message
+        What is wrong; often the whole text.
+    graph
+        Index of the graph in the input, if the error is about a single one.
+    parameter, value, remedy
+        The argument, what was passed for it, and what to do.
+
+    Attributes
+    ----------
+    message : str
+        What is wrong, without the graph, the parameter and the remedy.
+    graph, parameter, remedy
+        As passed, or None.
+    value : str or None
+        The value, shortened as messages show it.
+
+    >>> str(TwinWLError("got 0, expected 1", 3, parameter="n_nodes", remedy="count again"))
+    'graph 3: n_nodes: got 0, expected 1; count again'
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        graph: int | None = None,
+        *,
+        parameter: str | None = None,
+        value: object = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message, self.graph, self.parameter, self.remedy = message, graph, parameter, remedy
+        self.value = None if value is None else shown(value)  # the value may be large, or not be pickled
 
     def __str__(self) -> str:
-        return _shortened(super().__str__())
+        """Return one line; the middle of a very long one is left out."""
+        places = [None if self.graph is None else f"graph {self.graph}", self.parameter]
+        text = ": ".join([*filter(None, places), self.message])
+        return _shortened(f"{text}; {self.remedy}" if self.remedy else text)
+
+    def at(self, graph: int | None) -> Self:
+        """Return the same error about another graph, or about none in particular."""
+        moved = copy(self)
+        moved.graph = graph
+        return moved
 
 
 def _shortened(message: str) -> str:
@@ -34,17 +79,7 @@ def _shortened(message: str) -> str:
 
 
 class GraphInputError(TwinWLError):
-    """An input graph is not valid.
-
-    Attributes
-    ----------
-    graph : int or None
-        Index of the offending graph in the input; None if the error is not about a single graph.
-    """
-
-    def __init__(self, message: str, graph: int | None = None) -> None:
-        super().__init__(message if graph is None else f"graph {graph}: {message}")
-        self.graph = graph
+    """An input graph is not valid; ``graph`` is its index, or None if the error is not about a single one."""
 
 
 class LabelError(GraphInputError):
@@ -154,10 +189,7 @@ class _Shortener(reprlib.Repr):
         return f"<an integer of {x.bit_length()} bits>" if x.bit_length() > 256 else repr(x)  # noqa: PLR2004
 
     def repr_instance(self, x: object, level: int) -> str:  # noqa: ARG002
-        try:
-            text = " ".join(repr(x).split())  # on one line, whatever it is
-        except Exception:  # noqa: BLE001
-            return f"<{type(x).__name__}>"
+        text = " ".join(repr(x).split())  # on one line, whatever it is
         return text if len(text) <= self.maxother else f"{text[: self.maxother - 3]}..."
 
 
@@ -166,12 +198,33 @@ _shortener.maxstring = _shortener.maxother = 100
 
 
 def shown(value: object) -> str:
-    """Return a value for use in a message: like `repr`, but short, and without raising errors.
+    """Return a value for use in a message: like `repr`, but short.
 
     >>> shown("CC"), shown(10**5000)
     ("'CC'", '<an integer of 16610 bits>')
     """
     return _shortener.repr(value)
+
+
+_spelling: Callable[[str, object], str] | None = None
+
+
+def setting(name: str, value: object = ...) -> str:
+    """Return how a user sets a parameter, for a remedy; the command line shows its option instead.
+
+    >>> f"pass {setting('edge_labels', True)} or name the column with {setting('target')}"
+    'pass edge_labels=True or name the column with target="…"'
+    """
+    if _spelling is not None:
+        return _spelling(name, value)
+    quoted = "…" if value is ... else value
+    return f'{name}="{quoted}"' if isinstance(quoted, str) else f"{name}={quoted!r}"
+
+
+def spell_settings(spelling: Callable[[str, object], str] | None) -> None:
+    """Choose how `setting` writes parameters from now on; None writes them as Python."""
+    global _spelling  # noqa: PLW0603  (one process speaks one language)
+    _spelling = spelling
 
 
 def first_line(error: BaseException) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from twinwl.arguments import FLAG, NAME, PATH, checked, instance, integer, is_a, items, one_of
+from twinwl.arguments import FLAG, NAME, PATH, checked, instance, integer, items, one_of
 from twinwl.corpus.building import build_corpus
 from twinwl.corpus.comparing import Overlap, dedup_corpus, overlap_of, task_of
 from twinwl.corpus.jobs import Job, Running, RunOptions
@@ -180,7 +180,7 @@ class Corpus(StoredGraphs):
         Overlap
             Counts: ``graphs``, ``distinct``, ``shared``, ``graphs_shared``, and those of the other corpus.
         """
-        second = other if is_a(other, Corpus) else Corpus(checked("other", other, PATH))
+        second = other if isinstance(other, Corpus) else Corpus(checked("other", other, PATH))
         path = None if output is None else checked("output", output, PATH)
         return overlap_of(
             (self.folder, second.folder),
@@ -282,7 +282,7 @@ class Corpus(StoredGraphs):
         """
         from twinwl.corpus.models import train_on_corpus  # noqa: PLC0415
 
-        names = [target] if is_a(target, str) else items("target", target, "a name, or a list of names")
+        names = [target] if isinstance(target, str) else items("target", target, "a name, or a list of names")
         listed = [checked("target", name, NAME) for name in names]
         train_on_corpus(
             self.folder, self.manifest, estimator, listed, int(Running(memory=memory).memory) // 4

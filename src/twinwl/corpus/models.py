@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import attribute_of
 from twinwl.arrays import Bool, Int64, UInt64, Values
 from twinwl.corpus.comparing import task_of
 from twinwl.corpus.jobs import Job, Running
@@ -237,7 +236,7 @@ def _check_model(
     if proba and not hasattr(model, "predict_proba"):
         raise TwinWLError(f"proba: {path} predicts numbers, which have no probabilities; leave it out")
     atoms = manifest["settings"].get("atoms")
-    learnt = attribute_of(model, "atoms_") or "skeleton"
+    learnt = getattr(model, "atoms_", None) or "skeleton"
     if atoms is not None and atoms != learnt:
         raise TwinWLError(
             f"{path} was trained on molecules with atoms={learnt!r}, but {folder} was built with {atoms!r}, "

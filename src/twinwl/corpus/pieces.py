@@ -392,7 +392,7 @@ def _built(
         if error.graph is None:
             raise
         # Rare: an edge with two labels.
-        problems[int(kept[error.graph])] = str(error).removeprefix(f"graph {error.graph}: ")
+        problems[int(kept[error.graph])] = str(error.at(None))
         return _built(table, settings, problems, parts)
     return graphs, kept
 
@@ -784,7 +784,7 @@ def _read_graph6(rows: Rows, settings: Mapping[str, Any]) -> tuple[GraphBatch, I
         try:
             graph = GraphBatch.from_graph6([text])
         except GraphInputError as error:
-            rows.problems[place] = str(error).removeprefix("graph 0: ")
+            rows.problems[place] = str(error.at(None))
             continue
         if graph.directed != settings["directed"]:
             here, there = ("", "un") if graph.directed else ("un", "")

@@ -16,12 +16,10 @@ from twinwl.arguments import (
     MAX_ITEMS,
     NAME,
     Constraint,
-    attribute_of,
     checked,
     foreign_array,
     instance,
     integer,
-    is_a,
     items,
 )
 from twinwl.arrays import Float64, Int32, Int64, Ints, Values
@@ -120,7 +118,7 @@ class RowError(NamedTuple):
 
 def _of_kinds(kinds: str, what: str) -> Constraint:
     def accept(value: Values) -> Values:
-        if not is_a(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in kinds:
+        if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in kinds:
             raise TypeError
         return value
 
@@ -128,7 +126,12 @@ def _of_kinds(kinds: str, what: str) -> Constraint:
 
 
 def _is_table(value: Values) -> Values:
-    if not is_a(value, np.ndarray) or value.ndim != 2 or value.dtype != np.float64 or value.shape[1] < 2:  # noqa: PLR2004
+    if (
+        not isinstance(value, np.ndarray)
+        or value.ndim != 2  # noqa: PLR2004
+        or value.dtype != np.float64
+        or value.shape[1] < 2  # noqa: PLR2004
+    ):
         raise TypeError
     return value
 
@@ -315,7 +318,7 @@ class Dataset:
 
 def _tasks(values: object, name: str) -> tuple[tuple[str, ...], Float64 | None]:
     """Return the names and the table of several tasks; no names and None if it is not a table."""
-    keys = attribute_of(values, "columns")
+    keys = getattr(values, "columns", None)
     if keys is not None:  # a frame
         names = tuple(str(key) for key in items("y", keys, "named columns"))
         if len(set(names)) < len(names):
@@ -326,7 +329,7 @@ def _tasks(values: object, name: str) -> tuple[tuple[str, ...], Float64 | None]:
             for key in keys
         ]
         table = np.stack(columns, axis=1) if columns else np.empty((0, 0))
-    elif is_a(values, np.ndarray) and values.ndim == 2:  # noqa: PLR2004
+    elif isinstance(values, np.ndarray) and values.ndim == 2:  # noqa: PLR2004
         names, table = (), foreign_array(f"{name}: y", values, np.float64)
     else:
         return (), None
@@ -344,8 +347,8 @@ def _tasks(values: object, name: str) -> tuple[tuple[str, ...], Float64 | None]:
 
 def _column(values: object, what: str, name: str) -> Values:
     """Return one value per graph as a new array of numbers, booleans or strings."""
-    given = is_a(values, np.ndarray) and values.dtype.kind != "O" and values.dtype != np.longdouble
-    plain = items(what, values.tolist() if is_a(values, np.ndarray) else values, "one value per graph")
+    given = isinstance(values, np.ndarray) and values.dtype.kind != "O" and values.dtype != np.longdouble
+    plain = items(what, values.tolist() if isinstance(values, np.ndarray) else values, "one value per graph")
     try:
         codes, distinct = encode_labels(plain)
     except LabelError as error:

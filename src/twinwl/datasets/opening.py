@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from twinwl.arguments import is_a, items
+from twinwl.arguments import items
 from twinwl.datasets.catalogue import MOLECULE_SETS, find_molecules
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.folders import graph_files, line_rows, read_folder
@@ -289,7 +289,7 @@ def rows_in_memory(source: object, reading: Reading, targets: Targets) -> Rows:
         return _rows_of_table(frame_table(source), reading, targets)
     if reading.kind in {"smiles", "graph6"} and issubclass(type(source), list | tuple | np.ndarray):
         rows = (
-            Row(row, None, text, text, problem="" if is_a(text, str) else f"{shown(text)} is not text")
+            Row(row, None, text, text, problem="" if isinstance(text, str) else f"{shown(text)} is not text")
             for row, text in enumerate(items("source", source, "a list of strings"))
         )
         if reading.kind == "graph6" and reading.atoms is not None:

@@ -218,7 +218,7 @@ def _graph6(usable: list[Row], errors: list[RowError]) -> _Block:
         try:
             GraphBatch.from_graph6([row.text])
         except GraphInputError as error:
-            errors.append(RowError(row.row, row.line, "graph", str(error).removeprefix("graph 0: ")))
+            errors.append(RowError(row.row, row.line, "graph", str(error.at(None))))
         else:
             kept.append(row)
     return _Block(GraphBatch.from_graph6([row.text for row in kept]), kept, sorted(errors))

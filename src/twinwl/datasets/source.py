@@ -12,7 +12,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from twinwl.arguments import is_a
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.kinds import ROW_KINDS, Place, Reading, place_of
 from twinwl.datasets.known import is_known
@@ -150,10 +149,10 @@ def read_source(
     >>> read_source("graph6:Bw", Reading()).names
     ('graph6:Bw',)
     """
-    if is_a(source, Dataset):
+    if isinstance(source, Dataset):
         refuse_options(source.name, options)
         found, name = source, source.name
-    elif is_a(source, str) or is_a(source, Path):
+    elif isinstance(source, (str, Path)):
         name = str(source)
         found = read_place(place_in(source, reading), reading, targets, options)
         warn_left_out(found.errors, len(found), name)
@@ -214,7 +213,7 @@ def read_columns(source: object, reading: Reading) -> dict[str, list[object]]:
     """
     if is_frame(source):
         return all_cells(frame_table(source))
-    if not (is_a(source, str) or is_a(source, Path)):
+    if not (isinstance(source, (str, Path))):
         return {}
     return columns_of(place_in(source, reading), reading)
 
@@ -232,11 +231,11 @@ def read_with_targets(source: object, reading: Reading) -> tuple[Dataset, list[A
     >>> read_with_targets(frame, Reading(target="y"))
     (Dataset('frame', 2 graphs, without targets), [1, None])
     """
-    columns = {} if is_a(source, Dataset) else read_columns(source, reading)
+    columns = {} if isinstance(source, Dataset) else read_columns(source, reading)
     if reading.target is None or not columns:
         found = read_source(source, reading, "none")
         return found, None if found.y is None else found.y.tolist()
-    if not is_a(reading.target, str) or reading.target not in columns:
+    if not isinstance(reading.target, str) or reading.target not in columns:
         raise GraphInputError(
             f"{shown(source)}: target: got {reading.target!r}; {nearest(str(reading.target), columns)}"
         )

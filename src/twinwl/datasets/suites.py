@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import PATH, checked, is_a, items
+from twinwl.arguments import PATH, checked, items
 from twinwl.arrays import Int64
 from twinwl.datasets.catalogue import data_folders
 from twinwl.datasets.text_files import ArchiveMembers
@@ -228,11 +228,11 @@ def load_suite(suite: object, data_dir: str | Path | None = None) -> PairSuite:
     >>> load_suite([([(0, 1), (1, 2)], [(0, 1), (1, 2), (0, 2)])])
     PairSuite('pairs', 1 pairs of 2 graphs)
     """
-    if is_a(suite, PairSuite):
+    if isinstance(suite, PairSuite):
         return suite
-    if is_a(suite, str) and suite.lower() in SUITES:
+    if isinstance(suite, str) and suite.lower() in SUITES:
         return SUITES[suite.lower()](None if data_dir is None else Path(data_dir))
-    if is_a(suite, str) or is_a(suite, Path):
+    if isinstance(suite, (str, Path)):
         return _from_source(suite, data_dir)
     listed = items("suite", suite, "a name, a path, or a list of pairs of graphs")
     graphs = [_graphs_of_pair(pair, place) for place, pair in enumerate(listed)]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arguments import FLAG, ROUNDS, checked, is_a, one_of
+from twinwl.arguments import FLAG, ROUNDS, checked, one_of
 from twinwl.arrays import Bool, Int64, Values
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, shown, warn_caller
@@ -204,7 +204,7 @@ def ceiling(
     apart than 1-WL does can gain 50 points at most.
     """
     n_iter = checked("n_iter", n_iter, ROUNDS, None)
-    choices = list(readout) if is_a(readout, list) else [readout]
+    choices = list(readout) if isinstance(readout, list) else [readout]
     readouts = {" + ".join(part.name for part in parts): parts for parts in map(resolve, choices)}
     data = Dataset.from_graphs(graphs, y)
     batch, targets = labels_only(data.graphs, ignore_features=ignore_features), data.targets

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from joblib import effective_n_jobs
 
-from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, is_a, one_of
+from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, one_of
 from twinwl.arguments import number as number_in
 from twinwl.arrays import Int64
 from twinwl.datasets.dataset import Dataset
@@ -244,18 +244,18 @@ def _read(
     ignore = checked("ignore_node_attributes", ignore_node_attributes, FLAG)
     data = _loaded(dataset)
     if groups is not None:
-        of_column = read_column(dataset, Reading(), groups, "groups") if is_a(groups, str) else groups
+        of_column = read_column(dataset, Reading(), groups, "groups") if isinstance(groups, str) else groups
         data = replace(data, groups=groups_of(of_column, data))
     return replace(data, graphs=data.graphs.without_features()) if ignore else data
 
 
 def _loaded(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:
-    if is_a(dataset, Dataset):
+    if isinstance(dataset, Dataset):
         return dataset
-    if is_a(dataset, tuple) and len(dataset) in {2, 3}:
+    if isinstance(dataset, tuple) and len(dataset) in {2, 3}:
         graphs, y, *groups = dataset
         return Dataset.from_graphs(graphs, y, groups=groups[0] if groups else None)  # type: ignore[arg-type]
-    if not (is_a(dataset, str) or is_a(dataset, Path)):
+    if not (isinstance(dataset, (str, Path))):
         raise TwinWLError(
             f"dataset: got {shown(dataset)}, expected a Dataset, a name, a path or a tuple (graphs, y)"
         )

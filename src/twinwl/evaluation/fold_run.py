@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from twinwl.arguments import is_a
 from twinwl.arrays import Int64, Values
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError
@@ -108,7 +107,7 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, request: FoldRequest) -> 
     """
     began = time.perf_counter()
     estimator = unit.build()
-    if is_a(estimator, GraphEstimator) and not getattr(estimator, "edge_labels", None):
+    if isinstance(estimator, GraphEstimator) and not getattr(estimator, "edge_labels", None):
         data = replace(
             data, graphs=data.graphs.without_edge_labels()
         )  # or each fit warns that it ignores them

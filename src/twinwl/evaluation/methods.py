@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from twinwl.arguments import NAME, Constraint, checked, instance, is_a, items, one_of
+from twinwl.arguments import NAME, Constraint, checked, instance, items, one_of
 from twinwl.errors import MissingExtraError, TwinWLError, import_name, nearest, shown
 from twinwl.evaluation.metrics import TASKS, Task
 
@@ -353,9 +353,9 @@ def resolve(method: object) -> Method:
     >>> resolve("stwin").home
     'twinwl.neural.stwin:STwinClassifier'
     """
-    if is_a(method, Method):
+    if isinstance(method, Method):
         return method
-    if is_a(method, str):
+    if isinstance(method, str):
         name: str = checked("method", method, NAME)
         if name in METHODS:
             return METHODS[name]
@@ -364,7 +364,7 @@ def resolve(method: object) -> Method:
                 f"method is {shown(name)}: {nearest(name, METHODS)}. An import path is written 'module:Class'"
             )
         return _in_hand(_new(_loaded(name), name), name)
-    if is_a(method, type):
+    if isinstance(method, type):
         home = f"{method.__module__}:{method.__qualname__}"
         return _in_hand(_new(method, home), home)
     return _in_hand(method, f"{type(method).__module__}:{type(method).__qualname__}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import checked, is_a, items, one_of
+from twinwl.arguments import checked, items, one_of
 from twinwl.arrays import Bool, Float64, Values
 from twinwl.errors import TwinWLError, shown
 from twinwl.models.targets import Tasks, positive_class, positive_name
@@ -251,8 +251,8 @@ def known_metrics(names: Sequence[str], argument: str = "metrics") -> list[str]:
     >>> known_metrics(["pr-auc"])
     ['average-precision']
     """
-    listed = [names] if is_a(names, str) else items(argument, names, "a list of names")
-    plain = [_OTHER_NAMES.get(name, name) if is_a(name, str) else name for name in listed]
+    listed = [names] if isinstance(names, str) else items(argument, names, "a list of names")
+    plain = [_OTHER_NAMES.get(name, name) if isinstance(name, str) else name for name in listed]
     return [checked(argument, name, one_of(*METRICS)) for name in plain]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from twinwl.arguments import FLAG, NAME, PATH, SEED, attribute_of, checked, integer, is_a, items, one_of
+from twinwl.arguments import FLAG, NAME, PATH, SEED, checked, integer, items, one_of
 from twinwl.datasets.suites import PairSuite, load_suite
 from twinwl.errors import TwinWLError, shown
 from twinwl.evaluation.probes import TAKES, probe_of
@@ -314,7 +314,11 @@ def power(
     if not checked("edge_labels", edge_labels, FLAG):
         pairs = replace(pairs, graphs=pairs.graphs.without_edge_labels())
     if categories is not None:
-        chosen = [categories] if is_a(categories, str) else items("categories", categories, "a list of names")
+        chosen = (
+            [categories]
+            if isinstance(categories, str)
+            else items("categories", categories, "a list of names")
+        )
         pairs = pairs.only([checked("categories", name, one_of(*pairs.sizes)) for name in chosen])
     asked = _named(f)
     scores: list[PairScore] = []
@@ -357,20 +361,20 @@ def _pair_of(
 
 def _named(f: object) -> dict[str, object]:
     """Return what is to be scored by name."""
-    if is_a(f, str):
+    if isinstance(f, str):
         f = checked("f", f, NAME)
-    if is_a(f, dict):
-        named = {name if is_a(name, str) else shown(name): scored for name, scored in f.items()}
+    if isinstance(f, dict):
+        named = {name if isinstance(name, str) else shown(name): scored for name, scored in f.items()}
         if not named:
             raise TwinWLError("f: got an empty dictionary, expected something to score")
         return named
-    if is_a(f, list) or is_a(f, tuple):
+    if isinstance(f, (list, tuple)):
         return {" + ".join(_name_of(part) for part in f) or shown(f): f}
     return {_name_of(f): f}
 
 
 def _name_of(f: object) -> str:
-    if is_a(f, str):
+    if isinstance(f, str):
         return f
-    name = attribute_of(f, "__name__")
-    return name if is_a(name, str) else type(f).__name__
+    name = getattr(f, "__name__", None)
+    return name if isinstance(name, str) else type(f).__name__

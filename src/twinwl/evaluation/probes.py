@@ -18,7 +18,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from twinwl.arguments import attribute_of, is_a
 from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, import_extra, import_name, shown
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -99,9 +98,9 @@ def as_value(given: Any) -> Value:  # noqa: ANN401
     """
     if given is None:
         raise TwinWLError("returned None; return a number, a vector or a hashable value")
-    if callable(attribute_of(given, "detach")):  # a tensor
+    if callable(getattr(given, "detach", None)):  # a tensor
         given = _without_graph(given)
-    elif callable(attribute_of(given, "toarray")):
+    elif callable(getattr(given, "toarray", None)):
         given = given.toarray()
     array = _numbers(given)
     if array is None or (isinstance(given, tuple) and array.dtype.kind in "biu"):
@@ -326,15 +325,15 @@ def probe_of(scored: Any, graphs: GraphBatch, copies: int, seed: int, takes: str
         What functions and modules receive; None is a batch for functions, PyG data for modules.
     """
     made = Copies(graphs, copies, seed)
-    if is_a(scored, str) and ":" in scored:
+    if isinstance(scored, str) and ":" in scored:
         scored = _imported(scored)
-    if is_a(scored, str) or is_a(scored, list) or is_a(scored, tuple):
+    if isinstance(scored, (str, list, tuple)):
         return ReadoutProbe(scored, made)
     if _is_module(scored):
         return ModuleProbe(scored, made, takes or "pyg")
-    if not is_a(scored, type) and callable(attribute_of(scored, "fit")):
+    if not isinstance(scored, type) and callable(getattr(scored, "fit", None)):
         return FittedProbe(_fitting(scored), made)
-    if is_a(scored, type):
+    if isinstance(scored, type):
         raise TwinWLError(f"got the class {scored.__name__}; give an object of it")
     if not callable(scored):
         raise TwinWLError(
@@ -350,7 +349,7 @@ def probe_of(scored: Any, graphs: GraphBatch, copies: int, seed: int, takes: str
 def _fitting(estimator: Any) -> Callable[[GraphBatch], Callable[[GraphBatch], Any]]:  # noqa: ANN401
     from sklearn.base import clone  # noqa: PLC0415  (slow to load)
 
-    if not callable(attribute_of(estimator, "transform")):
+    if not callable(getattr(estimator, "transform", None)):
         raise TwinWLError(
             f"got {shown(estimator)}, which cannot transform graphs; give one of its methods, such as "
             "model.predict_proba of a fitted model"
@@ -453,7 +452,7 @@ def _converter(graphs: GraphBatch, takes: str) -> Callable[[GraphBatch], object]
 
 def _is_module(value: object) -> bool:
     torch = sys.modules.get("torch")  # where it was never loaded, there are no modules
-    return torch is not None and is_a(value, torch.nn.Module)
+    return torch is not None and isinstance(value, torch.nn.Module)
 
 
 def _n_required(function: Callable[..., object]) -> int:

@@ -28,7 +28,7 @@ from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
-from twinwl.arguments import PATH, checked, is_a, items
+from twinwl.arguments import PATH, checked, items
 from twinwl.arrays import Int64
 from twinwl.datasets.catalogue import data_folders
 from twinwl.datasets.dataset import Dataset
@@ -397,7 +397,7 @@ def is_column(split: object) -> TypeGuard[str]:
     >>> is_column("year"), is_column("scaffold"), is_column("parts.csv")
     (True, False, False)
     """
-    if not is_a(split, str) or split in WORDS:
+    if not isinstance(split, str) or split in WORDS:
         return False
     return not (split.lower().endswith(_FILE_ENDINGS) or Path(checked("split", split, PATH)).exists())
 
@@ -449,7 +449,7 @@ def split_of(
         ``"classification"`` wants every class among the graphs to learn from.
     """
     stratified = task == "classification"
-    if split is None or (is_a(split, str) and split == "stratified"):
+    if split is None or (isinstance(split, str) and split == "stratified"):
         kinds = "stratified " * stratified + "folds" + ", groups kept together" * (data.groups is not None)
         kinds += ", by each graph's rarest class" * (stratified and bool(data.tasks))
         return Split(
@@ -459,20 +459,20 @@ def split_of(
                 data.targets, data.groups, n_folds=n_folds, seed=seed, stratified=stratified
             ),
         )
-    if is_a(split, str) and split in WORDS[1:3]:
+    if isinstance(split, str) and split in WORDS[1:3]:
         return _by_scaffold(data, shuffled=split == "scaffold-shuffled", stratified=stratified)
-    if is_a(split, str) or is_a(split, Path):
+    if isinstance(split, (str, Path)):
         return _from_file(data, split, stratified=stratified)
     what, cells = _cells(split, "split", data)
     return _from_cells(data, cells, what, stratified=stratified)
 
 
 def _cells(given: Column | Sequence[object], argument: str, data: Dataset) -> tuple[str, list[object]]:
-    if is_a(given, Column):
+    if isinstance(given, Column):
         what, cells = f"column {given.name!r} of {data.name}", given.of(data)
     else:
         array: object = given
-        values = array.tolist() if is_a(array, np.ndarray) else given
+        values = array.tolist() if isinstance(array, np.ndarray) else given
         what, cells = argument, items(argument, values, "a name, a file, or one value per graph")
     if len(cells) != len(data):
         raise TwinWLError(f"{argument}: got {len(cells)} values for {len(data)} graphs; give one per graph")
@@ -481,10 +481,10 @@ def _cells(given: Column | Sequence[object], argument: str, data: Dataset) -> tu
 
 def _plain(cell: object, what: str) -> object:
     """Return a cell that can be compared and written; None where it is missing."""
-    plain: object = cell.item() if is_a(cell, np.generic) else cell  # type: ignore[type-abstract]
-    if type(plain) in _PLAIN or is_a(plain, dt.date):
+    plain: object = cell.item() if isinstance(cell, np.generic) else cell
+    if type(plain) in _PLAIN or isinstance(plain, dt.date):
         return None if is_missing(plain) else plain
-    if is_a(plain, str):
+    if isinstance(plain, str):
         return str.__str__(plain)
     raise TwinWLError(f"{what}: got {shown(cell)}, expected text, a number or a date for each graph")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from twinwl.arguments import FLAG, Constraint, checked, exactly, is_a, items
+from twinwl.arguments import FLAG, Constraint, checked, exactly, items
 from twinwl.arrays import Float64, Int32, Int64
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.atom_labels import ATOMS, AtomLevel
@@ -424,7 +424,7 @@ def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
     """
     collected = items("batches", batches, "a list of GraphBatches")
     for position, batch in enumerate(collected):
-        if not is_a(batch, GraphBatch):
+        if not isinstance(batch, GraphBatch):
             raise GraphInputError(f"batches[{position}]: got {shown(batch)}, expected a GraphBatch")
     return join(collected)
 

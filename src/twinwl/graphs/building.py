@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
-from twinwl.arguments import foreign_array, is_a, items
+from twinwl.arguments import foreign_array, items
 from twinwl.arrays import Float64, Int64, Values
 from twinwl.errors import GraphInputError, LabelError
 from twinwl.graphs.assembly import MAX_NODES, assemble, graph_of_node
@@ -129,11 +129,11 @@ def listed(values: Iterable[object], name: str) -> list[object]:
 
 def of_one_kind(graphs: Iterable[_Graph], kind: type[_Graph], library: str) -> list[_Graph]:
     """Return the graphs of a library as a list: all of its type, all directed or all undirected."""
-    if is_a(graphs, kind):
+    if isinstance(graphs, kind):
         raise GraphInputError(f"this is one {library} graph, not a list of them; wrap it in a list: [graph]")
     collected = cast("list[_Graph]", listed(graphs, "graphs"))
     for position, graph in enumerate(collected):
-        if not is_a(graph, kind):
+        if not isinstance(graph, kind):
             raise GraphInputError(
                 f"{type(graph).__name__} is not a graph of {library}; use the from_… constructor of its kind",
                 position,
@@ -171,7 +171,7 @@ def coded(parts: Sequence[object] | None, counts: Int64, what: str) -> Coded | N
     arrays: list[Values] = []
     sequences: list[Sequence[object]] = []
     for graph, (part, count) in enumerate(zip(parts, counts.tolist(), strict=True)):
-        plain = is_a(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu"
+        plain = isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu"
         labels: Any = part if plain else items(f"{what} labels", part, "a list of labels", graph)
         if len(labels) != count:
             raise GraphInputError(

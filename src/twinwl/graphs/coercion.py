@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from twinwl.arguments import NAME, checked, is_a, items
+from twinwl.arguments import NAME, checked, items
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.batch import GraphBatch, concatenate
 
@@ -71,7 +71,7 @@ def as_batch(
     >>> as_batch([])
     GraphBatch(0 graphs, 0 nodes, 0 edges)
     """
-    if is_a(graphs, GraphBatch):
+    if isinstance(graphs, GraphBatch):
         return graphs
     node_label = checked("node_label", node_label, NAME, None)
     edge_label = checked("edge_label", edge_label, NAME, None)
@@ -117,7 +117,7 @@ def one_graph(graph: object, name: str, x: str = "auto") -> GraphBatch:
     GraphBatch(1 graph, 3 nodes, 2 edges)
     """
     try:
-        many = is_a(graph, GraphBatch) or is_a(graph, list) or is_a(graph, tuple) or is_pyg_batch(graph)
+        many = isinstance(graph, (GraphBatch, list, tuple)) or is_pyg_batch(graph)
         batch = as_batch(graph if many else [graph], x=x)  # type: ignore[arg-type]
     except GraphInputError as error:
         raise GraphInputError(f"{name}: {error}") from error
@@ -144,17 +144,17 @@ def is_pyg_batch(graphs: object) -> bool:
 
 def _kind(graph: object) -> str | None:
     """Name the kind of a graph, or return None; nothing is imported to find out."""
-    if is_a(graph, str) or is_a(graph, bytes):
+    if isinstance(graph, (str, bytes)):
         return "string"
     for kind, (module, name) in _CLASS_OF_KIND.items():
-        if module in sys.modules and is_a(graph, getattr(sys.modules[module], name)):
+        if module in sys.modules and isinstance(graph, getattr(sys.modules[module], name)):
             return kind
-    if is_a(graph, np.ndarray) and graph.dtype != object:
+    if isinstance(graph, np.ndarray) and graph.dtype != object:
         return "matrix"
     sparse = sys.modules.get("scipy.sparse")
-    if sparse is not None and (is_a(graph, sparse.sparray) or is_a(graph, sparse.spmatrix)):
+    if sparse is not None and (isinstance(graph, (sparse.sparray, sparse.spmatrix))):
         return "matrix"
-    return "edge list" if is_a(graph, list) or is_a(graph, tuple) else None
+    return "edge list" if isinstance(graph, (list, tuple)) else None
 
 
 def _door(

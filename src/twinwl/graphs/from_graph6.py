@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arguments import is_a
 from twinwl.arrays import Int64
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.arc_kernels import fill_from_bits
@@ -131,9 +130,9 @@ def _parse(text: object, graph: int) -> _Parsed:
 
 
 def _raw(text: object, graph: int) -> bytes:
-    if is_a(text, bytes):
+    if isinstance(text, bytes):
         return text.rstrip(b"\r\n")
-    if not is_a(text, str):
+    if not isinstance(text, str):
         raise GraphInputError(f"{shown(text)} is not a string; give one str or bytes per graph", graph)
     try:
         return text.rstrip("\r\n").encode("ascii")

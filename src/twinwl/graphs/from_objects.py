@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from twinwl.arguments import FLAG, checked, foreign_array, integer, is_a, items, one_of
+from twinwl.arguments import FLAG, checked, foreign_array, integer, items, one_of
 from twinwl.arrays import Int64, Values
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.assembly import MAX_NODES
@@ -89,7 +89,7 @@ def flat_edges(lists: Sequence[object]) -> tuple[Int64, Int64]:
 
 def _edge_array(graph: int, edge_list: object) -> Int64:
     """Return one graph's edges as an integer array of shape (n_edges, 2)."""
-    edges = edge_list if is_a(edge_list, np.ndarray) else _without_bools(graph, edge_list)
+    edges = edge_list if isinstance(edge_list, np.ndarray) else _without_bools(graph, edge_list)
     array = foreign_array("edge list", edges, None, graph)
     if array.ndim and not len(array):
         return np.empty((0, 2), np.int64)
@@ -111,7 +111,7 @@ def _without_bools(graph: int, edge_list: object) -> list[object]:
     """Return the edges as a list; NumPy would read True as node 1."""
     edges = items("edge list", edge_list, _PAIR, graph, ordered=False)
     for edge in edges:
-        if (is_a(edge, tuple) or is_a(edge, list)) and any(is_a(end, bool) for end in edge):
+        if (isinstance(edge, (tuple, list))) and any(isinstance(end, bool) for end in edge):
             raise GraphInputError(f"edge list: got edge {shown(edge)}, expected {_PAIR}", graph)
     return edges
 
@@ -171,7 +171,7 @@ def from_scipy(
     """Build a batch from adjacency matrices; see `GraphBatch.from_scipy`."""
     edge_label = checked("edge_label", edge_label, one_of(WEIGHT), None)
     directed = checked("directed", directed, FLAG)
-    if _is_sparse(adjacencies) or (is_a(adjacencies, np.ndarray) and adjacencies.ndim == 2):  # noqa: PLR2004
+    if _is_sparse(adjacencies) or (isinstance(adjacencies, np.ndarray) and adjacencies.ndim == 2):  # noqa: PLR2004
         raise GraphInputError("this is one matrix, not a list of them; wrap it in a list: [matrix]")
     parts = [_entries(matrix, graph) for graph, matrix in enumerate(listed(adjacencies, "adjacencies"))]
     node_counts = np.array([part.n_nodes for part in parts], dtype=np.int64)
@@ -197,7 +197,7 @@ def from_scipy(
 
 
 def _is_sparse(matrix: object) -> bool:
-    return is_a(matrix, sp.sparray) or is_a(matrix, sp.spmatrix)
+    return isinstance(matrix, (sp.sparray, sp.spmatrix))
 
 
 def _flat_values(parts: list[NDArray[np.integer[Any]]]) -> Int64:

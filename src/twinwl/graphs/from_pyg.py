@@ -7,6 +7,7 @@ PyTorch is imported here.
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,9 @@ from twinwl.arguments import (
     FLAG,
     MAX_ITEMS,
     NAME,
-    attribute_of,
     checked,
     foreign_array,
     integer,
-    is_a,
     one_of,
 )
 from twinwl.arrays import Bool, Int64
@@ -49,11 +48,11 @@ def from_pyg(
     directed = checked("directed", directed, FLAG)
     x = checked("x", x, READINGS_OF_X)
     library = sys.modules.get("torch_geometric.data")
-    data_set = library is not None and is_a(data_list, library.Dataset)
-    if library is not None and is_a(data_list, library.Batch):
+    data_set = library is not None and isinstance(data_list, library.Dataset)
+    if library is not None and isinstance(data_list, library.Batch):
         data_list = _taken_apart(data_list)
     # PyG's data sets have the attributes of their graphs, too.
-    elif not data_set and attribute_of(data_list, "edge_index", _MISSING) is not _MISSING:
+    elif not data_set and getattr(data_list, "edge_index", _MISSING) is not _MISSING:
         raise GraphInputError("this is one Data object, not a list of them; wrap it in a list: [data]")
     collected = listed(data_list, "data_list")
     for graph, data in enumerate(collected):
@@ -63,7 +62,7 @@ def from_pyg(
                 "graphs of its to_data_list()",
                 graph,
             )
-        if attribute_of(data, "edge_index", _MISSING) is _MISSING:
+        if getattr(data, "edge_index", _MISSING) is _MISSING:
             raise GraphInputError(
                 f"{type(data).__name__} has no edge_index; give homogeneous Data objects", graph
             )
@@ -103,7 +102,7 @@ def edge_codes(data: object) -> Int64:
     arcs = _arcs(data, 0)
     columns = _edge_columns([data], [arcs], "edge_attr") or [np.empty((0, 1), np.int64)]
     labels = None if _are_weights(columns) else _labels(columns)
-    if labels is None or not is_a(labels[0], np.ndarray):
+    if labels is None or not isinstance(labels[0], np.ndarray):
         shape, kind = columns[0].shape, columns[0].dtype
         raise GraphInputError(
             f"edge_attr: got {kind} of shape {shape}, expected one integer per arc, the code of its label, "
@@ -127,7 +126,7 @@ def _taken_apart(batch: Any) -> list[object]:  # noqa: ANN401
 def _n_batched(data: Any) -> int:  # noqa: ANN401
     """Return how many graphs a PyG object holds: by the ``ptr`` or the ``batch`` vector of a ``Batch``."""
     for name in ("ptr", "batch"):
-        array = _array(attribute_of(data, name), name)
+        array = _array(getattr(data, name, None), name)
         if array.ndim == 1 and array.size and array.dtype.kind in "iu":
             return len(array) - 1 if name == "ptr" else int(array.max()) + 1
     return 1
@@ -136,13 +135,13 @@ def _n_batched(data: Any) -> int:  # noqa: ANN401
 def _array(tensor: object, name: str, graph: int | None = None) -> NDArray[Any]:
     """Return a tensor as an array, from any device."""
     for step in ("detach", "cpu"):
-        move = attribute_of(tensor, step)
+        move = getattr(tensor, step, None)
         tensor = move() if callable(move) else tensor
     return foreign_array(name, tensor, None, graph)
 
 
 def _arcs(data: object, graph: int) -> Int64:
-    index = attribute_of(data, "edge_index")
+    index = getattr(data, "edge_index", None)
     if index is None:
         return np.empty((2, 0), np.int64)
     array = _array(index, "edge_index", graph)
@@ -157,7 +156,7 @@ def _arcs(data: object, graph: int) -> Int64:
 
 def _columns(collected: Sequence[object], name: str) -> list[NDArray[Any]] | None:
     """Return one matrix per graph of an attribute that all graphs have, or none has."""
-    values = aligned([attribute_of(data, name) for data in collected], len(collected), name)
+    values = aligned([getattr(data, name, None) for data in collected], len(collected), name)
     return None if values is None else _matrices(values, name)
 
 
@@ -203,7 +202,7 @@ def _edge_labels(
 
 def _edge_columns(collected: Sequence[object], arcs: list[Int64], name: str) -> list[NDArray[Any]] | None:
     """Return one matrix per graph of an edge attribute; a graph without arcs need not have any."""
-    values = [attribute_of(data, name) for data in collected]
+    values = [getattr(data, name, None) for data in collected]
     pairs = zip(values, arcs, strict=True)
     first = next((value for value, pair in pairs if pair.size and value is not None), None)
     if first is None:
@@ -250,7 +249,9 @@ def _exact(matrix: NDArray[Any]) -> Any:  # noqa: ANN401
 def _node_count(data: Any, columns: NDArray[Any] | None, graph: int) -> int:  # noqa: ANN401
     if columns is not None:
         return len(columns)
-    count = attribute_of(data, "num_nodes")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # PyG warns where it has to guess from the edges
+        count = getattr(data, "num_nodes", None)
     if count is None:
         raise GraphInputError("its number of nodes is unknown; set data.num_nodes", graph)
     n_nodes: int = checked("num_nodes", count, integer(0, MAX_ITEMS), graph=graph)

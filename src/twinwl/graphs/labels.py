@@ -20,7 +20,6 @@ from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from twinwl.arguments import is_a
 from twinwl.arrays import Int32, Values
 from twinwl.errors import LabelError, shown, warn_caller
 
@@ -55,7 +54,7 @@ def normalise_label(value: object, _depth: int = 0) -> Label:
         return value  # type: ignore[return-value]
     if issubclass(type(value), np.generic):
         return normalise_label(_plain(cast("np.generic", value)))
-    if is_a(value, tuple):
+    if isinstance(value, tuple):
         if _depth == _MAX_DEPTH:
             raise LabelError(f"label nests tuples more than {_MAX_DEPTH} deep; flatten it")
         return tuple(normalise_label(part, _depth + 1) for part in value)
@@ -64,19 +63,19 @@ def normalise_label(value: object, _depth: int = 0) -> Label:
 
 def _plain_number_or_text(value: object) -> Label:
     """Normalise numbers, and subclasses of str and bytes, to exact Python kinds."""
-    if is_a(value, float):
+    if isinstance(value, float):
         if math.isnan(value):
             raise LabelError(f"label {value!r} is not a number, so it equals nothing; replace it")
         return float.__float__(value) + 0.0
-    if is_a(value, int):
+    if isinstance(value, int):
         number = int.__int__(value)
         if number.bit_length() > _MAX_INT_BITS:
             raise LabelError(f"an integer label of {number.bit_length()} bits is too long; use bytes")
         return number
     # Enum members and the like print as something else than they hold: take what they hold.
-    if is_a(value, str):
+    if isinstance(value, str):
         return str.__str__(value)
-    if is_a(value, bytes):
+    if isinstance(value, bytes):
         return bytes(memoryview(value))
     kind = type(value).__name__
     raise LabelError(f"label {shown(value)} of type {kind} cannot be a label; {_REMEDY}")

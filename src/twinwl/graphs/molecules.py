@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arguments import JOBS, checked, is_a, one_of
+from twinwl.arguments import JOBS, checked, one_of
 from twinwl.errors import GraphInputError, import_extra, shown, warn_caller
 from twinwl.graphs.atom_labels import ATOMS, AtomKey, AtomLevel, atom_label, atom_reader
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -375,7 +375,7 @@ def from_rdkit(molecules: Iterable[Chem.Mol], atoms: AtomLevel = "skeleton") -> 
     """Build a batch from RDKit molecules; see `GraphBatch.from_rdkit`."""
     atoms = checked("atoms", atoms, ATOMS)
     chem = import_extra("rdkit.Chem", "chem")
-    if is_a(molecules, chem.Mol):
+    if isinstance(molecules, chem.Mol):
         raise GraphInputError("this is one molecule, not a list of them; wrap it in a list: [molecule]")
     collected = listed(molecules, "molecules")
     for graph, molecule in enumerate(collected):
@@ -383,7 +383,7 @@ def from_rdkit(molecules: Iterable[Chem.Mol], atoms: AtomLevel = "skeleton") -> 
             raise GraphInputError(
                 "it is None: RDKit could not read this molecule; correct it or drop it", graph
             )
-        if not is_a(molecule, chem.Mol):
+        if not isinstance(molecule, chem.Mol):
             raise GraphInputError(f"{type(molecule).__name__} is not an RDKit molecule; convert it", graph)
     return batch_from_molecules(cast("list[Chem.Mol]", collected), atoms)
 
@@ -448,7 +448,7 @@ def _unreadable(failure: SmilesFailure) -> GraphInputError:
 
 def _refused(text: object) -> str:
     """Return why a string is not passed to RDKit; empty if it is."""
-    if not is_a(text, str):
+    if not isinstance(text, str):
         return f"it is of type {type(text).__name__}, not a string"
     if not text.strip():
         return "it is empty"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from twinwl.arguments import foreign_array, is_a
+from twinwl.arguments import foreign_array
 from twinwl.arrays import Int32, Int64, Values
 from twinwl.errors import GraphIndexError, GraphInputError, shown
 from twinwl.graphs.assembly import MAX_NODES
@@ -30,12 +30,12 @@ def graph_indices(key: Key, n_graphs: int) -> int | Int64:
         if len(key) != 2 or key[1] is not Ellipsis:  # noqa: PLR2004
             raise GraphIndexError(f"a batch has one axis, so it cannot be indexed with {shown(key)}")
         key = key[0]
-    if is_a(key, int) and not is_a(key, bool):
+    if isinstance(key, int) and not isinstance(key, bool):
         index = int.__index__(key)
         if not -n_graphs <= index < n_graphs:
             raise _out_of_range(index, n_graphs)
         return index + n_graphs if index < 0 else index
-    if is_a(key, slice):
+    if isinstance(key, slice):
         return np.arange(n_graphs, dtype=np.int64)[key]
     return _index_array(key, n_graphs)
 

@@ -130,7 +130,7 @@ def deduplicate(
             batch = labels_only(block, ignore_features=ignore_features)
             keys = keys_of(batch)
         except ReadoutError as error:
-            raise error.moved(first + error.graph) from error
+            raise error.at(first + error.graph) from error
         except GraphInputError as error:
             raise _moved(error, first) from error
         ignored |= block.has_node_features
@@ -183,7 +183,7 @@ def _gathered(pending: Iterable[object], taken: int) -> GraphBatch:
 def _moved(error: GraphInputError, taken: int) -> GraphInputError:
     """Return the same complaint about a graph that is counted from the start of the stream."""
     graph = None if error.graph is None else taken + error.graph
-    return GraphInputError(str(error).removeprefix(f"graph {error.graph}: "), graph)
+    return error.at(graph)
 
 
 def wl_groups(batch: GraphBatch, n_iter: int | None = None) -> Int64:

@@ -71,7 +71,7 @@ def _growths(batch: GraphBatch, readouts: tuple[Readout, ...], wanted: Bool, n_i
             again = wanted & np.repeat(_holding(part, still_growing), part.nodes_per_graph)
             keys[again] = _growths(part, readouts, again, 4 * n_iter)[again]
     except ReadoutError as error:
-        raise error.moved(int(np.flatnonzero(graphs)[error.graph])) from error
+        raise error.at(int(np.flatnonzero(graphs)[error.graph])) from error
     out[nodes] = keys
     return out
 
@@ -248,7 +248,7 @@ def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: tuple[Readout, ...])
                 reach = _stable_rounds(block, reach) if n_iter == "stable" else reach
                 out[chosen] = _keys_of_block(block, reach, readouts)
         except ReadoutError as error:
-            raise error.moved(int(chosen[error.graph])) from error
+            raise error.at(int(chosen[error.graph])) from error
         return place + 1
 
     # A user's function may not be fit for threads, and would gain nothing from them.

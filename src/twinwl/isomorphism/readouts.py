@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from twinwl.arguments import MARKED_WL, Constraint, attribute_of, checked, is_a, one_of
+from twinwl.arguments import MARKED_WL, Constraint, checked, one_of
 from twinwl.arrays import Int32, Int64, UInt64
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError, shown
@@ -149,15 +149,14 @@ class ReadoutError(TwinWLError):
         The node of that graph the subgraph is rooted at.
     """
 
-    def __init__(self, message: str, graph: int, root: int) -> None:
-        super().__init__(f"graph {graph}, root {root}: {message}")
-        self.message = message
-        self.graph = graph
+    graph: int
+
+    def __init__(self, message: str, graph: int = 0, root: int = 0) -> None:
+        super().__init__(message, graph)
         self.root = root
 
-    def moved(self, graph: int) -> ReadoutError:
-        """Return the same complaint about a graph of another number, such as its index in a larger batch."""
-        return ReadoutError(self.message, graph, self.root)
+    def __str__(self) -> str:
+        return f"graph {self.graph}, root {self.root}: {self.message}"
 
 
 @dataclass(frozen=True)
@@ -191,7 +190,7 @@ def resolve(choice: ReadoutChoice) -> tuple[Readout, ...]:
     >>> [readout.name for readout in resolve(["size", "rooted-wl"])]
     ['size', 'rooted-wl']
     """
-    parts = choice if is_a(choice, list) or is_a(choice, tuple) else [choice]
+    parts = choice if isinstance(choice, (list, tuple)) else [choice]
     if not parts:
         raise TwinWLError(f"readout: got {shown(choice)}, expected at least one readout")
     return tuple(map(_readout, parts))
@@ -201,8 +200,8 @@ def _readout(choice: object) -> Readout:
     known: str | ReadoutFunction = checked("readout", choice, one_of(*READOUTS), MARKED_WL, _FUNCTION)
     if isinstance(known, str):
         return Readout(known, READOUTS.get(known) or partial(marked_wl, n_marks=n_marks_of(known)))
-    given = attribute_of(known, "__name__")
-    name = given if is_a(given, str) else type(known).__name__
+    given = getattr(known, "__name__", None)
+    name = given if isinstance(given, str) else type(known).__name__
     # A partial function, which pickle takes where it takes the function itself.
     return Readout(name, partial(_on_each, known, name), is_known=False)
 

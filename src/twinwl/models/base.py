@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
-from twinwl.arguments import JOBS, Constraint, checked, is_a
+from twinwl.arguments import JOBS, Constraint, checked
 from twinwl.arrays import Bool
 from twinwl.errors import GraphInputError, TwinWLError, warn_caller
 from twinwl.graphs.atom_labels import ATOMS, AtomLevel
@@ -153,12 +153,12 @@ def reading_of_x(batch: GraphBatch) -> str:
         return "features"
     if not batch.has_node_labels:
         return "auto"
-    return "rows" if all(is_a(label, tuple) for label in batch.node_vocabulary) else "labels"
+    return "rows" if all(isinstance(label, tuple) for label in batch.node_vocabulary) else "labels"
 
 
 def graphs_of(X: GraphsLike, what: str, x: str = "auto") -> GraphBatch:
     """Return the input as a batch, with ``x`` as in `as_batch`; refuse it if it has no graph."""
-    batch = X if is_a(X, GraphBatch) else as_batch(X, x=x)
+    batch = X if isinstance(X, GraphBatch) else as_batch(X, x=x)
     if len(batch) == 0:
         raise TwinWLError(f"there is no graph to {what}; pass at least one")
     return batch

@@ -22,7 +22,6 @@ from twinwl.arguments import (
     ROUNDS,
     checked,
     integer,
-    is_a,
     number,
     one_of,
     one_or_more,
@@ -312,7 +311,9 @@ class TwinMachine(MultiTask, GraphEstimator):
     def _decisions(self, X: GraphsLike) -> Float64:
         self._check_fitted()
         known, full = (
-            X.values if is_a(X, Answered) else encode_in_full(self._new_graphs(X, "predict"), self.space_)
+            X.values
+            if isinstance(X, Answered)
+            else encode_in_full(self._new_graphs(X, "predict"), self.space_)
         )
         blocks = self.similarity_.blocks(known.matrix, own_sums(full, self.base))
         return np.concatenate([self.support_vectors_.decisions(similarities) for _, similarities in blocks])

@@ -25,12 +25,10 @@ from twinwl.arguments import (
     FLAG,
     MAX_ITEMS,
     NAME,
-    attribute_of,
     checked,
     foreign_array,
     instance,
     integer,
-    is_a,
     items,
     number,
     one_of,
@@ -111,9 +109,9 @@ def column_of(values: object, n_graphs: int, name: str) -> Values:
     """Return one value per graph as an array of one axis."""
     if values is None:
         raise TwinWLError("this requires y to be passed, but the target y is None; give one class per graph")
-    if attribute_of(values, "columns") is not None:  # a frame; of one column, for others are tasks
+    if getattr(values, "columns", None) is not None:  # a frame; of one column, for others are tasks
         values = foreign_array(name, values)
-    array = values if is_a(values, np.ndarray) else as_array(_listed(values, name), name)
+    array = values if isinstance(values, np.ndarray) else as_array(_listed(values, name), name)
     if array.ndim == 2 and array.shape[1] == 1:  # noqa: PLR2004  (a data frame's column)
         from sklearn.exceptions import DataConversionWarning  # noqa: PLC0415  (slow; seldom needed)
 
@@ -169,7 +167,7 @@ def as_array(values: list[object], name: str) -> Values:
 
 def _columns(y: object) -> tuple[list[str], list[Values]] | None:
     """Cut a table into named columns; None if it is not a table, or has one column."""
-    if is_a(y, dict):
+    if isinstance(y, dict):
         names = [str(name) for name in y]
         lists = [items(f"targets of task {name!r}", y[name], "one target per graph") for name in y]
         if len({len(values) for values in lists}) > 1:
@@ -177,8 +175,8 @@ def _columns(y: object) -> tuple[list[str], list[Values]] | None:
                 "targets: got columns of different lengths, expected one entry per graph in each"
             )
         return names, [as_array(values, "targets") for values in lists]
-    keys = attribute_of(y, "columns")
-    if keys is not None and attribute_of(y, "to_numpy") is not None:  # a frame of pandas or polars
+    keys = getattr(y, "columns", None)
+    if keys is not None and getattr(y, "to_numpy", None) is not None:  # a frame of pandas or polars
         names = [str(key) for key in items("targets", keys, "a frame with named columns")]
         if len(names) == 1:
             return None
@@ -194,16 +192,18 @@ def _columns(y: object) -> tuple[list[str], list[Values]] | None:
 
 def _table(y: object) -> NDArray[Any] | None:
     """Return an array, or rows of equal length, as an array; None for all else."""
-    if is_a(y, np.ndarray):
+    if isinstance(y, np.ndarray):
         return y
-    if not is_a(y, list):
-        if attribute_of(y, "__array__") is None:
+    if not isinstance(y, list):
+        if getattr(y, "__array__", None) is None:
             return None
         with contextlib.suppress(TwinWLError):  # told where targets are read as one per graph
             return foreign_array("targets", y)
         return None
     # An array without axes is one value, not a row.
-    if not y or not all(isinstance(row, list | tuple) or (is_a(row, np.ndarray) and row.ndim) for row in y):
+    if not y or not all(
+        isinstance(row, list | tuple) or (isinstance(row, np.ndarray) and row.ndim) for row in y
+    ):
         return None
     lengths = {len(row) for row in y}
     if len(lengths) > 1:
@@ -258,7 +258,7 @@ def _completed(values: NDArray[Any], name: str, empty: bool) -> tuple[Values, Bo
 
 def _listed(values: object, name: str) -> list[object]:
     """Return a list; series, tensors and what only knows how to become an array are asked themselves."""
-    if attribute_of(values, "__array__") is not None and attribute_of(values, "tolist") is None:
+    if getattr(values, "__array__", None) is not None and getattr(values, "tolist", None) is None:
         values = foreign_array(name, values)
     with contextlib.suppress(Exception):
         values = values.tolist()  # type: ignore[attr-defined]
@@ -475,7 +475,7 @@ def positive_class(classes: Values, positive: object = None) -> int:
         named = None
         # A class is a plain value; an integer of thousands of digits cannot even be written as text.
         if issubclass(type(positive), str | float | np.generic) or (
-            is_a(positive, int) and abs(positive) < 2**64
+            isinstance(positive, int) and abs(positive) < 2**64
         ):
             named = str(positive)
         if len(names) != 2 or named not in names:  # noqa: PLR2004
@@ -599,7 +599,7 @@ def _class_weights(
     """Return the weight of each class; ``"balanced"`` gives each class the same total weight."""
     if class_weight is None:
         return None
-    if is_a(class_weight, str):
+    if isinstance(class_weight, str):
         checked("class_weight", class_weight, one_of("balanced"))
         total = np.bincount(codes, weights, len(classes)).astype(np.float64)
         return total.sum() / (len(classes) * total)
@@ -709,12 +709,12 @@ class MultiTask:
             Its name, or its place among ``tasks_``.
         """
         self._check_fitted()  # type: ignore[attr-defined]
-        only = attribute_of(self, "target_")
+        only = getattr(self, "target_", None)
         names = self.tasks_ or (() if only is None else (only,))
         place = checked("task", task, integer(0, MAX_ITEMS), NAME)
-        if is_a(place, str) and place in names:
+        if isinstance(place, str) and place in names:
             place = names.index(place)
-        if is_a(place, str) or place >= max(1, len(names)):
+        if isinstance(place, str) or place >= max(1, len(names)):
             if self.tasks_ is None:
                 called = "" if only is None else f", {only!r}"
                 has = f"was trained on one target{called}; leave task out"

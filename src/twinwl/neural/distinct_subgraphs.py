@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 import numpy as np
 import torch
 
-from twinwl.arguments import is_a
 from twinwl.arrays import Float64, Int32, Int64
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.graphs.batch import GraphBatch
@@ -169,7 +168,7 @@ def guarded_rows(
         If it fails, changes a tensor of ``inputs`` or how torch works, or returns anything but rows of finite
         numbers. The rows go to kernels, which would read memory that is not theirs if there were fewer.
     """
-    tensors = {field: value for field, value in inputs.items() if is_a(value, torch.Tensor)}
+    tensors = {field: value for field, value in inputs.items() if isinstance(value, torch.Tensor)}
     versions = [value._version for value in tensors.values()]  # noqa: SLF001  (counts changes in place)
     modes = torch.is_grad_enabled(), torch.get_default_dtype(), torch.initial_seed()
     try:
@@ -198,7 +197,7 @@ def guarded_rows(
 
 def _check_rows(rows: object, name: str, n_rows: int, unit: str, device: torch.device) -> None:
     expected = f"expected a tensor of floats of shape ({n_rows}, width), one row per {unit}"
-    if not is_a(rows, torch.Tensor):
+    if not isinstance(rows, torch.Tensor):
         raise TwinWLError(f"the readout {name} returned {shown(rows)}, {expected}")
     if rows.ndim != 2 or len(rows) != n_rows or not rows.shape[1] or not rows.is_floating_point():  # noqa: PLR2004
         kind = str(rows.dtype).removeprefix("torch.")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import torch
 
-from twinwl.arguments import FLAG, MAX_ITEMS, WIDTH, checked, integer, is_a, one_of
+from twinwl.arguments import FLAG, MAX_ITEMS, WIDTH, checked, integer, one_of
 from twinwl.errors import TwinWLError
 from twinwl.neural.distinct_subgraphs import DistinctPart, DistinctSlice, messages, read_out
 from twinwl.neural.gin import GIN, GINReadout
@@ -108,7 +108,7 @@ class NTwinEncoder(torch.nn.Module):
         self.rooted: torch.nn.Module
         readout = checked("readout", readout, *READOUT)
         width = n_features + (marks if marks > 1 else 0)
-        if is_a(readout, str) and readout == "gin":
+        if isinstance(readout, str) and readout == "gin":
             self.rooted = GIN(width, hidden, layers, n_codes)
         else:
             arguments = {
@@ -120,7 +120,7 @@ class NTwinEncoder(torch.nn.Module):
             }
             self.rooted = build_readout(readout, arguments)
         self.subtree = GIN(n_features, hidden, layers, n_codes) if subtree == "gin" else None
-        if is_a(self.rooted, GIN):
+        if isinstance(self.rooted, GIN):
             self.n_rooted_outputs = layers * hidden
         else:
             views = [view for _, view in self._views()]
@@ -147,13 +147,13 @@ class NTwinEncoder(torch.nn.Module):
         -------
         tensor
         """
-        if is_a(graphs, QuotientSlice):
+        if isinstance(graphs, QuotientSlice):
             if self.subtree is not None:
                 raise TwinWLError("subtree='gin' needs the quotient of the whole graphs too; pass TwinSlices")
             return self._quotient_sums(graphs)
-        if is_a(graphs, TwinSlices):
+        if isinstance(graphs, TwinSlices):
             return self._joined(graphs.whole, self._quotient_sums(graphs.rooted))
-        if is_a(graphs, DistinctSlice):
+        if isinstance(graphs, DistinctSlice):
             return self._joined(graphs.whole, self._distinct_sums(graphs.parts))
         data = as_graph_data(graphs, edge_labels=bool(self.n_edge_labels))
         self._check(data)
@@ -172,16 +172,16 @@ class NTwinEncoder(torch.nn.Module):
         depths: dict[int, tuple[int, ...]] = {}
         for depth, radius in enumerate(self.hops, start=1):
             depths[radius] = (*depths.get(radius, ()), depth)
-        if is_a(self.rooted, GIN):
+        if isinstance(self.rooted, GIN):
             return [(radius, GINReadout(self.rooted, read)) for radius, read in depths.items()]
         if hasattr(self.rooted, "pooled_by_depth"):
             return [(radius, AtDepths(self.rooted, read)) for radius, read in depths.items()]
         return [(radius, self.rooted) for radius in depths]
 
     def _quotient_sums(self, graphs: QuotientSlice) -> torch.Tensor:
-        if is_a(self.rooted, GIN):
+        if isinstance(self.rooted, GIN):
             return torch.cat(self.rooted.pooled_states(graphs, self.n_features), dim=1)
-        if not is_a(self.rooted, BoundedReadout):
+        if not isinstance(self.rooted, BoundedReadout):
             raise TwinWLError(
                 "this readout is not declared to be bounded by 1-WL, so it cannot run on the quotient; pass "
                 "distinct rooted subgraphs"
@@ -216,7 +216,7 @@ class NTwinEncoder(torch.nn.Module):
         """Return the subtree encoder's sums, if it is a GIN, next to those of the rooted subgraphs."""
         if self.subtree is None or whole is None:
             return rooted
-        if is_a(whole, QuotientSlice):
+        if isinstance(whole, QuotientSlice):
             return torch.cat([*self.subtree.pooled_states(whole, self.n_features), rooted], dim=1)
         edges, codes = messages(whole.edge_index, whole.edge_attr, directed=self.directed)
         network = GINReadout(self.subtree, tuple(range(1, len(self.hops) + 1)))

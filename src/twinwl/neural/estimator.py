@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from twinwl.arguments import CLASS_WEIGHT, FLAG, MAX_ITEMS, RANDOM_STATE, integer, is_a, items, number, one_of
+from twinwl.arguments import CLASS_WEIGHT, FLAG, MAX_ITEMS, RANDOM_STATE, integer, items, number, one_of
 from twinwl.arrays import Bool, Float32, Float64, Int64, Values
 from twinwl.errors import TwinWLError, shown
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -503,7 +503,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     def _outputs(self, X: GraphsLike) -> Float32:
         """Return the outputs of the network, shape (n_graphs, n_outputs)."""
         self._check_fitted()
-        if is_a(X, Answered):
+        if isinstance(X, Answered):
             return cast("Float32", X.values)
         examples = self._examples(self._new_graphs(X, "predict"))
         place = device_of(self.device, or_else="cpu")

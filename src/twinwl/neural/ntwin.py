@@ -25,7 +25,6 @@ from twinwl.arguments import (
     WIDTH,
     checked,
     integer,
-    is_a,
     number,
     one_of,
 )
@@ -182,7 +181,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
 
     def _outputs(self, X: GraphsLike) -> NDArray[np.float32]:
         self._check_fitted()
-        if is_a(X, Answered):
+        if isinstance(X, Answered):
             return super()._outputs(X)
         batch = self._new_graphs(X, "predict")
         self.inputs_.check_labels(batch, self.unknown)
@@ -385,7 +384,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
 
     @property
     def _is_gin(self) -> bool:
-        return is_a(self.readout, str) and self.readout == "gin"
+        return isinstance(self.readout, str) and self.readout == "gin"
 
     def _encoder(self, readout_width: int | None = None) -> NTwinEncoder:
         inputs = self.inputs_
@@ -428,7 +427,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
     @classmethod
     def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> Self:
         self = cls._with_params(params)
-        per_layer = _ARRAYS_PER_LAYER.get(self.readout, 0) if is_a(self.readout, str) else 0
+        per_layer = _ARRAYS_PER_LAYER.get(self.readout, 0) if isinstance(self.readout, str) else 0
         _check_layers_present(self.layers, per_layer, state["weights"])
         self.inputs_ = FittedInputs.from_state(state["inputs"])  # type: ignore[arg-type]
         self.hops_ = fitted_hops(state.get("hops"), hops_of_layers(self.hops, self.layers))

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 import numpy as np
 import torch
 
-from twinwl.arguments import attribute_of
 from twinwl.arrays import Bool, Float32, Float64, Int64, Values
 from twinwl.errors import TwinWLError
 from twinwl.graphs.coercion import GraphsLike
@@ -172,7 +171,7 @@ class TaskOutputs(MultiTask):
             model.module_ = model._build_module(model._n_outputs)  # noqa: SLF001
         model.module_.load_state_dict(weights, assign=True)
         model.module_.eval()
-        held = attribute_of(self, "held_out_outputs_")  # a loaded model has none
+        held = getattr(self, "held_out_outputs_", None)  # a loaded model has none
         model.held_out_outputs_ = None if held is None else self._own_outputs(held, place)
         return model
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from twinwl.arguments import Constraint, is_a, one_of
+from twinwl.arguments import Constraint, one_of
 from twinwl.errors import TwinWLError, shown
 from twinwl.neural.devices import as_tensor
 from twinwl.neural.distinct_subgraphs import SubgraphBatch, guarded_rows, named_arguments, read_out
@@ -348,7 +348,7 @@ READOUTS = ("gin", *_BUILT_IN)
 
 
 def _network(value: object) -> object:
-    if not is_a(value, torch.nn.Module) and not callable(value):
+    if not isinstance(value, torch.nn.Module) and not callable(value):
         raise TypeError
     return value
 
@@ -399,10 +399,10 @@ def build_readout(readout: NetworkReadout, arguments: dict[str, Any]) -> torch.n
         What a class or function gets if its parameters name it: ``n_features``, ``hidden``, ``layers``,
         ``hops`` and ``n_codes``.
     """
-    if is_a(readout, str):
+    if isinstance(readout, str):
         kind = _BUILT_IN[readout]
         return kind(**named_arguments(readout, kind, arguments))
-    if is_a(readout, torch.nn.Module):
+    if isinstance(readout, torch.nn.Module):
         try:
             return copy.deepcopy(readout)
         except Exception as error:  # whatever a foreign module raises
@@ -418,7 +418,7 @@ def build_readout(readout: NetworkReadout, arguments: dict[str, Any]) -> torch.n
             f"{what} failed when it was called with {', '.join(given) or 'nothing'} "
             f"({type(error).__name__}: {error})"
         ) from error
-    if not is_a(made, torch.nn.Module):
+    if not isinstance(made, torch.nn.Module):
         raise TwinWLError(f"{what} made {shown(made)}, expected a torch.nn.Module")
     return made
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import torch
 
-from twinwl.arguments import attribute_of, checked, is_a
+from twinwl.arguments import checked
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.from_pyg import edge_codes
@@ -140,17 +140,17 @@ class RootedSubgraphEncoder(torch.nn.Module):
 
 def as_graph_data(data: GraphData | PyGData, *, edge_labels: bool = True) -> GraphData:
     """Return what the encoders need of a PyG ``Data`` or ``Batch``; ``edge_attr`` only if it is used."""
-    if is_a(data, GraphData):
+    if isinstance(data, GraphData):
         return data
-    x, edge_index = attribute_of(data, "x"), attribute_of(data, "edge_index")
+    x, edge_index = getattr(data, "x", None), getattr(data, "edge_index", None)
     if x is None or edge_index is None:
         raise TwinWLError(
             f"a {type(data).__name__} without x or edge_index; give each node a row of features in x"
         )
-    edge_attr, batch = None, attribute_of(data, "batch")
-    if edge_labels and attribute_of(data, "edge_attr") is not None:
+    edge_attr, batch = None, getattr(data, "batch", None)
+    if edge_labels and getattr(data, "edge_attr", None) is not None:
         edge_attr = as_tensor(edge_codes(data), x.device)
-    n_graphs = int(attribute_of(data, "num_graphs", 1)) if batch is not None else 1
+    n_graphs = int(getattr(data, "num_graphs", 1)) if batch is not None else 1
     if batch is None:
         batch = torch.zeros(len(x), dtype=torch.int64, device=x.device)
     return GraphData(x, edge_index, edge_attr, batch, n_graphs)
