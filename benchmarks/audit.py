@@ -15,7 +15,7 @@ from pathlib import Path
 from time import process_time
 
 import twinwl as tw
-from twinwl.datasets.source import Reading
+from twinwl.datasets.source import ReadOptions
 from twinwl.evaluation.audit import audit_sets, read_audited
 
 OUT = Path(__file__).parent / "results" / "audit.json"
@@ -27,7 +27,7 @@ def main() -> None:
     few = [tw.load_dataset(["CCO", "CCCO", "CC(=O)O"], kind="smiles") for _ in range(2)]
     tw.audit(*few)
     start = process_time()
-    sets = read_audited(["HIV", "Tox21"], Reading())
+    sets = read_audited(["HIV", "Tox21"], ReadOptions())
     read, before = process_time(), _peak_megabytes()
     found = audit_sets(sets, 0.9, None)
     result = {

@@ -42,8 +42,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import roc_auc_score, root_mean_squared_error
 
 import twinwl as tw
-from twinwl.datasets.source import Reading, read_columns, read_source
-from twinwl.datasets.target_cells import is_missing
+from twinwl.datasets.source import ReadOptions, read_columns, read_source
+from twinwl.datasets.targets import is_missing
 from twinwl.evaluation.splits import scaffold_split
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ class Molecules:
     @classmethod
     def of(cls, name: str) -> Molecules:
         """Read a set."""
-        data = read_source(name, Reading(), "none")
-        columns = read_columns(name, Reading())
+        data = read_source(name, ReadOptions(), "none")
+        columns = read_columns(name, ReadOptions())
         cells = [[columns[task][row] for task in SETS[name]] for row in data.rows]
         y = np.array([[np.nan if is_missing(cell) else float(cell) for cell in row] for row in cells])
         smiles = list(data.smiles or ())

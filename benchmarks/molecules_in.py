@@ -30,7 +30,7 @@ from rdkit import Chem, rdBase
 from rich.console import Console
 from rich.table import Table
 
-from twinwl.datasets.source import Reading, read_columns
+from twinwl.datasets.source import ReadOptions, read_columns
 from twinwl.graphs.atom_labels import ATOM_LEVELS
 from twinwl.graphs.molecules import read_smiles
 
@@ -52,7 +52,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, metavar="N", help="with --wall: every Nth molecule")
     asked = parser.parse_args()
     folder = os.environ.get("TWINWL_DATA") or sys.exit("set TWINWL_DATA to the folder with the data")
-    smiles = [str(cell) for cell in read_columns("HIV", Reading(data_dir=folder))["smiles"]]
+    smiles = [str(cell) for cell in read_columns("HIV", ReadOptions(data_dir=folder))["smiles"]]
     quiet = rdBase.BlockLogs()
     known = json.loads(OUT.read_text(encoding="utf-8"))
     if asked.wall:

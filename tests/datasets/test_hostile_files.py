@@ -16,7 +16,7 @@ import pytest
 from tests.datasets.conftest import TINY
 from twinwl import load_dataset
 from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.source import Reading, iter_source
+from twinwl.datasets.source import ReadOptions, iter_source
 from twinwl.errors import TwinWLError, TwinWLWarning
 
 MUTANTS = 150  # of each file below
@@ -117,7 +117,7 @@ def read_or_refused(path, **options):
             return str(error)
         assert isinstance(data, Dataset)
         assert len(data.digest) == 64
-        assert sum(len(part) for part in iter_source(path, Reading(**options))) <= len(data) + len(
+        assert sum(len(part) for part in iter_source(path, ReadOptions(**options))) <= len(data) + len(
             data.errors
         )
     return None

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from twinwl import load_dataset
-from twinwl.datasets.kinds import place_of
+from twinwl.datasets.formats import place_of
 from twinwl.datasets.known import is_known
 from twinwl.errors import GraphInputError, TwinWLError
 

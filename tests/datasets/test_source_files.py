@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from twinwl.datasets import text_files
-from twinwl.datasets.source import Reading, load_dataset, read_one
+from twinwl.datasets.source import ReadOptions, load_dataset, read_one
 from twinwl.errors import GraphInputError, TwinWLError, TwinWLWarning
 
 
@@ -40,7 +40,7 @@ def test_every_format_gives_back_the_graph_that_was_written(tmp_path, ending, se
     graph = nx.gnp_random_graph(size, 0.4, seed=seed)
     path = tmp_path / f"graph{ending}"
     write(path, graph)
-    found = read_one(path, Reading())
+    found = read_one(path, ReadOptions())
     assert found.graphs.n_nodes == size
     assert edges_of(found.graphs) == {(min(e), max(e)) for e in graph.edges}
     assert found.names[0].startswith(str(path))
@@ -49,16 +49,16 @@ def test_every_format_gives_back_the_graph_that_was_written(tmp_path, ending, se
 def test_digraph6_is_directed(tmp_path):
     path = tmp_path / "a.d6"
     path.write_text("&BP_\n")  # 0 -> 2, 1 -> 0
-    assert read_one(path, Reading()).graphs.directed
+    assert read_one(path, ReadOptions()).graphs.directed
 
 
 def test_literals():
-    assert read_one("graph6:Bw", Reading()).graphs.n_edges == 3
+    assert read_one("graph6:Bw", ReadOptions()).graphs.n_edges == 3
     pytest.importorskip("rdkit", reason="needs RDKit")
-    ethanol = read_one("smiles:CCO", Reading())
+    ethanol = read_one("smiles:CCO", ReadOptions())
     assert ethanol.graphs.labels_of_nodes() == ["C", "C", "O"]
     assert ethanol.smiles == ("CCO",)
-    assert read_one("smiles:C#N", Reading()).graphs.n_nodes == 2  # '#' is a bond here
+    assert read_one("smiles:C#N", ReadOptions()).graphs.n_nodes == 2  # '#' is a bond here
 
 
 def test_a_file_of_smiles_has_names(tmp_path):
@@ -78,14 +78,14 @@ def test_headers_of_graph6_are_skipped(tmp_path):
 def test_hash_sign_picks_one_graph_counted_from_0(tmp_path):
     path = tmp_path / "a.g6"
     path.write_text("@\nA_\nBw\n")
-    assert read_one(f"{path}#2", Reading()).graphs.n_nodes == 3
-    assert read_one(f"{path}#0", Reading()).names == (f"{path}#0",)
+    assert read_one(f"{path}#2", ReadOptions()).graphs.n_nodes == 3
+    assert read_one(f"{path}#0", ReadOptions()).names == (f"{path}#0",)
     with pytest.raises(GraphInputError, match=r"graph 3 is out of range: .*3 graphs, numbered 0 to 2"):
-        read_one(f"{path}#3", Reading())
+        read_one(f"{path}#3", ReadOptions())
     with pytest.raises(GraphInputError, match=r"got 3 graphs, expected one.*#0' to .*#2'"):
-        read_one(path, Reading())
+        read_one(path, ReadOptions())
     with pytest.raises(GraphInputError, match=r"got '-1' after '#'"):
-        read_one(f"{path}#-1", Reading())
+        read_one(f"{path}#-1", ReadOptions())
 
 
 def test_a_hash_sign_in_a_file_name_is_no_index(tmp_path):
@@ -93,18 +93,18 @@ def test_a_hash_sign_in_a_file_name_is_no_index(tmp_path):
     path.mkdir()
     inner = path / "b#1.g6"
     inner.write_text("Bw\n")
-    assert read_one(inner, Reading()).graphs.n_nodes == 3
+    assert read_one(inner, ReadOptions()).graphs.n_nodes == 3
 
 
 def test_tu_index(tu_zip):
     path = tu_zip("MUTAG")
-    found = read_one(f"{path}#17", Reading())
+    found = read_one(f"{path}#17", ReadOptions())
     assert found.names == (f"{path}#17",)
     assert len(load_dataset(path).graphs) == 188
     with pytest.raises(
         GraphInputError, match="graph 188 is out of range: there are 188 graphs, numbered 0 to 187"
     ):
-        read_one(f"{path}#188", Reading())
+        read_one(f"{path}#188", ReadOptions())
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_labels_are_read_where_named_and_the_others_are_listed(tmp_path, labelle
     assert chosen.labels_of_nodes() == [12, 16]
     assert chosen.edge_vocabulary == (2,)
     with pytest.raises(GraphInputError, match=r"no attribute 'colour'.*label.*mass"):
-        read_one(path, Reading(node_label="colour"))
+        read_one(path, ReadOptions(node_label="colour"))
 
 
 def test_names_of_nodes_in_gml_are_no_attribute_to_tell_of(tmp_path):
@@ -171,7 +171,7 @@ def test_json_takes_links_and_edges_and_arrays_of_graphs(tmp_path):
     graphs = [nx.node_link_data(nx.path_graph(n), edges=key) for n, key in ((2, "links"), (3, "edges"))]
     path.write_text(json.dumps(graphs))
     assert load_dataset(path).graphs.nodes_per_graph.tolist() == [2, 3]
-    assert read_one(f"{path}#1", Reading()).graphs.n_edges == 2
+    assert read_one(f"{path}#1", ReadOptions()).graphs.n_edges == 2
 
 
 def test_json_tells_ids_of_different_kinds_apart(tmp_path):
@@ -179,7 +179,7 @@ def test_json_tells_ids_of_different_kinds_apart(tmp_path):
     path.write_text(
         '{"nodes": [{"id": 1}, {"id": "1"}, {"id": [0, 1]}], "links": [{"source": 1, "target": [0, 1]}]}'
     )
-    assert edges_of(read_one(path, Reading()).graphs) == {(0, 2)}
+    assert edges_of(read_one(path, ReadOptions()).graphs) == {(0, 2)}
 
 
 def test_several_graphs_in_one_graphml(tmp_path):
@@ -207,7 +207,7 @@ def test_groups_of_yed_are_read_with_their_nodes(tmp_path):
         '<graphml><graph><edge source="b" target="a"/><node id="a" yfiles.foldertype="group">'
         '<graph><node id="b"/></graph></node></graph></graphml>'
     )
-    assert edges_of(read_one(path, Reading()).graphs) == {(0, 1)}
+    assert edges_of(read_one(path, ReadOptions()).graphs) == {(0, 1)}
 
 
 def graphml(content, graph='<graph edgedefault="undirected">'):
@@ -320,7 +320,7 @@ def test_a_file_too_large_to_parse_is_refused(tmp_path, monkeypatch):
     path.write_text("a b\n" * 100)
     monkeypatch.setattr(text_files, "MAX_BYTES", 50)
     with pytest.raises(GraphInputError, match="too large"):
-        read_one(path, Reading())
+        read_one(path, ReadOptions())
 
 
 def test_an_endless_line_is_refused(tmp_path, monkeypatch):
@@ -328,4 +328,4 @@ def test_an_endless_line_is_refused(tmp_path, monkeypatch):
     path.write_text("?" * 100)
     monkeypatch.setattr(text_files, "MAX_LINE", 50)
     with pytest.raises(GraphInputError, match="line 1: longer"):
-        read_one(path, Reading())
+        read_one(path, ReadOptions())

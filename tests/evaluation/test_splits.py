@@ -10,7 +10,7 @@ import pytest
 import twinwl as tw
 from twinwl import TwinWLError
 from twinwl.datasets.dataset import RowError
-from twinwl.datasets.kinds import Reading
+from twinwl.datasets.formats import ReadOptions
 from twinwl.evaluation.splits import Column, groups_of, is_column, read_column, split_of
 
 
@@ -131,25 +131,25 @@ def test_cells_of_a_column_belong_to_the_rows_that_were_read(tmp_path):
     path = table(tmp_path)
     with pytest.warns(tw.TwinWLWarning, match="left out 1 of 40 rows"):
         found = tw.load_dataset(path, target="y")
-    column = read_column(path, Reading(), "part", "split")
+    column = read_column(path, ReadOptions(), "part", "split")
     fold = fold_of(column, found)
     assert found.rows[fold.test].tolist() == list(range(30, 40))
-    labs = groups_of(read_column(path, Reading(), "lab", "groups"), found)
+    labs = groups_of(read_column(path, ReadOptions(), "lab", "groups"), found)
     assert labs[:3].tolist() == [0, 0, 0]
     assert labs[3] == 1  # row 3 could not be read
 
 
 def test_a_column_that_is_not_there_names_what_is(tmp_path):
     with pytest.raises(TwinWLError, match="split: got 'prat'; did you mean 'part'"):
-        read_column(table(tmp_path), Reading(), "prat", "split")
+        read_column(table(tmp_path), ReadOptions(), "prat", "split")
     with pytest.raises(TwinWLError, match="groups: got 'lap'; did you mean 'lab'"):
-        read_column(table(tmp_path), Reading(), "lap", "groups")
+        read_column(table(tmp_path), ReadOptions(), "lap", "groups")
 
 
 def test_two_columns_of_one_name_are_refused(tmp_path):
     (tmp_path / "m.csv").write_text("smiles,y,part,part\nCC,1,train,test\nCO,0,test,train\n")
     with pytest.raises(TwinWLError, match="split: got 'part', and 2 columns are called so; rename one"):
-        read_column(tmp_path / "m.csv", Reading(), "part", "split")
+        read_column(tmp_path / "m.csv", ReadOptions(), "part", "split")
 
 
 def test_groups_without_a_value_are_refused():

@@ -13,7 +13,7 @@ from twinwl.cli.options import OUTPUT, EdgeLabels, Json, file_option, reads_data
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.kinds import Reading
+    from twinwl.datasets.formats import ReadOptions
 
 # A line break within a paragraph would be kept, so each paragraph is one line.
 EPILOG = """
@@ -66,12 +66,12 @@ def audit(
     edge_labels: EdgeLabels = None,
     json: Json = False,
     *,
-    reading: Reading,
+    reading: ReadOptions,
 ) -> None:
     """Find what data sets share: the same graphs, nearly the same ones, and contradicting targets."""
     from twinwl.arguments import checked, number  # noqa: PLC0415  (not for the help)
     from twinwl.cli.output_files import PAGES, check_output, write_table  # noqa: PLC0415
-    from twinwl.datasets.kinds import Reading  # noqa: PLC0415
+    from twinwl.datasets.formats import ReadOptions  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_columns  # noqa: PLC0415
     from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
 
@@ -92,7 +92,7 @@ def audit(
     if predictions is not None:
         last = list(found.sizes)[-1]
         tested = sets[-1]._replace(data=replace(sets[-1].data, name=last))
-        columns = read_columns(predictions, Reading(kind="table"))
+        columns = read_columns(predictions, ReadOptions(kind="table"))
         found = replace(found, scores=scores_without_overlap(found, tested, columns))
     if output is not None:
         records = found.to_records()

@@ -10,7 +10,7 @@ from twinwl.cli.options import EdgeLabels, IgnoreFeatures, Json, Readouts, Task,
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.kinds import Reading
+    from twinwl.datasets.formats import ReadOptions
 
 EPILOG = """
 Graphs that look alike but differ in class cannot all be right. The command groups the graphs by what 1-WL \
@@ -45,7 +45,7 @@ def ceiling(
     ignore_features: IgnoreFeatures = False,
     json: Json = False,
     *,
-    reading: Reading,
+    reading: ReadOptions,
 ) -> None:
     """Compute how well any model could do on a data set, given what it can tell apart."""
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415

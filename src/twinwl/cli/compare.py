@@ -39,7 +39,7 @@ from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.kinds import Reading
+    from twinwl.datasets.formats import ReadOptions
     from twinwl.isomorphism.comparison import Comparison
 
 _DIFFERENT = 1  # exit code, as of diff and cmp
@@ -67,7 +67,7 @@ def compare(
     edge_labels: EdgeLabels = None,
     ignore_features: IgnoreFeatures = False,
     *,
-    reading: Reading,
+    reading: ReadOptions,
 ) -> None:
     """Compare two graphs with the Twin-WL test."""
     from twinwl.cli.output_files import PAGES, check_output  # noqa: PLC0415

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from twinwl.datasets.catalogue import Card
     from twinwl.datasets.dataset import Dataset, Spread, Statistics
-    from twinwl.datasets.kinds import Reading
+    from twinwl.datasets.formats import ReadOptions
     from twinwl.datasets.known import Entry
 
 
@@ -50,7 +50,7 @@ def datasets(
     png: Annotated[Path | None, file_option("Draw them into a .png, .svg or .pdf file instead.")] = None,
     json: Json = False,
     *,
-    reading: Reading,
+    reading: ReadOptions,
 ) -> None:
     """List the known data sets; with a name, show its card, its statistics and a few of its graphs."""
     from twinwl.cli.output_files import PICTURES, check_output  # noqa: PLC0415  (keeps --help fast)

@@ -35,7 +35,7 @@ from twinwl.terminal import ProgressBar, new_console, one_line, say
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset, RowError
-    from twinwl.datasets.kinds import Reading
+    from twinwl.datasets.formats import ReadOptions
     from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.deduplication import Deduplication
@@ -83,7 +83,7 @@ def dedup(
     edge_labels: EdgeLabels = None,
     ignore_features: IgnoreFeatures = False,
     *,
-    reading: Reading,
+    reading: ReadOptions,
 ) -> None:
     """Find groups of isomorphic graphs, and count the distinct ones."""
     from twinwl.cli.dedup_output import check_dedup_output, write_output  # noqa: PLC0415  (keeps --help fast)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twinwl.cli.output_files import check_output, write_table
-from twinwl.datasets.kinds import KINDS, ROW_KINDS, Reading
+from twinwl.datasets.formats import KINDS, ROW_KINDS, ReadOptions
 from twinwl.datasets.opening import rows_of
 from twinwl.datasets.source import place_in
 from twinwl.datasets.text_files import STDIN
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.deduplication import Deduplication
 
 
-def check_dedup_output(output: Path, source: str, reading: Reading) -> None:
+def check_dedup_output(output: Path, source: str, reading: ReadOptions) -> None:
     """Check that the output file can be written, before any work is done.
 
     Raises
@@ -34,7 +34,7 @@ def check_dedup_output(output: Path, source: str, reading: Reading) -> None:
 
 
 def write_output(
-    output: Path, source: str, reading: Reading, found: Deduplication, names: list[str], rows: list[int]
+    output: Path, source: str, reading: ReadOptions, found: Deduplication, names: list[str], rows: list[int]
 ) -> None:
     """Write the groups, or the first graph of each group as it is in the input."""
     if output.suffix.lower() in TABLE_ENDINGS:
@@ -54,7 +54,7 @@ def _table(found: Deduplication, names: list[str]) -> dict[str, list[object]]:
     }
 
 
-def _chosen_lines(source: str, reading: Reading, chosen: set[int]) -> Iterator[bytes]:
+def _chosen_lines(source: str, reading: ReadOptions, chosen: set[int]) -> Iterator[bytes]:
     """Yield the chosen rows as lines; the source is read a second time, so that it need not fit in memory."""
     opened = rows_of(place_in(source, reading), reading, "given")
     for row in opened.rows:

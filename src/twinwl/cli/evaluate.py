@@ -27,7 +27,7 @@ from twinwl.cli.options import (
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.kinds import Reading
+    from twinwl.datasets.formats import ReadOptions
     from twinwl.evaluation.result import Evaluation
     from twinwl.evaluation.splits import Column
 
@@ -175,7 +175,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     ] = None,
     json: Json = False,
     *,
-    reading: Reading,
+    reading: ReadOptions,
 ) -> None:
     """Evaluate methods by cross-validation; every figure names its protocol."""
     from twinwl.cli.output_files import STORES, check_ending, check_output  # noqa: PLC0415  (keeps --help fast)
@@ -248,7 +248,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         _print(results)
 
 
-def _split(data: str, reading: Reading, split: str) -> Column | str | Path:
+def _split(data: str, reading: ReadOptions, split: str) -> Column | str | Path:
     """Read a column, and look for a file, before any work."""
     from twinwl.evaluation.splits import (  # noqa: PLC0415
         WORDS,

@@ -44,7 +44,7 @@ from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.kinds import Reading
+    from twinwl.datasets.formats import ReadOptions
     from twinwl.evaluation.predictions import Nearest
     from twinwl.graphs.batch import GraphBatch
     from twinwl.models.explanation import Explanation
@@ -247,7 +247,7 @@ def explain(
         str | None, typer.Option(metavar="NAME", help="The target to explain, if the model predicts several.")
     ] = None,
     *,
-    reading: Reading,
+    reading: ReadOptions,
 ) -> None:
     """Show which nodes and patterns led to the prediction for a graph, or for many."""
     from twinwl.cli.model_files import load_predictor, model_of_task  # noqa: PLC0415
@@ -343,7 +343,7 @@ def _explain_one(
         say(f"\n{text[0].upper()}{text[1:]}")
 
 
-def _nearest(named: Dataset, train: str, reading: Reading) -> Nearest:
+def _nearest(named: Dataset, train: str, reading: ReadOptions) -> Nearest:
     from twinwl.datasets.source import read_source  # noqa: PLC0415
     from twinwl.evaluation.predictions import Nearest  # noqa: PLC0415
 

@@ -33,7 +33,7 @@ from twinwl.cli.options import OUTPUT, encodes, file_option, long_help, reads_da
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.kinds import Reading
+    from twinwl.datasets.formats import ReadOptions
 
 
 def register(app: typer.Typer) -> None:
@@ -49,7 +49,7 @@ def features(
     ] = False,
     *,
     encoding: dict[str, Any],
-    reading: Reading,
+    reading: ReadOptions,
 ) -> None:
     """Turn graphs into a sparse matrix of STwin features."""
     from twinwl.cli.feature_files import files_to_write, write_features  # noqa: PLC0415  (keeps --help fast)

@@ -27,7 +27,7 @@ from twinwl.errors import TwinWLError
 from twinwl.terminal import one_line, say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.kinds import Reading
+    from twinwl.datasets.formats import ReadOptions
 
 
 def register(app: typer.Typer) -> None:
@@ -57,7 +57,7 @@ def hash_graphs(
     edge_labels: EdgeLabels = None,
     ignore_features: IgnoreFeatures = False,
     *,
-    reading: Reading,
+    reading: ReadOptions,
 ) -> None:
     """Print a stable hash of each graph, equal for isomorphic graphs and never weaker than 1-WL."""
     from json import dumps  # noqa: PLC0415  (keeps --help fast)

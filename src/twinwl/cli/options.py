@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeAlias, get_type
 import typer
 
 if TYPE_CHECKING:
-    from twinwl.datasets.kinds import Reading
+    from twinwl.datasets.formats import ReadOptions
 
 P = ParamSpec("P")
 
@@ -300,13 +300,13 @@ def reads_data(command: Callable[P, None], level: str | None = None) -> Callable
     if level is not None:
         options[level] = (_LEVELS[level][0], None)
 
-    def make(asked: dict[str, Any], own: dict[str, Any]) -> Reading:
-        from twinwl.datasets.kinds import Reading  # noqa: PLC0415  (keeps --help fast)
+    def make(asked: dict[str, Any], own: dict[str, Any]) -> ReadOptions:
+        from twinwl.datasets.formats import ReadOptions  # noqa: PLC0415  (keeps --help fast)
 
         asked["n_jobs"] = asked.pop("jobs") if "jobs" in asked else own["jobs"]
         if level is not None:
             asked |= {"atoms": asked.pop(level), "usual_atoms": _LEVELS[level][1]}
-        return Reading(**asked)
+        return ReadOptions(**asked)
 
     return gathered(command, "reading", options, make)
 
@@ -345,7 +345,7 @@ def gathered(
         asked = {name: given.pop(name) for name in options}
         command(**{into: make(asked, given)}, **given)  # type: ignore[call-arg, arg-type]
 
-    hints = get_type_hints(command, localns={"Reading": object}, include_extras=True)
+    hints = get_type_hints(command, localns={"ReadOptions": object}, include_extras=True)
     own = [
         parameter.replace(annotation=hints[name])
         for name, parameter in inspect.signature(command).parameters.items()

@@ -57,7 +57,7 @@ from twinwl.terminal import say
 if TYPE_CHECKING:
     from twinwl.arguments import Constraint
     from twinwl.arrays import Float64, Int64
-    from twinwl.datasets.kinds import Reading
+    from twinwl.datasets.formats import ReadOptions
 
 
 _MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/trust.md
@@ -109,7 +109,7 @@ def predict(
     ] = False,
     device: Device = None,
     *,
-    reading: Reading,
+    reading: ReadOptions,
 ) -> None:
     """Predict the class, or the number, of each graph."""
     from twinwl.arguments import number  # noqa: PLC0415  (keeps --help fast)

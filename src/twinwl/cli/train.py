@@ -75,7 +75,7 @@ from twinwl.terminal import say
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.kinds import Reading
+    from twinwl.datasets.formats import ReadOptions
 
 
 _OF_STWIN = ("n_iter", "features", "readout", "initial")
@@ -167,7 +167,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     seed: SeedOfModel = 0,
     device: Device = None,
     *,
-    reading: Reading,
+    reading: ReadOptions,
 ) -> None:
     """Train a graph classifier or regressor and write it to a file."""
     from time import perf_counter  # noqa: PLC0415  (keeps --help fast)

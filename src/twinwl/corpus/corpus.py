@@ -12,7 +12,7 @@ from twinwl.corpus.comparing import Overlap, dedup_corpus, overlap_of, task_of
 from twinwl.corpus.jobs import Job, Running, RunOptions
 from twinwl.corpus.shards import Part, arrow, digest_of, graphs_in, parts_of, read_shard, write_shard
 from twinwl.corpus.stored_graphs import StoredGraphs
-from twinwl.datasets.kinds import ROW_KINDS
+from twinwl.datasets.formats import ROW_KINDS
 from twinwl.files.atomic import errors_of_writing
 from twinwl.graphs.atom_labels import ATOMS
 from twinwl.isomorphism.hashing import graph_hashes

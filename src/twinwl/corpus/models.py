@@ -24,7 +24,7 @@ from twinwl.corpus.shards import (
     read_shard,
     write_shard,
 )
-from twinwl.datasets.target_cells import as_targets, known_cells
+from twinwl.datasets.targets import as_targets, known_cells
 from twinwl.errors import TwinWLError, first_line, nearest, shown, warn_caller
 from twinwl.files.atomic import errors_of_writing
 from twinwl.files.model_files import load

@@ -35,8 +35,8 @@ import numpy as np
 from twinwl.arguments import PATH, checked, items
 from twinwl.arrays import Bool, Int64
 from twinwl.corpus.shards import arrow, digest_of, graph_table, lists_in
-from twinwl.datasets.kinds import NAME as UNKNOWN
-from twinwl.datasets.kinds import ROW_KINDS, place_of
+from twinwl.datasets.formats import NAME as UNKNOWN
+from twinwl.datasets.formats import ROW_KINDS, place_of
 from twinwl.datasets.sdf import END, properties_in, property_names, record_rows
 from twinwl.datasets.tables import csv_table
 from twinwl.datasets.text_files import MAX_LINE, open_file

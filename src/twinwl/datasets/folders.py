@@ -20,7 +20,7 @@ import numpy as np
 from twinwl.datasets.dataset import Dataset, RowError
 from twinwl.datasets.rows import Row
 from twinwl.datasets.tables import csv_table
-from twinwl.datasets.target_cells import as_targets, known_cells
+from twinwl.datasets.targets import as_targets, known_cells
 from twinwl.datasets.text_files import STDIN, ending_of, numbered_lines
 from twinwl.errors import GraphInputError, gist, held_warnings, shown, warn_caller
 from twinwl.graphs.batch import concatenate

@@ -13,8 +13,8 @@ from twinwl.arguments import items
 from twinwl.datasets.catalogue import MOLECULE_SETS, find_molecules
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.folders import graph_files, line_rows, read_folder
+from twinwl.datasets.formats import FOLDER_KINDS, NAME, ROW_KINDS, Place, ReadOptions, known_kinds
 from twinwl.datasets.generated import GENERATED, check_generator_options
-from twinwl.datasets.kinds import FOLDER_KINDS, NAME, ROW_KINDS, Place, Reading, known_kinds
 from twinwl.datasets.known import (
     check_known,
     load_collection,
@@ -32,13 +32,11 @@ from twinwl.datasets.tables import (
     csv_table,
     frame_table,
     in_memory,
-    named_targets,
     obvious_target,
-    one_or_several,
     parquet_table,
     table_rows,
 )
-from twinwl.datasets.target_cells import usable_targets
+from twinwl.datasets.targets import ALL, named_targets, one_or_several, usable_targets
 from twinwl.datasets.text_files import STDIN, ArchiveMembers, decode, ending_of, open_file
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, shown
 from twinwl.graphs.batch import GraphBatch
@@ -60,10 +58,7 @@ _LONGEST_NAME = 200
 _FRAMES = {"pandas", "polars"}
 
 
-ALL = "all"
-
-
-def rows_of(place: Place, reading: Reading, targets: Targets) -> Rows:
+def rows_of(place: Place, reading: ReadOptions, targets: Targets) -> Rows:
     """Open a source of one graph per row; only its header is read."""
     path = Path(place.where)
     if place.kind == "table":
@@ -97,7 +92,7 @@ def _targets_of_sdf(
     return named_targets(target, list(all_properties(path)), str(path)) if several else target
 
 
-def columns_of(place: Place, reading: Reading) -> dict[str, list[object]]:
+def columns_of(place: Place, reading: ReadOptions) -> dict[str, list[object]]:
     """Return all cells of a table or all properties of an SD file, by column; None if a row lacks one."""
     if place.kind == "table":
         return all_cells(_table_of(place))
@@ -115,7 +110,7 @@ def _table_of(place: Place) -> Table:
     return parquet_table(path) if path.suffix.lower() == ".parquet" else csv_table(place.where)
 
 
-def check_options(place: Place, source: str, reading: Reading) -> None:
+def check_options(place: Place, source: str, reading: ReadOptions) -> None:
     """Refuse options that do not apply to a source."""
     takes = _OF_MOLECULES if place.where in MOLECULE_SETS else _OPTIONS.get(place.kind, ())
     given = {option: getattr(reading, option) for option in (*_OF_MOLECULES, *_LABELS)}
@@ -124,7 +119,7 @@ def check_options(place: Place, source: str, reading: Reading) -> None:
     refuse_options(source, {option: value for option, value in given.items() if option not in takes})
 
 
-def check_place(place: Place, reading: Reading, targets: Targets) -> None:
+def check_place(place: Place, reading: ReadOptions, targets: Targets) -> None:
     """Refuse sources, columns and rows that do not exist; no graph is built.
 
     Only the header is read, and of text the rows up to the one that is asked for.
@@ -152,7 +147,7 @@ def check_place(place: Place, reading: Reading, targets: Targets) -> None:
                 _check_number(place, rows)
 
 
-def read_place(place: Place, reading: Reading, targets: Targets, options: Mapping[str, int]) -> Dataset:
+def read_place(place: Place, reading: ReadOptions, targets: Targets, options: Mapping[str, int]) -> Dataset:
     """Read a source."""
     if place.kind != NAME:
         refuse_options(place.where, options)
@@ -169,7 +164,7 @@ def read_place(place: Place, reading: Reading, targets: Targets, options: Mappin
     return found if place.number is None else _picked(found, place)
 
 
-def _known(given: str, reading: Reading, targets: Targets, given_options: Mapping[str, int]) -> Dataset:
+def _known(given: str, reading: ReadOptions, targets: Targets, given_options: Mapping[str, int]) -> Dataset:
     name, options = split_options(given, given_options)
     if name in GENERATED:
         return load_generated(name, options)
@@ -186,7 +181,7 @@ def _known(given: str, reading: Reading, targets: Targets, given_options: Mappin
     return replace(found, about=MOLECULE_SETS[name].about)
 
 
-def _with_columns(name: str, reading: Reading, targets: Targets) -> Reading:
+def _with_columns(name: str, reading: ReadOptions, targets: Targets) -> ReadOptions:
     """Add the column names of a table of MoleculeNet if the user gave none."""
     known = MOLECULE_SETS[name]
     return replace(
@@ -196,7 +191,7 @@ def _with_columns(name: str, reading: Reading, targets: Targets) -> Reading:
     )
 
 
-def _rows_of_set(name: str, reading: Reading) -> Rows:
+def _rows_of_set(name: str, reading: ReadOptions) -> Rows:
     return _rows_of_table(_known_table(name, reading.data_dir), reading, "given")
 
 
@@ -209,7 +204,7 @@ def _known_table(name: str, data_dir: str | Path | None) -> Table:
         return csv_table(where, io.StringIO(decode(members.read(member), where), newline=""))
 
 
-def _read_rows(place: Place, reading: Reading, targets: Targets) -> Dataset:
+def _read_rows(place: Place, reading: ReadOptions, targets: Targets) -> Dataset:
     """Read all rows of a file; molecules, which are slow to parse, are cached."""
     rows = rows_of(place, reading, targets)
     path = Path(place.where)
@@ -220,14 +215,16 @@ def _read_rows(place: Place, reading: Reading, targets: Targets) -> Dataset:
     return _from_cache(path, place.kind, reading, name, lambda: read_rows(rows, name, reading.on_error))
 
 
-def _from_cache(path: Path, what: str, reading: Reading, name: str, parse: Callable[[], Dataset]) -> Dataset:
+def _from_cache(
+    path: Path, what: str, reading: ReadOptions, name: str, parse: Callable[[], Dataset]
+) -> Dataset:
     # RDKit decides what can be read, so the result of one version is not used for another.
     version = import_extra("rdkit", "chem").__version__
     options = (what, reading.smiles_column, reading.target, reading.on_error, version, reading.level)
     return replace(parsed(path, repr(("molecules", *options)), parse), name=name)
 
 
-def _one_row(place: Place, reading: Reading) -> Dataset:
+def _one_row(place: Place, reading: ReadOptions) -> Dataset:
     """Read one row of a file without building the graphs of the others."""
     rows = rows_of(place, reading, "given")
     row = _row_at(place, rows)
@@ -249,7 +246,7 @@ def _row_at(place: Place, rows: Rows) -> Row:
     raise _out_of_range(place, count)
 
 
-def _literal(place: Place, reading: Reading) -> Dataset:
+def _literal(place: Place, reading: ReadOptions) -> Dataset:
     source = f"{place.kind}:{place.where}"
     source = source if len(source) <= _LONGEST_NAME else f"{source[: _LONGEST_NAME - 1]}…"
     rows = Rows(source, place.kind, [Row(0, None, place.where, source)], atoms=reading.level)
@@ -265,7 +262,7 @@ def _read_single(rows: Rows, name: str) -> Dataset:
         raise GraphInputError(f"{message}; correct it") from error
 
 
-def _rows_of_table(table: Table, reading: Reading, targets: Targets) -> Rows:
+def _rows_of_table(table: Table, reading: ReadOptions, targets: Targets) -> Rows:
     target = reading.target
     if target == ALL and ALL not in table.header:
         smiles = choose_columns(table.header, table.name, reading.smiles_column, None, "none").smiles
@@ -283,7 +280,7 @@ def is_frame(source: object) -> bool:
     return any(kind.__module__.partition(".")[0] in _FRAMES for kind in type(source).__mro__)
 
 
-def rows_in_memory(source: object, reading: Reading, targets: Targets) -> Rows:
+def rows_in_memory(source: object, reading: ReadOptions, targets: Targets) -> Rows:
     """Open a frame, or a list of strings."""
     if is_frame(source):
         return _rows_of_table(frame_table(source), reading, targets)
@@ -301,7 +298,7 @@ def rows_in_memory(source: object, reading: Reading, targets: Targets) -> Rows:
     )
 
 
-def _read_whole(place: Place, reading: Reading) -> Dataset:
+def _read_whole(place: Place, reading: ReadOptions) -> Dataset:
     """Read a file whose format is parsed at once, or a folder."""
     path = Path(place.where)
     if place.kind in {"tu", "exp"}:
@@ -314,7 +311,7 @@ def _read_whole(place: Place, reading: Reading) -> Dataset:
     return Dataset(_stem(path), graphs, names=tuple(names))
 
 
-def _graphs_of(kind: str, path: Path, reading: Reading) -> GraphBatch:
+def _graphs_of(kind: str, path: Path, reading: ReadOptions) -> GraphBatch:
     # Each format brings its own dependencies: only the one in use is imported.
     if kind == "edges":
         from twinwl.datasets.edge_list import read_edge_list  # noqa: PLC0415
@@ -330,7 +327,7 @@ def _graphs_of(kind: str, path: Path, reading: Reading) -> GraphBatch:
     return read(path, reading.node_label, reading.edge_label)
 
 
-def _read_folder(path: Path, reading: Reading) -> Dataset:
+def _read_folder(path: Path, reading: ReadOptions) -> Dataset:
     files = graph_files(path, FOLDER_KINDS)
     if not files:
         raise GraphInputError(

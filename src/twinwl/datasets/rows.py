@@ -10,7 +10,7 @@ import numpy as np
 
 from twinwl.arrays import Values
 from twinwl.datasets.dataset import Dataset, RowError
-from twinwl.datasets.target_cells import as_targets, known_cells, place_of, task_table
+from twinwl.datasets.targets import as_targets, known_cells, place_of, task_table
 from twinwl.errors import GraphInputError, TwinWLError, shown, warn_caller
 from twinwl.graphs.atom_labels import AtomLevel
 from twinwl.graphs.batch import GraphBatch, concatenate

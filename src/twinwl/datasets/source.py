@@ -1,6 +1,6 @@
 """Conversion of every kind of source to a `Dataset`, with or without targets.
 
-The library and every subcommand read data with these functions and the same options. `twinwl.datasets.kinds`
+The library and every subcommand read data with these functions and options. `twinwl.datasets.formats`
 lists the kinds of sources.
 """
 
@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.kinds import ROW_KINDS, Place, Reading, place_of
+from twinwl.datasets.formats import ROW_KINDS, Place, ReadOptions, place_of
 from twinwl.datasets.known import is_known
 from twinwl.datasets.opening import (
     check_options,
@@ -27,7 +27,7 @@ from twinwl.datasets.opening import (
 )
 from twinwl.datasets.rows import BLOCK, Row, read_rows, stream_rows, warn_left_out
 from twinwl.datasets.tables import Targets, all_cells, frame_table
-from twinwl.datasets.target_cells import as_targets, known_cells
+from twinwl.datasets.targets import as_targets, known_cells
 from twinwl.errors import GraphInputError, TwinWLError, nearest, shown
 
 
@@ -110,7 +110,7 @@ def load_dataset(
     >>> load_dataset(["CCO", "c1ccccc1"], kind="smiles")
     Dataset('list', 2 graphs, without targets)
     """
-    reading = Reading(
+    reading = ReadOptions(
         kind=kind,
         target=target,  # type: ignore[arg-type]  # a list becomes a tuple there
         smiles_column=smiles_column,
@@ -127,7 +127,7 @@ def load_dataset(
 
 def read_source(
     source: object,
-    reading: Reading,
+    reading: ReadOptions,
     targets: Targets = "obvious",
     options: Mapping[str, int] = MappingProxyType({}),
 ) -> Dataset:
@@ -146,7 +146,7 @@ def read_source(
     options
         Options of generated sets.
 
-    >>> read_source("graph6:Bw", Reading()).names
+    >>> read_source("graph6:Bw", ReadOptions()).names
     ('graph6:Bw',)
     """
     if isinstance(source, Dataset):
@@ -170,10 +170,10 @@ def read_source(
     return found
 
 
-def read_one(source: str | Path, reading: Reading) -> Dataset:
+def read_one(source: str | Path, reading: ReadOptions) -> Dataset:
     """Read a single graph: ``smiles:CCO``, a file that holds one, or ``DATA#17`` counted from 0.
 
-    >>> read_one("graph6:Bw", Reading()).names
+    >>> read_one("graph6:Bw", ReadOptions()).names
     ('graph6:Bw',)
     """
     found = read_source(source, reading, "given")
@@ -185,13 +185,13 @@ def read_one(source: str | Path, reading: Reading) -> Dataset:
     return found
 
 
-def iter_source(source: str | Path, reading: Reading, block: int = BLOCK) -> Iterator[Dataset]:
+def iter_source(source: str | Path, reading: ReadOptions, block: int = BLOCK) -> Iterator[Dataset]:
     """Read graphs block by block, without targets; a file of rows may be larger than memory.
 
     Other formats are read at once, as one block. At the end one warning counts the rows that were skipped;
     each block has its own in ``errors``.
 
-    >>> [len(part) for part in iter_source("graph6:Bw", Reading())]
+    >>> [len(part) for part in iter_source("graph6:Bw", ReadOptions())]
     [1]
     """
     place = place_in(source, reading)
@@ -201,14 +201,14 @@ def iter_source(source: str | Path, reading: Reading, block: int = BLOCK) -> Ite
         yield read_source(source, reading, "given")
 
 
-def read_columns(source: object, reading: Reading) -> dict[str, list[object]]:
+def read_columns(source: object, reading: ReadOptions) -> dict[str, list[object]]:
     """Return all cells of a table by column, unchanged; one per row, unreadable rows included.
 
     ``Dataset.rows`` gives the row of each graph. The columns of an SD file are its properties. Other sources
     have no columns.
 
     >>> import pandas
-    >>> read_columns(pandas.DataFrame({"smiles": ["CC"], "year": [1999]}), Reading())
+    >>> read_columns(pandas.DataFrame({"smiles": ["CC"], "year": [1999]}), ReadOptions())
     {'smiles': ['CC'], 'year': [1999]}
     """
     if is_frame(source):
@@ -218,7 +218,7 @@ def read_columns(source: object, reading: Reading) -> dict[str, list[object]]:
     return columns_of(place_in(source, reading), reading)
 
 
-def read_with_targets(source: object, reading: Reading) -> tuple[Dataset, list[Any] | None]:
+def read_with_targets(source: object, reading: ReadOptions) -> tuple[Dataset, list[Any] | None]:
     """Read all graphs, also those without a target, and the target of each: None if it is missing.
 
     Parameters
@@ -228,7 +228,7 @@ def read_with_targets(source: object, reading: Reading) -> tuple[Dataset, list[A
 
     >>> import pandas
     >>> frame = pandas.DataFrame({"smiles": ["CC", "CCO"], "y": [1, None]})
-    >>> read_with_targets(frame, Reading(target="y"))
+    >>> read_with_targets(frame, ReadOptions(target="y"))
     (Dataset('frame', 2 graphs, without targets), [1, None])
     """
     columns = {} if isinstance(source, Dataset) else read_columns(source, reading)
@@ -253,15 +253,15 @@ def targets_in(columns: Mapping[str, Sequence[object]], target: str, found: Data
     return [None if cell is None else next(values) for cell in cells]
 
 
-def check_source(source: str | Path, reading: Reading, targets: Targets = "obvious") -> None:
+def check_source(source: str | Path, reading: ReadOptions, targets: Targets = "obvious") -> None:
     """Check the kind of a source, its options and its columns, before any slow work.
 
-    >>> check_source("graph6:Bw", Reading())
+    >>> check_source("graph6:Bw", ReadOptions())
     """
     check_place(place_in(source, reading), reading, targets)
 
 
-def place_in(source: str | Path, reading: Reading) -> Place:
+def place_in(source: str | Path, reading: ReadOptions) -> Place:
     """Parse the name of a source; its content is read only as far as needed to find its kind."""
     if not str(source):
         raise TwinWLError("the name of the data set is empty; 'twinwl datasets' lists all names")

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from twinwl.datasets.rows import Row
-from twinwl.datasets.target_cells import is_missing
+from twinwl.datasets.targets import is_missing, named_column, named_targets
 from twinwl.datasets.text_files import open_file, text_lines
-from twinwl.errors import GraphInputError, first_line, import_extra, nearest
+from twinwl.errors import GraphInputError, first_line, import_extra
 from twinwl.files.tables import plain_cell
 
 Targets = Literal["needed", "obvious", "given", "none"]
@@ -211,33 +211,12 @@ def choose_columns(
                 f'smiles_column="…". The columns are {listing}'
             )
         smiles_column = smiles
-    smiles = _named(header, smiles_column, "smiles_column", name)
+    smiles = named_column(header, smiles_column, "smiles_column", name)
     if target is not None:
         return Columns(smiles, named_targets(target, header, name))
     others = [column for column in header if column != smiles]
     target = obvious_target(others, name, targets)
-    return Columns(smiles, None if target is None else _named(header, target, "target", name))
-
-
-def named_targets(target: str | tuple[str, ...], header: Sequence[str], name: str) -> str | tuple[str, ...]:
-    """Return the column, or the columns, that a target names: ``"a,b"`` names two, unless one is called so.
-
-    >>> named_targets("toxic, approved", ["smiles", "toxic", "approved"], "m.csv")
-    ('toxic', 'approved')
-    """
-    if isinstance(target, str):
-        if target in header or "," not in target:
-            return _named(header, target, "target", name)
-        target = tuple(part.strip() for part in target.split(",") if part.strip())
-    found = tuple(_named(header, part, "target", name) for part in target)
-    for part in found:
-        if found.count(part) > 1:
-            raise GraphInputError(
-                f"{name}: target: {part!r} is named {found.count(part)} times; name it once"
-            )
-    if not found:
-        raise GraphInputError(f"{name}: target: got no column; name one, or several")
-    return one_or_several(found)
+    return Columns(smiles, None if target is None else named_column(header, target, "target", name))
 
 
 def obvious_target(names: Sequence[str], source: str, targets: Targets) -> str | None:
@@ -271,11 +250,6 @@ def table_rows(table: Table, columns: Columns) -> Iterator[Row]:
         yield Row(row, line, text, text, target, problem)
 
 
-def one_or_several(names: tuple[str, ...]) -> str | tuple[str, ...]:
-    """Return the only name, or all of them."""
-    return names[0] if len(names) == 1 else names
-
-
 def in_memory(table: Table) -> tuple[Table, dict[str, list[object]]]:
     """Read a whole table; return one that can still be read, and its cells by column."""
     rows = list(table.read(list(range(len(table.header)))))
@@ -303,11 +277,3 @@ def all_cells(table: Table) -> dict[str, list[object]]:
         for column, cell in zip(columns.values(), row, strict=True):
             column.append(cell)
     return columns
-
-
-def _named(header: Sequence[str], wanted: str, option: str, name: str) -> str:
-    if wanted not in header:
-        raise GraphInputError(f"{name}: {option}: got {wanted!r}; {nearest(wanted, header)}")
-    if header.count(wanted) > 1:
-        raise GraphInputError(f"{name}: {header.count(wanted)} columns are called {wanted!r}; rename one")
-    return wanted

@@ -21,10 +21,9 @@ import numpy as np
 from twinwl.arguments import FLAG, checked, number, one_of
 from twinwl.arrays import Bool, Int64, Values
 from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.kinds import Reading
-from twinwl.datasets.opening import ALL
+from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_columns, read_source, read_with_targets, targets_in
-from twinwl.datasets.target_cells import as_targets, known_cells
+from twinwl.datasets.targets import ALL, as_targets, known_cells
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.metrics import METRICS, Answers, figures, measure, names_for, task_of
 from twinwl.graphs.atom_labels import LADDER
@@ -417,7 +416,7 @@ def audit(
     array([1])
     """
     near = float(checked("near", near, number(0, 1, above=True)))
-    reading = Reading(target=target, smiles_column=smiles_column)  # type: ignore[arg-type]
+    reading = ReadOptions(target=target, smiles_column=smiles_column)  # type: ignore[arg-type]
     edge_labels = checked("edge_labels", edge_labels, FLAG)
     return audit_sets(read_audited((train, *others), reading), near, level, edge_labels=edge_labels)
 
@@ -494,7 +493,7 @@ def _member(one: AuditedSet, graph: int) -> Member:
     return Member(one.data.name, int(one.data.rows[graph]), one.data.names[graph], target)
 
 
-def read_audited(sources: Sequence[object], reading: Reading) -> list[AuditedSet]:
+def read_audited(sources: Sequence[object], reading: ReadOptions) -> list[AuditedSet]:
     """Read sets, with their targets if they have the column.
 
     Raises
@@ -518,7 +517,7 @@ def read_audited(sources: Sequence[object], reading: Reading) -> list[AuditedSet
     return sets
 
 
-def _read(source: object, reading: Reading) -> AuditedSet:
+def _read(source: object, reading: ReadOptions) -> AuditedSet:
     if isinstance(source, Dataset):
         if source.tasks:
             table = np.where(np.isnan(source.targets), None, source.targets)  # type: ignore[call-overload]

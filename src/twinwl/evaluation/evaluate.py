@@ -18,7 +18,7 @@ from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, one_
 from twinwl.arguments import number as number_in
 from twinwl.arrays import Int64
 from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.kinds import Reading
+from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_source
 from twinwl.engines import ENGINES, Engine, engine_of
 from twinwl.errors import TwinWLError, held_warnings, shown, warn_caller
@@ -172,7 +172,7 @@ def evaluate(
     progress = checked("progress", progress, FLAG, None)
     time_budget = checked("time_budget", time_budget, number_in(0), None)
     method = resolve(method)
-    by_column = read_column(dataset, Reading(), split, "split") if is_column(split) else split
+    by_column = read_column(dataset, ReadOptions(), split, "split") if is_column(split) else split
     data = _read(dataset, groups, ignore_node_attributes)
     found = _task(method, data, task)
     chosen = method.for_task(found, data.tasks)
@@ -244,7 +244,9 @@ def _read(
     ignore = checked("ignore_node_attributes", ignore_node_attributes, FLAG)
     data = _loaded(dataset)
     if groups is not None:
-        of_column = read_column(dataset, Reading(), groups, "groups") if isinstance(groups, str) else groups
+        of_column = (
+            read_column(dataset, ReadOptions(), groups, "groups") if isinstance(groups, str) else groups
+        )
         data = replace(data, groups=groups_of(of_column, data))
     return replace(data, graphs=data.graphs.without_features()) if ignore else data
 
@@ -259,7 +261,7 @@ def _loaded(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:
         raise TwinWLError(
             f"dataset: got {shown(dataset)}, expected a Dataset, a name, a path or a tuple (graphs, y)"
         )
-    return read_source(dataset, Reading(), "needed")
+    return read_source(dataset, ReadOptions(), "needed")
 
 
 def _configs(method: Method, grid: str | Grid | None, scoring: str | None) -> list[Config]:

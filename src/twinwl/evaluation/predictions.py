@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.opening import ALL
 from twinwl.datasets.source import targets_in
-from twinwl.datasets.tables import named_targets
+from twinwl.datasets.targets import ALL, named_targets
 from twinwl.errors import TwinWLError, shown
 from twinwl.evaluation.metrics import METRICS, Answers, figures, mean_scores, measure, names_for
 from twinwl.graphs.batch import GraphBatch

@@ -32,10 +32,10 @@ from twinwl.arguments import PATH, checked, items
 from twinwl.arrays import Int64
 from twinwl.datasets.catalogue import data_folders
 from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.kinds import Reading
+from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_columns
 from twinwl.datasets.tables import all_cells, csv_table
-from twinwl.datasets.target_cells import is_missing
+from twinwl.datasets.targets import is_missing
 from twinwl.datasets.text_files import ArchiveMembers, decode, numbered_lines, open_file, read_bytes
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest, shown
 from twinwl.evaluation.folds import Fold, hold_out_tenth, make_folds
@@ -402,7 +402,7 @@ def is_column(split: object) -> TypeGuard[str]:
     return not (split.lower().endswith(_FILE_ENDINGS) or Path(checked("split", split, PATH)).exists())
 
 
-def read_column(source: object, reading: Reading, name: str, argument: str) -> Column:
+def read_column(source: object, reading: ReadOptions, name: str, argument: str) -> Column:
     """Read one column of a table, or one property of an SD file.
 
     Raises

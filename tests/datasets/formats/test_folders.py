@@ -5,7 +5,7 @@ import gzip
 import networkx as nx
 import pytest
 
-from twinwl.datasets.source import Reading, load_dataset, read_source
+from twinwl.datasets.source import ReadOptions, load_dataset, read_source
 from twinwl.errors import GraphInputError, TwinWLWarning
 
 
@@ -103,7 +103,7 @@ def test_a_file_that_cannot_be_read_keeps_its_place(tmp_path):
     with pytest.raises(GraphInputError, match=r"y/a\.g6, line 1"):
         load_dataset(tmp_path, on_error="fail")
     with pytest.raises(GraphInputError, match=r"graph 1 cannot be read: .*line 1"):
-        read_source(f"{tmp_path}#1", Reading())
+        read_source(f"{tmp_path}#1", ReadOptions())
 
 
 @pytest.mark.parametrize(

@@ -7,19 +7,19 @@ from types import SimpleNamespace
 import pytest
 
 from twinwl.datasets import folders as line_formats
-from twinwl.datasets.source import Reading, iter_source, load_dataset
+from twinwl.datasets.source import ReadOptions, iter_source, load_dataset
 from twinwl.errors import GraphInputError, TwinWLWarning
 
 
 def test_blocks_hold_at_most_block_graphs(tmp_path):
     path = tmp_path / "a.g6"
     path.write_text("A_\n" * 10)
-    parts = list(iter_source(path, Reading(), block=4))
+    parts = list(iter_source(path, ReadOptions(), block=4))
     assert [len(part) for part in parts] == [4, 4, 2]
     assert parts[2].rows.tolist() == [8, 9]
     assert parts[2].names == (f"{path}#8", f"{path}#9")
     with pytest.raises(GraphInputError, match="block: got 0, expected 1 or more"):
-        list(iter_source(path, Reading(), block=0))
+        list(iter_source(path, ReadOptions(), block=0))
 
 
 def test_only_one_block_is_read_ahead(tmp_path, monkeypatch):
@@ -31,7 +31,7 @@ def test_only_one_block_is_read_ahead(tmp_path, monkeypatch):
             yield number + 1, "A_"
 
     monkeypatch.setattr(line_formats, "numbered_lines", endless)
-    blocks = iter_source(tmp_path / "a.g6", Reading(), block=100)
+    blocks = iter_source(tmp_path / "a.g6", ReadOptions(), block=100)
     next(blocks)
     assert len(taken) == 100
 
@@ -48,7 +48,7 @@ def test_lines_that_cannot_be_read_are_counted_and_keep_their_places(tmp_path):
     with pytest.raises(GraphInputError, match="line 2"):
         load_dataset(path, on_error="fail")
     with pytest.warns(TwinWLWarning, match="left out 2 of 4 rows"):
-        parts = list(iter_source(path, Reading(), block=1))
+        parts = list(iter_source(path, ReadOptions(), block=1))
     assert [len(part) for part in parts] == [1, 0, 1, 0]
 
 

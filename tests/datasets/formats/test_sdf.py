@@ -9,7 +9,7 @@ from rdkit import Chem
 from tests.batch_equality import assert_same_graphs
 from twinwl import GraphBatch, load_dataset
 from twinwl.datasets import sdf
-from twinwl.datasets.source import Reading, iter_source, read_one, read_source
+from twinwl.datasets.source import ReadOptions, iter_source, read_one, read_source
 from twinwl.errors import GraphInputError, TwinWLWarning
 
 SMILES = ["CCO", "c1ccccc1", "C[N+](=O)[O-]"]
@@ -42,14 +42,14 @@ def test_molecules_are_those_of_their_smiles(file):
 def test_a_property_is_the_target(file):
     assert load_dataset(file, target="active").y.tolist() == [0, 1, 0]
     with pytest.raises(GraphInputError, match=r"name the column of targets .*there are: 'active', 'id'"):
-        read_source(file, Reading(), "needed")
+        read_source(file, ReadOptions(), "needed")
 
 
 def test_the_only_property_is_the_target(file):
     file.write_text("".join(record(smiles, active=i) for i, smiles in enumerate(SMILES)))
     data = load_dataset(file)
     assert (data.y.tolist(), data.target) == ([0, 1, 2], "active")
-    assert read_source(file, Reading(), "given").y is None
+    assert read_source(file, ReadOptions(), "given").y is None
 
 
 def test_records_that_cannot_be_read_keep_their_places(file):
@@ -63,9 +63,9 @@ def test_records_that_cannot_be_read_keep_their_places(file):
     assert (data.names, data.rows.tolist()) == (("a", "b", "c"), [0, 2, 5])
     assert [error.row for error in data.errors] == [1, 3, 4]
     assert "valence" in data.errors[1].reason
-    assert read_one(f"{file}#5", Reading()).smiles == ("CO",)
+    assert read_one(f"{file}#5", ReadOptions()).smiles == ("CO",)
     with pytest.raises(GraphInputError, match=rf"m\.sdf, line {start}: .*; correct it$"):
-        read_one(f"{file}#1", Reading())
+        read_one(f"{file}#1", ReadOptions())
     with pytest.raises(GraphInputError, match=rf"m\.sdf, line {start}: .*on_error"):
         load_dataset(file, on_error="fail")
 
@@ -88,7 +88,7 @@ def test_a_missing_property_and_an_unreadable_record_are_told_apart(file):
 
 
 def test_records_are_streamed(file):
-    assert [part.rows.tolist() for part in iter_source(file, Reading(), block=2)] == [[0, 1], [2]]
+    assert [part.rows.tolist() for part in iter_source(file, ReadOptions(), block=2)] == [[0, 1], [2]]
 
 
 def test_one_molecule_without_an_end(tmp_path):

@@ -12,7 +12,7 @@ from tests.batch_equality import assert_same_graphs
 from tests.conftest import data_folder
 from twinwl import GraphBatch, load_dataset
 from twinwl.datasets import rows
-from twinwl.datasets.source import Reading, iter_source, read_source
+from twinwl.datasets.source import ReadOptions, iter_source, read_source
 from twinwl.datasets.tables import choose_columns, csv_table, smiles_column_of
 from twinwl.errors import GraphInputError, TwinWLError, TwinWLWarning
 
@@ -121,7 +121,7 @@ def test_bad_rows_are_skipped_counted_and_told_apart(parsed):
 def test_rows_without_a_target_stay_where_no_target_is_asked_for(tmp_path):
     path = tmp_path / "m.csv"
     path.write_text("smiles,active\nCCO,1\nCC,\n")
-    assert len(read_source(path, Reading(), "given")) == 2
+    assert len(read_source(path, ReadOptions(), "given")) == 2
 
 
 def test_many_molecules_are_read_in_pieces(parsed, tmp_path, monkeypatch):
@@ -129,7 +129,7 @@ def test_many_molecules_are_read_in_pieces(parsed, tmp_path, monkeypatch):
     monkeypatch.setattr(rows, "BLOCK", 4)
     data = parsed("smiles\n" + "\n".join(smiles))
     assert_same_graphs(data.graphs, GraphBatch.from_smiles(smiles))
-    parts = list(iter_source(tmp_path / "m.csv", Reading(), block=4))
+    parts = list(iter_source(tmp_path / "m.csv", ReadOptions(), block=4))
     assert [part.rows.tolist() for part in parts] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10]]
     assert [part.y for part in parts] == [None] * 3
 

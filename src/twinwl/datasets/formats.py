@@ -55,7 +55,7 @@ _SEVERAL = Constraint("a list of such names", _names)
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """The options of `load_dataset` and of every subcommand for reading a source."""
 
     kind: str | None = None

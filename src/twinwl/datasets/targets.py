@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twinwl.arrays import Float64, Values
-from twinwl.errors import GraphInputError, shown, warn_caller
+from twinwl.errors import GraphInputError, nearest, shown, warn_caller
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import RowError
@@ -23,6 +23,8 @@ _MISSING = {
     "", "#n/a", "#n/a n/a", "#na", "-1.#ind", "-1.#qnan", "-nan", "1.#ind", "1.#qnan", "<na>", "n/a", "na",
     "nan", "none", "null", "-", "?", "n.d.",
 }  # fmt: skip
+ALL = "all"
+"""As a target: every column of numbers."""
 _EXACT = 2**53  # beyond, floats skip whole numbers
 _SCALARS = (str, numbers.Number, np.generic, dt.date)
 _INTEGER = re.compile(r"[-+]?[0-9]+")
@@ -222,3 +224,38 @@ def _number(value: object) -> float:
 def place_of(row: RowError | Row) -> str:
     """Return where a row of a source is, to be put behind the name of the source in a message."""
     return f", row {row.row}" if row.line is None else f", line {row.line}"
+
+
+def named_targets(target: str | tuple[str, ...], header: Sequence[str], name: str) -> str | tuple[str, ...]:
+    """Return the column, or the columns, that a target names: ``"a,b"`` names two, unless one is called so.
+
+    >>> named_targets("toxic, approved", ["smiles", "toxic", "approved"], "m.csv")
+    ('toxic', 'approved')
+    """
+    if isinstance(target, str):
+        if target in header or "," not in target:
+            return named_column(header, target, "target", name)
+        target = tuple(part.strip() for part in target.split(",") if part.strip())
+    found = tuple(named_column(header, part, "target", name) for part in target)
+    for part in found:
+        if found.count(part) > 1:
+            raise GraphInputError(
+                f"{name}: target: {part!r} is named {found.count(part)} times; name it once"
+            )
+    if not found:
+        raise GraphInputError(f"{name}: target: got no column; name one, or several")
+    return one_or_several(found)
+
+
+def one_or_several(names: tuple[str, ...]) -> str | tuple[str, ...]:
+    """Return the only name, or all of them."""
+    return names[0] if len(names) == 1 else names
+
+
+def named_column(header: Sequence[str], wanted: str, option: str, name: str) -> str:
+    """Return a column that a header has once."""
+    if wanted not in header:
+        raise GraphInputError(f"{name}: {option}: got {wanted!r}; {nearest(wanted, header)}")
+    if header.count(wanted) > 1:
+        raise GraphInputError(f"{name}: {header.count(wanted)} columns are called {wanted!r}; rename one")
+    return wanted
