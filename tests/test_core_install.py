@@ -49,7 +49,6 @@ NEURAL_NAMES = {
     "NTwinTransformer",
     "STwinClassifier",
     "STwinRegressor",
-    "data_parallel",
 }
 # Where extras are hidden rather than missing, these repeat what `make test-core` does.
 repeated = pytest.mark.exhaustive if importlib.util.find_spec("torch") else lambda test: test

@@ -108,7 +108,6 @@ GOOD = {
     "Corpus.predict(model)": lambda: saved_machine("machine.twinwl"),
     "Corpus.predict(output)": lambda: "predictions",
     "rows": lambda: [0, 1],
-    "data_parallel(workers)": lambda: 2,
     "f": lambda: "size",
     "row(seen_by)": lambda: "1-WL",
     "score(name)": lambda: "size",

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from twinwl.models.kernel import TwinKernel
     from twinwl.models.svc import STwinSVC, STwinSVR
     from twinwl.models.vectorizer import STwinVectorizer
-    from twinwl.neural.data_parallel import data_parallel
     from twinwl.neural.encoder import NTwinEncoder
     from twinwl.neural.ntwin import NTwinClassifier, NTwinRegressor
     from twinwl.neural.stwin import STwinClassifier, STwinRegressor
@@ -72,7 +71,6 @@ _HOME_OF = {
     "ceiling": "twinwl.evaluation.ceiling",
     "compare": "twinwl.isomorphism.comparison",
     "concatenate": "twinwl.graphs.batch",
-    "data_parallel": "twinwl.neural.data_parallel",
     "deduplicate": "twinwl.isomorphism.deduplication",
     "evaluate": "twinwl.evaluation.evaluate",
     "graph_hash": "twinwl.isomorphism.hashing",
@@ -81,6 +79,10 @@ _HOME_OF = {
     "load_dataset": "twinwl.datasets.source",
     "power": "twinwl.evaluation.power",
     "save": "twinwl.files.model_files",
+}
+
+_REMOVED = {
+    "data_parallel": "train in one process, or run folds and grids at once with evaluate(..., engine='ray')",
 }
 
 __all__ = [
@@ -112,7 +114,6 @@ __all__ = [
     "ceiling",
     "compare",
     "concatenate",
-    "data_parallel",
     "deduplicate",
     "evaluate",
     "from_edges",
@@ -140,6 +141,8 @@ def __getattr__(name: str) -> object:
         return value
     if name.startswith("from_") and name in __all__:  # the constructors of GraphBatch, one dot nearer
         return getattr(import_name("twinwl.graphs.batch", "GraphBatch"), name)
+    if name in _REMOVED:
+        raise import_name("twinwl.errors", "TwinWLError")(f"{name} was removed; {_REMOVED[name]}")
     raise AttributeError(f"module 'twinwl' has no attribute {name!r}")
 
 

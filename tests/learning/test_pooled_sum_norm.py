@@ -58,10 +58,3 @@ def test_a_single_item_is_scaled_as_at_prediction(norm):
     torch.testing.assert_close(trained, norm.eval()(row + added).relu())
     # Two items of the same state have a mean, and no spread.
     torch.testing.assert_close(norm.train().rectified(row, np.array([2]), added)[0], norm.bias.relu())
-
-
-def test_processes_that_share_a_batch_normalise_by_all_of_it(norm):
-    added = torch.zeros(5, dtype=torch.float64)
-    expected = after_a_step(copy.deepcopy(norm), on_rows, added)[0]
-    norm.total = lambda value: 2 * value  # another process with the same rows
-    torch.testing.assert_close(after_a_step(norm, on_rows, added)[0], expected)

@@ -7,6 +7,7 @@ import pytest
 import torch
 from sklearn import metrics
 
+import twinwl as tw
 from twinwl.errors import TwinWLError
 from twinwl.models.targets import NUMBER_SCORINGS, SCORINGS, score_classes, score_numbers
 from twinwl.neural.devices import seeded
@@ -243,3 +244,10 @@ def test_a_scoring_that_is_undefined_on_the_held_out_graphs_is_an_error():
     held = Held(points, np.zeros_like(targets), scoring="roc_auc")
     with pytest.raises(TwinWLError, match="roc_auc is undefined on the 60 held-out graphs, which lack"):
         train(network(), *blobs(0), validation=held, max_epochs=2)
+
+
+def test_what_was_removed_names_what_to_do_instead():
+    with pytest.raises(tw.TwinWLError, match="data_parallel was removed; train in one process"):
+        tw.data_parallel  # noqa: B018
+    with pytest.raises(tw.TwinWLError, match="precision"):
+        tw.STwinClassifier(1, precision="mixed").fit([[(0, 1)]] * 4, [0, 1] * 2)

@@ -30,7 +30,7 @@ from twinwl.isomorphism.inner_colours import hear_pairs, pair_sides
 from twinwl.memory import check_fits
 from twinwl.models.base import Constraints
 from twinwl.neural.colour_levels import BatchLevels, ColourLevels, distinct_rows
-from twinwl.neural.devices import as_tensor, single
+from twinwl.neural.devices import as_tensor
 from twinwl.neural.pooling import gather, pool
 from twinwl.neural.ppgn import PairBlock
 from twinwl.refinement.threads import balanced_ranges, run_ranges
@@ -240,13 +240,12 @@ def path_sums(left: torch.Tensor, right: torch.Tensor, paths: Paths) -> torch.Te
     """
     if left.device.type != "cpu":
         return dense_path_sums(left, right, paths)
-    result: torch.Tensor = _PathSums.apply(single(left), single(right), paths)  # type: ignore[no-untyped-call]
+    result: torch.Tensor = _PathSums.apply(left, right, paths)  # type: ignore[no-untyped-call]
     return result
 
 
 def dense_path_sums(left: torch.Tensor, right: torch.Tensor, paths: Paths) -> torch.Tensor:
     """Return the same as `path_sums` with torch's own operations, for any device."""
-    left, right = single(left), single(right)
     column = (paths.right - paths.left) % paths.n_nodes
     start = paths.right - column
     # Rows of one graph stand together.

@@ -6,7 +6,7 @@ Determinism: seeding of torch without changing its global state.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TypeVar
 
 import numpy as np
@@ -46,7 +46,7 @@ def single_threaded() -> Iterator[None]:
 
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
-PRECISIONS = ("float32", "mixed")
+PRECISIONS = ("float32",)
 
 T = TypeVar("T")
 
@@ -100,22 +100,6 @@ def moved(value: T, device: torch.device) -> T:
         named = hasattr(value, "_fields")
         return type(value)(*parts) if named else type(value)(parts)
     return value
-
-
-def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
-    """Return the context of a training step: products in bfloat16 where the precision is ``"mixed"``."""
-    if precision == "mixed":
-        return torch.autocast(device.type, dtype=torch.bfloat16)
-    return nullcontext()
-
-
-def single(values: torch.Tensor) -> torch.Tensor:
-    """Return half precision as single, for kernels and sums; other types as they are.
-
-    >>> single(torch.ones(1, dtype=torch.bfloat16)).dtype
-    torch.float32
-    """
-    return values.float() if values.dtype in (torch.bfloat16, torch.float16) else values
 
 
 def as_tensor(array: np.ndarray, device: torch.device) -> torch.Tensor:

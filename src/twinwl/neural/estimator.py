@@ -45,10 +45,18 @@ from twinwl.models.targets import (
     probabilities_of,
     side_by_side,
 )
-from twinwl.neural.data_parallel import fit_network, is_data_parallel
 from twinwl.neural.devices import DEVICES, PRECISIONS, device_of, seeded
 from twinwl.neural.outputs import Outputs, TaskOutputs, TaskTable
-from twinwl.neural.training import CALLBACKS, Callbacks, Examples, Held, History, call_back, predict_logits
+from twinwl.neural.training import (
+    CALLBACKS,
+    Callbacks,
+    Examples,
+    Held,
+    History,
+    call_back,
+    predict_logits,
+    train,
+)
 from twinwl.terminal import ProgressBar
 
 if TYPE_CHECKING:
@@ -410,10 +418,6 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
             classes = getattr(self, "classes_", None) if self.tasks_ is None else None
             positive = 1 if classes is None else positive_class(classes)
             validation = validation._replace(scoring=self.scoring, positive=positive)
-        if self.callbacks is not None and is_data_parallel():
-            raise TwinWLError(
-                "callbacks: got functions, but data_parallel trains in other processes; set None"
-            )
         with seeded(module_seed):
             module = self._build_module(self._n_outputs if self.tasks_ is None else len(self.tasks_))
         if start is not None:
@@ -427,7 +431,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
                 bar.note(*history.figures())
                 return call_back(self.callbacks, history)
 
-            history = fit_network(
+            history = train(
                 module,
                 rows.examples,
                 rows.targets,
@@ -442,7 +446,6 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
                 average_epochs=self.average_epochs,
                 random_state=train_seed,
                 device=self.device,
-                precision=self.precision,
                 progress=after_epoch,
             )
         return module, history

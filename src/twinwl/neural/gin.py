@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from twinwl.arrays import Int32, Int64
 from twinwl.compilation import kernel
-from twinwl.neural.devices import as_tensor, single
+from twinwl.neural.devices import as_tensor
 from twinwl.neural.pooling import expanded, weighted_sums
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def hear_and_pool(
     """
     if below.device.type != "cpu":
         return _with_torch(below, bias, layer)
-    result: tuple[torch.Tensor, torch.Tensor] = _HearAndPool.apply(single(below), single(bias), layer)  # type: ignore[no-untyped-call]
+    result: tuple[torch.Tensor, torch.Tensor] = _HearAndPool.apply(below, bias, layer)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -48,7 +48,6 @@ def _with_torch(
     below: torch.Tensor, bias: torch.Tensor, layer: LayerSlice
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the same with torch's own operations, for any device."""
-    below, bias = single(below), single(bias)
     into, heard = expanded(layer.hear_ptr, below.device), as_tensor(layer.heard, below.device).long()
     units = (bias + below.new_zeros(layer.n_rows, below.shape[1]).index_add(0, into, below[heard])).relu()
     return units[: layer.n_heard], weighted_sums(units, layer.pool_ptr, layer.pooled, layer.counts)

@@ -5,7 +5,6 @@ Batch normalisation over graphs for pooled sums, and over items of which several
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from torch.nn import functional
 
 from twinwl.arrays import Int64
 from twinwl.compilation import kernel
-from twinwl.neural.devices import as_tensor, moved, own_device, single
+from twinwl.neural.devices import as_tensor, moved, own_device
 from twinwl.neural.sparse import SparseLinear, SparseRows
 from twinwl.neural.training import Examples, rows_at_once
 
@@ -29,13 +28,8 @@ if TYPE_CHECKING:
 class PooledSumNorm(torch.nn.BatchNorm1d):
     """Batch normalisation over graphs; a single graph, which has no spread, is scaled as at prediction."""
 
-    # Sums over all processes that share a batch (`twinwl.neural.data_parallel`), if there are several.
-    total: Callable[[torch.Tensor], torch.Tensor] | None = None
-
     def forward(self, sums: torch.Tensor) -> torch.Tensor:
         """Normalise each column."""
-        if self.training and self.total is not None:
-            return self._with_torch(sums, sums.new_ones(len(sums)))
         if self.training and len(sums) > 1:
             return super().forward(sums)
         return self._scaled(sums)
@@ -58,10 +52,9 @@ class PooledSumNorm(torch.nn.BatchNorm1d):
         >>> norm.rectified(rows[:2], np.array([1, 2]), torch.zeros(1))[[0, 1, 1]].allclose(norm(rows).relu())
         True
         """
-        rows = single(rows)
-        if not self.training or (self.total is None and counts.sum() <= 1):
+        if not self.training or counts.sum() <= 1:
             return self._scaled(rows + added).relu_()
-        if self.total is not None or rows.device.type != "cpu":
+        if rows.device.type != "cpu":
             return self._with_torch(rows + added, as_tensor(counts, rows.device).to(rows.dtype)).relu()
         assert self.running_mean is not None and self.running_var is not None  # noqa: PT018, S101
         running = (self.running_mean.numpy(), self.running_var.numpy())
@@ -75,16 +68,14 @@ class PooledSumNorm(torch.nn.BatchNorm1d):
         )
 
     def _with_torch(self, rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-        """Normalise weighted rows with torch's own operations, on any device; those of all processes."""
-        total = self.total or _itself
-        count = total(weights.sum())
-        mean = total(weights @ rows) / count
+        """Normalise weighted rows with torch's own operations, on any device."""
+        count = weights.sum()
+        mean = weights @ rows / count
         centred = rows - mean
-        variance = total(weights @ (centred * centred)) / count
-        if self.total is None:
-            with torch.no_grad():
-                self.running_mean.lerp_(mean, self.momentum)  # type: ignore[union-attr, arg-type]
-                self.running_var.lerp_(variance * (count / (count - 1)), self.momentum)  # type: ignore[union-attr, arg-type]
+        variance = weights @ (centred * centred) / count
+        with torch.no_grad():
+            self.running_mean.lerp_(mean, self.momentum)  # type: ignore[union-attr, arg-type]
+            self.running_var.lerp_(variance * (count / (count - 1)), self.momentum)  # type: ignore[union-attr, arg-type]
         return centred * torch.rsqrt(variance + self.eps) * self.weight + self.bias
 
     def recalibrate(self, sums: torch.Tensor) -> None:
@@ -96,10 +87,6 @@ class PooledSumNorm(torch.nn.BatchNorm1d):
             )  # mps has no double precision
             self.running_mean.copy_(exact.mean(dim=0))
             self.running_var.copy_(exact.var(dim=0))
-
-
-def _itself(value: torch.Tensor) -> torch.Tensor:
-    return value
 
 
 class _Rectified(torch.autograd.Function):

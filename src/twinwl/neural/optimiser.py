@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import torch
@@ -91,21 +91,6 @@ class SparseAwareAdam:
         for rows in self._rows:
             rows.flush()
 
-    def catch_up(self) -> None:
-        """Apply the postponed steps of all rows that have a gradient, if not all of them were used here."""
-        for rows in self._rows:
-            rows.catch_up_with_gradient()
-
-    def state(self) -> dict[str, object]:
-        """Return moments and steps, to go on with later; call `flush` before."""
-        return {"dense": self._dense.state_dict(), "rows": [rows.state() for rows in self._rows]}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
-        self._dense.load_state_dict(state["dense"])
-        for rows, kept in zip(self._rows, state["rows"], strict=True):
-            rows.restore(*kept)
-
 
 class _Moments(NamedTuple):
     """The values of a wide weight, their moments, and the last step applied to each row."""
@@ -140,22 +125,6 @@ class _Rows:
         """Apply the missing steps to every row."""
         self._catch_up(self._all_rows)
         self._flushed_at = self._steps
-
-    def catch_up_with_gradient(self) -> None:
-        """Apply the missing steps to the rows of the gradient."""
-        if self._weight.grad is not None:
-            self._catch_up(self._weight.grad._indices()[0].numpy())  # noqa: SLF001
-
-    def state(self) -> tuple[Int64, Float32, Float32, int]:
-        """Return the moments and the number of steps, all applied."""
-        return self._moments.step_of_row, self._moments.mean, self._moments.square, self._steps
-
-    def restore(self, step_of_row: Int64, mean: Float32, square: Float32, steps: int) -> None:
-        """Go on from a state."""
-        self._moments.step_of_row[:] = step_of_row
-        self._moments.mean[:], self._moments.square[:] = mean, square
-        self._steps = self._flushed_at = steps
-        self._sizes = _sizes_of_steps(2 * steps, self._learning_rate)
 
     def step(self) -> None:
         grad = self._weight.grad

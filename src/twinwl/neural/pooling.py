@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from twinwl.arrays import Int32, Int64, Ints
 from twinwl.compilation import kernel
-from twinwl.neural.devices import as_tensor, single
+from twinwl.neural.devices import as_tensor
 
 _NONE = np.empty(0, np.int64)
 
@@ -28,7 +28,7 @@ def pool(rows: torch.Tensor, pool_ptr: Int64, pooled: Ints, counts: NDArray[Any]
     """
     if rows.device.type != "cpu":
         return weighted_sums(rows, pool_ptr, pooled, counts)
-    result: torch.Tensor = _Pool.apply(single(rows), pool_ptr, pooled, counts)  # type: ignore[no-untyped-call]
+    result: torch.Tensor = _Pool.apply(rows, pool_ptr, pooled, counts)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -39,7 +39,7 @@ def weighted_sums(rows: torch.Tensor, pool_ptr: Int64, pooled: Ints, counts: NDA
     >>> weighted_sums(rows, np.array([0, 2]), np.array([0, 1], np.int32), np.array([3, 1], np.int32)).tolist()
     [[5.0]]
     """
-    rows, device = single(rows), rows.device
+    device = rows.device
     into, taken = expanded(pool_ptr, device), as_tensor(pooled, device).long()
     weights = torch.from_numpy(counts).to(rows.dtype).to(device)
     return rows.new_zeros(len(pool_ptr) - 1, rows.shape[1]).index_add(0, into, rows[taken] * weights[:, None])
@@ -68,9 +68,8 @@ def hear(
     """
     if rows.device.type != "cpu":
         total = weighted_sums(rows, ptr, heard, np.ones(len(heard), np.float32))
-        return total if own_rows is None else total + single(own_rows)[as_tensor(own, rows.device)]
-    own_rows = None if own_rows is None or own_rows is rows else single(own_rows)
-    result: torch.Tensor = _Hear.apply(single(rows), own_rows, ptr, heard, own)  # type: ignore[no-untyped-call]
+        return total if own_rows is None else total + own_rows[as_tensor(own, rows.device)]
+    result: torch.Tensor = _Hear.apply(rows, None if own_rows is rows else own_rows, ptr, heard, own)  # type: ignore[no-untyped-call]
     return result
 
 

@@ -23,7 +23,7 @@ from twinwl.arguments import Constraint
 from twinwl.arrays import Bool, Float32, Float64, Int64
 from twinwl.errors import TwinWLError
 from twinwl.models.targets import score_classes, score_numbers
-from twinwl.neural.devices import autocast, device_of, moved, own_device, seeded, single, single_threaded
+from twinwl.neural.devices import device_of, moved, own_device, seeded, single_threaded
 from twinwl.neural.optimiser import SparseAwareAdam
 
 if TYPE_CHECKING:
@@ -238,35 +238,6 @@ class Recalibrating(Protocol):
         """Recompute them; called after each epoch."""
 
 
-class Part:
-    """What one process does of every batch: all of it. `twinwl.neural.data_parallel` has several."""
-
-    def prepare(self, module: torch.nn.Module, random_state: int, epoch: int) -> None:
-        """Get ready for an epoch."""
-
-    def rows(self, batch: Int64) -> Int64:
-        """Return the rows of a batch that this process computes."""
-        return batch
-
-    def share(self, loss: torch.Tensor, ours: torch.Tensor, whole: torch.Tensor) -> torch.Tensor:  # noqa: ARG002
-        """Return the part that a mean loss over our answers has in the mean over those of the batch."""
-        return loss
-
-    def add_gradients(self, module: torch.nn.Module, optimiser: SparseAwareAdam) -> None:
-        """Replace gradients by their sums over all processes."""
-
-    def total(self, number: float) -> float:
-        """Return the sum of a number over all processes."""
-        return number
-
-    def saved(self) -> dict[str, Any] | None:
-        """Return the state of the last checkpoint, if training was interrupted."""
-        return None
-
-    def save(self, state: dict[str, Any]) -> None:
-        """Write a checkpoint."""
-
-
 @runtime_checkable
 class Shuffling(Protocol):
     """Examples that know in which order they are best read, because not all of them are in memory."""
@@ -306,9 +277,7 @@ def train(
     average_epochs: int = 1,
     random_state: int = 0,
     device: str = "cpu",
-    precision: str = "float32",
     progress: Callable[[History], bool] | None = None,
-    part: Part = Part(),  # noqa: B008  (it has no state)
 ) -> History:
     """Train a network in place, and leave it with the weights of its best epoch.
 
@@ -342,12 +311,8 @@ def train(
     device : {"auto", "cpu", "cuda", "mps"}
         Where to train; ``"auto"`` is the first available of cuda, mps and cpu. Afterwards the network is
         on the processor again.
-    precision : {"float32", "mixed"}
-        ``"mixed"`` multiplies in bfloat16 while training; weights and steps stay in single precision.
     progress
         Called with the history after each epoch; training stops if it returns True.
-    part
-        What this process does of every batch, if several share them.
 
     Returns
     -------
@@ -383,20 +348,11 @@ def train(
         single_threaded(),
         SparseAwareAdam(module, learning_rate, weight_decay) as optimiser,
     ):
-        if (state := part.saved()) is not None:
-            history, best = state["history"], state["best"]
-            average.recent.extend(state["recent"])
-            module.load_state_dict(state["module"])
-            optimiser.restore(state["optimiser"])
-            order_of_rows.bit_generator.state = state["order_of_rows"]
-        for epoch in range(len(history.train_loss), max_epochs):
+        for epoch in range(max_epochs):
             if held is not None and epoch - 1 - history.best_epoch >= patience:
                 break
-            part.prepare(module, random_state, epoch)
             history.train_loss.append(
-                _run_epoch(
-                    module, examples, answers, weights, optimiser, batch_size, order_of_rows, precision, part
-                )
+                _run_epoch(module, examples, answers, weights, optimiser, batch_size, order_of_rows)
             )
             with average.applied(module):
                 if isinstance(module, Recalibrating):
@@ -407,11 +363,7 @@ def train(
                 if held is None or _note_validation(module, held, history):
                     history.best_epoch = epoch
                     best = None if held is None and average_epochs == 1 else weights_of(module)
-            stop = progress is not None and progress(history)
-            state = {"module": module.state_dict(), "optimiser": optimiser.state(), "history": history}
-            state |= {"best": best, "recent": list(average.recent)}
-            part.save(state | {"order_of_rows": order_of_rows.bit_generator.state})
-            if stop:
+            if progress is not None and progress(history):
                 break
     if best is not None:
         module.load_state_dict(best)
@@ -459,8 +411,6 @@ def _run_epoch(
     optimiser: SparseAwareAdam,
     batch_size: int,
     order_of_rows: np.random.Generator,
-    precision: str,
-    part: Part,
 ) -> float:
     module.train()
     place = answers.device
@@ -469,14 +419,11 @@ def _run_epoch(
         order = examples.shuffled(order_of_rows)
     else:
         order = order_of_rows.permutation(len(examples))
-    for batch in _batches(order, batch_size):
+    for rows in _batches(order, batch_size):
         optimiser.zero_grad()
-        rows = part.rows(batch)
-        with autocast(place, precision):
-            outputs = single(module(moved(examples.take(rows), place)))
+        outputs = module(moved(examples.take(rows), place))
         picked = torch.as_tensor(rows).to(place)
         loss = _loss(outputs, answers[picked], None if weights is None else weights[picked])
-        loss = part.share(loss, answers[picked], answers[torch.as_tensor(batch).to(place)])
         try:
             loss.backward()  # type: ignore[no-untyped-call]
         except RuntimeError as error:
@@ -484,11 +431,10 @@ def _run_epoch(
                 f"the gradient cannot be computed ({error}); a network of your own must not keep tensors of "
                 "an earlier step, nor change in place what it needs later"
             ) from error
-        part.add_gradients(module, optimiser)
         optimiser.step()
-        total += loss.item() * len(batch)
+        total += loss.item() * len(rows)
     optimiser.flush()
-    mean = part.total(total) / len(examples)
+    mean = total / len(examples)
     if not np.isfinite(mean):
         raise TwinWLError(
             f"the training loss became {mean}; lower learning_rate, or look for huge values in the input"
