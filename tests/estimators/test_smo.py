@@ -6,8 +6,9 @@ from sklearn.base import clone
 from sklearn.svm import SVC, SVR
 
 from twinwl.models import svm
+from twinwl.models.metrics import predicted_codes
 from twinwl.models.svm import Problem, solve
-from twinwl.models.targets import Measurements, Targets, predicted_codes
+from twinwl.models.targets import Measurements, Targets
 
 N = 120
 TOLERANCE = 5e-3  # both stop where errors agree to 1e-3

@@ -5,8 +5,9 @@ import pytest
 from sklearn.svm import SVC
 
 from twinwl.models.calibration import Calibration
+from twinwl.models.metrics import predicted_codes
 from twinwl.models.svm import Choice, SupportVectors, choose_machines, inner_folds, make_svc
-from twinwl.models.targets import Targets, predicted_codes
+from twinwl.models.targets import Targets
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from twinwl import GraphBatch, STwinSVC, TwinWLError
-from twinwl.models.targets import Targets, positive_class
+from twinwl.models.metrics import positive_class
+from twinwl.models.targets import Targets
 
 PATHS = [[(node, node + 1) for node in range(size)] for size in range(2, 8)]
 CYCLES = [[*edges, (len(edges), 0)] for edges in PATHS]

@@ -9,10 +9,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch")
 
 import twinwl as tw  # noqa: E402
 from tests.estimators.test_multitask import table  # noqa: E402
-from twinwl.models.targets import (  # noqa: E402
-    Targets,
-    Tasks,
-)
+from twinwl.models.targets import Targets, Tasks  # noqa: E402
 from twinwl.neural.outputs import TaskTable  # noqa: E402
 from twinwl.neural.training import Held, _evaluate, _loss, train  # noqa: E402
 

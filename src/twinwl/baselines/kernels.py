@@ -26,10 +26,11 @@ from twinwl.memory import check_fits
 from twinwl.models.base import Constraints, GraphEstimator, RandomState, graphs_of, keeps_parameters, one_seed
 from twinwl.models.calibration import Calibration
 from twinwl.models.features import Encoding, stwin_features
+from twinwl.models.metrics import predicted_codes
 from twinwl.models.similarity import similarities_from_sums
 from twinwl.models.svc import STwinSVC
 from twinwl.models.svm import INNER_FOLDS, PENALTIES, SupportVectors, choose_machine, inner_folds, make_svc
-from twinwl.models.targets import Targets, predicted_codes
+from twinwl.models.targets import Targets
 
 _MATRICES = 3  # at once: similarities, their normalised form, a fold's part
 USUAL_PENALTIES = (0.1, 1, 3, 10, 100, 1000)

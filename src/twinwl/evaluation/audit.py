@@ -29,8 +29,8 @@ from twinwl.evaluation.metrics import METRICS, Answers, figures, measure, names_
 from twinwl.graphs.atom_labels import LADDER
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.isomorphism.deduplication import deduplicate
+from twinwl.models.metrics import positive_name
 from twinwl.models.similarity import NearGraphs
-from twinwl.models.targets import positive_name
 from twinwl.terminal import ProgressBar, one_line
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ from twinwl.errors import TwinWLError, shown
 from twinwl.evaluation.metrics import METRICS, Answers, figures, mean_scores, measure, names_for
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.calibration import kept
+from twinwl.models.metrics import positive_class, positive_name, predicted_codes
 from twinwl.models.similarity import NearGraphs
-from twinwl.models.targets import Answered, positive_class, positive_name, predicted_codes, probabilities_of
+from twinwl.models.targets import Answered, probabilities_of
 from twinwl.refinement.alphabet import Alphabet
 from twinwl.refinement.colours import refine
 

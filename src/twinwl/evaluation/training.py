@@ -22,7 +22,8 @@ from twinwl.evaluation.metrics import (
     scorer_for,
 )
 from twinwl.evaluation.predictions import answers_from, predicts_classes
-from twinwl.models.targets import Answered, positive_name
+from twinwl.models.metrics import positive_name
+from twinwl.models.targets import Answered
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Values

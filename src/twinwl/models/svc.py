@@ -44,6 +44,7 @@ from twinwl.models.contributions import Sides, explain_machine
 from twinwl.models.explanation import Explanation
 from twinwl.models.features import FEATURE_PARAMETERS, Encoding, FeatureSpace, encode_in_full, stwin_features
 from twinwl.models.hold_out import scaffolds_of
+from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, predicted_codes
 from twinwl.models.similarity import BASES, Similarity, own_sums, similarities_by_rounds
 from twinwl.models.state import (
     classes_from_state,
@@ -69,8 +70,6 @@ from twinwl.models.svm import (
     scaffold_folds,
 )
 from twinwl.models.targets import (
-    NUMBER_SCORINGS,
-    SCORINGS,
     Answered,
     Measurements,
     MultiTask,
@@ -78,7 +77,6 @@ from twinwl.models.targets import (
     Tasks,
     one_each,
     per_task,
-    predicted_codes,
     side_by_side,
 )
 from twinwl.terminal import ProgressBar

@@ -31,7 +31,8 @@ from twinwl.arguments import MAX_ITEMS, checked, integer, number, one_or_more
 from twinwl.arrays import Float32, Float64, Int64
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError, shown
-from twinwl.models.targets import Measurements, Targets, predicted_codes
+from twinwl.models.metrics import predicted_codes
+from twinwl.models.targets import Measurements, Targets
 
 _TOLERANCE = 1e-3  # of LIBSVM
 _MAX_SMO_STEPS = 10_000_000  # of LIBSVM

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,8 +32,9 @@ from twinwl.arguments import (
     number,
     one_of,
 )
-from twinwl.arrays import Bool, Float32, Float64, Int64, Values
+from twinwl.arrays import Bool, Float64, Int64, Values
 from twinwl.errors import TwinWLError, shown
+from twinwl.models.metrics import positive_class, score_classes, score_numbers
 
 if TYPE_CHECKING:
     from twinwl.graphs.atom_labels import AtomLevel
@@ -275,16 +275,6 @@ def check_length(array: Values, n_graphs: int, name: str) -> None:
 
 _LIGHTEST, _HEAVIEST = 1e-12, 1e12  # so that sums and products of weights are finite
 _WEIGHT = (number(_LIGHTEST, _HEAVIEST), number(0, 0))
-SCORINGS = {  # what choices among classifiers can go by: scikit-learn's scorers, and their functions
-    "accuracy": "accuracy_score",
-    "balanced_accuracy": "balanced_accuracy_score",
-    "matthews_corrcoef": "matthews_corrcoef",
-    "roc_auc": "roc_auc_score",
-    "average_precision": "average_precision_score",
-}
-_RANKED = {"roc_auc", "average_precision"}
-# Of two classes that are called so, in any case, the second is the positive one.
-_OBVIOUS = (("0", "1"), ("inactive", "active"), ("no", "yes"), ("-", "+"), ("false", "true"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -442,114 +432,6 @@ def codes_of(y: object, classes: Values, n_graphs: int) -> Int64:
             return -1
 
     return np.array([code_of(value) for value in targets.tolist()], np.int64)
-
-
-def predicted_codes(decisions: Float64 | Float32) -> Int64:
-    """Return the class that wins by decision values, as a place among the classes.
-
-    >>> predicted_codes(np.array([-0.5, 0.2])).tolist()
-    [0, 1]
-    """
-    if decisions.ndim == 1:
-        return (decisions > 0).astype(np.int64)
-    return decisions.argmax(axis=1)
-
-
-def positive_class(classes: Values, positive: object = None) -> int:
-    """Return the place of the class that precision, PR-AUC and thresholds are about.
-
-    Parameters
-    ----------
-    classes
-        All classes.
-    positive
-        The one of two classes that the user names, as it is or as text. None: the second of ``0/1``,
-        ``inactive/active``, ``no/yes``, ``-/+`` and ``False/True``, otherwise the last in sorted order.
-
-    >>> positive_class(np.array(["active", "inactive"])), positive_class(np.array(["cold", "warm"]))
-    (0, 1)
-    """
-    listed = classes.tolist()
-    names = [str(name) for name in listed]
-    if positive is not None:
-        named = None
-        # A class is a plain value; an integer of thousands of digits cannot even be written as text.
-        if issubclass(type(positive), str | float | np.generic) or (
-            isinstance(positive, int) and abs(positive) < 2**64
-        ):
-            named = str(positive)
-        if len(names) != 2 or named not in names:  # noqa: PLR2004
-            listing = ", ".join(map(shown, names))
-            remedy = "expected one of them" if len(names) == 2 else "which is for two classes; leave it out"  # noqa: PLR2004
-            raise TwinWLError(f"positive: got {shown(positive)} for the classes {listing}, {remedy}")
-        return names.index(str(positive))
-    plain = [name.lower() for name in names]
-    for pair in _OBVIOUS:
-        if sorted(plain) == sorted(pair):
-            return plain.index(pair[1])
-    return max(range(len(listed)), key=listed.__getitem__)
-
-
-def positive_name(classes: Values | None, positive: object = None) -> str | None:
-    """Return what `positive_class` is called; None unless there are two classes.
-
-    >>> positive_name(np.array([0, 1])), positive_name(np.array([0, 1, 2]))
-    ('1', None)
-    """
-    if classes is None or (positive is None and len(classes) != 2):  # noqa: PLR2004
-        return None
-    return str(classes[positive_class(classes, positive)])
-
-
-def score_classes(
-    codes: Int64, decisions: Float64, scoring: str, weights: Float64 | None = None, positive: int = 1
-) -> float:
-    """Return how good decisions between classes are.
-
-    Parameters
-    ----------
-    codes : array, shape (n_graphs,)
-        The true classes, as places among all of them.
-    decisions : array, shape (n_graphs,) for two classes, else (n_graphs, n_classes)
-    scoring
-        One of `SCORINGS`; those of ranks go by one class against the rest where there are more than two.
-    weights : array, shape (n_graphs,), optional
-        How much each graph counts.
-    positive
-        Which of two classes ``"average_precision"`` is about.
-
-    Returns
-    -------
-    float
-        NaN where ranks are undefined: where a class is not among ``codes``.
-
-    >>> codes, decisions = np.array([0, 0, 0, 1]), np.array([-3.0, -2, -2, -1])
-    >>> [score_classes(codes, decisions, name) for name in ("accuracy", "roc_auc")]
-    [0.75, 1.0]
-    """
-    predicted = predicted_codes(decisions)
-    if scoring == "accuracy":
-        right = predicted == codes
-        return float(right.mean() if weights is None else weights[right].sum() / weights.sum())
-    from sklearn import metrics  # noqa: PLC0415  (seldom asked for)
-
-    measure = getattr(metrics, SCORINGS[scoring])
-    if scoring not in _RANKED:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of classes that are predicted and do not occur
-            return float(measure(codes, predicted, sample_weight=weights))
-    if decisions.ndim == 1 and positive == 0:
-        codes, decisions = 1 - codes, -decisions
-    columns = decisions[:, None] if decisions.ndim == 1 else decisions
-    first = 1 if decisions.ndim == 1 else 0
-    n_classes = columns.shape[1] + first
-    if np.bincount(codes, minlength=n_classes).min() == 0:
-        return math.nan
-    scores = [
-        measure(codes == first + place, column, sample_weight=weights)
-        for place, column in enumerate(columns.T)
-    ]
-    return float(np.mean(scores))
 
 
 def probabilities_of(logits: Float64) -> Float64:
@@ -809,8 +691,6 @@ def _listing(names: Sequence[str]) -> str:
 
 _MEASUREMENT = number(-1e100, 1e100)  # so that squares stay finite
 _NO_SPREAD = 1e-12
-# What choices among regressors can go by, as scikit-learn calls them.
-NUMBER_SCORINGS = ("r2", "neg_root_mean_squared_error", "neg_mean_absolute_error")
 
 
 @dataclass(frozen=True, eq=False)
@@ -856,22 +736,6 @@ class Measurements(Given):
         """
         unit = 1.0 if scoring == "r2" else self.scale
         return unit * score_numbers(self.answers, decisions, scoring, self.weights)
-
-
-def score_numbers(answers: Float64, found: Float64, scoring: str, weights: Float64 | None = None) -> float:
-    """Return how good predicted numbers are: one of `NUMBER_SCORINGS`, the greater the better.
-
-    >>> score_numbers(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 5.0]), "r2")
-    -1.0
-    """
-    missed = answers - found
-    if scoring == "neg_mean_absolute_error":
-        return -float(np.average(np.abs(missed), weights=weights))
-    squared = float(np.average(missed**2, weights=weights))
-    if scoring == "neg_root_mean_squared_error":
-        return -math.sqrt(squared)
-    spread = float(np.average((answers - np.average(answers, weights=weights)) ** 2, weights=weights))
-    return 1 - squared / spread if spread > _NO_SPREAD else -squared
 
 
 def numbers_of(y: object, n_graphs: int) -> Float64:

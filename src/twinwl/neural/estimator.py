@@ -29,10 +29,9 @@ from twinwl.graphs.coercion import GraphsLike
 from twinwl.models.base import Constraints, GraphEstimator, RandomState, seeds
 from twinwl.models.calibration import ConformalIntervals, ConformalSets, PredictsIntervals, PredictsSets
 from twinwl.models.hold_out import hold_out, hold_out_scaffolds, scaffolds_of
+from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, positive_class, predicted_codes
 from twinwl.models.state import classes_from_state, classes_to_state
 from twinwl.models.targets import (
-    NUMBER_SCORINGS,
-    SCORINGS,
     Answered,
     Measurements,
     Targets,
@@ -40,8 +39,6 @@ from twinwl.models.targets import (
     numbers_of,
     one_each,
     per_task,
-    positive_class,
-    predicted_codes,
     probabilities_of,
     side_by_side,
 )

@@ -22,7 +22,7 @@ import torch
 from twinwl.arguments import Constraint
 from twinwl.arrays import Bool, Float32, Float64, Int64
 from twinwl.errors import TwinWLError
-from twinwl.models.targets import score_classes, score_numbers
+from twinwl.models.metrics import score_classes, score_numbers
 from twinwl.neural.devices import device_of, moved, own_device, seeded, single_threaded
 from twinwl.neural.optimiser import SparseAwareAdam
 

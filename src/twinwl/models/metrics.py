@@ -1,0 +1,363 @@
+"""The table of metrics: what results are scored by, and what estimators choose by (their ``scoring``).
+
+A metric is one entry of `METRICS`. An entry with a ``scorer``, scikit-learn's name for it, can be chosen by
+unless it needs true probabilities: inner folds only have decision values.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from twinwl.arrays import Bool, Float32, Float64, Int64, Values
+from twinwl.errors import TwinWLError, shown
+
+# Of two classes that are called so, in any case, the second is the positive one.
+_OBVIOUS = (("0", "1"), ("inactive", "active"), ("no", "yes"), ("-", "+"), ("false", "true"))
+_TWO = 2
+
+
+def positive_class(classes: Values, positive: object = None) -> int:
+    """Return the place of the class that precision, PR-AUC and thresholds are about.
+
+    Parameters
+    ----------
+    classes
+        All classes.
+    positive
+        The one of two classes that the user names, as it is or as text. None: the second of ``0/1``,
+        ``inactive/active``, ``no/yes``, ``-/+`` and ``False/True``, otherwise the last in sorted order.
+
+    >>> positive_class(np.array(["active", "inactive"])), positive_class(np.array(["cold", "warm"]))
+    (0, 1)
+    """
+    listed = classes.tolist()
+    names = [str(name) for name in listed]
+    if positive is not None:
+        if len(names) != _TWO or str(positive) not in names:
+            listing = ", ".join(map(shown, names))
+            remedy = (
+                "expected one of them" if len(names) == _TWO else "which is for two classes; leave it out"
+            )
+            raise TwinWLError(f"positive: got {shown(positive)} for the classes {listing}, {remedy}")
+        return names.index(str(positive))
+    plain = [name.lower() for name in names]
+    for pair in _OBVIOUS:
+        if sorted(plain) == sorted(pair):
+            return plain.index(pair[1])
+    return max(range(len(listed)), key=listed.__getitem__)
+
+
+def positive_name(classes: Values | None, positive: object = None) -> str | None:
+    """Return what `positive_class` is called; None unless there are two classes.
+
+    >>> positive_name(np.array([0, 1])), positive_name(np.array([0, 1, 2]))
+    ('1', None)
+    """
+    if classes is None or (positive is None and len(classes) != _TWO):
+        return None
+    return str(classes[positive_class(classes, positive)])
+
+
+def predicted_codes(decisions: Float64 | Float32) -> Int64:
+    """Return the class that wins by decision values, as a place among the classes.
+
+    >>> predicted_codes(np.array([-0.5, 0.2])).tolist()
+    [0, 1]
+    """
+    return decisions.argmax(axis=1) if decisions.ndim > 1 else (decisions > 0).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Predictions of a model and the true targets.
+
+    Attributes
+    ----------
+    y : array, shape (n,)
+        The true targets.
+    predicted : array, shape (n,)
+    probability : array, shape (n, n_classes), or None
+        Of each class, if the model has them.
+    classes : array, shape (n_classes,), or None
+        The classes of its columns; None if the targets are numbers.
+    positive : object
+        The positive one of two classes, as the user names it; see `positive_class`.
+    weights : array, shape (n,), or None
+        How much each graph counts.
+    """
+
+    y: Values
+    predicted: Values
+    probability: Float64 | None = None
+    classes: Values | None = None
+    positive: object = None
+    weights: Float64 | None = None
+
+    def part(self, rows: Values) -> Answers:
+        """Return the answers about some of the graphs."""
+        probability = None if self.probability is None else self.probability[rows]
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(
+            self, y=self.y[rows], predicted=self.predicted[rows], probability=probability, weights=weights
+        )
+
+    def by_class(self) -> tuple[Bool, Float64]:
+        """Return for each graph and class whether it is the true one, and its probability.
+
+        A class that does not occur in training has the probability 0. The positive one of two is last.
+        """
+        assert self.probability is not None  # noqa: S101  (`measure` asks no more of answers than they hold)
+        assert self.classes is not None  # noqa: S101
+        new = np.setdiff1d(self.y, self.classes)
+        classes = np.concatenate([self.classes, new])
+        unseen = np.zeros((len(self.y), len(new)))
+        order = np.arange(len(classes))
+        if len(classes) == _TWO:
+            order = np.roll(order, 1 - positive_class(classes, self.positive))
+        return self.y[:, None] == classes[order], np.hstack([self.probability, unseen])[:, order]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """An entry of the table of metrics.
+
+    Attributes
+    ----------
+    name, title : str
+        Name of the metric, and its title in tables.
+    needs : {"classes", "ranks", "probabilities", "numbers"}
+        What it compares with the targets: predicted classes, values that rank the graphs for each class
+        (probabilities or decision values), probabilities, or predicted numbers.
+    score : function
+        From `Answers` to a number; NaN if it is undefined.
+    greater_is_better : bool
+    percent : bool
+        Whether it is a share, which is shown in per cent.
+    of_positive : bool
+        Whether it is about the positive one of two classes.
+    scorer : str
+        scikit-learn's name for it, which estimators with a parameter ``scoring`` take; empty where it has
+        none.
+    """
+
+    name: str
+    title: str
+    needs: str
+    score: Callable[[Answers], float]
+    greater_is_better: bool = True
+    percent: bool = False
+    of_positive: bool = False
+    scorer: str = ""
+
+    @property
+    def task(self) -> str:
+        """``"classification"`` or ``"regression"``."""
+        return "regression" if self.needs == "numbers" else "classification"
+
+    @property
+    def needs_probabilities(self) -> bool:
+        """Whether predicted classes are not enough."""
+        return self.needs in {"ranks", "probabilities"}
+
+    @property
+    def sign(self) -> int:
+        """1 if greater scores are better, else -1."""
+        return 1 if self.greater_is_better else -1
+
+    def titled(self, positive: str | None) -> str:
+        """Return the title, with the positive class if the metric is about it.
+
+        >>> METRICS["average-precision"].titled("active"), METRICS["mcc"].titled("active")
+        ('PR-AUC (active)', 'MCC')
+        """
+        return f"{self.title} ({positive})" if self.of_positive and positive is not None else self.title
+
+    def text(self, score: float, spread: float | None = None) -> str:
+        """Format a score, with its standard deviation if given.
+
+        >>> METRICS["accuracy"].text(0.7825, 0.01), METRICS["rmse"].text(0.58), METRICS["mcc"].text(math.nan)
+        ('78.25 ± 1.00', '0.580', 'undefined')
+        """
+        if math.isnan(score):
+            return "undefined"
+        scale, digits = (100, 2) if self.percent else (1, 3)
+        figure = f"{scale * score:.{digits}f}"
+        return figure if spread is None else f"{figure} ± {scale * spread:.{digits}f}"
+
+    def gap(self, first: float, second: float) -> str:
+        """Format the difference of two scores as they are shown, without its sign.
+
+        >>> METRICS["accuracy"].gap(0.86034, 0.87106)
+        '1.08'
+        """
+        digits = 2 if self.percent else 3
+        return f"{abs(float(self.text(first)) - float(self.text(second))):.{digits}f}"
+
+
+def _function(name: str) -> Callable[..., float]:
+    from sklearn import metrics  # noqa: PLC0415  (slow; not needed for the names)
+
+    return getattr(metrics, name)
+
+
+def _accuracy(answers: Answers) -> float:
+    right = answers.predicted == answers.y
+    if answers.weights is None:
+        return float(right.mean())
+    return float(answers.weights[right].sum() / answers.weights.sum())
+
+
+def _of_labels(name: str) -> Callable[[Answers], float]:
+    def of_two_classes(answers: Answers) -> float:
+        if len(np.unique(answers.y)) < _TWO:
+            return math.nan
+        return float(_function(name)(answers.y, answers.predicted, sample_weight=answers.weights))
+
+    return of_two_classes
+
+
+def _of_ranks(name: str) -> Callable[[Answers], float]:
+    """Rank by the probability of the positive class, or one class against the rest, all counting alike."""
+
+    def of_all_classes(answers: Answers) -> float:
+        is_class, probability = answers.by_class()
+        if not is_class.any(axis=0).all():
+            return math.nan  # a class without a graph cannot be ranked
+        first = 1 if is_class.shape[1] == _TWO else 0
+        columns = zip(is_class.T[first:], probability.T[first:], strict=True)
+        scores = [_function(name)(truth, share, sample_weight=answers.weights) for truth, share in columns]
+        return float(np.mean(scores))
+
+    return of_all_classes
+
+
+def _brier(answers: Answers) -> float:
+    """Return half the squared distance between the probabilities and the truth, so that 1 is the worst."""
+    is_class, probability = answers.by_class()
+    return float(np.square(probability - is_class).sum(axis=1).mean() / 2)
+
+
+def _majority(answers: Answers) -> float:
+    """Return the accuracy of always predicting the most common class."""
+    return float(np.unique(answers.y, return_counts=True)[1].max() / len(answers.y))
+
+
+def _mean_error(answers: Answers, power: int) -> float:
+    """Return the mean of the absolute errors, or of their squares."""
+    missed = np.abs(answers.y.astype(np.float64) - answers.predicted.astype(np.float64))
+    return float(np.average(missed**power, weights=answers.weights))
+
+
+def _rmse(answers: Answers) -> float:
+    return math.sqrt(_mean_error(answers, 2))
+
+
+def _mae(answers: Answers) -> float:
+    return _mean_error(answers, 1)
+
+
+def _r2(answers: Answers) -> float:
+    """Return the share of the variance that is predicted; NaN where all targets are equal."""
+    y = answers.y.astype(np.float64)
+    spread = float(np.average((y - np.average(y, weights=answers.weights)) ** 2, weights=answers.weights))
+    return math.nan if (y == y[0]).all() else 1 - _mean_error(answers, 2) / spread
+
+
+def _spearman(answers: Answers) -> float:
+    """Return the correlation of ranks; NaN where all targets, or all predictions, are equal."""
+    from scipy.stats import spearmanr  # noqa: PLC0415
+
+    return float(spearmanr(answers.y, answers.predicted)[0]) if len(answers.y) > 1 else math.nan
+
+
+_AP, _RMSE, _MAE = "average_precision", "neg_root_mean_squared_error", "neg_mean_absolute_error"
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in [
+        Metric("accuracy", "accuracy", "classes", _accuracy, percent=True, scorer="accuracy"),
+        Metric("majority", "majority class", "classes", _majority, percent=True),
+        Metric("roc-auc", "ROC-AUC", "ranks", _of_ranks("roc_auc_score"), scorer="roc_auc"),
+        Metric("average-precision", "PR-AUC", "ranks", _of_ranks(f"{_AP}_score"),
+               of_positive=True, scorer=_AP),
+        Metric("balanced-accuracy", "balanced accuracy", "classes", _of_labels("balanced_accuracy_score"),
+               percent=True, scorer="balanced_accuracy"),
+        Metric("mcc", "MCC", "classes", _of_labels("matthews_corrcoef"), scorer="matthews_corrcoef"),
+        Metric("brier", "Brier", "probabilities", _brier, greater_is_better=False, scorer="neg_brier_score"),
+        Metric("rmse", "RMSE", "numbers", _rmse, greater_is_better=False, scorer=_RMSE),
+        Metric("mae", "MAE", "numbers", _mae, greater_is_better=False, scorer=_MAE),
+        Metric("r2", "R²", "numbers", _r2, scorer="r2"),
+        Metric("spearman", "Spearman", "numbers", _spearman),
+    ]
+}  # fmt: skip
+_CHOOSABLE = {m.scorer: m for m in METRICS.values() if m.scorer and m.needs != "probabilities"}
+# What choices among classifiers, and among regressors, can go by, as scikit-learn calls it.
+SCORINGS = tuple(name for name, metric in _CHOOSABLE.items() if metric.task == "classification")
+NUMBER_SCORINGS = tuple(name for name, metric in _CHOOSABLE.items() if metric.task == "regression")
+
+
+def names_for(task: str) -> list[str]:
+    """Return the metrics of a task; the first is the default main metric.
+
+    >>> names_for("regression")
+    ['rmse', 'mae', 'r2', 'spearman']
+    """
+    return [name for name, metric in METRICS.items() if metric.task == task]
+
+
+def measure(answers: Answers, names: Sequence[str]) -> dict[str, float]:
+    """Return the scores that are defined; undefined ones are missing from the result.
+
+    >>> measure(Answers(np.array([1, 1]), np.array([1, 0])), ["accuracy", "mcc"])
+    {'accuracy': 0.5}
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # undefined scores are missing from the result instead
+        scores = {name: METRICS[name].score(answers) for name in names}
+    return {name: score for name, score in scores.items() if math.isfinite(score)}
+
+
+def score_classes(
+    codes: Int64, decisions: Float64, scoring: str, weights: Float64 | None = None, positive: int = 1
+) -> float:
+    """Return how good decisions between classes are; NaN where that is undefined.
+
+    Parameters
+    ----------
+    codes : array, shape (n_graphs,)
+        The true classes, as places among all of them.
+    decisions : array, shape (n_graphs,) for two classes, else (n_graphs, n_classes)
+    scoring
+        One of `SCORINGS`; those of ranks go by one class against the rest where there are more than two.
+    weights : array, shape (n_graphs,), optional
+        How much each graph counts.
+    positive
+        Which of two classes ``"average_precision"`` is about.
+
+    >>> codes, decisions = np.array([0, 0, 0, 1]), np.array([-3.0, -2, -2, -1])
+    >>> [score_classes(codes, decisions, name) for name in ("accuracy", "roc_auc")]
+    [0.75, 1.0]
+    """
+    columns = decisions if decisions.ndim > 1 else np.stack([-decisions, decisions], axis=1)
+    classes, named = np.arange(columns.shape[1]), positive if columns.shape[1] == _TWO else None
+    answers = Answers(codes, predicted_codes(decisions), columns, classes, named, weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of classes that are predicted and do not occur
+        return _CHOOSABLE[scoring].score(answers)
+
+
+def score_numbers(y: Float64, found: Float64, scoring: str, weights: Float64 | None = None) -> float:
+    """Return how good predicted numbers are: one of `NUMBER_SCORINGS`, the greater the better.
+
+    R² of equal numbers is undefined; what is closer to them is still better, so it is the squared error then.
+
+    >>> score_numbers(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 5.0]), "r2")
+    -1.0
+    """
+    answers, metric = Answers(y, found, weights=weights), _CHOOSABLE[scoring]
+    score = metric.sign * metric.score(answers)
+    return -_mean_error(answers, 2) if math.isnan(score) else score
