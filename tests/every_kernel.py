@@ -21,7 +21,7 @@ from twinwl.corpus import shards
 from twinwl.evaluation.methods import METHODS
 from twinwl.isomorphism import marked_wl
 from twinwl.models.similarity import NearGraphs
-from twinwl.neural.colour_levels import ColourLevels
+from twinwl.neural.rows import ColourLevels
 from twinwl.refinement import identities, round_kernels, threads
 from twinwl.refinement import identities as core_sizes
 from twinwl.refinement import identities as cores
@@ -76,7 +76,7 @@ def tour(folder):
     )
     levels = ColourLevels()
     levels.add(labelled.graph_ptr, labelled.node_labels)
-    levels.add(labelled.graph_ptr, own=(0, None), heard=(0, labelled.indptr, labelled.indices))
+    levels.add(labelled.graph_ptr, own=(0, None), messages=(0, labelled.indptr, labelled.indices))
     out.append([values.tolist() for values in levels.take(np.arange(2)).pooled(1)])
     out.append([keys.tolist() for keys in content_keys(refine(labelled, 2).alphabet)])
     out.append(refine(plain, 2, n_threads=2).colours.tolist())
@@ -140,7 +140,7 @@ def networks(batch):
     y = [0, 1] * (len(batch) // 2)
     import torch  # noqa: PLC0415
 
-    from twinwl.neural.pooling import pool  # noqa: PLC0415
+    from twinwl.neural.rows import pool  # noqa: PLC0415
 
     rows = torch.ones(2, 1, requires_grad=True)
     pool(rows, np.array([0, 2]), np.array([0, 1], np.int32), np.array([3, 1], np.int32)).sum().backward()

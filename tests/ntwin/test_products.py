@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from twinwl.neural.gin import hear_and_pool
-from twinwl.neural.pooling import pool
+from twinwl.neural.rows import pool
 from twinwl.neural.slicing import LayerSlice
 
 

@@ -29,8 +29,8 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
 from twinwl.graphs.selection import ranges
 from twinwl.memory import check_fits
-from twinwl.neural.colour_levels import BatchLevels, ColourLevels, distinct_rows
 from twinwl.neural.quotient import check_memory
+from twinwl.neural.rows import BatchLevels, ColourLevels, distinct_rows
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
 Part_co = TypeVar("Part_co", covariant=True)
@@ -283,7 +283,7 @@ class LevelExamples(PartedExamples[LevelInput]):
     batch
         The graphs.
     columns : array of float32, shape (n_nodes, n_columns)
-        Input of the network for each node. Level 0 has a row for each that is distinct.
+        Input of the network for each node. RowLayer 0 has a row for each that is distinct.
     cost_of_graph : array, shape (n_graphs,), optional
         Items and messages of each graph; by default nodes and arcs.
     padded
@@ -329,7 +329,7 @@ def add_rounds(
 ) -> int:
     """Add levels of message passing between the items of a level, and return the number of the last."""
     for _ in range(rounds):
-        first = levels.add(graph_ptr, own=(first, None), heard=(first, indptr, indices))
+        first = levels.add(graph_ptr, own=(first, None), messages=(first, indptr, indices))
     return first
 
 

@@ -39,9 +39,8 @@ from twinwl.compilation import kernel
 from twinwl.errors import import_extra
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.base import Constraints
-from twinwl.neural.colour_levels import BatchLevels, Level
 from twinwl.neural.devices import as_tensor
-from twinwl.neural.pooling import gather, hear
+from twinwl.neural.rows import BatchLevels, RowLayer, aggregate, gather
 
 pyg = import_extra("torch_geometric.nn", "baselines")
 """Its layers and pooling operators."""
@@ -378,7 +377,7 @@ class DiffPoolNetwork(torch.nn.Module):
         x, levels = graphs
         nodes, soft = self.embed(x, levels), self.assign(x, levels).softmax(dim=1)
         last = levels.level(len(self.embed.convolutions) + 1)
-        around = hear(soft, last.ptr, last.senders)
+        around = aggregate(soft, last.ptr, last.senders)
         raised = gather(torch.cat([soft, nodes], dim=1), last.own)
         soft, nodes = raised[:, : soft.shape[1]], raised[:, soft.shape[1] :]
         # The products of the transposed assignment with the embedding, its sums over neighbours and itself.
@@ -409,7 +408,7 @@ class _MeanLayers(torch.nn.Module):
             level = levels.level(place)
             said, kept = convolution(x)
             share = as_tensor(1 / np.maximum(np.diff(level.ptr), 1), x.device).to(x.dtype)[:, None]
-            heard = hear(said, level.ptr, level.senders) * share
+            heard = aggregate(said, level.ptr, level.senders) * share
             x = (heard + gather(kept, level.own)).relu()
         return x
 
@@ -432,7 +431,7 @@ def _products(
 
 
 def _auxiliary_loss(
-    soft: torch.Tensor, coarse: torch.Tensor, overlap: torch.Tensor, levels: BatchLevels, level: Level
+    soft: torch.Tensor, coarse: torch.Tensor, overlap: torch.Tensor, levels: BatchLevels, level: RowLayer
 ) -> torch.Tensor:
     """Return the link prediction and entropy losses of section 3.3, averaged over padded nodes as PyG does.
 
@@ -441,7 +440,7 @@ def _auxiliary_loss(
     """
     n_arcs = int(level.counts @ np.diff(level.ptr))
     squares = n_arcs - 2 * coarse.diagonal(dim1=1, dim2=2).sum() + overlap.square().sum()
-    n_graphs, largest = levels.n_graphs, max(1, int(np.diff(levels.item_ptr(0)).max(initial=1)))
+    n_graphs, largest = len(levels.rows), max(1, int(np.diff(levels.item_ptr(0)).max(initial=1)))
     link = squares.clamp(min=0).sqrt() / (n_graphs * largest**2)
     entropy = -(soft * (soft + _TINY).log()).sum(dim=1) @ as_tensor(level.counts, soft.device).to(soft.dtype)
     return link + entropy / (n_graphs * largest)

@@ -21,9 +21,8 @@ from twinwl.baselines.batching import LevelExamples, LevelInput, PartedExamples,
 from twinwl.baselines.gnn import CommonOptions, GNNClassifier, Perceptron, ReadoutHead, drawn_again
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.base import Constraints
-from twinwl.neural.colour_levels import BatchLevels, Level
 from twinwl.neural.devices import as_tensor
-from twinwl.neural.pooling import gather, hear, pool
+from twinwl.neural.rows import BatchLevels, RowLayer, aggregate, gather, pool
 
 
 class GINClassifier(GNNClassifier):
@@ -166,12 +165,12 @@ class _Convolution(torch.nn.Linear):
         torch.nn.init.zeros_(self.bias)
 
     def forward(  # type: ignore[override]
-        self, x: torch.Tensor, scale: torch.Tensor, level: Level
+        self, x: torch.Tensor, scale: torch.Tensor, level: RowLayer
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the rows of a level, and their scale, from those of the level before."""
         said = linear(x, self.weight) * scale
         scale = _scale(np.diff(level.ptr), x)
-        return (hear(said, level.ptr, level.senders, said, level.own) * scale + self.bias).relu(), scale
+        return (aggregate(said, level.ptr, level.senders, said, level.own) * scale + self.bias).relu(), scale
 
 
 def _scale(degrees: Int64, like: torch.Tensor) -> torch.Tensor:
@@ -265,7 +264,7 @@ class SortPoolNetwork(torch.nn.Module):
             said = weight(x)
             # The mean over a node and its neighbours is the normalised product of equation (1).
             share = as_tensor(1 / (np.diff(level.ptr) + 1), x.device).to(x.dtype)[:, None]
-            x = (hear(said, level.ptr, level.senders, said, level.own) * share).tanh()
+            x = (aggregate(said, level.ptr, level.senders, said, level.own) * share).tanh()
             # Rounded, so that values that differ only by the order of a sum are ties.
             key = x[:, -1].detach().float().cpu().numpy().round(_DIGITS)
             keys.append(-key[level.row_of_item])

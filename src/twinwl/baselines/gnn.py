@@ -18,10 +18,9 @@ from twinwl.arrays import Float64
 from twinwl.baselines.batching import GraphExamples, NodeInputs, PartedExamples, PartwiseNetwork
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.base import Constraints, RandomState, keeps_parameters
-from twinwl.neural.colour_levels import Level
 from twinwl.neural.estimator import NeuralGraphClassifier
 from twinwl.neural.network import PooledSumNorm
-from twinwl.neural.pooling import hear
+from twinwl.neural.rows import RowLayer, aggregate
 from twinwl.neural.training import Callbacks
 
 Layers = TypeVar("Layers", bound=torch.nn.Module)
@@ -35,7 +34,7 @@ class Perceptron(torch.nn.Module):
         self.first, self.first_norm = torch.nn.Linear(n_inputs, hidden), PooledSumNorm(hidden)
         self.second, self.second_norm = torch.nn.Linear(hidden, hidden), PooledSumNorm(hidden)
 
-    def forward(self, x: torch.Tensor, level: Level | None = None, *, hears: bool = False) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, level: RowLayer | None = None, *, hears: bool = False) -> torch.Tensor:
         """Return the results, one row each.
 
         Parameters
@@ -51,7 +50,7 @@ class Perceptron(torch.nn.Module):
             units = self.first_norm(self.first(x)).relu()
             return self.second_norm(self.second(units)).relu()
         said = linear(x, self.first.weight)
-        said = hear(said, level.ptr, level.senders, said, level.own) if hears else said
+        said = aggregate(said, level.ptr, level.senders, said, level.own) if hears else said
         units = self.first_norm.rectified(said, level.counts, self.first.bias)
         return self.second_norm.rectified(linear(units, self.second.weight), level.counts, self.second.bias)
 

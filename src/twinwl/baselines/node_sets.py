@@ -20,8 +20,7 @@ from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
 from twinwl.memory import check_fits
 from twinwl.models.base import Constraints
-from twinwl.neural.colour_levels import BatchLevels
-from twinwl.neural.pooling import hear, pool
+from twinwl.neural.rows import BatchLevels, aggregate, pool
 
 _BYTES_OF_INTEGER, _BYTES_OF_FLOAT = 8, 4
 
@@ -351,7 +350,7 @@ def set_examples(
     for each in sets:
         n, k = each.subsets.shape
         inside = (last, np.arange(n + 1) * k, each.subsets.ravel())
-        first = levels.add(each.set_ptr, each.n_edges.astype(np.int32), heard=inside)
+        first = levels.add(each.set_ptr, each.n_edges.astype(np.int32), messages=inside)
         last = add_rounds(levels, each.set_ptr, each.indptr, each.indices, layers, first)
     return examples
 
@@ -392,7 +391,7 @@ class _SetLayers(torch.nn.Module):
             last += 1
             level = levels.level(last)
             said, kept = convolution(x)
-            x = elu(hear(said, level.ptr, level.senders, kept, level.own))
+            x = elu(aggregate(said, level.ptr, level.senders, kept, level.own))
         return x, last
 
 
@@ -409,6 +408,6 @@ class _FedSetLayers(torch.nn.Module):
         """Return the rows after the layers, and the number of their level."""
         of_type, of_state = self.first.weight[:, : self.n_types], self.first.weight[:, self.n_types :]
         level, types = levels.level(last + 1), of_type.T + self.first.bias
-        inside = hear(linear(below, of_state), level.ptr, level.senders, types, levels.marks(last + 1))
+        inside = aggregate(linear(below, of_state), level.ptr, level.senders, types, levels.marks(last + 1))
         states: tuple[torch.Tensor, int] = self.layers(elu(inside), levels, last + 1)
         return states

@@ -29,10 +29,9 @@ from twinwl.graphs.selection import pointer
 from twinwl.isomorphism.inner_colours import hear_pairs, pair_sides
 from twinwl.memory import check_fits
 from twinwl.models.base import Constraints
-from twinwl.neural.colour_levels import BatchLevels, ColourLevels, distinct_rows
 from twinwl.neural.devices import as_tensor
-from twinwl.neural.pooling import gather, pool
 from twinwl.neural.ppgn import PairBlock
+from twinwl.neural.rows import BatchLevels, ColourLevels, distinct_rows, gather, pool
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 _PAIRS_PER_PART = 1 << 20

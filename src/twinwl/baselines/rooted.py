@@ -20,10 +20,9 @@ from twinwl.baselines.gnn import GNNClassifier, Perceptron, ReadoutHead, Trainin
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.selection import pointer, ranges
 from twinwl.models.base import Constraints
-from twinwl.neural.colour_levels import BatchLevels, Level
 from twinwl.neural.devices import as_tensor
-from twinwl.neural.pooling import hear, pool
 from twinwl.neural.quotient import check_memory
+from twinwl.neural.rows import BatchLevels, RowLayer, aggregate, pool
 from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
 
 
@@ -92,7 +91,9 @@ class NestedGINClassifier(GNNClassifier):
         marks = cut.distance if self.distance_features else None
         pairs = levels.add(pair_ptr, marks, own=(0, cut.node))
         last = add_rounds(levels, pair_ptr, cut.indptr, cut.indices, self.layers, pairs)
-        levels.add(batch.graph_ptr, heard=(last, cut.subgraph_ptr, np.arange(len(cut.node), dtype=np.int32)))
+        levels.add(
+            batch.graph_ptr, messages=(last, cut.subgraph_ptr, np.arange(len(cut.node), dtype=np.int32))
+        )
         return examples
 
     def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
@@ -103,7 +104,7 @@ class NestedGINClassifier(GNNClassifier):
 class NestedGINNetwork(torch.nn.Module):
     """A GIN on the union of rooted subgraphs, sums over subgraphs and graphs, a classifier.
 
-    Level 0 has nodes, level 1 pairs of a root and a node of its subgraph, the last level roots.
+    RowLayer 0 has nodes, level 1 pairs of a root and a node of its subgraph, the last level roots.
     """
 
     def __init__(
@@ -126,7 +127,8 @@ class NestedGINNetwork(torch.nn.Module):
         last = len(states) + 2
         roots = levels.level(last)
         sums = [
-            hear(rows, roots.ptr, levels.senders(last, number)) for number, rows in enumerate(states, start=2)
+            aggregate(rows, roots.ptr, levels.senders(last, number))
+            for number, rows in enumerate(states, start=2)
         ]
         pooled = pool(self.of_root(torch.cat(sums, dim=1), roots), *levels.pooled(last))
         logits: torch.Tensor = self.head(pooled)
@@ -206,10 +208,10 @@ def ring_examples(
             outermost = last
             last = levels.add(ring.graph_ptr, own=(roots, ring.node))
             if outer is not None:
-                heard = (outermost, *ring.neighbours(outer))
-                last = levels.add(ring.graph_ptr, own=(last, None), heard=heard)
+                messages = (outermost, *ring.neighbours(outer))
+                last = levels.add(ring.graph_ptr, own=(last, None), messages=messages)
             if ring is not rings[0]:
-                last = levels.add(ring.graph_ptr, own=(last, None), heard=(last, *ring.neighbours(ring)))
+                last = levels.add(ring.graph_ptr, own=(last, None), messages=(last, *ring.neighbours(ring)))
     return examples
 
 
@@ -287,5 +289,5 @@ class _RingPass(torch.nn.Module):
         return outer, last
 
 
-def _heard(said: torch.Tensor, states: torch.Tensor, level: Level) -> torch.Tensor:
-    return hear(said, level.ptr, level.senders, states, level.own)
+def _heard(said: torch.Tensor, states: torch.Tensor, level: RowLayer) -> torch.Tensor:
+    return aggregate(said, level.ptr, level.senders, states, level.own)

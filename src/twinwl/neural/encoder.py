@@ -10,9 +10,9 @@ from twinwl.arguments import FLAG, MAX_ITEMS, WIDTH, checked, integer, one_of
 from twinwl.errors import TwinWLError
 from twinwl.neural.distinct_subgraphs import DistinctPart, DistinctSlice, messages, read_out
 from twinwl.neural.gin import GIN, GINReadout
-from twinwl.neural.pooling import pool
 from twinwl.neural.quotient import Hops, RootMark, hops_of_layers, n_marks
 from twinwl.neural.readouts import READOUT, AtDepths, BoundedReadout, NetworkReadout, build_readout, width_of
+from twinwl.neural.rows import pool
 from twinwl.neural.slicing import QuotientSlice
 from twinwl.neural.uncompressed import GraphData, PyGData, RootedSubgraphEncoder, as_graph_data
 

@@ -19,7 +19,7 @@ from torch.nn import functional
 from twinwl.arrays import Int32, Int64
 from twinwl.compilation import kernel
 from twinwl.neural.devices import as_tensor
-from twinwl.neural.pooling import expanded, weighted_sums
+from twinwl.neural.rows import expanded, pool
 
 if TYPE_CHECKING:
     from twinwl.neural.slicing import LayerSlice, QuotientSlice
@@ -50,7 +50,7 @@ def _with_torch(
     """Return the same with torch's own operations, for any device."""
     into, heard = expanded(layer.hear_ptr, below.device), as_tensor(layer.heard, below.device).long()
     units = (bias + below.new_zeros(layer.n_rows, below.shape[1]).index_add(0, into, below[heard])).relu()
-    return units[: layer.n_heard], weighted_sums(units, layer.pool_ptr, layer.pooled, layer.counts)
+    return units[: layer.n_heard], pool(units, layer.pool_ptr, layer.pooled, layer.counts)
 
 
 class _HearAndPool(torch.autograd.Function):

@@ -19,9 +19,8 @@ from twinwl.arguments import checked, one_of
 from twinwl.arrays import Int64
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.graphs.selection import pointer
-from twinwl.neural.colour_levels import BatchLevels, ColourLevels, distinct_rows
 from twinwl.neural.devices import as_tensor, own_device
-from twinwl.neural.pooling import expanded, gather, hear, pool
+from twinwl.neural.rows import BatchLevels, ColourLevels, aggregate, distinct_rows, expanded, gather, pool
 
 if TYPE_CHECKING:
     from torch_geometric.data import Batch, Data
@@ -66,7 +65,7 @@ class LiftedModel(torch.nn.Module):
         self._levels = ColourLevels()
         self._levels.add(ptr, distinct_rows(batch.x.numpy().reshape(len(batch.x), -1))[0])
         for level in range(len(self.layers)):
-            self._levels.add(ptr, own=(level, None), heard=(level, *arcs), codes=codes)
+            self._levels.add(ptr, own=(level, None), messages=(level, *arcs), codes=codes)
         # The levels of all graphs are kept: full-batch training asks for them in each step.
         self._whole = self._levels.take(np.arange(len(self)))
 
@@ -129,7 +128,9 @@ class _States:
             self.rows = pool(conv.lin(x), level.ptr, level.senders, weights)
             self.rows = self.rows if conv.bias is None else self.rows + conv.bias
         elif kind == "GINConv" and conv.aggr in ("add", "sum"):
-            self.rows = conv.nn(hear(x, level.ptr, level.senders) + (1 + conv.eps) * gather(x, level.own))
+            self.rows = conv.nn(
+                aggregate(x, level.ptr, level.senders) + (1 + conv.eps) * gather(x, level.own)
+            )
         else:  # as from one set of nodes to another
             index = torch.stack([as_tensor(level.senders, device), expanded(level.ptr, device)])
             given = {} if edge is None else {str(_LAYERS[kind]): edge.to(device, x.dtype)}

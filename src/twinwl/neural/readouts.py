@@ -17,8 +17,8 @@ from twinwl.arguments import Constraint, one_of
 from twinwl.errors import TwinWLError, shown
 from twinwl.neural.devices import as_tensor
 from twinwl.neural.distinct_subgraphs import SubgraphBatch, guarded_rows, named_arguments, read_out
-from twinwl.neural.pooling import pool
 from twinwl.neural.ppgn import PPGNReadout
+from twinwl.neural.rows import pool
 
 if TYPE_CHECKING:
     from twinwl.neural.slicing import LayerSlice, QuotientSlice
