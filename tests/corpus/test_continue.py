@@ -185,7 +185,7 @@ def test_second_job_in_the_folder_is_refused_and_changes_nothing(source, tmp_pat
             assert {path: path.read_bytes() for path in before} == before
 
     found = corpus.dedup(tmp_path / "out", workers=1, on_event=meanwhile)
-    wanted = f"{tmp_path / 'out'}: another job is writing to it; wait until that ends, or give another folder"
+    wanted = f"{tmp_path / 'out'}: another job is writing to it; wait for its end, or give another folder"
     assert len(refused) > 2
     assert set(refused) == {wanted}
     assert shards_of(found.folder) == expected

@@ -61,12 +61,12 @@ def test_a_job_of_a_few_seconds_starts_no_process_unless_it_is_told_to(small, tm
 
     monkeypatch.setattr("twinwl.engines._Worker", refuse)
     monkeypatch.setattr("twinwl.engines.available_threads", lambda: 2)
-    small.hash(tmp_path / "here")
+    small.dedup(tmp_path / "here")
     with pytest.raises(StartError):
-        small.hash(tmp_path / "there", workers=2)
+        small.dedup(tmp_path / "there", workers=2)
     monkeypatch.setattr("twinwl.corpus.jobs._SECONDS_HERE", 0.0)
     with pytest.raises(StartError):
-        small.hash(tmp_path / "elsewhere")
+        small.dedup(tmp_path / "elsewhere")
 
 
 def test_ranges_of_keys_do_not_change_the_result(small, tmp_path, monkeypatch):
@@ -154,15 +154,9 @@ def test_overlap_is_that_of_sets_of_groups(texts, tmp_path):
     assert all(row["n_other"] == (there == here[row["row"]]).sum() for row in rows)
 
 
-def test_hashes_are_those_of_the_graphs(small, texts, tmp_path):
+def test_hashes_are_those_of_the_graphs(small, texts):
     expected = tw.graph_hashes(tw.from_graph6(texts))
     assert [digest for _, digest in small.hashes()] == expected
-    written = [
-        digest
-        for path in small.hash(tmp_path / "out", workers=1)
-        for digest in pq.read_table(path)["hash"].to_pylist()
-    ]
-    assert written == expected
 
 
 def test_head_sample_and_table(small, texts):

@@ -48,7 +48,6 @@ def calls(folder, corpus, out):
         "no table": lambda: opened.table(np.empty(0, np.int64)),
         "hashes": lambda: list(opened.hashes()),
         "info": opened.info,
-        "hash": lambda: opened.hash(out / "hash", **quick),
         "dedup": lambda: opened.dedup(out / "dedup", **quick),
         "overlap": lambda: opened.overlap(folder / "corpus", out / "overlap", **quick),
         "other": lambda: tw.Corpus(folder / "corpus").overlap(opened, **quick),

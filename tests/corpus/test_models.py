@@ -81,7 +81,7 @@ def test_features_do_not_depend_on_ranges_workers_or_restarts(corpus, tmp_path, 
     with pytest.raises(StopError):
         corpus.features(torn, vectorizer, workers=1, on_event=stop)
     corpus.features(torn, vectorizer, workers=1)
-    monkeypatch.setattr("twinwl.corpus.features.BYTES_PER_ENTRY", 1 << 25)  # some 20 entries fit
+    monkeypatch.setattr("twinwl.corpus.comparing.BYTES_PER_ENTRY", 1 << 25)  # some 20 entries fit
     corpus.features(cut, vectorizer, workers=1)
     for folder in (cut, torn):
         assert shards_of(folder) == shards_of(whole)
@@ -148,16 +148,14 @@ def test_targets_of_text_files_are_numbers_where_all_are(tmp_path):
     lines = ["smiles,a,b,c", "CCO,1,0.5,x", "CCN,,nan,y", "CC,0,2,", "C,1.0,3,z"]
     (tmp_path / "few.csv").write_text("\n".join(lines) + "\n")
     few = tw.Corpus.build(tmp_path / "few.csv", tmp_path / "few", rows_per_shard=2, workers=1)
-    a, b, c, both = (
-        targets_in(few.folder, few.manifest, names) for names in (["a"], ["b"], ["c"], ["a", "b"])
-    )
+    a, b, c, both = (targets_in(few, names) for names in (["a"], ["b"], ["c"], ["a", "b"]))
     assert (a.y.tolist(), a.rows.tolist()) == ([1, 0, 1], [0, 2, 3])
     assert a.y.dtype == np.int64
     assert b.y.tolist() == [0.5, 2.0, 3.0]
     assert (c.y.tolist(), c.rows.tolist()) == (["x", "y", "z"], [0, 1, 3])
     assert both.y.tolist() == [[1, 0.5], [0, 2], [1, 3]]
     with pytest.raises(tw.TwinWLError, match="target 'c' holds 'x', expected numbers"):
-        targets_in(few.folder, few.manifest, ["a", "c"])
+        targets_in(few, ["a", "c"])
 
 
 def test_signs_of_missing_values_are_no_classes(tmp_path):
@@ -166,7 +164,7 @@ def test_signs_of_missing_values_are_no_classes(tmp_path):
     lines = [f"{'C' * (place + 1)},{cell}" for place, cell in enumerate(cells)]
     (tmp_path / "m.csv").write_text("\n".join(["smiles,y", *lines, ""]))
     corpus = tw.Corpus.build(tmp_path / "m.csv", tmp_path / "corpus", workers=1)
-    found = targets_in(corpus.folder, corpus.manifest, ["y"])
+    found = targets_in(corpus, ["y"])
     assert (found.y.tolist(), found.rows.tolist()) == (["high", "low"], [0, 1])
 
 

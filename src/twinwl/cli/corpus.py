@@ -104,7 +104,7 @@ def train(
     check_output(output, MODELS, or_unknown=True)
     corpus = Corpus(folder)
     names = [target] if target in corpus.manifest["columns"] else target.split(",")
-    found = targets_in(corpus.folder, corpus.manifest, names)
+    found = targets_in(corpus, names)
     chosen = task_of(found.y, task, target, names if len(names) > 1 else ())
     say(f"{len(found.rows):,} of {len(corpus):,} graphs have a target")
     say(f"Task: {chosen}")
@@ -377,9 +377,8 @@ def hash_graphs(
         for name, digest in corpus.hashes():
             say(dumps({"hash": digest, "name": name}) if json else f"{digest}  {one_line(name)}")
         return
-    shards = corpus.hash(output, **running)
-    if not json:
-        say(f"{len(corpus):,} hashes in {len(shards):,} shards: {output}")
+    del running  # hashes are printed only; keys are in the shards of the corpus
+    raise TwinWLError("corpus hash -o is gone; redirect the printed hashes to a file")
 
 
 @_app.command()

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from twinwl.corpus.jobs import Job, Running, Task
 from twinwl.corpus.pieces import (
     Piece,
@@ -21,11 +19,19 @@ from twinwl.corpus.pieces import (
     shard_of,
     unpacked,
 )
-from twinwl.corpus.shards import OWN_COLUMNS, arrow, opened, types_of, vocabularies_of, write_shard
+from twinwl.corpus.shards import (
+    OWN_COLUMNS,
+    arrow,
+    counts_in,
+    free_name,
+    summary_of,
+    types_of,
+    vocabularies_of,
+    write_shard,
+)
 from twinwl.datasets.tables import choose_columns, smiles_column_of
 from twinwl.datasets.text_files import open_file
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest
-from twinwl.files.atomic import errors_of_writing
 from twinwl.files.model_files import to_json
 from twinwl.graphs.from_graph6 import from_graph6
 
@@ -53,9 +59,8 @@ def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], runnin
             unpacked(source, job.work(f"input-{place:05}")) if is_packed(source) else source
             for place, source in enumerate(sources)
         ]
-        for name in ("shards", "errors"):
-            with errors_of_writing(folder):
-                (folder / name).mkdir(exist_ok=True)
+        job.subfolder("shards")
+        job.subfolder("errors")
         tasks: list[Task] = []
         for source in ready:
             try:
@@ -78,16 +83,7 @@ def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], runnin
         if not any(entry["rows"] for entry in entries):
             reason = entries[0].get("first_error", "")
             raise GraphInputError(f"{sources[0].name}: none of its rows can be used; the first: {reason}")
-        counts = {
-            name: sum(entry[name] for entry in entries) for name in ("rows", "errors", "nodes", "edges")
-        }
-        return job.finish(entries, columns=columns_of(folder, entries), **counts)
-
-
-def columns_of(folder: Path, entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the columns of shards and their types, as the first shard has them."""
-    with opened(folder / "shards" / entries[0]["name"]) as file:
-        return types_of(file.schema_arrow)
+        return job.finish(entries, **summary_of(folder, entries))
 
 
 def build_piece(piece: Piece, name: str, folder: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,15 +93,11 @@ def build_piece(piece: Piece, name: str, folder: str, settings: Mapping[str, Any
         write_shard(Path(folder, "errors", name), errors)
     digest = write_shard(Path(folder, "shards", name), shard)
     nodes, edges, _ = vocabularies_of(shard)
-    sizes = shard.column("n_nodes").to_numpy()
     noted = {
         "source": piece.source.name,
         "first_row": piece.row,
-        "rows": shard.num_rows,
+        **counts_in(shard),
         "errors": errors.num_rows,
-        "nodes": int(sizes.sum(dtype=np.int64)),
-        "edges": len(shard.column("ends").combine_chunks().flatten()) // 2,
-        "largest": int(sizes.max(initial=0)),
         "node_labels": to_json(list(nodes), {}, "labels"),
         "edge_labels": to_json(list(edges or ()), {}, "labels"),
         "digest": digest,
@@ -182,10 +174,7 @@ def _with_columns(
     for name in dict.fromkeys(names):
         if name == chosen or not name:
             continue
-        free = name
-        while free in OWN_COLUMNS or free in columns.values():
-            free += ".1"
-        columns[name] = free
+        columns[name] = free_name(name, {*OWN_COLUMNS, *columns.values()})
     kept = {new: types[old] for old, new in columns.items()}
     return {**settings, "id_column": chosen, "columns": columns, "types": kept}
 

@@ -4,24 +4,22 @@ Groups of equal keys among more graphs than memory holds, in three stages that r
 
 1. *Sort* the keys of each shard. Copies within the shard are folded into one entry: key, first row, number.
 2. *Group* the entries of a range of keys, over all shards. Ranges share their leading bits; one with more
-   entries than fit into memory is halved. Each entry learns the first row of its group.
-3. *Gather* by shard: what its rows learnt, in their order.
+   entries than fit into memory is halved. Each entry gets the first row of its group.
+3. *Gather* by shard: the groups of its rows, in their order.
 
 So a million copies of a graph are one entry per shard, and the result does not depend on the ranges.
 """
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from twinwl.arrays import Int64, UInt64
-from twinwl.corpus.building import columns_of
 from twinwl.corpus.jobs import Job, Running, Task
 from twinwl.corpus.shards import (
     KEYS,
@@ -29,38 +27,30 @@ from twinwl.corpus.shards import (
     Part,
     arrow,
     check_keys,
+    counts_in,
     digest_of,
+    free_name,
     keys_in,
-    parts_of,
     read_shard,
+    summary_of,
     write_shard,
 )
 from twinwl.errors import TwinWLError
-from twinwl.files.atomic import errors_of_writing, written
+from twinwl.files.atomic import written
+
+if TYPE_CHECKING:
+    from twinwl.corpus.corpus import Corpus
 
 BYTES_PER_ENTRY = 200  # of a range: the arrays of an entry, a copy in order, and what sorting needs
-BYTES_OF_PROCESS = 350 << 20  # Python, its libraries, and one shard
+_BYTES_OF_PROCESS = 350 << 20  # Python, its libraries, and one shard
 _CHECKED = 64  # graphs of each shard whose keys are computed again
 _END = 1 << 64
 
 
-class Learnt(NamedTuple):
-    """What each row of a shard learnt of its group, arrays of shape (n_rows,); -1 where there is nothing."""
-
-    partner: Int64
-    copies: Int64
-
-
-def task_of(part: Part, output: Path, arguments: tuple[object, ...]) -> Task:
-    """Return the task that writes a shard of the same name into another folder."""
-    name = Path(part.path).name
-    return Task(name, part.digest, arguments, part.stop - part.first, output / "shards" / name)
-
-
 def group_keys(
-    job: Job, parts: Sequence[Part], types: Sequence[Mapping[str, str]], split: int | None = None
+    job: Job, parts: Sequence[Part], split: int | None = None
 ) -> tuple[list[str], list[dict[str, Any]]]:
-    """Run the first two stages; return the files that `learnt_by` reads, and what was counted per range.
+    """Run the first two stages; return the files that `groups_of` reads, and the counts of each range.
 
     Parameters
     ----------
@@ -68,34 +58,35 @@ def group_keys(
         The job.
     parts
         Shards, in the order of their rows.
-    types
-        The columns of the corpus of each.
     split
-        None: a row learns the first row of its group. Else rows before this one learn the first row of their
+        None: a row gets the first row of its group. Else rows before this one get the first row of their
         group from it on, and those of groups without such a row nothing.
     """
     digest = digest_of(*(part.digest for part in parts), str(split))
     files = [job.work(f"sorted-{place:05}.npy") for place in range(len(parts))]
     tasks = [
-        Task(file.name, part.digest, (part, str(file), dict(kinds)), part.stop - part.first, file)
-        for part, file, kinds in zip(parts, files, types, strict=True)
+        Task(file.name, part.digest, (part, str(file)), part.stop - part.first, file)
+        for part, file in zip(parts, files, strict=True)
     ]
     entries = job.run("sort", sort_keys, tasks, (), 3)
+    tasks = range_tasks(job, "groups", digest, files, sum(entry["entries"] for entry in entries))
     paths = [str(file) for file in files]
-    most = max(1, (int(job.running.memory) - BYTES_OF_PROCESS) // BYTES_PER_ENTRY)
-    n_rows = [entry["entries"] for entry in entries]
-    grouped = []
+    return [str(task.output) for task in tasks], job.run("group", group_range, tasks, (paths, split), 1)
+
+
+def range_tasks(job: Job, name: str, digest: str, files: Sequence[Path], n_entries: int) -> list[Task]:
+    """Return one task for each range of keys, such that the entries of a range fit into memory."""
+    most = max(1, (int(job.running.memory) - _BYTES_OF_PROCESS) // BYTES_PER_ENTRY)
     tasks = []
-    for low, high, count in ranges_of(paths, sum(n_rows), most):
-        out = job.work(f"groups-{low:016x}-{high - 1:016x}.npy")
-        grouped.append(str(out))
+    for low, high, count in ranges_of([str(file) for file in files], n_entries, most):
+        out = job.work(f"{name}-{low:016x}-{high - 1:016x}.npy")
         tasks.append(Task(out.name, digest, (low, high, str(out)), count, out))
-    return grouped, job.run("group", group_range, tasks, (paths, split), 1)
+    return tasks
 
 
-def sort_keys(part: Part, out: str, types: Mapping[str, str]) -> dict[str, Any]:
+def sort_keys(part: Part, out: str) -> dict[str, Any]:
     """Write the keys of a shard in order, shape (4, n): two words, the first row that has it, how many do."""
-    table = read_shard(part, OWN_COLUMNS, types)
+    table = read_shard(part, OWN_COLUMNS)
     keys = keys_in(table)
     n = len(keys)
     if n:
@@ -163,7 +154,7 @@ def slices_of(paths: Sequence[str], low: int, high: int) -> list[UInt64]:
 
 
 def group_range(low: int, high: int, out: str, paths: Sequence[str], split: int | None) -> dict[str, Any]:
-    """Group the entries of a range; write row, partner and number of each, shape (3, n), by row."""
+    """Group the entries of a range; write row, partner and number of copies, shape (3, n), by row."""
     joined = np.concatenate(slices_of(paths, low, high), axis=1)
     order, starts, lengths = _runs(joined[:2].T)  # stable: within a run, entries stay in the order of rows
     rows, counts = joined[2:, order].view(np.int64)
@@ -171,18 +162,18 @@ def group_range(low: int, high: int, out: str, paths: Sequence[str], split: int 
     group = np.repeat(np.arange(len(starts)), lengths)
     if split is None:
         totals = np.add.reduceat(counts, starts) if len(starts) else np.empty(0, np.int64)
-        learnt = np.stack([rows, rows[starts][group], totals[group]])
-        told = {"groups": len(starts), "largest": int(totals.max(initial=0))}
+        found = np.stack([rows, rows[starts][group], totals[group]])
+        noted = {"groups": len(starts), "largest": int(totals.max(initial=0))}
     else:
-        learnt, told = _across(rows, counts, group, len(starts), split)
-    save_array(out, learnt[:, np.argsort(learnt[0])])
-    return told
+        found, noted = _across(rows, counts, group, len(starts), split)
+    save_array(out, found[:, np.argsort(found[0])])
+    return noted
 
 
 def _across(
     rows: Int64, counts: Int64, group: Int64, n_groups: int, split: int
 ) -> tuple[Int64, dict[str, Any]]:
-    """Tell entries before ``split`` of those from there on; count groups and rows in common."""
+    """Match entries before ``split`` with those from there on; count groups and rows in common."""
     there = rows >= split
     first = np.full(n_groups, -1, np.int64)
     first[group[there][::-1]] = rows[there][::-1] - split  # the last that is written is the first row
@@ -190,35 +181,31 @@ def _across(
     n_here = np.bincount(group[~there], counts[~there], minlength=n_groups).astype(np.int64)
     both = (n_here > 0) & (n_there > 0)
     kept = ~there & both[group]
-    told = {
+    noted = {
         "distinct": int(np.count_nonzero(n_here)),
-        "distinct_other": int(np.count_nonzero(n_there)),
+        "other_distinct": int(np.count_nonzero(n_there)),
         "shared": int(np.count_nonzero(both)),
-        "rows_shared": int(n_here[both].sum()),
-        "rows_shared_other": int(n_there[both].sum()),
+        "graphs_shared": int(n_here[both].sum()),
+        "other_graphs_shared": int(n_there[both].sum()),
     }
-    return np.stack([rows[kept], first[group[kept]], n_there[group[kept]]]), told
+    return np.stack([rows[kept], first[group[kept]], n_there[group[kept]]]), noted
 
 
-def learnt_by(part: Part, keys: UInt64, grouped: Sequence[str]) -> Learnt:
-    """Return what the rows of a shard learnt, given its keys and the files of all ranges."""
+def groups_of(part: Part, keys: UInt64, grouped: Sequence[str]) -> tuple[Int64, Int64]:
+    """Return for each row of a shard its partner and number of copies; -1 where there are none.
+
+    ``keys`` are those of the shard, ``grouped`` the files of all ranges.
+    """
     order, starts, counts = _runs(keys)
-    partner, number = np.full((2, len(keys)), -1, np.int64)
+    found = np.full((2, len(keys)), -1, np.int64)
     for path in grouped:
-        learnt = np.load(path, mmap_mode="r")
-        low, high = np.searchsorted(learnt[0], [part.first, part.stop])
-        rows = learnt[0, low:high] - part.first
-        partner[rows], number[rows] = learnt[1, low:high], learnt[2, low:high]
-    # Entries stand for all copies within the shard.
-    first = order[starts]
-    of_run = np.repeat(np.arange(len(starts)), counts)
-    out = Learnt(np.empty(len(keys), np.int64), np.empty(len(keys), np.int64))
-    out.partner[order] = partner[first][of_run]
-    out.copies[order] = number[first][of_run]
-    return out
-
-
-COPIES = "n_copies"
+        groups = np.load(path, mmap_mode="r")
+        low, high = np.searchsorted(groups[0], [part.first, part.stop])
+        found[:, groups[0, low:high] - part.first] = groups[1:, low:high]
+    # Only the first copy within the shard has an entry; it stands for all.
+    partner, copies = np.empty_like(found)
+    partner[order], copies[order] = np.repeat(found[:, order[starts]], counts, axis=1)
+    return partner, copies
 
 
 class Overlap(NamedTuple):
@@ -245,131 +232,77 @@ class Overlap(NamedTuple):
     other_graphs_shared: int
 
 
-def dedup_corpus(folder: Path, manifest: Mapping[str, Any], output: Path, running: Running) -> dict[str, Any]:
-    """Write a corpus with the first graph of each group, and a table of groups; return the manifest."""
-    parts = parts_of(folder, manifest)
-    source = digest_of(*(part.digest for part in parts))
-    with Job(output, "dedup", {**manifest["settings"], "of": source}, running) as job:
-        if job.finished is not None:
-            return job.finish(job.finished["shards"])
-        grouped, told = group_keys(job, parts, [manifest["columns"]] * len(parts))
-        for name in ("shards", "groups"):
-            with errors_of_writing(output):
-                (output / name).mkdir(exist_ok=True)
-        tasks = [
-            task_of(part, output, (part, entry, str(output)))
-            for part, entry in zip(parts, manifest["shards"], strict=True)
-        ]
-        entries = job.run("dedup", gather_groups, tasks, (grouped, manifest["columns"]), 5)
-        counts = {
-            name: sum(entry[name] for entry in entries) for name in ("rows", "errors", "nodes", "edges")
-        }
-        return job.finish(
-            entries,
-            columns=columns_of(output, entries),
-            **counts,
-            graphs=sum(part.stop - part.first for part in parts),
-            groups=sum(entry["groups"] for entry in told),
-            largest_group=max(entry["largest"] for entry in told),
-        )
-
-
-def gather_groups(
-    part: Part, entry: Mapping[str, Any], output: str, grouped: Sequence[str], columns: Mapping[str, str]
-) -> dict[str, Any]:
-    """Write the representatives of a shard, and the group of each of its rows."""
-    pa = arrow()
-    path = Path(part.path)
-    table = read_shard(part, None, columns)
-    learnt = learnt_by(part, keys_in(table), grouped)
-    groups = pa.table({"id": table.column("id"), "representative": learnt.partner, COPIES: learnt.copies})
-    write_shard(Path(output, "groups", path.name), groups)
-    rows = (learnt.partner == range(part.first, part.stop)).nonzero()[0]
-    kept = table.take(pa.array(rows))
-    name = COPIES
-    while name in kept.column_names:
-        name += ".1"
-    kept = kept.append_column(name, pa.array(learnt.copies[rows]))
-    digest = write_shard(Path(output, "shards", path.name), kept)
-    sizes = kept.column("n_nodes").to_numpy()
-    noted = {name: entry[name] for name in ("source", "first_row", "node_labels", "edge_labels")}
-    return noted | {
-        "rows": kept.num_rows,
-        "errors": 0,
-        "nodes": int(sizes.sum()),
-        "edges": len(kept.column("ends").combine_chunks().flatten()) // 2,
-        "largest": int(sizes.max(initial=0)),
-        "digest": digest,
-    }
-
-
-def overlap_of(
-    folders: tuple[Path, Path],
-    manifests: tuple[Mapping[str, Any], Mapping[str, Any]],
-    output: Path | None,
-    running: Running,
-) -> Overlap:
-    """Count what two corpora have in common; with ``output``, write the rows of the first that are."""
-    _check_alike(folders, manifests)
-    if output is None:
-        with tempfile.TemporaryDirectory() as folder:
-            return overlap_of(folders, manifests, Path(folder, "overlap"), running)
-    ours = parts_of(folders[0], manifests[0])
-    split = ours[-1].stop
-    parts = [*ours, *parts_of(folders[1], manifests[1], split)]
-    settings = {"of": digest_of(*(part.digest for part in parts)), "shards": len(ours)}
-    with Job(output, "overlap", settings, running) as job:
+def dedup_corpus(corpus: Corpus, output: Path, running: Running) -> None:
+    """Write a corpus with the first graph of each group, and a table of groups."""
+    settings = {**corpus.manifest["settings"], "of": corpus.digest}
+    with Job(output, "dedup", settings, running) as job:
         if job.finished is not None:
             job.finish(job.finished["shards"])
-            with contextlib.suppress(TypeError):
-                return Overlap(**job.finished["overlap"])
-            raise TwinWLError(f"{output}: its manifest is damaged; give another folder")
-        types = [manifests[0]["columns"]] * len(ours) + [manifests[1]["columns"]] * (len(parts) - len(ours))
-        grouped, told = group_keys(job, parts, types, split)
-        with errors_of_writing(output):
-            (output / "shards").mkdir(exist_ok=True)
-        tasks = [task_of(part, output, (part, str(output))) for part in ours]
-        entries = job.run("overlap", gather_overlap, tasks, (grouped, manifests[0]["columns"]), 2)
-        counted = {
-            name: sum(entry[name] for entry in told) for name in told[0] if name not in {"name", "input"}
-        }
-        found = Overlap(
-            graphs=split,
-            other_graphs=parts[-1].stop - split,
-            distinct=counted["distinct"],
-            other_distinct=counted["distinct_other"],
-            shared=counted["shared"],
-            graphs_shared=counted["rows_shared"],
-            other_graphs_shared=counted["rows_shared_other"],
+            return
+        parts = corpus.parts()
+        grouped, counts = group_keys(job, parts)
+        groups = str(job.subfolder("groups"))
+        entries = job.run_shards(gather_groups, parts, (groups, grouped), 5)
+        for entry, before in zip(entries, corpus.manifest["shards"], strict=True):
+            entry |= {name: before[name] for name in ("source", "first_row", "node_labels", "edge_labels")}
+        job.finish(
+            entries,
+            **summary_of(output, entries),
+            graphs=len(corpus),
+            groups=sum(entry["groups"] for entry in counts),
+            largest_group=max(entry["largest"] for entry in counts),
         )
-        job.finish(entries, overlap=found._asdict())
-        return found
 
 
-def gather_overlap(
-    part: Part, output: str, grouped: Sequence[str], columns: Mapping[str, str]
-) -> dict[str, Any]:
+def gather_groups(part: Part, output: str, groups: str, grouped: Sequence[str]) -> dict[str, Any]:
+    """Write the representatives of a shard, and the group of each of its rows."""
+    pa = arrow()
+    table = read_shard(part)
+    partner, copies = groups_of(part, keys_in(table), grouped)
+    of_rows = pa.table({"id": table.column("id"), "representative": partner, "n_copies": copies})
+    write_shard(Path(groups, Path(output).name), of_rows)
+    rows = np.flatnonzero(partner == np.arange(part.first, part.stop))
+    kept = table.take(pa.array(rows))
+    kept = kept.append_column(free_name("n_copies", kept.column_names), pa.array(copies[rows]))
+    return {**counts_in(kept), "errors": 0, "digest": write_shard(Path(output), kept)}
+
+
+def overlap_of(first: Corpus, second: Corpus, output: Path | None, running: Running) -> Overlap:
+    """Count what two corpora have in common; with ``output``, write the rows of the first that are."""
+    for name in ("kind", "atoms", "directed"):
+        here, there = (corpus.manifest["settings"].get(name) for corpus in (first, second))
+        if here != there and {here, there} != {"graph6", "edges"}:  # keys would never be equal
+            raise TwinWLError(
+                f"{first.folder} and {second.folder} cannot be compared: {name} is {here!r} there and "
+                f"{there!r} here; build one of them again with the settings of the other"
+            )
+    if output is None:
+        with tempfile.TemporaryDirectory() as folder:
+            return overlap_of(first, second, Path(folder, "overlap"), running)
+    ours, split = first.parts(), len(first)
+    parts = [*ours, *second.parts(split)]
+    settings = {"of": digest_of(*(part.digest for part in parts)), "shards": len(ours)}
+    with Job(output, "overlap", settings, running) as job:
+        if job.finished is None:
+            grouped, counts = group_keys(job, parts, split)
+            sums = {name: sum(entry[name] for entry in counts) for name in Overlap._fields[2:]}
+            entries = job.run_shards(gather_overlap, ours, (grouped,), 2)
+            job.finish(entries, overlap={"graphs": split, "other_graphs": len(second), **sums})
+        else:
+            job.finish(job.finished["shards"])
+        return Overlap(**job.finished["overlap"])  # type: ignore[index]
+
+
+def gather_overlap(part: Part, output: str, grouped: Sequence[str]) -> dict[str, Any]:
     """Write the rows of a shard that the other corpus has too, and which of its rows that is."""
     pa = arrow()
-    path = Path(part.path)
-    table = read_shard(part, ("id", *KEYS), columns)
-    learnt = learnt_by(part, keys_in(table), grouped)
-    rows = (learnt.partner >= 0).nonzero()[0]
+    table = read_shard(part, ("id", *KEYS))
+    partner, copies = groups_of(part, keys_in(table), grouped)
+    rows = np.flatnonzero(partner >= 0)
     shared = {
         "id": table.column("id").take(pa.array(rows)),
         "row": rows + part.first,
-        "other_row": learnt.partner[rows],
-        "n_other": learnt.copies[rows],
+        "other_row": partner[rows],
+        "n_other": copies[rows],
     }
-    return {"rows": len(rows), "digest": write_shard(Path(output, "shards", path.name), pa.table(shared))}
-
-
-def _check_alike(folders: tuple[Path, Path], manifests: tuple[Mapping[str, Any], Mapping[str, Any]]) -> None:
-    """Refuse corpora whose graphs never have the same keys."""
-    for name in ("kind", "atoms", "directed"):
-        here, there = (manifest["settings"].get(name) for manifest in manifests)
-        if here != there and not (name == "kind" and {here, there} == {"graph6", "edges"}):
-            raise TwinWLError(
-                f"{folders[0]} and {folders[1]} cannot be compared: {name} is {here!r} there and {there!r} "
-                "here; build one of them again with the settings of the other"
-            )
+    return {"rows": len(rows), "digest": write_shard(Path(output), pa.table(shared))}

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from twinwl.arguments import FLAG, NAME, PATH, checked, instance, integer, items, one_of
+import numpy as np
+
+from twinwl.arguments import (
+    FLAG,
+    NAME,
+    PATH,
+    RANDOM_STATE,
+    Constraint,
+    checked,
+    foreign_array,
+    instance,
+    integer,
+    items,
+    one_of,
+)
+from twinwl.arrays import Int64
 from twinwl.corpus.building import build_corpus
-from twinwl.corpus.comparing import Overlap, dedup_corpus, overlap_of, task_of
-from twinwl.corpus.jobs import Job, Running, RunOptions
-from twinwl.corpus.shards import Part, arrow, digest_of, graphs_in, parts_of, read_shard, write_shard
-from twinwl.corpus.stored_graphs import StoredGraphs
+from twinwl.corpus.comparing import Overlap, dedup_corpus, overlap_of
+from twinwl.corpus.jobs import MANIFEST, OF_GRAPHS, Running, RunOptions, read_manifest
+from twinwl.corpus.shards import Part, arrow, digest_of, graphs_in, labels_in, read_shard
+from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ROW_KINDS
-from twinwl.files.atomic import errors_of_writing
+from twinwl.errors import TwinWLError, shown
 from twinwl.graphs.atom_labels import ATOMS
+from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.isomorphism.hashing import graph_hashes
 from twinwl.models.base import warn_of_edge_labels
 
@@ -22,9 +39,11 @@ if TYPE_CHECKING:
     from twinwl.models.vectorizer import STwinVectorizer
 
 Estimator = TypeVar("Estimator")
+_MOST_SHOWN = 10**7
+_LABELS = Constraint("a list of labels", labels_in)
 
 
-class Corpus(StoredGraphs):
+class Corpus:
     r"""Graphs in a folder of Parquet shards, of which one shard at a time is in memory.
 
     ``len(corpus)`` is the number of graphs; iterating gives one `GraphBatch` per shard. Make one with
@@ -47,6 +66,200 @@ class Corpus(StoredGraphs):
     >>> len(distinct), [graph.n_edges for batch in distinct for graph in batch]
     (2, [3, 2])
     """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = checked("folder", folder, PATH)
+        self.manifest = read_manifest(self.folder)
+        if self.manifest["job"] not in OF_GRAPHS:
+            raise TwinWLError(
+                f"{self.folder}: got the result of {self.manifest['job']!r}, expected a corpus of graphs"
+            )
+
+    def __len__(self) -> int:
+        return int(self.manifest["rows"])
+
+    def __repr__(self) -> str:
+        n_shards = len(self.manifest["shards"])
+        return f"Corpus({len(self):,} graphs in {n_shards:,} shard{'' if n_shards == 1 else 's'})"
+
+    def __iter__(self) -> Iterator[GraphBatch]:
+        for path, table in self._read():
+            yield self._graphs(path, table)
+
+    def _read(self) -> Iterator[tuple[str, Any]]:
+        """Yield the path and the table of each shard that has graphs."""
+        for part in self.parts():
+            table = read_shard(part)
+            if table.num_rows:
+                yield part.path, table
+
+    def parts(self, first: int = 0) -> list[Part]:
+        """Return the shards with their rows numbered from ``first``."""
+        parts = []
+        for entry, path in zip(self.manifest["shards"], self.shards, strict=True):
+            stop = first + entry["rows"]
+            parts.append(Part(str(path), first, stop, entry["digest"], self.manifest["columns"]))
+            first = stop
+        return parts
+
+    @property
+    def digest(self) -> str:
+        """Digest of all shards."""
+        return digest_of(*(entry["digest"] for entry in self.manifest["shards"]))
+
+    @property
+    def atoms(self) -> Any:  # noqa: ANN401
+        """How molecules were read; None for other graphs."""
+        return self.manifest["settings"].get("atoms")
+
+    @property
+    def shards(self) -> list[Path]:
+        """Paths of the shards, in order."""
+        return [self.folder / "shards" / entry["name"] for entry in self.manifest["shards"]]
+
+    def head(self, n: int = 5) -> Dataset:
+        """Return the first graphs as a `Dataset`, with their ids as names.
+
+        Parameters
+        ----------
+        n
+            Number of graphs.
+
+        Returns
+        -------
+        Dataset
+            The graphs; ``rows`` has their numbers.
+        """
+        n = checked("n", n, integer(0, _MOST_SHOWN))
+        return self._dataset(np.arange(min(n, len(self))))
+
+    def sample(self, n: int = 5, random_state: object = 0) -> Dataset:
+        """Return some graphs, chosen at random, in the order of the corpus.
+
+        Parameters
+        ----------
+        n
+            Number of graphs.
+        random_state
+            Seed, or a generator of NumPy.
+
+        Returns
+        -------
+        Dataset
+            The graphs; ``rows`` has their numbers.
+        """
+        return self._dataset(self.random_rows(n, random_state))
+
+    def random_rows(self, n: int, random_state: object = 0) -> Int64:
+        """Return the row numbers of `sample`.
+
+        Returns
+        -------
+        array of int64
+            Increasing numbers of graphs.
+        """
+        n = checked("n", n, integer(0, _MOST_SHOWN))
+        seed = checked("random_state", random_state, *RANDOM_STATE)
+        if isinstance(seed, np.random.RandomState):
+            seed = seed.randint(2**31)
+        rows = np.random.default_rng(seed).choice(len(self), min(n, len(self)), replace=False, shuffle=False)
+        return np.sort(rows).astype(np.int64)
+
+    def table(self, rows: object) -> Any:  # noqa: ANN401
+        """Return rows of the corpus as an Arrow table.
+
+        Parameters
+        ----------
+        rows : array of int64
+            Numbers of graphs, counted over all shards, increasing.
+
+        Returns
+        -------
+        pyarrow.Table
+            All columns of the shards. Node and edge labels are codes that each shard numbers for itself.
+        """
+        tables = [table for _, table in self._tables(_increasing(rows, len(self)))]
+        if not tables:
+            return next(self._read())[1].slice(0, 0)
+        return arrow().concat_tables([table.replace_schema_metadata(None) for table in tables])
+
+    def hashes(self) -> Iterator[tuple[str, str]]:
+        """Compute the hash of each graph, in order.
+
+        Yields
+        ------
+        tuple of str
+            Id and hash.
+        """
+        for path, table in self._read():
+            hashes = graph_hashes(graphs_in(table, path))
+            yield from zip(table.column("id").to_pylist(), hashes, strict=True)
+
+    def info(self) -> dict[str, Any]:
+        r"""Return sizes, labels, settings, and how fast the corpus was made.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from twinwl import Corpus
+        >>> folder = tempfile.mkdtemp()
+        >>> _ = Path(folder, "graphs.g6").write_text("Bw\nBW\n")
+        >>> info = Corpus.build(f"{folder}/graphs.g6", f"{folder}/corpus").info()
+        >>> info["graphs"], info["nodes"], info["edges"], info["errors"]
+        (2, 6, 5, 0)
+        """
+        shards = self.manifest["shards"]
+        where = self.folder / MANIFEST
+        labels = {
+            name: sorted(
+                {
+                    repr(label)
+                    for entry in shards
+                    for label in checked(f"{where}: {name}", entry[name], _LABELS)
+                }
+            )
+            for name in ("node_labels", "edge_labels")
+        }
+        read = (
+            len(self) + self.manifest["errors"]
+            if self.manifest["job"] == "build"
+            else self.manifest["graphs"]
+        )
+        seconds = self.manifest["seconds"]
+        return {
+            "folder": str(self.folder),
+            "made_by": self.manifest["job"],
+            "graphs": len(self),
+            "errors": self.manifest["errors"],
+            "shards": len(shards),
+            "bytes": sum(path.stat().st_size for path in self.shards if path.exists()),
+            "nodes": self.manifest["nodes"],
+            "edges": self.manifest["edges"],
+            "largest": max(entry["largest"] for entry in shards),
+            **{name: [] if found == ["None"] else found for name, found in labels.items()},
+            "columns": self.manifest["columns"],
+            "settings": {
+                name: value for name, value in self.manifest["settings"].items() if value is not None
+            },
+            "seconds": seconds,
+            "rows_per_second": round(read / seconds, 1) if seconds else None,
+        }
+
+    def _tables(self, rows: Int64) -> Iterator[tuple[str, Any]]:
+        for part in self.parts():
+            here = rows[np.searchsorted(rows, part.first) : np.searchsorted(rows, part.stop)]
+            if len(here):
+                yield part.path, read_shard(part).take(arrow().array(here - part.first))
+
+    def _graphs(self, path: str, table: Any) -> GraphBatch:  # noqa: ANN401
+        return graphs_in(table, path, self.atoms)
+
+    def _dataset(self, rows: Int64) -> Dataset:
+        parts = list(self._tables(rows))
+        if not parts:
+            raise TwinWLError("n: got no graph to show, expected at least one")
+        graphs = concatenate([self._graphs(path, table) for path, table in parts])
+        names = itertools.chain.from_iterable(table.column("id").to_pylist() for _, table in parts)
+        return Dataset(self.folder.name or "corpus", graphs, names=tuple(names), rows=rows)
 
     @classmethod
     def build(
@@ -153,7 +366,7 @@ class Corpus(StoredGraphs):
             The corpus of representatives.
         """
         path = checked("output", output, PATH)
-        dedup_corpus(self.folder, self.manifest, path, Running(**running))
+        dedup_corpus(self, path, Running(**running))
         return Corpus(path)
 
     def overlap(
@@ -181,43 +394,7 @@ class Corpus(StoredGraphs):
             Counts: ``graphs``, ``distinct``, ``shared``, ``graphs_shared``, and those of the other corpus.
         """
         second = other if isinstance(other, Corpus) else Corpus(checked("other", other, PATH))
-        path = None if output is None else checked("output", output, PATH)
-        return overlap_of(
-            (self.folder, second.folder),
-            (self.manifest, second.manifest),
-            path,
-            Running(**running),
-        )
-
-    def hash(
-        self,
-        output: str | Path,
-        **running: Unpack[RunOptions],
-    ) -> list[Path]:
-        """Write the hash of each graph, as `graph_hashes` has it, to Parquet shards with ``id`` and ``hash``.
-
-        Parameters
-        ----------
-        output
-            A new or empty folder, or one to go on with.
-        **running
-            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
-            ``on_event``.
-
-        Returns
-        -------
-        list of Path
-            The shards.
-        """
-        path = checked("output", output, PATH)
-        parts = parts_of(self.folder, self.manifest)
-        settings = {"of": digest_of(*(part.digest for part in parts))}
-        with Job(path, "hash", settings, Running(**running)) as job:
-            with errors_of_writing(path):
-                (path / "shards").mkdir(exist_ok=True)
-            tasks = [task_of(part, path, (part, str(path))) for part in parts]
-            job.finish(job.run("hash", hash_shard, tasks, (self.manifest["columns"],)))
-            return [task.output for task in tasks]
+        return overlap_of(self, second, checked("output", output, PATH, None), Running(**running))
 
     def features(
         self,
@@ -254,7 +431,7 @@ class Corpus(StoredGraphs):
         )
         path = checked("output", output, PATH)
         self._warn_of_edge_labels(chosen)
-        return features_of(self.folder, self.manifest, path, chosen, Running(**running))
+        return features_of(self, path, chosen, Running(**running))
 
     def train(
         self, estimator: Estimator, target: str | Iterable[str], *, memory: int | str = "1GiB"
@@ -284,9 +461,7 @@ class Corpus(StoredGraphs):
 
         names = [target] if isinstance(target, str) else items("target", target, "a name, or a list of names")
         listed = [checked("target", name, NAME) for name in names]
-        train_on_corpus(
-            self.folder, self.manifest, estimator, listed, int(Running(memory=memory).memory) // 4
-        )
+        train_on_corpus(self, estimator, listed, int(Running(memory=memory).memory) // 4)
         self._warn_of_edge_labels(estimator)
         return estimator
 
@@ -324,20 +499,15 @@ class Corpus(StoredGraphs):
         """
         from twinwl.corpus.models import predict_corpus  # noqa: PLC0415
 
-        return predict_corpus(
-            self.folder,
-            self.manifest,
-            checked("model", model, PATH),
-            checked("output", output, PATH),
-            Running(**running),
-            proba=checked("proba", proba, FLAG),
-        )
+        files = checked("model", model, PATH), checked("output", output, PATH)
+        return predict_corpus(self, *files, Running(**running), proba=checked("proba", proba, FLAG))
 
 
-def hash_shard(part: Part, output: str, columns: Mapping[str, str]) -> dict[str, Any]:
-    """Write the hashes of a shard."""
-    table = read_shard(part, None, columns)
-    hashes = graph_hashes(graphs_in(table, part.path))
-    pa = arrow()
-    written = pa.table({"id": table.column("id"), "hash": pa.array(hashes, pa.string())})
-    return {"rows": len(hashes), "digest": write_shard(Path(output, "shards", Path(part.path).name), written)}
+def _increasing(rows: object, n: int) -> Int64:
+    found = foreign_array("rows", rows)
+    if found.ndim != 1 or found.dtype.kind not in "iu":
+        raise TwinWLError(f"rows: got {shown(rows)}, expected an array of row numbers")
+    found = found.astype(np.int64)
+    if len(found) and (found[0] < 0 or found[-1] >= n or (np.diff(found) <= 0).any()):
+        raise TwinWLError(f"rows: got {shown(rows)}, expected increasing numbers from 0 to {n - 1:,}")
+    return found

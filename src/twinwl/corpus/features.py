@@ -9,23 +9,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
 from twinwl.arrays import Int64, UInt64
-from twinwl.corpus.comparing import (
-    BYTES_OF_PROCESS,
-    BYTES_PER_ENTRY,
-    ranges_of,
-    save_array,
-    slices_of,
-    task_of,
-)
+from twinwl.corpus.comparing import range_tasks, save_array, slices_of
 from twinwl.corpus.jobs import VOCABULARY, Job, Running, Task
 from twinwl.corpus.shards import (
     OWN_COLUMNS,
@@ -35,25 +28,23 @@ from twinwl.corpus.shards import (
     graphs_in,
     lists_in,
     opened,
-    parts_of,
+    other_columns,
     read_shard,
     write_shard,
 )
 from twinwl.errors import TwinWLError
-from twinwl.files.atomic import errors_of_writing
 from twinwl.files.model_files import load, save
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.models.features import keep_columns, stwin_features
 from twinwl.models.vectorizer import STwinVectorizer, frozen_vectorizer
 from twinwl.models.vocabulary import ColumnCounts, FeatureSettings, frozen
 
+if TYPE_CHECKING:
+    from twinwl.corpus.corpus import Corpus
+
 
 def features_of(
-    folder: Path,
-    manifest: Mapping[str, Any],
-    output: Path,
-    vectorizer: STwinVectorizer,
-    running: Running,
+    corpus: Corpus, output: Path, vectorizer: STwinVectorizer, running: Running
 ) -> STwinVectorizer:
     """Write the vocabulary and one shard of features per shard of the corpus; return the vectorizer."""
     vectorizer = clone(vectorizer)
@@ -65,81 +56,55 @@ def features_of(
     readouts = [readout] if isinstance(readout, str) or callable(readout) else readout
     if not all(isinstance(one, str) for one in readouts):
         raise TwinWLError("readout: got a function, expected the name of a readout, which can be saved")
-    parts = parts_of(folder, manifest)
-    source = digest_of(*(part.digest for part in parts))
+    parts = corpus.parts()
     chosen = {"min_df": vectorizer.min_df, "max_features": vectorizer.max_features}
-    settings = {**vectorizer.settings, **chosen, "of": source}
-    with Job(output, "features", settings, running) as job:
-        with errors_of_writing(output):
-            (output / "shards").mkdir(exist_ok=True)
+    with Job(output, "features", {**vectorizer.settings, **chosen, "of": corpus.digest}, running) as job:
         path = output / VOCABULARY
         if job.finished is None or not path.exists():
-            counts = _counted(job, parts, manifest["columns"], vectorizer, source)
-            graphs = concatenate(_graphs_at(parts, np.unique(counts.first), manifest["columns"]))
+            counts = _count(job, corpus, vectorizer)
+            graphs = concatenate(_graphs_at(parts, np.unique(counts.first)))
             vocabulary = frozen(counts, graphs, vectorizer.settings, vectorizer.max_features)
-            save(frozen_vectorizer(vectorizer, vocabulary), path, atoms=manifest["settings"].get("atoms"))
-        fitted = load(path)
-        if not isinstance(fitted, STwinVectorizer):
-            raise TwinWLError(f"{path} is not the vocabulary of a corpus; give another folder")
+            save(frozen_vectorizer(vectorizer, vocabulary), path, atoms=corpus.atoms)
         digest = digest_of(path.read_bytes())
-        tasks = [
-            task_of(part, output, (part, str(output)))._replace(digest=digest_of(part.digest, digest))
-            for part in parts
-        ]
-        entries = job.run("features", encode_shard, tasks, (manifest["columns"], digest), 50)
-        job.finish(
-            entries,
-            rows=n_graphs_in(parts),
-            features=fitted.n_features_out_,
-            entries=sum(entry["entries"] for entry in entries),
+        fitted = _vocabulary(str(path), digest)
+        entries = job.run_shards(
+            encode_shard, parts, (str(path), digest), 50, lambda part: digest_of(part.digest, digest)
         )
+        n_entries = sum(entry["entries"] for entry in entries)
+        job.finish(entries, rows=len(corpus), features=fitted.n_features_out_, entries=n_entries)
         return fitted
 
 
-def n_graphs_in(parts: Sequence[Part]) -> int:
-    """Return the number of graphs in some shards."""
-    return sum(part.stop - part.first for part in parts)
-
-
-def _counted(
-    job: Job, parts: Sequence[Part], columns: Mapping[str, str], vectorizer: STwinVectorizer, source: str
-) -> ColumnCounts:
+def _count(job: Job, corpus: Corpus, vectorizer: STwinVectorizer) -> ColumnCounts:
     """Run the first two stages; return the columns of enough graphs."""
+    parts = corpus.parts()
     files = [job.work(f"counts-{place:05}.npy") for place in range(len(parts))]
     tasks = [
         Task(file.name, part.digest, (part, str(file)), part.stop - part.first, file)
         for part, file in zip(parts, files, strict=True)
     ]
-    entries = job.run("count", count_shard, tasks, (columns, vectorizer.settings), 50)
-    paths = [str(file) for file in files]
-    most = max(1, (int(job.running.memory) - BYTES_OF_PROCESS) // BYTES_PER_ENTRY)
-    tasks = []
-    for low, high, n_entries in ranges_of(paths, sum(entry["entries"] for entry in entries), most):
-        out = job.work(f"columns-{low:016x}-{high - 1:016x}.npy")
-        tasks.append(Task(out.name, source, (low, high, str(out)), n_entries, out))
-    job.run("merge", merge_range, tasks, (paths, vectorizer.min_df), 1)
+    entries = job.run("count", count_shard, tasks, (vectorizer.settings,), 50)
+    tasks = range_tasks(job, "columns", corpus.digest, files, sum(entry["entries"] for entry in entries))
+    job.run("merge", merge_range, tasks, ([str(file) for file in files], vectorizer.min_df), 1)
     merged = [_unpacked(np.load(task.output)) for task in tasks]
     counts = ColumnCounts.merged(merged).frequent(int(vectorizer.min_df), vectorizer.max_features)
     if not len(counts.h):
         raise TwinWLError(
-            f"min_df: got {vectorizer.min_df}, but no column occurs in so many of the {n_graphs_in(parts):,} "
+            f"min_df: got {vectorizer.min_df}, but no column occurs in so many of the {len(corpus):,} "
             "graphs; lower it, with another folder or fresh=True"
         )
     return counts
 
 
-def count_shard(
-    part: Part, out: str, columns: Mapping[str, str], settings: FeatureSettings
-) -> dict[str, Any]:
+def count_shard(part: Part, out: str, settings: FeatureSettings) -> dict[str, Any]:
     """Write the columns of a shard in order of their keys, shape (5, n)."""
-    table = read_shard(part, OWN_COLUMNS, columns)
+    table = read_shard(part, OWN_COLUMNS)
     found = np.empty((5, 0), np.uint64)
     if table.num_rows:
         graphs = graphs_in(table, part.path)
-        counts = ColumnCounts.of(graphs, settings, np.arange(part.first, part.stop))
-        found = _packed(counts)
+        found = _packed(ColumnCounts.of(graphs, settings, np.arange(part.first, part.stop)))
     save_array(out, found)
-    return {"rows": part.stop - part.first, "entries": found.shape[1]}
+    return {"rows": table.num_rows, "entries": found.shape[1]}
 
 
 def _packed(counts: ColumnCounts) -> UInt64:
@@ -162,45 +127,40 @@ def merge_range(low: int, high: int, out: str, paths: Sequence[str], min_df: int
     return {"columns": len(counts.h), "kept": len(kept.h)}
 
 
-def _graphs_at(parts: Sequence[Part], rows: Int64, columns: Mapping[str, str]) -> list[GraphBatch]:
+def _graphs_at(parts: Sequence[Part], rows: Int64) -> list[GraphBatch]:
     """Return the graphs of some rows, rising, one batch per shard."""
     batches = []
     for part in parts:
         here = rows[np.searchsorted(rows, part.first) : np.searchsorted(rows, part.stop)]
         if len(here):
-            table = read_shard(part, OWN_COLUMNS, columns)
-            batches.append(graphs_in(table.take(arrow().array(here - part.first)), part.path))
+            table = read_shard(part, OWN_COLUMNS).take(arrow().array(here - part.first))
+            batches.append(graphs_in(table, part.path))
     return batches
 
 
-def encode_shard(part: Part, output: str, columns: Mapping[str, str], digest: str) -> dict[str, Any]:
+def encode_shard(part: Part, output: str, vocabulary: str, digest: str) -> dict[str, Any]:
     """Write the features of a shard."""
-    path = Path(part.path)
-    table = read_shard(part, None, columns)
-    model = _vocabulary(str(Path(output, VOCABULARY)), digest)
+    table = read_shard(part)
+    model = _vocabulary(vocabulary, digest)
     matrix = sparse.csr_matrix((0, model.n_features_out_))
     if table.num_rows:
-        encoding = stwin_features(graphs_in(table, str(path)), space=model.space_)
+        encoding = stwin_features(graphs_in(table, part.path), space=model.space_)
         matrix = keep_columns(encoding.matrix, model.columns_)
     pa = arrow()
     starts = pa.array(matrix.indptr, pa.int64())
-    found = {"id": table.column("id")}
-    found |= {name: table.column(name) for name in table.column_names if name not in OWN_COLUMNS}
+    found = other_columns(table)
     found["columns"] = pa.LargeListArray.from_arrays(starts, pa.array(matrix.indices, pa.int32()))
     found["values"] = pa.LargeListArray.from_arrays(starts, pa.array(matrix.data, pa.float64()))
-    about = {b"twinwl.n_features": str(model.n_features_out_)}
-    written = pa.table(found).replace_schema_metadata(about)
-    return {
-        "rows": table.num_rows,
-        "entries": int(matrix.nnz),
-        "digest": write_shard(Path(output, "shards", path.name), written),
-    }
+    metadata = {b"twinwl.n_features": str(model.n_features_out_)}
+    digest = write_shard(Path(output), pa.table(found).replace_schema_metadata(metadata))
+    return {"rows": table.num_rows, "entries": int(matrix.nnz), "digest": digest}
 
 
 @functools.lru_cache(maxsize=1)
 def _vocabulary(path: str, digest: str) -> STwinVectorizer:  # noqa: ARG001  (another file has another one)
     model = load(path)
-    assert isinstance(model, STwinVectorizer)  # noqa: S101  (written by this job)
+    if not isinstance(model, STwinVectorizer):
+        raise TwinWLError(f"{path} is not the vocabulary of a corpus; give another folder")
     return model
 
 

@@ -21,7 +21,7 @@ import contextlib
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -49,6 +49,7 @@ OWN_COLUMNS = tuple(OWN_TYPES)
 _NEVER_NULL = {"id", "n_nodes", "ends", *KEYS}
 _METADATA = b"twinwl"
 _FORMAT = 1
+_LIST = instance(list)
 
 
 class Part(NamedTuple):
@@ -61,22 +62,15 @@ class Part(NamedTuple):
         Its rows, numbered over all shards.
     digest : str
         Of its content.
+    types : dict
+        The type of each column, as all shards of the corpus have it.
     """
 
     path: str
     first: int
     stop: int
     digest: str
-
-
-def parts_of(folder: Path, manifest: Mapping[str, Any], first: int = 0) -> list[Part]:
-    """Return the shards of a corpus with their rows numbered from ``first``."""
-    parts = []
-    for entry in manifest["shards"]:
-        stop = first + entry["rows"]
-        parts.append(Part(str(folder / "shards" / entry["name"]), first, stop, entry["digest"]))
-        first = stop
-    return parts
+    types: Mapping[str, str]
 
 
 def arrow() -> ModuleType:
@@ -88,7 +82,7 @@ def arrow() -> ModuleType:
 def graph_table(
     graphs: GraphBatch,
     ids: Any,  # noqa: ANN401  (pyarrow has no types)
-    others: Mapping[str, Any],
+    others: dict[str, Any],
 ) -> Any:  # noqa: ANN401
     """Return graphs as an Arrow table with the columns of a shard.
 
@@ -104,34 +98,28 @@ def graph_table(
     pa = arrow()
     keys = exact_keys(graphs)
     labelled = graphs.edge_labels is not None
-    n_kept = graphs.n_edges
-    ends = np.empty(2 * n_kept, np.int32)
-    codes = np.empty(n_kept if labelled else 0, np.int32)
+    ends = np.empty(2 * graphs.n_edges, np.int32)
+    sizes = graphs.nodes_per_graph
+    codes = np.empty(graphs.n_edges if labelled else 0, np.int32)
     counts = np.zeros(len(graphs), np.int64)
     given = graphs.edge_labels if graphs.edge_labels is not None else np.empty(0, np.int32)
     _edges_once(graphs.graph_ptr, graphs.indptr, graphs.indices, given, graphs.directed, ends, codes, counts)
-    no_lists = pa.nulls(len(graphs), pa.list_(pa.int32()))
     columns = {
         "id": ids,
-        "n_nodes": graphs.nodes_per_graph.astype(np.int32),
+        "n_nodes": sizes.astype(np.int32),
         "ends": _lists(2 * counts, ends),
-        "node_labels": _lists(graphs.nodes_per_graph, graphs.node_labels)
-        if graphs.has_node_labels
-        else no_lists,
-        "edge_labels": _lists(counts, codes) if labelled else no_lists,
-        "key_high": np.ascontiguousarray(keys[:, 0]),
-        "key_low": np.ascontiguousarray(keys[:, 1]),
-        **others,
     }
-    said = {
-        "format": _FORMAT,
-        "directed": graphs.directed,
-        "node_labels": to_json(list(graphs.node_vocabulary), {}, "labels")
-        if graphs.has_node_labels
-        else None,
-        "edge_labels": to_json(list(graphs.edge_vocabulary), {}, "labels") if labelled else None,
-    }
-    return pa.table(columns).replace_schema_metadata({_METADATA: json.dumps(said)})
+    columns |= dict.fromkeys(("node_labels", "edge_labels"), pa.nulls(len(graphs), pa.list_(pa.int32())))
+    metadata: dict[str, object] = {"format": _FORMAT, "directed": graphs.directed}
+    metadata |= {"node_labels": None, "edge_labels": None}
+    if graphs.has_node_labels:
+        columns["node_labels"] = _lists(sizes, graphs.node_labels)
+        metadata["node_labels"] = to_json(list(graphs.node_vocabulary), {}, "labels")
+    if labelled:
+        columns["edge_labels"] = _lists(counts, codes)
+        metadata["edge_labels"] = to_json(list(graphs.edge_vocabulary), {}, "labels")
+    columns |= {name: np.ascontiguousarray(words) for name, words in zip(KEYS, keys.T, strict=True)}
+    return pa.table(columns | others).replace_schema_metadata({_METADATA: json.dumps(metadata)})
 
 
 @kernel
@@ -202,17 +190,8 @@ def digest_of(*parts: bytes | str) -> str:
     return found.hexdigest()
 
 
-def read_shard(part: Part, columns: Sequence[str] | None, types: Mapping[str, str]) -> Any:  # noqa: ANN401
+def read_shard(part: Part, columns: Sequence[str] | None = None) -> Any:  # noqa: ANN401
     """Read a shard, or some columns of it.
-
-    Parameters
-    ----------
-    part
-        The shard.
-    columns
-        Names of columns; None reads all.
-    types
-        The columns that all shards of the corpus have, with their types.
 
     Raises
     ------
@@ -221,22 +200,52 @@ def read_shard(part: Part, columns: Sequence[str] | None, types: Mapping[str, st
     """
     with opened(part.path) as file:
         found = types_of(file.schema_arrow)
-        wrong = sorted(name for name in found.keys() | types.keys() if found.get(name) != types.get(name))
-        if wrong:
-            name = wrong[0]
-            here, there = (shown(known[name]) if name in known else "missing" for known in (found, types))
-            raise GraphInputError(f"column {shown(name)} is {here} here and {there} in the corpus")
-        if len(file.schema_arrow) > len(types):
-            raise GraphInputError("two columns have the same name")
+        if found != part.types or len(file.schema_arrow) > len(found):
+            raise GraphInputError(f"its columns are {shown(found)}, those of the corpus {shown(part.types)}")
         table = file.read(columns=None if columns is None else list(columns)).combine_chunks()
         table.validate(full=True)
-        n, n_rows = table.num_rows, part.stop - part.first
-        if n != n_rows:
-            raise GraphInputError(f"got {n:,} rows, expected {n_rows:,} as in the manifest")
+        n_rows = part.stop - part.first
+        if table.num_rows != n_rows:
+            raise GraphInputError(f"got {table.num_rows:,} rows, expected {n_rows:,} as in the manifest")
         for name in _NEVER_NULL.intersection(table.column_names):
             if table.column(name).null_count:
                 raise GraphInputError(f"a value of {name!r} is missing")
         return table
+
+
+def counts_in(table: Any) -> dict[str, int]:  # noqa: ANN401
+    """Return what the manifest says about the size of a shard."""
+    sizes = table.column("n_nodes").to_numpy()
+    return {
+        "rows": table.num_rows,
+        "nodes": int(sizes.sum(dtype=np.int64)),
+        "edges": len(table.column("ends").combine_chunks().flatten()) // 2,
+        "largest": int(sizes.max(initial=0)),
+    }
+
+
+def summary_of(folder: Path, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what a manifest says about all its shards: their columns, and sums."""
+    with opened(folder / "shards" / entries[0]["name"]) as file:
+        columns = types_of(file.schema_arrow)
+    counts = {name: sum(entry[name] for entry in entries) for name in ("rows", "errors", "nodes", "edges")}
+    return {"columns": columns, **counts}
+
+
+def other_columns(table: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return the ids of a shard and the columns of the input, which results keep."""
+    return {name: table.column(name) for name in table.column_names if name not in OWN_COLUMNS[1:]}
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """Return a name for a column that is not taken.
+
+    >>> free_name("id", {"id", "id.1"})
+    'id.1.1'
+    """
+    while name in taken:
+        name += ".1"
+    return name
 
 
 @contextlib.contextmanager
@@ -265,29 +274,22 @@ def types_of(schema: Any) -> dict[str, str]:  # noqa: ANN401
 def vocabularies_of(table: Any) -> tuple[tuple[Label, ...], tuple[Label, ...] | None, bool]:  # noqa: ANN401
     """Return the node labels and the edge labels that codes stand for, and whether graphs are directed."""
     try:
-        match json.loads((table.schema.metadata or {}).get(_METADATA, b"")):
-            case {
-                "format": version,
-                "directed": bool(directed),
-                "node_labels": nodes,
-                "edge_labels": edges,
-            } if version == _FORMAT:
-                return (
-                    UNLABELLED if nodes is None else labels_in(nodes),
-                    None if edges is None else labels_in(edges),
-                    directed,
-                )
-        reason = "values are missing"
-    except (ValueError, RecursionError) as error:
-        reason = first_line(error)
-    raise GraphInputError(f"it has no metadata of a shard ({reason}); {_REMEDY}")
+        found = json.loads((table.schema.metadata or {})[_METADATA])
+        if found["format"] != _FORMAT or not isinstance(found["directed"], bool):
+            raise GraphInputError("it is of another format")
+        nodes, edges = found["node_labels"], found["edge_labels"]
+        return (
+            UNLABELLED if nodes is None else labels_in(nodes),
+            None if edges is None else labels_in(edges),
+            found["directed"],
+        )
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise GraphInputError(f"it has no metadata of a shard ({first_line(error)}); {_REMEDY}") from error
 
 
 def labels_in(stored: object) -> tuple[Label, ...]:
     """Return labels that are stored as a JSON list, of which no two may be the same."""
-    labels = tuple(
-        normalise_label(from_json(label, {})) for label in checked("labels", stored, instance(list))
-    )
+    labels = tuple(normalise_label(from_json(label, {})) for label in checked("labels", stored, _LIST))
     if len({label_token(label) for label in labels}) < len(labels):
         raise GraphInputError("a label is there twice")
     return labels
