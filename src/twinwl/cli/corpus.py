@@ -378,7 +378,7 @@ def hash_graphs(
             say(dumps({"hash": digest, "name": name}) if json else f"{digest}  {one_line(name)}")
         return
     del running  # hashes are printed only; keys are in the shards of the corpus
-    raise TwinWLError("corpus hash -o is gone; redirect the printed hashes to a file")
+    raise typer.BadParameter("corpus hash -o is gone; redirect the printed hashes to a file")
 
 
 @_app.command()
