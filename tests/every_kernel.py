@@ -87,7 +87,7 @@ def tour(folder):
     shards._edges_once(*arrays, False, ends, codes, counts)  # noqa: FBT003
     out.append([ends.tolist(), codes.tolist(), counts.tolist()])
     out += large(long)
-    out.append(rooted_subgraphs(plain, 2).within(1).indices.tolist())
+    out.append(rooted_subgraphs(plain, 2).indices.tolist())
     out.append(tw.graph_hashes(plain, readout="degrees"))
     out.append(tw.load_dataset(tu_folder(folder)).graphs.indices.tolist())
     return [*out, *networks(labelled)]

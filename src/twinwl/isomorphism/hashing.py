@@ -23,10 +23,7 @@ from twinwl.isomorphism.inner_colours import n_distinct
 from twinwl.isomorphism.readouts import Readout, ReadoutChoice, ReadoutError, RoundReader, resolve, size
 from twinwl.isomorphism.values import absorbed, absorbed_rows, digest_keys
 from twinwl.refinement.content_keys import fold_keys, node_keys
-from twinwl.refinement.diameters import diameters
-from twinwl.refinement.graph_arrays import union_of
-from twinwl.refinement.identities import rooted_sizes
-from twinwl.refinement.searches import search
+from twinwl.refinement.identities import rooted_sizes, search
 from twinwl.refinement.stable_keys import stable_signatures
 from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
 
@@ -79,11 +76,9 @@ def _growths(batch: GraphBatch, readouts: tuple[Readout, ...], wanted: Bool, n_i
 def _searched_sizes(batch: GraphBatch, roots: Int64, n_iter: int) -> Int32:
     """Do as `rooted_sizes` does for few nodes alone: large random graphs have few that are alike."""
     sizes = np.ones((n_iter + 1, batch.n_nodes), np.int32)
-    union = union_of(batch)
-    nothing_below = np.empty((0, n_iter + 1), np.int32)
     done = 0
     while done < len(roots):
-        done, _ = search(roots, done, len(roots), union, nothing_below, STEPS_PER_PIECE, sizes)
+        done, _ = search(roots, done, len(roots), batch.indptr, batch.indices, STEPS_PER_PIECE, sizes)
     return sizes
 
 
@@ -232,7 +227,7 @@ def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: tuple[Readout, ...])
     """Return each graph's hash as two words, shape (n_graphs, 2)."""
     n_iter = checked("n_iter", n_iter, ROUNDS, one_of("stable"), None)
     if n_iter == "stable":
-        rounds = diameters(batch)
+        rounds = _diameters(batch, np.arange(len(batch)), _FIRST_ROUNDS)
     else:
         rounds = np.full(len(batch), _USUAL_ROUNDS if n_iter is None else n_iter, np.int64)
     blocks = _blocks(batch, rounds)
@@ -269,6 +264,19 @@ def _blocks(batch: GraphBatch, rounds: Int64) -> list[Int64]:
     entries = np.cumsum(batch.nodes_per_graph[order] * (rounds[order] + 1))
     cuts = np.flatnonzero(np.diff(entries // _BLOCK_ENTRIES)) + 1
     return np.split(order, cuts)
+
+
+def _diameters(batch: GraphBatch, graphs: Int64, reach: int) -> Int64:
+    """Return the largest finite distance in some graphs: the round after which no identity set grows."""
+    part = batch[graphs]
+    rows = rooted_sizes(part, reach)
+    grew = np.zeros((reach + 1, len(part)), np.bool_)
+    for h in range(1, reach + 1):
+        grew[h] = _holding(part, rows[h] != rows[h - 1])
+    out = (reach - np.argmax(grew[::-1], axis=0)) * grew.any(axis=0)
+    if (out == reach).any():
+        out[out == reach] = _diameters(batch, graphs[out == reach], 4 * reach)
+    return out
 
 
 def _stable_rounds(batch: GraphBatch, reach: Int64) -> Int64:

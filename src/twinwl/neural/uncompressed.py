@@ -112,9 +112,10 @@ class RootedSubgraphEncoder(torch.nn.Module):
         totals: list[torch.Tensor] = []
         # The sum over roots is computed in blocks of roots, to bound memory.
         for low, high in root_blocks(arcs.batch, widest, _BLOCK_ENTRIES) or [(0, 0)]:
-            cut = rooted_subgraphs(arcs.batch, widest, np.arange(low, high))
+            roots = np.arange(low, high)
+            cuts = {radius: rooted_subgraphs(arcs.batch, radius, roots) for radius in set(self.hops)}
             of_roots = [
-                self._read(graphs, arcs, readout, cut if radius == widest else cut.within(radius))
+                self._read(graphs, arcs, readout, cuts[radius])
                 for readout, radius in zip(self.readouts, self.hops, strict=True)
             ]
             if not totals:

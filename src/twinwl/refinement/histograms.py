@@ -10,7 +10,7 @@ import numpy as np
 
 from twinwl.arrays import Float64, Int32, Int64, Ints
 from twinwl.compilation import kernel
-from twinwl.refinement.identities import LARGE, sizes_of_graphs, sizes_of_large_graph
+from twinwl.refinement.identities import LARGE, rooted_sizes, sizes_of_graphs
 from twinwl.refinement.threads import available_threads, balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _weights(
     """Return a function that yields ranges of graphs, their first node, and the weight of each node."""
     graph_ptr = batch.graph_ptr
     large = np.flatnonzero(batch.nodes_per_graph >= LARGE).tolist() if by_size else []
-    sizes_of_large = {graph: sizes_of_large_graph(batch, graph, n_rounds - 1, n_threads) for graph in large}
+    sizes_of_large = {graph: rooted_sizes(batch[graph], n_rounds - 1, n_threads) for graph in large}
 
     def blocks(first: int, last: int) -> Iterator[tuple[int, int, int, Int32]]:
         marks = np.arange(graph_ptr[first], graph_ptr[last], _NODES_PER_BLOCK)[1:]
@@ -127,7 +127,7 @@ def _weights(
             if start in sizes_of_large:
                 sizes = sizes_of_large[start]
             elif by_size:
-                sizes_of_graphs(batch, start, stop, n_rounds - 1, low, sizes)
+                sizes_of_graphs(batch, start, stop, low, sizes)
             yield start, stop, low, sizes
 
     return blocks

@@ -11,7 +11,6 @@ from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.assembly import MAX_NODES
 from twinwl.graphs.batch import GraphBatch
-from twinwl.refinement.graph_arrays import Graph, union_of
 from twinwl.refinement.threads import STEPS_PER_PIECE, run_ranges
 
 
@@ -65,18 +64,6 @@ class RootedSubgraphs(NamedTuple):
             directed=batch.directed,
         )
 
-    def within(self, hops: int) -> RootedSubgraphs:
-        """Return the smaller subgraphs of the same roots: what lies within ``hops`` steps.
-
-        So one cut with the largest radius gives the subgraphs of all smaller radii.
-
-        >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]])
-        >>> wide = rooted_subgraphs(batch, 3)
-        >>> wide.within(1).node.tolist() == rooted_subgraphs(batch, 1).node.tolist()
-        True
-        """
-        return _within(self, hops)
-
 
 def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -> RootedSubgraphs:
     """Cut out the subgraph induced by the nodes within ``hops`` steps of each root.
@@ -101,12 +88,12 @@ def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -
     if hops < 0:
         raise TwinWLError(f"hops: got {hops}, expected 0 or more")
     chosen = np.arange(batch.n_nodes, dtype=np.int64) if roots is None else np.asarray(roots, np.int64)
-    graph = union_of(batch)
+    indptr, indices = batch.indptr, batch.indices
     subgraph_ptr = np.zeros(len(chosen) + 1, np.int64)
     arc_ptr = np.zeros(len(chosen) + 1, np.int64)
 
     def count(first: int, last: int) -> int:
-        done = _count(first, last, graph, chosen, hops, STEPS_PER_PIECE, subgraph_ptr, arc_ptr)
+        done = _count(first, last, indptr, indices, chosen, hops, STEPS_PER_PIECE, subgraph_ptr, arc_ptr)
         if subgraph_ptr[done] > MAX_NODES:
             raise TwinWLError(
                 f"the rooted subgraphs of {len(chosen)} nodes have more than {MAX_NODES} nodes together; "
@@ -127,19 +114,20 @@ def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -
     )
 
     def fill(first: int, last: int) -> int:
-        return int(_cut(first, last, graph, chosen, hops, STEPS_PER_PIECE, cut))
+        return int(_cut(first, last, indptr, indices, chosen, hops, STEPS_PER_PIECE, cut))
 
     run_ranges(fill, [(0, len(chosen))])
     return cut
 
 
 @kernel
-def _ball(graph: Graph, root: int, hops: int, members: Int32, distance_of_node: Int32) -> int:
+def _ball(
+    indptr: Int64, indices: Int32, root: int, hops: int, members: Int32, distance_of_node: Int32
+) -> int:
     """Write the nodes within ``hops`` steps to ``members``, in order of distance; return their number.
 
     ``distance_of_node`` must be -1 everywhere and is left filled for the members.
     """
-    indptr, indices = graph.indptr, graph.indices
     members[0] = root
     distance_of_node[root] = 0
     n_members = 1
@@ -163,7 +151,8 @@ def _ball(graph: Graph, root: int, hops: int, members: Int32, distance_of_node: 
 def _count(
     first: int,
     last: int,
-    graph: Graph,
+    indptr: Int64,
+    indices: Int32,
     roots: Int64,
     hops: int,
     most_steps: int,
@@ -171,13 +160,12 @@ def _count(
     arc_ptr: Int64,
 ) -> int:
     """Write running totals of nodes and arcs inside the subgraphs of some roots; return where it stopped."""
-    indptr, indices = graph.indptr, graph.indices
     n_nodes = len(indptr) - 1
     members = np.empty(n_nodes, np.int32)
     distance_of_node = np.full(n_nodes, -1, np.int32)
     steps = 0
     while first < last and steps <= most_steps:
-        n_members = _ball(graph, roots[first], hops, members, distance_of_node)
+        n_members = _ball(indptr, indices, roots[first], hops, members, distance_of_node)
         n_arcs = 0
         for place in range(n_members):
             node = members[place]
@@ -197,10 +185,16 @@ def _count(
 
 @kernel
 def _cut(
-    first: int, last: int, graph: Graph, roots: Int64, hops: int, most_steps: int, cut: RootedSubgraphs
+    first: int,
+    last: int,
+    indptr: Int64,
+    indices: Int32,
+    roots: Int64,
+    hops: int,
+    most_steps: int,
+    cut: RootedSubgraphs,
 ) -> int:
     """Write the subgraphs of some roots; return where it stopped."""
-    indptr, indices = graph.indptr, graph.indices
     subgraph_ptr, root, node_of_place, distance, cut_indptr, cut_indices, cut_arc = cut
     n_nodes = len(indptr) - 1
     members = np.empty(n_nodes, np.int32)
@@ -209,7 +203,7 @@ def _cut(
     written = cut_indptr[subgraph_ptr[first]]
     last_arc = written + most_steps
     while first < last and written <= last_arc:
-        n_members = _ball(graph, roots[first], hops, members, distance_of_node)
+        n_members = _ball(indptr, indices, roots[first], hops, members, distance_of_node)
         start = subgraph_ptr[first]
         members[:n_members].sort()
         for place in range(n_members):
@@ -231,42 +225,3 @@ def _cut(
             distance_of_node[members[place]] = -1
         first += 1
     return first
-
-
-@kernel
-def _within(cut: RootedSubgraphs, hops: int) -> RootedSubgraphs:
-    subgraph_ptr, root, node, distance, indptr, indices, arc = cut
-    place = np.empty(len(node), np.int32)
-    n_nodes = 0
-    n_arcs = 0
-    for old in range(len(node)):
-        if distance[old] <= hops:
-            place[old] = n_nodes
-            n_nodes += 1
-            for entry in range(indptr[old], indptr[old + 1]):
-                n_arcs += distance[indices[entry]] <= hops
-    new_ptr = np.zeros(len(subgraph_ptr), np.int64)
-    new_root = np.empty(len(root), np.int32)
-    new_node = np.empty(n_nodes, np.int32)
-    new_distance = np.empty(n_nodes, np.int32)
-    new_indptr = np.zeros(n_nodes + 1, np.int64)
-    new_indices = np.empty(n_arcs, np.int32)
-    new_arc = np.empty(n_arcs, np.int64)
-    kept = 0
-    written = 0
-    for index in range(len(root)):
-        new_root[index] = place[root[index]]
-        for old in range(subgraph_ptr[index], subgraph_ptr[index + 1]):
-            if distance[old] > hops:
-                continue
-            new_node[kept] = node[old]
-            new_distance[kept] = distance[old]
-            kept += 1
-            for entry in range(indptr[old], indptr[old + 1]):
-                if distance[indices[entry]] <= hops:
-                    new_indices[written] = place[indices[entry]]
-                    new_arc[written] = arc[entry]
-                    written += 1
-            new_indptr[kept] = written
-        new_ptr[index + 1] = kept
-    return RootedSubgraphs(new_ptr, new_root, new_node, new_distance, new_indptr, new_indices, new_arc)
