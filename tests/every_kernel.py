@@ -23,8 +23,6 @@ from twinwl.isomorphism import marked_wl
 from twinwl.models.similarity import NearGraphs
 from twinwl.neural.rows import ColourLevels
 from twinwl.refinement import identities, round_kernels, threads
-from twinwl.refinement import identities as core_sizes
-from twinwl.refinement import identities as cores
 from twinwl.refinement.colours import refine
 from twinwl.refinement.content_keys import content_keys
 from twinwl.refinement.identities import rooted_sizes
@@ -110,17 +108,12 @@ def large(long):
     vectorizer = tw.STwinVectorizer(2).fit(batches[1])
     out = [vectorizer.transform(batches[1]).toarray().tolist()]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cores, "_FEW_NODES", 0)
-        patch.setattr(cores, "_FEW_LEAVES", 10**6)
         out += [rooted_sizes(batch, 4).tolist() for batch in batches]
         patch.setattr(identities, "LARGE", 66)
-        patch.setattr(core_sizes, "_STEPS_TO_GROUP", 0)
-        for near_nodes in (0, 1 << 13):
-            for row_in_steps in (0, 10**9):
-                patch.setattr(core_sizes, "_NEAR_NODES", near_nodes)
-                patch.setattr(core_sizes, "_NEAR_ROW_IN_STEPS", row_in_steps)
-                patch.setattr(core_sizes, "_FAR_ROW_IN_STEPS", row_in_steps)
-                out += [rooted_sizes(batch, 4).tolist() for batch in batches]
+        patch.setattr(identities, "_STEPS_TO_GROUP", 0)
+        for row_in_steps in (0, 10**9):
+            patch.setattr(identities, "_ROW_IN_STEPS", row_in_steps)
+            out += [rooted_sizes(batch, 4).tolist() for batch in batches]
     return out
 
 

@@ -20,7 +20,7 @@ from scipy import sparse
 from twinwl import GraphBatch, STwinVectorizer, graph_hashes
 from twinwl.cli.app import app, main
 from twinwl.files.atomic import atomic_write
-from twinwl.refinement import identities as core_sizes
+from twinwl.refinement import identities
 
 def tell(run):
     def told(*args):
@@ -34,7 +34,7 @@ def big(work: str) -> None:
     ends = np.random.default_rng(0).integers(0, 100_000, (2, 600_000))
     half = sparse.csr_matrix((np.ones(600_000), ends), shape=(100_000, 100_000))
     graph = GraphBatch.from_scipy([((half + half.T) > 0).astype(float)])
-    core_sizes.pass_far_block = tell(core_sizes.pass_far_block)
+    identities._pass_targets = tell(identities._pass_targets)
     with atomic_write("result.npy") as stream:
         while True:  # so that it cannot be over before the signal comes, however slow the parent is
             if work == "features":

@@ -9,11 +9,8 @@ from tests import naive
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
 from twinwl.datasets.tu import read_tu
-from twinwl.refinement import identities, searches, threads
-from twinwl.refinement import identities as core_sizes
-from twinwl.refinement.graph_arrays import union_of
-from twinwl.refinement.identities import rooted_sizes
-from twinwl.refinement.searches import representatives, search
+from twinwl.refinement import identities, threads
+from twinwl.refinement.identities import representatives, rooted_sizes
 
 PAPER_SETS = ["MUTAG", "PTC_MR", "Mutagenicity", "NCI1", "NCI109"]
 
@@ -116,9 +113,9 @@ def test_graphs_with_hubs(make):
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_large_graphs_give_the_same_numbers_either_way(monkeypatch, way, make, n_threads):
     monkeypatch.setattr(identities, "LARGE", 66)
-    monkeypatch.setattr(core_sizes, "_NEAR_ROW_IN_STEPS", WAYS[way])
-    monkeypatch.setattr(core_sizes, "_STEPS_TO_GROUP", 0)
-    monkeypatch.setattr(core_sizes, "STEPS_PER_PIECE", 1000)
+    monkeypatch.setattr(identities, "_ROW_IN_STEPS", WAYS[way])
+    monkeypatch.setattr(identities, "_STEPS_TO_GROUP", 0)
+    monkeypatch.setattr(identities, "STEPS_PER_PIECE", 1000)
     monkeypatch.setattr(threads, "_STEPS_WORTH_A_THREAD", 10)
     monkeypatch.setattr(threads, "STEPS_PER_PIECE", 1000)
     batch = make()
@@ -126,29 +123,18 @@ def test_large_graphs_give_the_same_numbers_either_way(monkeypatch, way, make, n
         np.testing.assert_array_equal(rooted_sizes(batch, n_iter, n_threads), oracle(batch, n_iter))
 
 
-def test_searches_that_cost_more_than_expected_are_given_up(monkeypatch):
-    batch = GraphBatch.from_networkx([nx.barabasi_albert_graph(800, 3, seed=0)])
-    monkeypatch.setattr(identities, "LARGE", 66)
-    monkeypatch.setattr(core_sizes, "_expected_steps", lambda *_: 0)
-    searched = []
-    monkeypatch.setattr(core_sizes, "search", lambda *args: searched.append(1) or search(*args))
-    monkeypatch.setattr(core_sizes, "STEPS_PER_PIECE", 100_000)
-    np.testing.assert_array_equal(rooted_sizes(batch, 4, n_threads=1), oracle(batch, 4))
-    assert searched
-
-
 def test_nodes_of_equal_neighbours_are_found_by_comparing_them(monkeypatch):
     graph = GraphBatch.from_networkx([nx.complete_bipartite_graph(2, 3)])
     expected = [0, 0, 2, 2, 2]
-    assert representatives(union_of(graph)).tolist() == expected
-    monkeypatch.setattr(searches, "_keys_of_lists", lambda ptr, _: np.zeros(len(ptr) - 1, np.uint64))
-    assert representatives(union_of(graph)).tolist() == expected
+    assert representatives(graph).tolist() == expected
+    monkeypatch.setattr(identities, "_keys_of_lists", lambda ptr, _: np.zeros(len(ptr) - 1, np.uint64))
+    assert representatives(graph).tolist() == expected
 
 
 def test_nodes_of_equal_neighbours_differ_by_the_arcs_they_receive():
     both_ways_to_one = [(0, 2), (1, 2), (2, 0)]
     graph = GraphBatch.from_edges([both_ways_to_one], directed=True)
-    assert representatives(union_of(graph)).tolist() == [0, 1, 2]
+    assert representatives(graph).tolist() == [0, 1, 2]
 
 
 def test_more_rounds_than_the_diameter_repeat_the_component_sizes():

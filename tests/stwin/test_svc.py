@@ -292,7 +292,6 @@ def test_fit_passes_at_most_twelve_modules():
         "twinwl.graphs.batch",
         "twinwl.memory",
         "twinwl.terminal",
-        "twinwl.refinement.graph_arrays",
         "twinwl.refinement.threads",
     }
     walk = {name for name in passed if name.startswith("twinwl.")} - foundations

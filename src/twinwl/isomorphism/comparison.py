@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
-from itertools import count, repeat
+from itertools import islice, repeat
 from typing import Literal
 
 import numpy as np
@@ -21,8 +21,7 @@ from twinwl.graphs.labels import Label
 from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.readouts import Readout, ReadoutChoice, RoundReader, resolve
 from twinwl.isomorphism.values import Values, class_numbers, readable, taken
-from twinwl.refinement.colours import refine
-from twinwl.refinement.diameters import diameters
+from twinwl.refinement.colours import colour_rounds
 from twinwl.refinement.identities import rooted_sizes
 
 _NODES_SHOWN = 8
@@ -165,9 +164,7 @@ def _carriers(number: int, nodes: tuple[int, ...]) -> str:
     return f"{number} node{'s' if number > 1 else ''} ({shown})"
 
 
-# Rounds are computed a few at a time, because most pairs of graphs differ early.
 _FIRST_ROUNDS = 3
-_MANY_ROUNDS = 50
 
 
 def compare(
@@ -252,13 +249,11 @@ def _paired(g: GraphBatch, h: GraphBatch) -> GraphBatch:
 
 def _run(pair: GraphBatch, readouts: tuple[Readout, ...], n_iter: int | None) -> Comparison:
     """Run rounds until one differs or no later round can differ."""
-    names = tuple(readout.name for readout in readouts)
     rounds = _Rounds(pair, readouts)
-    colour_rows, size_rows = _colour_rows(pair), _size_rows(pair, n_iter)
+    size_rows = _size_rows(pair, n_iter)
     colours_before = sizes_before = np.empty(0, np.int32)
     by_labels, complete = None, False
-    for h in count() if n_iter is None else range(n_iter + 1):
-        colours = next(colour_rows)
+    for h, colours in enumerate(islice(colour_rounds(pair), None if n_iter is None else n_iter + 1)):
         by_labels = _difference(pair, h, colours, ())
         if by_labels:
             break
@@ -272,11 +267,15 @@ def _run(pair: GraphBatch, readouts: tuple[Readout, ...], n_iter: int | None) ->
             break
         colours_before, sizes_before = colours, sizes
     by_twin = rounds.first_difference()
-    if by_twin:
-        return Comparison("twin", by_twin, names, by_twin.iteration, directed=pair.directed)
-    if by_labels:
-        return Comparison("labels", by_labels, names, by_labels.iteration, directed=pair.directed)
-    return Comparison(None, None, names, len(rounds) - 1, complete=complete, directed=pair.directed)
+    witness = by_twin or by_labels
+    return Comparison(
+        by="twin" if by_twin else "labels" if by_labels else None,
+        witness=witness,
+        readout=tuple(readout.name for readout in readouts),
+        iterations_run=witness.iteration if witness else len(rounds) - 1,
+        complete=complete or witness is not None,
+        directed=pair.directed,
+    )
 
 
 class _Rounds:
@@ -366,34 +365,16 @@ def _difference(
     )
 
 
-def _colour_rows(pair: GraphBatch) -> Iterator[Int32]:
-    """Yield the colours of round 0, 1, … without end."""
-    rows = refine(pair, 0, edge_labels=True).colours
-    yield rows[0]
-    reach = _FIRST_ROUNDS
-    done = 1
-    while True:
-        rows = refine(pair, reach, edge_labels=True).colours
-        for h in range(done, len(rows)):
-            if rows[h].max(initial=0) == rows[h - 1].max(
-                initial=0
-            ):  # stable: later rounds have the same colours
-                yield from repeat(rows[h])
-            yield rows[h]
-        done, reach = len(rows), 2 * reach
-
-
 def _size_rows(pair: GraphBatch, n_iter: int | None) -> Iterator[Int32]:
-    """Yield the rooted sizes of round 0, 1, … to ``n_iter``, or without end."""
+    """Yield the rooted sizes of round 0, 1, … to ``n_iter``, or without end.
+
+    Rounds are computed a few at a time, because most pairs of graphs differ early.
+    """
     yield np.ones(pair.n_nodes, np.int32)
-    reach, done = _FIRST_ROUNDS if n_iter is None else min(_FIRST_ROUNDS, max(1, n_iter)), 1
+    done, reach = 1, _FIRST_ROUNDS
     while True:
-        rows = rooted_sizes(pair, reach)
+        rows = rooted_sizes(pair, reach if n_iter is None else min(reach, max(1, n_iter)))
         yield from rows[done:]
         if np.array_equal(rows[-1], rows[-2]):
             yield from repeat(rows[-1])
-        done, reach = len(rows), 2 * reach
-        if n_iter is not None:
-            reach = min(reach, n_iter)
-        elif reach > _MANY_ROUNDS:  # every row costs memory, so take no more than there are
-            reach = min(reach, int(diameters(pair).max()) + 1)
+        done, reach = len(rows), 4 * reach

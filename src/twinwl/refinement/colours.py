@@ -5,7 +5,8 @@ Which nodes lie on a cycle: one depth-first search over all graphs, linear in no
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import count, pairwise, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -140,10 +141,12 @@ def refine(
     """
     n_iter = checked("n_iter", n_iter, integer(0), None)
     initial = checked("initial", initial, one_of(*INITIALS))
+    insert = alphabet is None or extend
     if alphabet is None:
         use_edges = edge_labels and batch.edge_labels is not None
         alphabet = Alphabet((), () if use_edges else None, initial, batch.directed, ())
-        return _run(batch, n_iter, alphabet, insert=True, n_threads=n_threads)
+    else:
+        n_iter = alphabet.n_iter
     if alphabet.directed != batch.directed:
         kinds = ("undirected", "directed")
         raise TwinWLError(
@@ -151,36 +154,65 @@ def refine(
         )
     if alphabet.edge_labels is not None and batch.edge_labels is None:
         raise TwinWLError("the alphabet was built with edge labels, which these graphs lack; add them")
-    return _run(batch, alphabet.n_iter, alphabet, insert=extend, n_threads=n_threads)
-
-
-def _run(
-    batch: GraphBatch, n_iter: int | None, alphabet: Alphabet, *, insert: bool, n_threads: int | None
-) -> Colouring:
     first, labels = _initial_colours(batch, alphabet, insert=insert)
-    messages, edge_labels = _edge_messages(batch, alphabet, insert=insert)
-    colours = np.empty((1 if n_iter is None else n_iter + 1, batch.n_nodes), np.int32)
-    colours[0] = first
-    rounds: list[Round] = []
-    stride = len(labels)
-    table = RoundTable(stride, messages.n_codes)
+    messages, edge_vocabulary = _edge_messages(batch, alphabet, insert=insert)
+    rows, rounds, n_colours = [first], list[Round](), len(labels)
+    tables = _later_rounds(messages, first, n_colours, alphabet.rounds, insert=insert, n_threads=n_threads)
     while n_iter is None or len(rounds) < n_iter:
-        known = alphabet.rounds[len(rounds)] if alphabet.rounds else None
-        if known is None:
-            table.start_over(stride)
-        else:
-            table = RoundTable(stride, messages.n_codes, known)
-        if len(rounds) + 1 == len(colours):
-            colours = np.concatenate([colours, np.empty_like(colours)])
-        before, after = colours[len(rounds)], colours[len(rounds) + 1]
-        colour_round(messages, before, table, after, insert=insert, n_threads=n_threads)
+        colours, table = next(tables)
         # A round only ever splits colours, so as many colours as before means the same partition.
-        if n_iter is None and table.n_colours == stride:
+        if n_iter is None and table.n_colours == n_colours:
             break
-        rounds.append(table.finished() if insert else known)  # type: ignore[arg-type]
-        stride = table.n_colours
-    result = Alphabet(labels, edge_labels, alphabet.initial, batch.directed, tuple(rounds))
-    return Colouring(colours[: len(rounds) + 1], result if insert else alphabet)
+        rows.append(colours)
+        rounds.append(table.finished() if insert else alphabet.rounds[len(rounds)])
+        n_colours = table.n_colours
+    if insert:
+        alphabet = Alphabet(labels, edge_vocabulary, alphabet.initial, batch.directed, tuple(rounds))
+    return Colouring(np.array(rows), alphabet)
+
+
+def colour_rounds(batch: GraphBatch) -> Iterator[Int32]:
+    """Yield the colours of round 0, 1, … without end; edge labels are used if there are any.
+
+    Once the partition is stable, every round is the same.
+
+    >>> from twinwl import GraphBatch
+    >>> [row.tolist() for row, _ in zip(colour_rounds(GraphBatch.from_edges([[(0, 1), (1, 2)]])), range(3))]
+    [[0, 0, 0], [0, 1, 0], [0, 1, 0]]
+    """
+    codes = () if batch.edge_labels is not None else None
+    alphabet = Alphabet((), codes, "label", batch.directed, ())
+    colours, labels = _initial_colours(batch, alphabet, insert=True)
+    messages, _ = _edge_messages(batch, alphabet, insert=True)
+    n_colours = len(labels)
+    yield colours
+    for row, table in _later_rounds(messages, colours, n_colours, (), insert=True, n_threads=None):
+        if table.n_colours == n_colours:
+            yield from repeat(row)
+        yield row
+        n_colours = table.n_colours
+
+
+def _later_rounds(
+    messages: Messages,
+    colours: Int32,
+    n_colours: int,
+    known: tuple[Round, ...],
+    *,
+    insert: bool,
+    n_threads: int | None,
+) -> Iterator[tuple[Int32, RoundTable]]:
+    """Yield the colours of round 1, 2, … and the table of their signatures, which the next round reuses."""
+    table = RoundTable(n_colours, messages.n_codes)
+    for h in count():
+        if known:
+            table = RoundTable(n_colours, messages.n_codes, known[h])
+        else:
+            table.start_over(n_colours)
+        before, colours = colours, np.empty_like(colours)
+        colour_round(messages, before, table, colours, insert=insert, n_threads=n_threads)
+        yield colours, table
+        n_colours = table.n_colours
 
 
 def colour_round(

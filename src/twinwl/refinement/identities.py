@@ -1,7 +1,7 @@
 """Rooted sizes: the number of nodes that each node reaches within h steps.
 
-A graph of up to 64 nodes keeps one machine word per identity set, and sets pass along arcs: O(arcs) per round.
-A tree takes one pass up and one pass down. Any other graph is handled by bitsets, for 512 targets at a time,
+In a graph of up to 64 nodes identity sets pass along arcs, one machine word per set: O(arcs) per round. A
+tree takes one pass up and one pass down. Any other graph is handled by bitsets, for 512 targets at a time,
 or if it is large by breadth-first searches from every node, whichever is cheaper. Memory stays linear in the
 number of nodes.
 """
@@ -27,7 +27,7 @@ _TARGETS_PER_BLOCK = _WORDS * _WORD_BITS
 _1, _2, _3, _4, _5, _6, _7 = (np.uint64(word) for word in range(1, _WORDS))
 _USUAL_DEGREE = 4  # atoms rarely have more than four neighbours
 _SAMPLED_ROOTS = 64
-# What passing one row of bits costs, in steps of a search; rows of large graphs do not fit into the near cache.
+# What passing one row of bits costs, in steps of a search; rows of large graphs exceed the near cache.
 _ROW_IN_STEPS = 4
 # Grouping nodes by their neighbours takes about this many steps per arc.
 _STEPS_TO_GROUP = 32

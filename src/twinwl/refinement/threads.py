@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
@@ -24,14 +23,10 @@ _STEPS_WORTH_A_THREAD = 50_000
 STEPS_PER_PIECE = 1 << 24
 
 
-class _Stopped(Exception):  # noqa: N818  (not an error: another thread has one, or was interrupted)
-    """Raised in a thread whose work is no longer wanted."""
-
-
 class _Thread(threading.local):
-    """The work that a thread shares with others, if any."""
+    """Whether a thread shares its work with others."""
 
-    stop: threading.Event | None = None
+    shares = False
 
 
 _THREAD = _Thread()
@@ -44,7 +39,7 @@ def available_threads() -> int:
     ``NUMBA_NUM_THREADS`` (which joblib sets in its workers, so that parallel folds do not multiply threads),
     else the number of processors that this process may run on.
     """
-    if _THREAD.stop is not None:
+    if _THREAD.shares:
         return 1
     for variable in ("TWINWL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         value = os.environ.get(variable, "")
@@ -96,52 +91,31 @@ def run_ranges(
     n_threads
         Maximum number of threads; None means `available_threads`.
     """
-    n_workers = min(len(ranges), available_threads() if n_threads is None else n_threads)
-    todo = deque(ranges)
-    if n_workers <= 1 or _THREAD.stop is not None:
-        _work_off(function, todo)
-        return
-    stop = threading.Event()
+    n_workers = min(len(ranges), available_threads() if n_threads is None or _THREAD.shares else n_threads)
+    todo, stop = iter(ranges), threading.Event()
 
-    def share() -> None:
-        _THREAD.stop = stop
+    def work() -> None:
+        before, _THREAD.shares = _THREAD.shares, _THREAD.shares or n_workers > 1
         try:
-            _work_off(function, todo)
+            for low, high in todo:  # each range goes to one thread, for `next` holds the GIL
+                reached: int | None = low
+                while reached is not None and reached < high:
+                    if stop.is_set():
+                        return
+                    reached = function(reached, high)
         except BaseException:
             stop.set()
             raise
         finally:
-            _THREAD.stop = None
+            _THREAD.shares = before
 
-    pool = _pool(n_workers - 1)
-    futures = [pool.submit(share) for _ in range(n_workers - 1)]
+    futures = [_pool(n_workers - 1).submit(work) for _ in range(n_workers - 1)]
     try:
-        share()  # the caller works too
+        work()  # the caller works too
+    finally:
         wait(futures)
-    except _Stopped:
-        wait(futures)  # one of them tells why
-    except BaseException:
-        stop.set()
-        wait(futures)
-        raise
-    errors = [error for future in futures if (error := future.exception()) is not None]
-    for error in errors:
-        if not isinstance(error, _Stopped):
-            raise error
-
-
-def _work_off(function: Callable[[int, int], int | None], todo: deque[tuple[int, int]]) -> None:
-    """Take ranges until none is left, or until the work is cancelled."""
-    while True:
-        try:
-            low, high = todo.popleft()
-        except IndexError:
-            return
-        reached: int | None = low
-        while reached is not None and reached < high:
-            if _THREAD.stop is not None and _THREAD.stop.is_set():
-                raise _Stopped
-            reached = function(reached, high)
+    for future in futures:
+        future.result()
 
 
 @lru_cache(maxsize=1)
