@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 import warnings
 from collections import defaultdict
@@ -25,14 +26,14 @@ from sklearn.ensemble import RandomForestClassifier
 
 import twinwl as tw
 from twinwl.evaluation.folds import make_folds
-from twinwl.paper.charts import differences_by_set
-from twinwl.paper.findings import twins_against_wl
-from twinwl.paper.reproduction import stored_rows
-from twinwl.paper.result_cells import ResultCell, Results
-from twinwl.paper.tables import TABLES, TITLES
-from twinwl.report.svg import standalone
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # for the reproduction, which is not installed
+
+from reproduction.charts import as_svg, difference_charts  # noqa: E402
+from reproduction.reported import TABLES, TITLES  # noqa: E402
+from reproduction.results import ResultCell, Results, twins_against_wl  # noqa: E402
+
 STORE = Path(__file__).parent / "results" / "all_sets.jsonl"
 FINGERPRINTS = Path(__file__).parent / "results" / "ecfp_forest.jsonl"
 SETS = [
@@ -106,9 +107,9 @@ def table() -> str:
 
 def picture() -> str:
     """Return the differences of the Twins to 1-WL under the same classifier on every set, as SVG."""
-    found = twins_against_wl(_results(), SETS, PAIRS)
+    found = twins_against_wl(_results(), SETS, PAIRS, least=N_FOLDS)
     by_set = [each for name in SETS for each in found if each.dataset == name]
-    return standalone(differences_by_set([each for each in by_set if each.comparison.n_folds >= N_FOLDS]))
+    return as_svg(difference_charts(by_set, together=True))
 
 
 def _text(cell: ResultCell | None) -> str:
@@ -122,7 +123,7 @@ def _text(cell: ResultCell | None) -> str:
 
 def _results() -> Results:
     of_paper = [ROOT / "results" / f"{name}.jsonl" for name in ("table1", "table2")]
-    return Results(stored_rows([*of_paper, STORE]))
+    return Results.read([*of_paper, STORE])
 
 
 def _learn_from_fingerprints(data: tw.Dataset) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import warnings
 from collections import defaultdict
 from pathlib import Path
@@ -28,9 +29,11 @@ from twinwl.models.features import stwin_features
 from twinwl.models.similarity import Similarity, own_sums, similarities_by_rounds
 from twinwl.models.svm import inner_folds, make_svc
 from twinwl.models.targets import Targets
-from twinwl.paper.charts import difference_axes, difference_chart
-from twinwl.paper.findings import TwinAgainstWL
-from twinwl.report.svg import standalone
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for the reproduction, which is not installed
+
+from reproduction.charts import as_svg, difference_charts
+from reproduction.results import TwinAgainstWL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -246,7 +249,7 @@ def _draw(rows: list[dict[str, object]], picture: Path) -> None:
         if ours and ours.keys() == theirs.keys():
             scores = list(ours.values()), list(theirs.values())
             found.append(TwinAgainstWL.on_folds(name, ("stwin-svc", "wl-svc"), *scores, N_FOLDS))
-    picture.write_text(standalone(difference_chart(found, difference_axes(found))), encoding="utf-8")
+    picture.write_text(as_svg(difference_charts(found)), encoding="utf-8")
 
 
 def _print(names: list[str], rows: list[dict[str, object]]) -> None:

@@ -67,7 +67,6 @@ WORKING = [
     "datasets",
     "datasets TWINS",
     "evaluate TWINS:n_pairs=20 --method stwin-svc --method wl-svc --folds 2",
-    "reproduce table1 --time-budget 0 --store table1.jsonl --figures . --markdown RESULTS.md",
     "features TWINS:n_pairs=20 -o features.npz",
     "train TWINS:n_pairs=20 -o model.twinwl --method stwin-svc",
     "predict model.twinwl TWINS:n_pairs=20 -o answers.csv",

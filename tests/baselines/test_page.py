@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
+from reproduction.results import Results
+
 from twinwl.evaluation.methods import METHODS
-from twinwl.paper.reproduction import stored_rows
-from twinwl.paper.result_cells import Results
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "baselines.md").read_text(encoding="utf-8")
@@ -27,7 +27,7 @@ def test_every_row_is_on_the_page():
 
 def test_every_figure_is_what_the_store_holds():
     shown = dict(re.findall(r"^\| ([\w-]+) \| ([\d.]+ ± [\d.]+) \|$", PAGE, re.MULTILINE))
-    results = Results(stored_rows([ROOT / "results" / "baselines.jsonl"]))
+    results = Results.read([ROOT / "results" / "baselines.jsonl"])
     fair = {name: results.cell("MUTAG", name).readings["fair"] for name in shown}
     assert shown == {name: f"{100 * each.mean:.1f} ± {100 * each.std:.1f}" for name, each in fair.items()}
     assert len(shown) == 16

@@ -42,6 +42,8 @@ def test_it_trains_explains_and_names_the_next_command(tmp_path, monkeypatch):
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "50.0\N{NO-BREAK SPACE}%" in page
     assert "Why the model predicts" in page
+    assert "(20, 12)" in page  # of the worked example
+    assert page.count("<svg") == 2  # the explained pair
     *_, command = result.output.strip().splitlines()
     done = runner.invoke(app, command[command.index("explain") :].split())
     assert done.exit_code == 0, done.output

@@ -75,7 +75,6 @@ WRONG = {
     "explain m.twinwl m.csv#99999": "graph 99999 is out of range: there are 2 graphs, numbered 0 to 1",
     "predict m.twinwl m.csv#2": "graph 2 is out of range",
     "datasets nothing": "no data set or file 'nothing'",
-    "reproduce table1 --methods nope": "no table has the method 'nope'",
     "demo --report m.png": "must end in",
 }
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import twinwl as tw
-from tests.paper.stored_results import fold_row
+from tests.reproduction.stored_results import fold_row
 from twinwl import GraphBatch, STwinSVC
 from twinwl.evaluation.result import Evaluation
 

@@ -39,6 +39,8 @@ class PairedComparison:
         Mean score of each.
     metric : str
         The metric, which decides which sign is better.
+    half_width : float
+        Half of the 95 % interval around the difference that belongs to the corrected t-test.
     """
 
     names: tuple[str, str]
@@ -49,6 +51,7 @@ class PairedComparison:
     n_folds: int
     means: tuple[float, float]
     metric: str = "accuracy"
+    half_width: float = 0.0
 
     @property
     def significant(self) -> bool:
@@ -110,9 +113,12 @@ def compare_scores(
         effect = float(np.copysign(np.inf, mean)) if mean else 0.0
         return PairedComparison(names, mean, certain, _wilcoxon(difference), effect, n, means, metric)
     share = 1 / (n - 1) if test_share is None else test_share
-    statistic = mean / (spread * np.sqrt(1 / n + share))
-    p_value = float(2 * stats.t.sf(abs(statistic), df=n - 1))
-    return PairedComparison(names, mean, p_value, _wilcoxon(difference), mean / spread, n, means, metric)
+    error = spread * np.sqrt(1 / n + share)
+    p_value = float(2 * stats.t.sf(abs(mean / error), df=n - 1))
+    half_width = float(error * stats.t.ppf(0.975, df=n - 1))
+    return PairedComparison(
+        names, mean, p_value, _wilcoxon(difference), mean / spread, n, means, metric, half_width
+    )
 
 
 def p_value_text(p_value: float) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from reproduction.reported import TABLES
+from reproduction.runs import COSINES, PAIRS_APART, PREDICTIONS, RUNTIMES
 
 from twinwl.evaluation.methods import METHODS
-from twinwl.paper.case_study import COSINES, PREDICTIONS
-from twinwl.paper.feature_runs import PAIRS_APART, RUNTIMES
-from twinwl.paper.tables import TABLES
 
 LEVEL = {"MUTAG": 0.85, "PTC_MR": 0.62, "Mutagenicity": 0.81, "NCI1": 0.83, "NCI109": 0.82, "EXP": 0.5}
 VERSIONS = {"python": "3.12.1", "twinwl": "0.1.0"}

@@ -20,7 +20,3 @@ def script():
 
 def test_the_table_is_what_the_stores_hold(script):
     assert script.table() in (DOCS / "all_sets.md").read_text(encoding="utf-8")
-
-
-def test_the_picture_is_what_the_stores_hold(script):
-    assert script.picture() == (DOCS / "images" / "all_sets.svg").read_text(encoding="utf-8")

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from reproduction.runs import COSINES, PREDICTIONS, cosine_of, run_case_study
 
 import twinwl as tw
-from twinwl.paper import case_study
-from twinwl.paper.case_study import COSINES, PREDICTIONS, cosine_of, run_case_study
+from reproduction import runs
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_neither_graph_is_learnt_from(twins, tmp_path, monkeypatch):
         def build(self, _config, _seed):
             return Spy()
 
-    monkeypatch.setattr(case_study, "resolve", lambda _name: Always())
+    monkeypatch.setattr(runs, "resolve", lambda _name: Always())
     store = tmp_path / "case.jsonl"
     rows = run_case_study(twins, store, methods=["stwin"], graphs=(1, 2), seeds=2)
     assert seen == [(38, 38)] * 2

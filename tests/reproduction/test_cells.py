@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from reproduction.results import Results
 
-from tests.paper.stored_results import cell_rows, fold_row
+from tests.reproduction.stored_results import cell_rows, fold_row
 from twinwl.evaluation.methods import METHODS
-from twinwl.paper.result_cells import Results
 
 SCORES = [0.8, 0.9] * 5
 

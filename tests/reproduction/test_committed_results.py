@@ -8,20 +8,17 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from reproduction.page import Page, read_benchmark, update_readme
+from reproduction.results import Results
 
-from twinwl.datasets.source import load_dataset
-from twinwl.paper.markdown import results_markdown
-from twinwl.paper.pages import paper_page, read_benchmark
-from twinwl.paper.reproduction import stored_rows
-from twinwl.paper.result_cells import Results
-from twinwl.paper.summary import update_readme
+import twinwl as tw
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def results():
-    return Results(stored_rows(sorted((ROOT / "results").glob("*.jsonl"))))
+    return Results.read(sorted((ROOT / "results").glob("*.jsonl")))
 
 
 def test_the_readme_says_what_the_stores_hold(results, tmp_path):
@@ -43,7 +40,7 @@ def test_differences_are_those_of_the_figures_beside_them():
 
 
 def test_results_md_says_what_the_stores_hold(results, tu_zip):
-    molecules = load_dataset("Mutagenicity", data_dir=tu_zip("Mutagenicity").parent)
+    molecules = tw.load_dataset("Mutagenicity", data_dir=tu_zip("Mutagenicity").parent)
     benchmark = read_benchmark(ROOT / "benchmarks" / "results" / "refinement.json")
-    text = results_markdown(paper_page(results, molecules, benchmark), "figures")
-    assert text == (ROOT / "RESULTS.md").read_text(encoding="utf-8")
+    page = Page(results, molecules, benchmark)
+    assert page.markdown == (ROOT / "RESULTS.md").read_text(encoding="utf-8")

@@ -1,0 +1,216 @@
+"""``python -m reproduction PART``: run what is missing of the paper, and write the page of results."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import re
+import sys
+import time
+from collections.abc import Sequence
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+
+import twinwl as tw
+from reproduction.figures import write_figures
+from reproduction.page import Page, read_benchmark, update_readme
+from reproduction.reported import DATASETS, TABLES, TITLES
+from reproduction.results import Results
+from reproduction.runs import (
+    CASE_METHODS,
+    CASE_SET,
+    RUNTIME_SETS,
+    Cell,
+    Settings,
+    cells_of,
+    compare_runtimes,
+    find_ceilings,
+    run_case_study,
+    run_tasks,
+    separate_pairs,
+    tasks_of,
+    time_features,
+)
+from twinwl.results import ResultStore
+
+PARTS = ("figures", "table3", "ceiling", "case-study", "table1", "table2")  # seconds, minutes, then hours
+_RESULTS = Path("results")
+_BENCHMARK = Path("benchmarks") / "results" / "refinement.json"
+_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code: 1 if something could not be run, 2 if an argument is wrong."""
+    options = _parser().parse_args(arguments)
+    try:
+        run = Reproduction(options)
+        try:
+            run.run()
+        except KeyboardInterrupt:
+            print("interrupted; run the same command to continue", file=sys.stderr)
+            return 130
+        finally:
+            run.write()
+    except tw.TwinWLError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    for what, message in run.problems.items():
+        print(f"{what}: {message}", file=sys.stderr)
+    return int(bool(run.problems))
+
+
+class Reproduction:
+    """One call of the command; refuses stores that cannot be read, and a choice of nothing, before any work."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.parts = PARTS if options.part == "all" else (options.part,)
+        self.until = time.monotonic() + options.time_budget
+        self.problems: dict[str, str] = {}
+        self._loaded: dict[str, tw.Dataset] = {}
+        wanted = {part: self._work(part) for part in self.parts}
+        for part in self.parts:
+            ResultStore(self._store(part)).rows()
+        if not any(wanted.values()):
+            raise tw.TwinWLError(
+                f"nothing of {' and '.join(self.parts)} is left by these --methods and --datasets; widen them"
+            )
+
+    def _work(self, part: str) -> Sequence[object]:
+        """Return the data sets, methods or cells of a part that --methods and --datasets leave."""
+        methods, datasets = self.options.methods, self.options.datasets
+        if part in TABLES:
+            return cells_of(TABLES[part], methods, datasets)
+        if part == "case-study":
+            wanted = datasets is None or CASE_SET in datasets
+            return [name for name in CASE_METHODS if wanted and (methods is None or name in methods)]
+        sets = {"table3": RUNTIME_SETS, "ceiling": DATASETS}.get(part, ("figures",))
+        return [name for name in sets if part == "figures" or datasets is None or name in datasets]
+
+    def run(self) -> None:
+        """Run all parts until the time is up; what the stores have is not run again."""
+        if "figures" in self.parts:
+            for path in write_figures(self.options.figures, self._load(CASE_SET)):
+                print(f"drawn: {path}")
+        for part, measure in (("table3", time_features), ("ceiling", find_ceilings)):
+            for name in self._work(part) if part in self.parts else ():
+                if time.monotonic() < self.until and (data := self._load(str(name))):
+                    rows = measure(data, self._store(part))
+                    for found in compare_runtimes(rows) if part == "table3" else ():
+                        print(f"runtime on {name}: STwin takes {found.ratio:.2f} × 1-WL")
+        if "table2" in self.parts and self._work("table2") and (data := self._load_in_time("EXP")):
+            separate_pairs(data, self._store("table2"))
+        if "case-study" in self.parts and self._work("case-study") and (data := self._load_in_time(CASE_SET)):
+            methods = [str(name) for name in self._work("case-study")]
+            run_case_study(data, self._store("case-study"), methods, until=self.until)
+        self._run_tables()
+
+    def _run_tables(self) -> None:
+        options = self.options
+        settings = Settings(options.grid, repeats=options.repeats, n_jobs=options.jobs)
+        home = {cell: name for name in TABLES if name in self.parts for cell in self._cells(name)}
+        if not home:
+            return
+        stores = {self._store(name) for name in home.values()}
+        tasks = tasks_of(home, settings, Results.read(sorted(stores)).rows)
+        missing, units = (sum(column) for column in list(zip(*tasks, strict=True))[1:3])
+        print(f"{len(tasks)} cells, {missing:,} of {units:,} fits to run")
+
+        def store_of(cell: Cell) -> Path:
+            return self._store(home[cell])
+
+        for cell, state, message in run_tasks(tasks, settings, store_of, self._read, self.until):
+            figure = ""
+            if state == "done":
+                found = Results.read([store_of(cell)]).cell(*cell)
+                figure = f"  {found.readings['fair']}" if found else ""
+            elif message:
+                self.problems[cell.dataset if state == "no data" else f"{cell.method} on {cell.dataset}"] = (
+                    message
+                )
+            print(f"{cell.method} on {cell.dataset}: {state}{figure}")
+
+    def write(self) -> None:
+        """Write page and Markdown from whatever the stores have."""
+        options = self.options
+        stores = [options.store] if options.store else sorted(_RESULTS.glob("*.jsonl"))
+        results, molecules = Results.read(stores), None
+        with contextlib.suppress(tw.TwinWLError):  # without it the page has one drawing less
+            molecules = self._read(CASE_SET)
+        Page(results, molecules, read_benchmark(_BENCHMARK)).write(options.report, options.markdown)
+        if options.readme:
+            update_readme(options.readme, results)
+        print(f"written: {options.report} and {options.markdown}")
+
+    def _cells(self, name: str) -> list[Cell]:
+        return cells_of(TABLES[name], self.options.methods, self.options.datasets)
+
+    def _store(self, part: str) -> Path:
+        return self.options.store or _RESULTS / f"{part}.jsonl"
+
+    def _load_in_time(self, name: str) -> tw.Dataset | None:
+        return self._load(name) if time.monotonic() < self.until else None
+
+    def _load(self, name: str) -> tw.Dataset | None:
+        """Return a data set, or note why it is not there."""
+        try:
+            return self._read(name)
+        except tw.TwinWLError as error:
+            self.problems[name] = " ".join(str(error).split())
+            return None
+
+    def _read(self, name: str) -> tw.Dataset:
+        if name not in self._loaded:
+            self._loaded[name] = tw.load_dataset(name, data_dir=self.options.data_dir)
+        return self._loaded[name]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m reproduction",
+        description="Reproduce the paper: run what is missing, cheapest first, until all is done or the time is "
+        "up. Results in the store are not run again.",
+    )
+    add = parser.add_argument
+    add("part", choices=[*PARTS, "all"], help="what to run")
+    add("--grid", choices=["compact", "paper"], default="compact")
+    add("--methods", type=partial(_names, TITLES), help="only these, separated by commas")
+    add("--datasets", type=partial(_names, DATASETS), help="only these, separated by commas")
+    add("--jobs", type=int, default=1, help="number of processes")
+    add("--repeats", type=int, default=1, help="number of draws of the folds")
+    add("--time-budget", type=seconds_of, default=math.inf, help="start nothing after this time: 2h, 90m, 0")
+    add("--store", type=Path, help="file of results; default: results/PART.jsonl")
+    add("--data-dir", type=Path, help="folder of data sets; default: that of TWINWL_DATA")
+    add("--report", type=Path, default=Path("report.html"), help="the page of results")
+    add("--markdown", type=Path, default=Path("RESULTS.md"), help="the same as Markdown")
+    add("--readme", type=Path, help="also write the short table into this file")
+    add("--figures", type=Path, default=Path("figures"), help="folder for the paper's figures")
+    return parser
+
+
+def _names(known: Sequence[str], text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names or [text]:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(known)}"
+            raise argparse.ArgumentTypeError(f"got {name!r}; {hint}")
+    return names
+
+
+def seconds_of(text: str) -> float:
+    """Return a duration in seconds; a bare number is seconds.
+
+    >>> seconds_of("1h30m"), seconds_of("0.5h"), seconds_of("90")
+    (5400.0, 1800.0, 90.0)
+    """
+    parts = re.findall(r"(\d+(?:\.\d+)?)\s*([hms]?)\s*", text.strip().lower())
+    if not parts or "".join(number + unit for number, unit in parts) != "".join(text.lower().split()):
+        raise argparse.ArgumentTypeError(f"got {text!r}, expected a duration such as 2h, 1h30m or 90s")
+    return sum(float(number) * _UNITS[unit] for number, unit in parts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

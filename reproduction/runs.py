@@ -1,0 +1,316 @@
+"""What is measured: accuracy on folds, features timed, pairs told apart, ceilings, and the case study.
+
+Whatever a store has is not run again.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+import twinwl as tw
+from reproduction.reported import PaperTable
+from twinwl.research import ceiling, key_of, resolve, row_key, versions
+from twinwl.results import ResultStore, Row
+
+RUNTIMES, PAIRS_APART, CEILINGS = "features, timed", "pairs told apart", "ceiling"
+COSINES, PREDICTIONS = "cosine of two graphs", "learnt from all others"
+FEATURES = {"1-WL": "count", "STwin": "size", "STwin, joint counts": "joint"}
+RUNTIME_SETS = ("Mutagenicity", "NCI1", "NCI109")
+RUNTIME_ROUNDS = 5  # the deepest that the paper searches
+SEEN_BY = ("1-WL", "size", "rooted-wl", "isomorphism")
+CASE_SET, CASE_ROUNDS = "Mutagenicity", 2
+CASE_GRAPHS = (208, 1103)
+"""Counted from 1, as the paper does."""
+_OF_TWO_ROUNDS = {"n_iter": CASE_ROUNDS}
+CASE_METHODS: dict[str, dict[str, object]] = {
+    "wl": _OF_TWO_ROUNDS, "stwin": _OF_TWO_ROUNDS, "wl-svc": {}, "stwin-svc": {}, "ntwin": {},
+}  # fmt: skip
+_RANDOM = {"wl", "stwin", "ntwin"}
+_VERSION = 1
+
+# Seconds of one fit for a thousand nodes of training graphs, to the nearest power of three or so: they order
+# the work before anything has been measured, and are forgotten as soon as the store knows better.
+_ROUGH_SECONDS = {
+    **dict.fromkeys(["wl-svc", "stwin-svc", "sp-kernel", "wl", "stwin", "stwin-joint", "wl-encoder"], 0.3),
+    "wl-kernel": 0.1, "nested-gin": 3.0, "3-hop-gnn": 3.0, "diffpool": 3.0, "123-gnn": 10.0, "ppgn": 10.0,
+}  # fmt: skip
+_THOUSAND_NODES = {
+    "MUTAG": 3.4, "PTC_MR": 4.9, "Mutagenicity": 131.5, "NCI1": 122.7, "NCI109": 122.5, "EXP": 53.4,
+}  # fmt: skip
+
+
+class Cell(NamedTuple):
+    """One method on one data set."""
+
+    dataset: str
+    method: str
+
+
+class Settings(NamedTuple):
+    """How cells are run, as in `twinwl.evaluate`."""
+
+    grid: str | None = "compact"
+    n_folds: int = 10
+    repeats: int = 1
+    n_jobs: int = 1
+
+
+class Task(NamedTuple):
+    """A cell, how many of its fits the store lacks and how many there are, and the seconds they may take."""
+
+    cell: Cell
+    n_missing: int
+    n_units: int
+    seconds: float
+
+
+class Outcome(NamedTuple):
+    """What became of a cell: ``"done"``, ``"time is up"``, ``"no data"`` or ``"failed"``, and why."""
+
+    cell: Cell
+    state: str
+    message: str = ""
+
+
+def cells_of(
+    table: PaperTable, methods: Sequence[str] | None = None, datasets: Sequence[str] | None = None
+) -> list[Cell]:
+    """Return the cells of a table, all of them or those of some methods and data sets."""
+    return [
+        Cell(dataset, row.method)
+        for row in table.rows
+        for dataset in table.datasets
+        if (methods is None or row.method in methods) and (datasets is None or dataset in datasets)
+    ]
+
+
+def tasks_of(cells: Iterable[Cell], settings: Settings, rows: Sequence[Row]) -> list[Task]:
+    """Return what the store lacks of each cell, the cheapest first.
+
+    >>> [task.cell.dataset for task in tasks_of([Cell("NCI1", "ntwin"), Cell("MUTAG", "wl")], Settings(), [])]
+    ['MUTAG', 'NCI1']
+    """
+    tasks = []
+    for cell in dict.fromkeys(cells):
+        method = resolve(cell.method)
+        configs = method.configs(settings.grid)
+        usable = [
+            row["seconds"]
+            for row in rows
+            if (row["dataset"], row["method"], row["version"]) == (*cell, method.version)
+            and row["splits"] == f"{settings.n_folds} folds"
+            and row["config"] in configs
+            and row["seed"] < settings.repeats
+        ]
+        n_units = len(configs) * settings.n_folds * settings.repeats
+        rough = _ROUGH_SECONDS.get(cell.method, 1.0) * _THOUSAND_NODES.get(cell.dataset, 10.0)
+        n_missing = n_units - len(usable)
+        seconds = n_missing * (float(np.mean(usable)) if usable else rough)
+        tasks.append(Task(cell, n_missing, n_units, seconds))
+    return sorted(tasks, key=lambda task: (task.seconds, task.cell))
+
+
+def run_tasks(
+    tasks: Iterable[Task],
+    settings: Settings,
+    store_of: Callable[[Cell], Path],
+    load: Callable[[str], tw.Dataset],
+    until: float = math.inf,
+) -> Iterator[Outcome]:
+    """Run tasks in order and yield what becomes of each; one that fails does not stop the others.
+
+    Parameters
+    ----------
+    tasks
+        From `tasks_of`.
+    settings
+        How they are run.
+    store_of
+        Returns the file of results of a cell.
+    load
+        Returns a data set by name, or raises a TwinWLError that says how to get it.
+    until
+        Value of ``time.monotonic()`` from which on no fold is begun.
+    """
+    for cell, n_missing, n_units, _ in tasks:
+        left = until - time.monotonic()
+        if not n_missing or left <= 0:
+            yield Outcome(cell, "time is up" if n_missing else "done")
+            continue
+        try:
+            data = load(cell.dataset)
+        except tw.TwinWLError as error:
+            yield Outcome(cell, "no data", " ".join(str(error).split()))
+            continue
+        try:
+            found = tw.evaluate(
+                cell.method,
+                data,
+                metrics=["accuracy"],
+                edge_labels=False,  # as in the paper
+                store=store_of(cell),
+                time_budget=None if math.isinf(left) else left,
+                **settings._asdict(),
+            )
+        except Exception as error:  # noqa: BLE001  (one method must not cost a night's run of all others)
+            yield Outcome(cell, "failed", f"{type(error).__name__}: {' '.join(str(error).split())}")
+            continue
+        yield Outcome(cell, "done" if len(found.rows) == n_units else "time is up")
+
+
+def _once(
+    store: Path, keys: Iterable[Row], measure: Callable[[Row], dict[str, float]], until: float = math.inf
+) -> list[Row]:
+    """Measure what the store lacks until the time is up; return all rows."""
+    file = ResultStore(store)
+    known = {row_key(row): row for row in file.rows()}
+    found = []
+    for key in keys:
+        name = row_key(key)
+        if name not in known and time.monotonic() < until:
+            began = time.perf_counter()
+            scores = measure(key)
+            row: Row = {**key, "scores": scores, "metrics": list(scores), "versions": versions()}
+            known[name] = file.append({**row, "seconds": round(time.perf_counter() - began, 3)})
+        if name in known:
+            found.append(known[name])
+    return found
+
+
+def time_features(data: tw.Dataset, store: Path, runs: int = 10) -> list[Row]:
+    """Time STwin and 1-WL features of a whole data set in turns, after a warm-up."""
+    config = {"n_iter": RUNTIME_ROUNDS}
+    warm: set[str] = set()
+
+    def seconds(key: Row) -> dict[str, float]:
+        vectorizer = tw.STwinVectorizer(RUNTIME_ROUNDS, FEATURES[key["method"]], edge_labels=False)
+        if key["method"] not in warm:  # compiled kernels and a warm cache for both
+            warm.add(key["method"])
+            vectorizer.fit_transform(data.graphs)
+        began = time.perf_counter()
+        vectorizer.fit_transform(data.graphs)
+        return {"seconds": time.perf_counter() - began}
+
+    keys = [
+        key_of(data, name, _VERSION, config, RUNTIMES, fold=run)
+        for run in range(runs)
+        for name in ("1-WL", "STwin")
+    ]
+    return _once(store, keys, seconds)
+
+
+class RuntimeComparison(NamedTuple):
+    """Seconds of STwin and 1-WL features of one data set, run by run, and Welch's t-test between them."""
+
+    dataset: str
+    stwin: list[float]
+    wl: list[float]
+    p_value: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long as 1-WL STwin takes."""
+        return float(np.mean(self.stwin) / np.mean(self.wl))
+
+
+def compare_runtimes(rows: Sequence[Row]) -> list[RuntimeComparison]:
+    """Compare the timed runs of each data set, where there are two of each.
+
+    >>> compare_runtimes([])
+    []
+    """
+    found = []
+    for dataset in dict.fromkeys(row["dataset"] for row in rows):
+        stwin, wl = (
+            [row["scores"]["seconds"] for row in rows if (row["dataset"], row["method"]) == (dataset, name)]
+            for name in ("STwin", "1-WL")
+        )
+        if min(len(stwin), len(wl)) > 1:
+            p_value = float(stats.ttest_ind(stwin, wl, equal_var=False).pvalue)
+            found.append(RuntimeComparison(dataset, stwin, wl, p_value))
+    return found
+
+
+def separate_pairs(data: tw.Dataset, store: Path, most_rounds: int = 6) -> list[Row]:
+    """Count, after each number of rounds, the pairs of a data set whose features differ."""
+    if data.groups is None or (np.bincount(data.groups) != 2).any():  # noqa: PLR2004
+        raise tw.TwinWLError(f"{data.name} does not consist of pairs; there is nothing to tell apart")
+    graphs = data.graphs[np.argsort(data.groups, kind="stable")]
+
+    def apart(key: Row) -> dict[str, float]:
+        options = {**key["config"], "features": FEATURES[key["method"]], "edge_labels": False}
+        matrix = tw.STwinVectorizer(**options).fit_transform(graphs)
+        differs = abs(matrix[0::2] - matrix[1::2]).sum(axis=1) > 0
+        return {"pairs": float(differs.sum()), "of": len(graphs) / 2}
+
+    rounds = range(most_rounds + 1)
+    keys = [key_of(data, name, _VERSION, {"n_iter": h}, PAIRS_APART) for name in FEATURES for h in rounds]
+    return _once(store, keys, apart)
+
+
+def find_ceilings(data: tw.Dataset, store: Path) -> list[Row]:
+    """Find the best accuracy that any function of what each test sees could have on a data set."""
+    found = []
+
+    def best(key: Row) -> dict[str, float]:
+        if not found:
+            options = {"task": "classification", "edge_labels": False}
+            found.append(ceiling(data.graphs, data.targets, list(SEEN_BY[1:-1]), **options))
+        row, of = found[0].row(key["method"]), {"of": float(len(data)), "baseline": found[0].baseline}
+        return {"best": row.best, "distinct": float(row.n_distinct), "mixed": float(row.n_mixed), **of}
+
+    return _once(store, [key_of(data, name, _VERSION, {"n_iter": None}, CEILINGS) for name in SEEN_BY], best)
+
+
+def cosine_of(data: tw.Dataset, features: str, graphs: Sequence[int] = CASE_GRAPHS) -> float:
+    """Return the cosine between the features of two graphs, counted from 1, after two rounds."""
+    pair = data.graphs[np.array(graphs) - 1]
+    return float(tw.TwinKernel(CASE_ROUNDS, features, edge_labels=False).fit_transform(pair)[0, 1])
+
+
+def run_case_study(
+    data: tw.Dataset,
+    store: Path,
+    methods: Iterable[str] = tuple(CASE_METHODS),
+    graphs: Sequence[int] = CASE_GRAPHS,
+    seeds: int = 3,
+    until: float = math.inf,
+) -> list[Row]:
+    """Measure the cosines of two graphs, and what models that saw neither predict for them.
+
+    Methods that start from chance are trained with several seeds. ``scores`` has the ``cosine``, or for each
+    graph whether its class is right, and the probability of its true class.
+    """
+    places = np.array(graphs) - 1
+    others = np.setdiff1d(np.arange(len(data)), places)
+
+    def cosine(key: Row) -> dict[str, float]:
+        return {"cosine": cosine_of(data, FEATURES[key["method"]], graphs)}
+
+    def predicted(key: Row) -> dict[str, float]:
+        model = resolve(key["method"]).build(CASE_METHODS[key["method"]], key["seed"])
+        model.fit(data.graphs[others], data.targets[others])
+        classes, shares = model.predict(data.graphs[places]), model.predict_proba(data.graphs[places])
+        scores = {}
+        for graph, truth, answer, share in zip(graphs, data.targets[places], classes, shares, strict=True):
+            scores[f"right-{graph}"] = float(answer == truth)
+            scores[f"probability-{graph}"] = float(share[model.classes_ == truth][0])
+        return scores
+
+    pair = {"graphs": list(graphs)}
+    cosines = [
+        key_of(data, name, _VERSION, {**_OF_TWO_ROUNDS, **pair}, COSINES) for name in list(FEATURES)[:2]
+    ]
+    predictions = [
+        key_of(data, name, resolve(name).version, {**CASE_METHODS[name], **pair}, PREDICTIONS, seed=seed)
+        for name in methods
+        for seed in range(seeds if name in _RANDOM else 1)
+    ]
+    return [*_once(store, cosines, cosine), *_once(store, predictions, predicted, until)]

@@ -1,1 +1,0 @@
-"""What only the reproduction of the paper needs: its tables, reported figures, runs and figures."""

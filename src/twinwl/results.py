@@ -1,0 +1,24 @@
+"""The classes of results that functions of twinwl return, and the store of an evaluation."""
+
+from twinwl.evaluation.audit import Audit
+from twinwl.evaluation.ceiling import Ceiling
+from twinwl.evaluation.power import Power
+from twinwl.evaluation.protocols import Summary
+from twinwl.evaluation.result import Evaluation
+from twinwl.evaluation.significance import PairedComparison
+from twinwl.evaluation.store import ResultStore, Row
+from twinwl.isomorphism.comparison import Comparison
+from twinwl.isomorphism.deduplication import Deduplication
+
+__all__ = [
+    "Audit",
+    "Ceiling",
+    "Comparison",
+    "Deduplication",
+    "Evaluation",
+    "PairedComparison",
+    "Power",
+    "ResultStore",
+    "Row",
+    "Summary",
+]
