@@ -1,23 +1,110 @@
-"""The decorator: what it makes, and what it says while that takes time."""
+"""Kernels: compiled once for a machine, again where anything they use has changed."""
 
-import logging
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from twinwl import compilation as module
-from twinwl.compilation import code_folder, kernel
+import twinwl
+from twinwl.compilation import kernel
+
+CALLEE = (
+    "from twinwl.compilation import kernel\nSTEP = {step}\n@kernel\ndef inner(x):\n    return x + {more}\n"
+)
+CALLER = """
+import numpy as np
+from twinwl.compilation import kernel
+from twinwl.callee import STEP, inner
+from twinwl.unrelated import WORD
+
+@kernel
+def outer(numbers, place):
+    return inner(numbers[place]) * STEP
+"""
+SCRIPT = """
+import numpy as np
+from twinwl.caller import inner, outer
+print(outer(np.arange(4), 1), outer(np.arange(4.0), 2))
+print(sum(sum(each.stats.cache_misses.values()) for each in (inner, outer)))
+"""
 
 
 @pytest.fixture
-def empty_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    code_folder.cache_clear()
-    yield
-    code_folder.cache_clear()
+def site(tmp_path):
+    """Return a folder with a small package called twinwl that has kernels in two files."""
+    package = tmp_path / "twinwl"
+    package.mkdir()
+    for name in ("compilation", "user_cache"):
+        shutil.copy(Path(twinwl.__file__).parent / f"{name}.py", package)
+    (package / "__init__.py").write_text("__version__ = '1'")
+    (package / "caller.py").write_text(CALLER)
+    (package / "unrelated.py").write_text("WORD = 1")
+    write_callee(tmp_path)
+    return tmp_path
+
+
+def write_callee(site, step=2, more=1):
+    (site / "twinwl/callee.py").write_text(CALLEE.format(step=step, more=more))
+
+
+def start(site, script=SCRIPT, **places):
+    environment = os.environ | {
+        "PYTHONPATH": str(site),
+        "PYTHONDONTWRITEBYTECODE": "1",  # a file changed twice within a second must be read again
+        "NUMBA_CACHE_DIR": str(site / "cache"),
+    }
+    command = [sys.executable, "-c", script]
+    return subprocess.Popen(command, env=environment | places, stdout=subprocess.PIPE, text=True)
+
+
+def run(site, script=SCRIPT, **places):
+    """Return what a fresh process prints."""
+    with start(site, script, **places) as process:
+        printed = process.communicate()[0].split("\n")
+    assert process.returncode == 0
+    return printed[:-1]
+
+
+def test_code_is_found_again_until_something_it_uses_changes(site):
+    assert run(site) == ["4 6.0", "4"]
+    (site / "twinwl/unrelated.py").write_text("WORD = 2")
+    assert run(site) == ["4 6.0", "0"]
+    write_callee(site, step=3)
+    assert run(site) == ["6 9.0", "4"]
+    write_callee(site, more=5)
+    assert run(site) == ["12 14.0", "4"]
+
+
+def test_code_that_checks_bounds_is_other_code(site):
+    beyond = "import numpy as np\nfrom twinwl.caller import outer\ntry:\n    outer(np.arange(4), 4)\n"
+    beyond += "except IndexError:\n    print('beyond')"
+    assert run(site, beyond) == []
+    assert run(site, beyond, NUMBA_BOUNDSCHECK="1") == ["beyond"]
+
+
+def test_processes_that_start_together_do_not_disturb_one_another(site):
+    processes = [start(site) for _ in range(3)]
+    assert [process.communicate()[0].split("\n")[0] for process in processes] == ["4 6.0"] * 3
+    assert run(site) == ["4 6.0", "0"]
+
+
+def test_the_next_folder_that_can_be_written_to_is_taken(site):
+    (site / "file").write_text("")
+    nowhere = str(site / "file" / "below")
+    (site / "temporary").mkdir()
+    places = dict.fromkeys(("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "HOME"), nowhere)
+    places["TMPDIR"] = str(site / "temporary")
+    assert run(site, **places) == ["4 6.0", "4"]
+    assert run(site, **places) == ["4 6.0", "0"]
+    assert len(list((site / "temporary").iterdir())) == 1
+    places["XDG_CACHE_HOME"] = str(site / "own")
+    assert run(site, **places) == ["4 6.0", "4"]
+    assert run(site, **places) == ["4 6.0", "0"]
+    assert (site / "own/twinwl/kernels").is_dir()
 
 
 def test_options_reach_numba():
@@ -28,45 +115,6 @@ def test_options_reach_numba():
     assert inverse(0.0) == np.inf
 
 
-def test_a_notice_is_logged_once_and_only_after_a_while(empty_cache, monkeypatch, caplog):  # noqa: ARG001
-    monkeypatch.setattr(module, "_clock", module._Clock())
-    caplog.set_level(logging.INFO, logger="twinwl")
-
-    @kernel
-    def double(x):
-        return x + x
-
-    double(1)
-    assert caplog.messages == []
-    monkeypatch.setattr(module, "_SECONDS_BEFORE_NOTICE", 0.0)
-    double(1.0)
-    double(1j)
-    assert len(caplog.messages) == 1
-    assert "compiling once" in caplog.messages[0]
-
-
-def test_nothing_is_said_where_code_is_found(empty_cache, monkeypatch, caplog):  # noqa: ARG001
-    def made():
-        @kernel
-        def double(x):
-            return x + x
-
-        return double
-
-    made()(1)
-    monkeypatch.setattr(module, "_SECONDS_BEFORE_NOTICE", 0.0)
-    caplog.set_level(logging.INFO, logger="twinwl")
-    made()(1)
-    assert caplog.messages == []
-
-
-def test_without_the_compiler_kernels_are_plain_functions():
+def test_without_the_compiler_kernels_are_plain_functions(site):
     code = "from twinwl.compilation import kernel\n@kernel\ndef f(x):\n    return type(x)\nprint(f({}))"
-    environment = os.environ | {
-        "NUMBA_DISABLE_JIT": "1",
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "<class 'dict'>\n"
+    assert run(site, code, NUMBA_DISABLE_JIT="1") == ["<class 'dict'>"]
