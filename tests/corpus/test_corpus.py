@@ -203,7 +203,6 @@ def test_pieces_of_large_graphs_have_few_rows_in_any_order(tmp_path, monkeypatch
     edges = [[end for u in range(n) for end in (u, u + 1)] for n in range(1, 41)]
     pq.write_table(pa.table({"ends": edges}), tmp_path / "paths.parquet", row_group_size=25)
     monkeypatch.setattr("twinwl.corpus.pieces._VALUES", 200)
-    monkeypatch.setattr("twinwl.corpus.pieces._BATCH", 3)
     corpus = tw.Corpus.build(tmp_path / "paths.parquet", tmp_path / "corpus", workers=1)
     assert [entry["rows"] for entry in corpus.manifest["shards"]] == [7, 7, 7, 4] + [3] * 5
     for part in (3, 1, 2):  # decoded again, from the beginning of their row group

@@ -13,11 +13,10 @@ from twinwl.corpus.pieces import (
     edge_columns_of,
     find_sources,
     header_of,
-    is_packed,
     parquet_file,
     pieces_of,
     shard_of,
-    unpacked,
+    unpack,
 )
 from twinwl.corpus.shards import (
     OWN_COLUMNS,
@@ -56,7 +55,7 @@ def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], runnin
     settings = settings_for(sources, wanted)
     with Job(folder, "build", settings, running) as job:
         ready = [
-            unpacked(source, job.work(f"input-{place:05}")) if is_packed(source) else source
+            unpack(source, job.work(f"input-{place:05}")) if source.name.lower().endswith(".gz") else source
             for place, source in enumerate(sources)
         ]
         job.subfolder("shards")
