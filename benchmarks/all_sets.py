@@ -25,7 +25,7 @@ from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 
 import twinwl as tw
-from twinwl.evaluation.folds import make_folds
+from twinwl.evaluation.splits import make_folds
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # for the reproduction, which is not installed

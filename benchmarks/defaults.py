@@ -23,8 +23,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
 import twinwl as tw
-from twinwl.evaluation.folds import make_folds
-from twinwl.evaluation.significance import compare_scores, p_value_text
+from twinwl.evaluation.result import compare_scores, p_value_text
+from twinwl.evaluation.splits import make_folds
 from twinwl.models.features import stwin_features
 from twinwl.models.similarity import Similarity, own_sums, similarities_by_rounds
 from twinwl.models.svm import inner_folds, make_svc
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from twinwl.arrays import Float64
     from twinwl.datasets.dataset import Dataset
-    from twinwl.evaluation.folds import Fold
+    from twinwl.evaluation.splits import Fold
 
 GROUPS = {
     "development": ["MUTAG", "PTC_MR", "IMDB-BINARY", "BACE", "DD", "NCI1"],

@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 import twinwl as tw
-from twinwl.evaluation.folds import make_folds
-from twinwl.evaluation.significance import compare_scores, p_value_text
+from twinwl.evaluation.result import compare_scores, p_value_text
+from twinwl.evaluation.splits import make_folds
 
 OUT = Path(__file__).parent / "results" / "defaults_networks.jsonl"
 NETWORKS = {

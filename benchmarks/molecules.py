@@ -49,7 +49,7 @@ from twinwl.evaluation.splits import scaffold_split
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from twinwl.evaluation.folds import Fold
+    from twinwl.evaluation.splits import Fold
 
 SETS = {
     "BACE": ["Class"],

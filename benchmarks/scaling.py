@@ -20,7 +20,7 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 
 import twinwl as tw
-from twinwl.evaluation.folds import make_folds
+from twinwl.evaluation.splits import make_folds
 from twinwl.models.features import stwin_features
 from twinwl.neural.devices import seeded
 from twinwl.neural.sparse import SparseExamples
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from twinwl.datasets.dataset import Dataset
-    from twinwl.evaluation.folds import Fold
+    from twinwl.evaluation.splits import Fold
 
     # Takes sums and counts of the training graphs; returns a function that rescales those of any graph.
     Scaling = Callable[[sparse.csr_matrix, sparse.csr_matrix], Callable[..., sparse.csr_matrix]]

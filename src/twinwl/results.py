@@ -3,9 +3,7 @@
 from twinwl.evaluation.audit import Audit
 from twinwl.evaluation.ceiling import Ceiling
 from twinwl.evaluation.power import Power
-from twinwl.evaluation.protocols import Summary
-from twinwl.evaluation.result import Evaluation
-from twinwl.evaluation.significance import PairedComparison
+from twinwl.evaluation.result import Evaluation, PairedComparison, Summary
 from twinwl.evaluation.store import ResultStore, Row
 from twinwl.isomorphism.comparison import Comparison
 from twinwl.isomorphism.deduplication import Deduplication

@@ -19,11 +19,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 import twinwl as tw
 from twinwl import TwinWLError
-from twinwl.evaluation.fold_run import FoldRequest, Unit, run_fold
-from twinwl.evaluation.folds import Fold, make_folds
+from twinwl.evaluation.evaluate import FoldRequest, Unit, run_fold
 from twinwl.evaluation.methods import resolve
 from twinwl.evaluation.metrics import names_for
 from twinwl.evaluation.result import Evaluation
+from twinwl.evaluation.splits import Fold, make_folds
 from twinwl.evaluation.store import ResultStore, key_of
 
 

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from twinwl import STwinVectorizer, load_dataset
 from twinwl.errors import TwinWLError
-from twinwl.evaluation.folds import make_folds
+from twinwl.evaluation.splits import make_folds
 
 
 def together(fold):

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 import twinwl as tw
 from twinwl import TwinWLError
 from twinwl.errors import TwinWLWarning
-from twinwl.evaluation.fold_run import Unit, inputs_of
+from twinwl.evaluation.evaluate import Unit, inputs_of
 from twinwl.evaluation.methods import METHODS, resolve
 from twinwl.evaluation.result import Evaluation
 from twinwl.evaluation.store import ResultStore

@@ -5,8 +5,9 @@ import networkx as nx
 import numpy as np
 
 from twinwl import GraphBatch, load_dataset
-from twinwl.evaluation.audit import copies_of, leaked_test_graphs
-from twinwl.evaluation.folds import Fold, make_folds
+from twinwl.evaluation.audit import copies_of
+from twinwl.evaluation.evaluate import leaked_test_graphs
+from twinwl.evaluation.splits import Fold, make_folds
 
 PATH, MOVED_PATH, STAR = [(0, 1), (1, 2), (2, 3)], [(2, 0), (0, 3), (3, 1)], [(0, 1), (0, 2), (0, 3)]
 

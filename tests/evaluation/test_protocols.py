@@ -3,7 +3,7 @@
 import pytest
 
 from twinwl import TwinWLError
-from twinwl.evaluation.protocols import summarise
+from twinwl.evaluation.result import summarise
 
 
 def row(fold, config, *, validation, test_curve, score, seed=0):

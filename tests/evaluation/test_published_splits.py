@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import data_folder
 from twinwl import load_dataset
 from twinwl.errors import TwinWLError
-from twinwl.evaluation.splits import published_folds
+from twinwl.evaluation.splits import split_of
 
 
 @pytest.fixture
@@ -19,6 +19,10 @@ def archive():
     if path is None or not path.is_file():
         pytest.skip("gnn_comparison_splits.zip is not at hand")
     return path
+
+
+def published_folds(data, path):
+    return split_of(data, path, 10, "regression").folds(0)
 
 
 @pytest.fixture
@@ -74,28 +78,33 @@ def test_single_json_file_is_read(tmp_path, small):
 
 
 def test_splits_of_another_set_show_both_sides(tmp_path, small):
-    with pytest.raises(TwinWLError, match="have 8 different graphs, the data set CSL has 10"):
+    with pytest.raises(TwinWLError, match=r"2 of 10 graphs have no value \(rows 8, 9\)"):
         published_folds(small, written(tmp_path, entries(8)))
 
 
 def test_graph_on_two_sides_is_refused(tmp_path, small):
     content = entries(10)
     content[1]["model_selection"][0]["train"].append(content[1]["test"][0])
-    with pytest.raises(TwinWLError, match="fold 1 has a graph twice"):
+    with pytest.raises(TwinWLError, match="row 5 is listed twice, as train and test"):
         published_folds(small, written(tmp_path, content))
 
 
 def test_splits_that_tear_pairs_apart_are_refused(tmp_path):
     twins = load_dataset("TWINS", n_pairs=5)
-    with pytest.raises(TwinWLError, match="splits groups"):
+    with pytest.raises(TwinWLError, match="graphs of one group are on both sides"):
         published_folds(twins, written(tmp_path, entries(10)))
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[1]", '[{"test": [0]}]', '[{"test": "x", "model_selection": [{}]}]']
+    ("content", "said"),
+    [
+        ("{", "not readable as JSON"),
+        ('[{"test": [0]}]', "9 of 10 graphs have no value"),
+        ('[{"test": [0], "model_selection": []}]', "not in the format of gnn-comparison"),
+    ],
 )
-def test_something_else_than_splits(tmp_path, small, content):
-    with pytest.raises(TwinWLError, match="not in the format of gnn-comparison"):
+def test_something_else_than_splits(tmp_path, small, content, said):
+    with pytest.raises(TwinWLError, match=said):
         published_folds(small, written(tmp_path, content))
 
 

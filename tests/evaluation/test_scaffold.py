@@ -6,8 +6,7 @@ import pytest
 pytest.importorskip("rdkit")
 
 from twinwl.errors import GraphInputError, TwinWLError
-from twinwl.evaluation.folds import make_folds
-from twinwl.evaluation.splits import scaffold_groups, scaffold_split, split_groups
+from twinwl.evaluation.splits import make_folds, scaffold_groups, scaffold_split, split_groups
 
 BENZENES = ["c1ccccc1", "Cc1ccccc1", "Oc1ccccc1", "NC(=O)c1ccccc1", "Clc1ccccc1Cl"]
 NAPHTHALENES = ["c1ccc2ccccc2c1", "Cc1ccc2ccccc2c1"]

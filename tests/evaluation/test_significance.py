@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from twinwl import TwinWLError
-from twinwl.evaluation.significance import compare_scores
+from twinwl.evaluation.result import compare_scores
 
 
 def test_corrected_t_test_by_hand():

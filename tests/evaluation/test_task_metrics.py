@@ -7,8 +7,8 @@ import pytest
 
 import twinwl as tw
 from tests.estimators.test_multitask import table
-from twinwl.evaluation.folds import make_folds
 from twinwl.evaluation.metrics import Answers, TaskAnswers, measure, of_task, task_of
+from twinwl.evaluation.splits import make_folds
 
 NAN = np.nan
 

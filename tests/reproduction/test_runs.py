@@ -8,7 +8,7 @@ from sklearn.dummy import DummyClassifier
 
 import twinwl as tw
 from twinwl.errors import TwinWLError, TwinWLWarning, warn_caller
-from twinwl.evaluation.fold_run import Unit
+from twinwl.evaluation.evaluate import Unit
 from twinwl.evaluation.methods import METHODS, Method
 from twinwl.evaluation.store import ResultStore
 

@@ -188,7 +188,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     check_source(data, reading, "needed")  # a column that is not there shows before scikit-learn is loaded
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
     from twinwl.evaluation.metrics import known_metrics  # noqa: PLC0415
-    from twinwl.evaluation.protocols import check_protocol  # noqa: PLC0415
+    from twinwl.evaluation.result import check_protocol  # noqa: PLC0415
     from twinwl.evaluation.splits import groups_of, read_column  # noqa: PLC0415
 
     check_protocol(protocol)

@@ -1,7 +1,5 @@
 """What data sets share: the same graphs, nearly the same graphs, and copies whose targets disagree.
 
-Leaks: test graphs with an isomorphic copy, labels and features included, among the training graphs.
-
 What an audit of data sets found: copies, near copies and contradictions, as records and frames.
 
 Scores of predictions on a test set, with and without the graphs that the training data has too.
@@ -14,12 +12,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twinwl.arguments import FLAG, checked, number, one_of
-from twinwl.arrays import Bool, Int64, Values
+from twinwl.arrays import Int64, Values
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_columns, read_source, read_with_targets, targets_in
@@ -33,9 +31,6 @@ from twinwl.models.metrics import positive_name
 from twinwl.models.similarity import NearGraphs
 from twinwl.terminal import ProgressBar, one_line
 
-if TYPE_CHECKING:
-    from twinwl.evaluation.folds import Fold
-
 
 def copies_of(graphs: GraphBatch) -> Int64:
     """Return a number for each graph, equal for isomorphic graphs, shape (n_graphs,).
@@ -47,28 +42,6 @@ def copies_of(graphs: GraphBatch) -> Int64:
     array([0, 1, 0])
     """
     return deduplicate(graphs.discretise()).labels
-
-
-def leaked_test_graphs(copies: Int64, fold: Fold) -> Bool:
-    """Mark the test graphs that have a copy in the training part, hold-out included.
-
-    Parameters
-    ----------
-    copies : array of int64, shape (n_graphs,)
-        The result of `copies_of`.
-    fold
-        Fold with the training and test graphs.
-
-    Returns
-    -------
-    array of bool, shape (n_test,)
-
-    >>> from twinwl.evaluation.folds import Fold
-    >>> fold = Fold(np.array([0]), np.array([], int), np.array([1, 2]))
-    >>> leaked_test_graphs(np.array([0, 1, 0]), fold).tolist()
-    [False, True]
-    """
-    return np.isin(copies[fold.test], copies[fold.training_part])
 
 
 class Member(NamedTuple):

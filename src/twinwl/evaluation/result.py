@@ -1,45 +1,41 @@
-"""The result of an evaluation: the stored rows, and their summary under each protocol."""
+"""The result of an evaluation: the stored rows, their summary under each protocol, and paired comparisons.
+
+Three protocols are computed from the same training curves; every result names its own. ``fair`` chooses
+configuration and epoch on the inner hold-out and uses the test fold once. The other two choose by test
+accuracy; they are shown because many published figures do so, and are marked as optimistic. A curve that
+ended by early stopping is continued with its last value.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import warnings
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twinwl.arguments import NAME, PATH, checked, one_of
+from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, import_extra
 from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, Task, names_for, of_task
-from twinwl.evaluation.protocols import PROTOCOLS, Summary, summarise
+from twinwl.evaluation.store import Row
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
-    from twinwl.evaluation.significance import PairedComparison
-    from twinwl.evaluation.store import Row
-
+PROTOCOLS = ("fair", "best-epoch", "best-fold-epoch")
+OPTIMISTIC = frozenset(PROTOCOLS[1:])
 _CLASSES = Task("classification", "")
-
-
-class Record(TypedDict, total=False):
-    """One row of the table of an evaluation; it has a ``task`` if there are several, "" for their mean.
-
-    It has a ``positive`` class if there are two classes, "" where the metric is not about it.
-    """
-
-    dataset: str
-    method: str
-    inputs: str
-    protocol: str
-    optimistic: bool
-    metric: str
-    mean: float
-    std: float
-    n_folds: int
-    task: str
-    positive: str
+_CONVENTIONAL = 0.05
+_SMALLEST_SHOWN = 0.001
+_ALL_SIGNS_TRIED = 13
 
 
 @dataclass(frozen=True)
@@ -119,36 +115,36 @@ class Evaluation:
         others = [name for name in asked if all(name in row["metrics"] for row in self.rows)]
         return list(dict.fromkeys([self.metric, *others]))
 
-    def to_records(self) -> list[Record]:
+    def to_records(self) -> list[dict[str, Any]]:
         """Return one record per protocol and metric that applies.
 
         ``n_folds`` counts the folds that the mean is over: those where the metric is defined. It is NaN where
-        there are none. Of several tasks there are also records for each.
+        there are none. Of several tasks there are also records for each, and ``task`` is "" for their mean.
+        With two classes, ``positive`` names the one that the metric is about, "" if it is not about one.
         """
-        readings = [("fair", metric, "") for metric in self.metrics]
-        readings += [("fair", metric, task) for task in self.tasks for metric in self.metrics]
+        readings = [("fair", metric, task) for task in ("", *self.tasks) for metric in self.metrics]
         readings += [(protocol, "accuracy", "") for protocol in PROTOCOLS[1:]]
-        records: list[Record] = []
+        records = []
         for protocol, metric, task in readings:
             summary = self.summary(protocol, of_task(metric, task) if task else metric)
-            if summary is not None:
-                of: Record = {"task": task} if self.tasks else {}
-                if self.positive is not None:
-                    of["positive"] = self.positive if METRICS[metric].of_positive else ""
-                records.append(
-                    {
-                        "dataset": self.dataset,
-                        "method": self.method,
-                        "inputs": self.inputs,
-                        "protocol": protocol,
-                        "optimistic": summary.optimistic,
-                        "metric": metric,
-                        "mean": summary.mean,
-                        "std": summary.std,
-                        "n_folds": len(summary.defined),
-                        **of,
-                    }
-                )
+            if summary is None:
+                continue
+            record = {
+                "dataset": self.dataset,
+                "method": self.method,
+                "inputs": self.inputs,
+                "protocol": protocol,
+                "optimistic": summary.optimistic,
+                "metric": metric,
+                "mean": summary.mean,
+                "std": summary.std,
+                "n_folds": len(summary.defined),
+            }
+            if self.tasks:
+                record["task"] = task
+            if self.positive is not None:
+                record["positive"] = self.positive if METRICS[metric].of_positive else ""
+            records.append(record)
         return records
 
     def to_frame(self) -> pd.DataFrame:
@@ -190,8 +186,6 @@ class Evaluation:
         PairedComparison or None
             None if there are fewer than two such folds: one says nothing about chance.
         """
-        from twinwl.evaluation.significance import compare_scores  # noqa: PLC0415  (scipy.stats is slow to load)
-
         if not isinstance(other, Evaluation) or len(other.fold_scores) != len(self.fold_scores):
             raise TwinWLError(
                 "compared_with needs an Evaluation on the same folds; evaluate both with the same split"
@@ -201,6 +195,40 @@ class Evaluation:
         names = (self.method, other.method)
         return compare_scores(pairs[:, 0], pairs[:, 1], names, metric=self.metric) if len(pairs) > 1 else None
 
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the scores of the folds under the chosen protocol, and their mean, on matplotlib axes."""
+        if axes is None:
+            axes = import_extra("matplotlib.figure", None).Figure().subplots()
+        axes.plot(self.fold_scores, "o")
+        axes.axhline(self.mean)
+        axes.set(
+            title=f"{self.method} on {self.dataset} ({self.protocol})", xlabel="fold", ylabel=self.metric
+        )
+        return axes
+
+    def save_page(self, path: str | Path) -> None:
+        """Write a self-contained HTML page with all figures."""
+        from twinwl.report.page import Page, PlainTable, Section, write_page  # noqa: PLC0415  (on demand)
+
+        records = self.to_records()
+        table = PlainTable(
+            ["protocol", "metric", "mean ± deviation", "folds"],
+            [
+                [
+                    row["protocol"] + ", optimistic" * row["optimistic"],
+                    " ".join(filter(None, [row["metric"], row.get("task", "")])),
+                    METRICS[row["metric"]].text(row["mean"], row["std"]),
+                    str(row["n_folds"]),
+                ]
+                for row in records
+            ],
+            frozenset({1}),
+        )
+        lede = [f"{self.task}", self.split, f"inputs: {self.inputs}"]
+        section = Section("figures", "Figures", [table])
+        page = Page(f"{self.method} on {self.dataset}", lede, [], [section], [])
+        write_page(checked("path", path, PATH), page)
+
     def _repr_html_(self) -> str:
         from twinwl.report.notebook import evaluation_html  # noqa: PLC0415  (on demand)
 
@@ -208,31 +236,27 @@ class Evaluation:
 
     def __str__(self) -> str:
         headline = names_for(self.task.name)[0]
-        lines = [f"{self.method} on {self.dataset}"]
-        lines += [f"  {self.task}"] * bool(self.task.reason)
-        lines += [f"  {self.split}"] * bool(self.split)
-        lines += [f"  inputs: {self.inputs}"] * bool(self.rows)
+        about = [str(self.task)] * bool(self.task.reason) + [self.split] * bool(self.split)
+        about += [f"inputs: {self.inputs}"] * bool(self.rows)
+        lines = [f"{self.method} on {self.dataset}", *(f"  {line}" for line in about)]
         lines += [self._line("fair", metric) for metric in self.metrics]
         lines += self._about_tasks()
-        for protocol in PROTOCOLS[1:] if headline == "accuracy" and not self.tasks else ():
-            if (
-                self.summary(protocol, "accuracy") is not None
-            ):  # a method without epochs has only fair figures
-                lines.append(self._line(protocol, "accuracy"))
+        if headline == "accuracy" and not self.tasks:  # a method without epochs has only fair figures
+            lines += filter(None, (self._line(protocol, "accuracy") for protocol in PROTOCOLS[1:]))
         if self.n_leaked:
             kept = [row["scores"].get(headline + WITHOUT_COPIES) for row in self.rows]
             known = [score for score in kept if score is not None]
             mean = METRICS[headline].text(float(np.mean(known))) if known else ""
-            without = f"; {headline} without them {mean}" if known else ""
+            without = f"; {headline} without them {mean}" * bool(known)
             lines.append(f"  {self.n_leaked} test graphs have an isomorphic copy in training{without}")
         return "\n".join(lines)
 
     def _line(self, protocol: str, metric: str) -> str:
         summary = self.summary(protocol, metric)
-        assert summary is not None  # noqa: S101  (only lines that have a figure are printed)
-        remarks = summary.remarks
-        if METRICS[metric].of_positive and self.positive is not None:
-            remarks += f"; positive class: {self.positive}"
+        if summary is None:
+            return ""
+        positive = METRICS[metric].of_positive and self.positive is not None
+        remarks = summary.remarks + f"; positive class: {self.positive}" * positive
         return f"  {metric:<17}  {summary.figure} ({remarks})"
 
     def _about_tasks(self) -> list[str]:
@@ -242,24 +266,19 @@ class Evaluation:
         ranked = [name for name in self.metrics if name in {"roc-auc", "average-precision", "rmse", "r2"}]
         shown = list(dict.fromkeys([self.metric, *ranked]))
         lines = [f"  means over {len(self.tasks)} tasks, each on the graphs whose target is known:"]
+        lacking: dict[str, list[str]] = defaultdict(list)
         for task in self.tasks:
-            found = [(name, self.summary("fair", of_task(name, task))) for name in shown]
-            figures = ", ".join(
-                f"{METRICS[name].titled(self.positive)} {one.figure}" for name, one in found if one
-            )
-            lines.append(f"    {task}: {figures}")
-        for name in shown:
-            scores = {task: self.summary("fair", of_task(name, task)) for task in self.tasks}
-            gaps = {
-                task: len(one.fold_scores) - len(one.defined)
-                for task, one in scores.items()
-                if one is not None
-            }
-            lacking = ", ".join(f"{task} ({count})" for task, count in gaps.items() if count)
-            if lacking:
-                title = METRICS[name].title
-                lines.append(f"  {title} of folds whose test graphs lack a class is left out: {lacking}")
-        return lines
+            figures = []
+            for name in shown:
+                summary = _fair(_by_fold(self.rows), of_task(name, task))
+                figures.append(f"{METRICS[name].titled(self.positive)} {summary.figure}")
+                if missing := len(summary.fold_scores) - len(summary.defined):
+                    lacking[METRICS[name].title].append(f"{task} ({missing})")
+            lines.append(f"    {task}: {', '.join(figures)}")
+        return lines + [
+            f"  {title} of folds whose test graphs lack a class is left out: {', '.join(tasks)}"
+            for title, tasks in lacking.items()
+        ]
 
 
 def _in_words(inputs: list[str] | None) -> str:
@@ -304,3 +323,277 @@ def latex_table(results: Sequence[Evaluation]) -> str:
 
 def _escaped(text: str) -> str:
     return re.sub(r"([_%&#$])", r"\\\1", text)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean and standard deviation over folds of one method on one data set, under one protocol.
+
+    Attributes
+    ----------
+    protocol : str
+    metric : str
+    fold_scores : tuple of float
+        One score per fold, ordered by seed, then fold; NaN if the metric is undefined, such as a ROC-AUC if
+        all test graphs have the same class.
+    configs : tuple of dict
+        The configuration of each score.
+    """
+
+    protocol: str
+    metric: str
+    fold_scores: tuple[float, ...]
+    configs: tuple[dict[str, object], ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean over the folds where the metric is defined; NaN if there are none."""
+        return float(np.mean(self.defined)) if self.defined else math.nan
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over these folds."""
+        return float(np.std(self.defined)) if self.defined else math.nan
+
+    @property
+    def defined(self) -> list[float]:
+        """The scores of the folds where the metric is defined."""
+        return [score for score in self.fold_scores if not math.isnan(score)]
+
+    @property
+    def optimistic(self) -> bool:
+        """Whether the protocol chooses by test scores."""
+        return self.protocol in OPTIMISTIC
+
+    @property
+    def figure(self) -> str:
+        """Mean and standard deviation as tables show them; one fold has no deviation."""
+        metric = METRICS[self.metric.partition("@")[0].removesuffix(WITHOUT_COPIES)]
+        return metric.text(self.mean, None if len(self.fold_scores) == 1 else self.std)
+
+    @property
+    def remarks(self) -> str:
+        """What to know beside the figure: the protocol, whether it is optimistic, folds without a score."""
+        marks = [self.protocol] + ["optimistic"] * self.optimistic
+        n_folds, n_defined = len(self.fold_scores), len(self.defined)
+        if n_defined < n_folds:
+            marks.append(f"undefined in {n_folds - n_defined} of {n_folds} folds")
+        if n_folds == 1:
+            marks.append("one fold")
+        return ", ".join(marks)
+
+    def __str__(self) -> str:
+        return f"{self.figure} ({self.metric}, {self.remarks})"
+
+
+def check_protocol(protocol: str) -> None:
+    """Refuse an unknown protocol and suggest the nearest known one."""
+    checked("protocol", protocol, one_of(*PROTOCOLS))
+
+
+def summarise(rows: Sequence[Row], protocol: str, metric: str = "accuracy") -> Summary | None:
+    """Summarise the results of one method on one data set under a protocol.
+
+    Parameters
+    ----------
+    rows
+        Stored results: every configuration on every fold. Folds that lack a configuration are refused.
+    protocol
+        ``"fair"``, ``"best-epoch"`` or ``"best-fold-epoch"``.
+    metric
+        Name of the score, of one task ``metric@task``; the optimistic protocols support only accuracy.
+
+    Returns
+    -------
+    Summary or None
+        None for optimistic protocols if the method has no epochs.
+    """
+    check_protocol(protocol)
+    metric = checked("metric", metric, NAME)
+    if not rows:
+        raise TwinWLError("there are no results to summarise; run the evaluation first")
+    by_fold = _by_fold(rows)
+    if protocol == "fair":
+        return _fair(by_fold, metric)
+    if metric != "accuracy" or any("test" not in row["curves"] for row in rows):
+        return None
+    return _by_test(by_fold, protocol)
+
+
+def _by_fold(rows: Sequence[Row]) -> dict[tuple[int, int], list[Row]]:
+    """Group rows by (seed, fold), each group in the order in which configurations first appear."""
+    order: dict[str, int] = {}
+    groups: dict[tuple[int, int], dict[str, Row]] = defaultdict(dict)
+    for row in rows:
+        config = json.dumps(row["config"], sort_keys=True)
+        order.setdefault(config, len(order))
+        groups[row["seed"], row["fold"]][config] = row
+    for (seed, fold), group in groups.items():
+        if len(group) != len(order):
+            raise TwinWLError(
+                f"fold {fold} of seed {seed} has {len(group)} of {len(order)} configurations; "
+                "finish the evaluation before summarising it"
+            )
+    return {key: [groups[key][config] for config in order] for key in sorted(groups)}
+
+
+def _fair(by_fold: dict[tuple[int, int], list[Row]], metric: str) -> Summary:
+    """Choose the configuration by the inner hold-out; in a tie, the first one of the grid."""
+    scores, configs = [], []
+    for group in by_fold.values():
+        best = group[0] if len(group) == 1 else max(group, key=_on_hold_out)
+        if metric.partition("@")[0] not in {*best["scores"], *best.get("metrics", ())}:
+            raise TwinWLError(f"the results have no {metric!r}; evaluate again with this metric")
+        scores.append(best["scores"].get(metric, math.nan))  # asked for and not there: not defined
+        configs.append(best["config"])
+    return Summary("fair", metric, tuple(scores), tuple(configs))
+
+
+def _on_hold_out(row: Row) -> float:
+    score = row["validation_score"]
+    if score is None:
+        raise TwinWLError(
+            "several configurations, but no hold-out scores to choose by; evaluate them together"
+        )
+    return METRICS[row.get("scoring", "accuracy")].sign * score
+
+
+def _by_test(by_fold: dict[tuple[int, int], list[Row]], protocol: str) -> Summary:
+    """Choose configuration and epoch by test accuracy, over all folds together or for each fold."""
+    candidates = []
+    for rows in zip(*by_fold.values(), strict=True):  # those of one configuration
+        curves = _carried_on([row["curves"]["test"] for row in rows])
+        best_epoch = curves[:, int(curves.mean(axis=0).argmax())]
+        scores = best_epoch if protocol == "best-epoch" else curves.max(axis=1)
+        configs = tuple(row["config"] for row in rows)
+        candidates.append(Summary(protocol, "accuracy", tuple(scores.tolist()), configs))
+    return max(candidates, key=lambda candidate: candidate.mean)
+
+
+def _carried_on(curves: list[list[float]]) -> Float64:
+    """Stack curves of different lengths; shorter ones are continued with their last value."""
+    longest = max(len(curve) for curve in curves)
+    return np.array([curve + curve[-1:] * (longest - len(curve)) for curve in curves])
+
+
+@dataclass(frozen=True)
+class PairedComparison:
+    """Comparison of two methods over the same folds.
+
+    Attributes
+    ----------
+    names : (str, str)
+    difference : float
+        Mean of first minus second.
+    t_p_value : float
+        Corrected resampled t-test: folds share training graphs, so their scores are not independent, and a
+        plain t-test would overstate differences.
+    wilcoxon_p_value : float
+        Signed-rank test on the same pairs; it does not account for the overlap.
+    effect_size : float
+        Mean difference in units of its standard deviation over folds.
+    n_folds : int
+    means : (float, float)
+        Mean score of each.
+    metric : str
+        The metric, which decides which sign is better.
+    half_width : float
+        Half of the 95 % interval around the difference that belongs to the corrected t-test.
+    """
+
+    names: tuple[str, str]
+    difference: float
+    t_p_value: float
+    wilcoxon_p_value: float
+    effect_size: float
+    n_folds: int
+    means: tuple[float, float]
+    metric: str = "accuracy"
+    half_width: float = 0.0
+
+    @property
+    def significant(self) -> bool:
+        """Whether the p-value of the corrected t-test is below 5 %."""
+        return self.t_p_value < _CONVENTIONAL
+
+    def __str__(self) -> str:
+        first, second = self.names
+        metric = METRICS[self.metric]
+        ahead = f"{metric.gap(*self.means)} {'points' if metric.percent else f'({metric.title})'}"
+        t_test, wilcoxon = p_value_text(self.t_p_value), p_value_text(self.wilcoxon_p_value)
+        figures = f"corrected t-test {t_test}, Wilcoxon {wilcoxon}, "
+        figures += f"effect size {self.effect_size:+.2f}, {self.n_folds} folds"
+        if self.difference == 0:
+            return f"{first} and {second} score the same on average ({figures})."
+        better, worse = (first, second) if metric.sign * self.difference > 0 else (second, first)
+        if self.significant:
+            return f"{better} beats {worse} by {ahead}, more than chance explains ({figures})."
+        return f"{better} is {ahead} ahead of {worse}, which may well be chance ({figures})."
+
+
+def compare_scores(
+    first: Sequence[float] | Float64,
+    second: Sequence[float] | Float64,
+    names: tuple[str, str] = ("the first", "the second"),
+    *,
+    test_share: float | None = None,
+    metric: str = "accuracy",
+) -> PairedComparison:
+    """Compare two methods by their scores on the same folds.
+
+    Parameters
+    ----------
+    first, second
+        One score per fold, in the same order.
+    names
+        Their names.
+    test_share
+        Size of a test part divided by the size of its training part; 1/9 for ten folds. By default, the
+        number of scores is taken as the number of folds.
+    metric
+        Metric of the scores.
+
+    >>> print(compare_scores([0.9, 0.8, 0.85], [0.9, 0.8, 0.85], ("a", "b")))  # doctest: +ELLIPSIS
+    a and b score the same on average (corrected t-test p = 1.000, Wilcoxon p = 1.000, effect ... 3 folds).
+    """
+    from scipy import stats  # noqa: PLC0415  (slow to load)
+
+    x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    n = len(x)
+    if x.shape != y.shape or x.ndim != 1 or n < 2:  # noqa: PLR2004
+        raise TwinWLError(
+            f"need two equally long lists of at least 2 fold scores, not {x.shape} and {y.shape}"
+        )
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise TwinWLError("a fold score is not a finite number; both methods need a score on every fold")
+    difference, means = x - y, (float(x.mean()), float(y.mean()))
+    mean, spread = float(difference.mean()), float(difference.std(ddof=1))
+    if np.ptp(difference) == 0:  # the same difference everywhere: no spread to test against
+        p_value, effect, half_width = float(mean == 0), float(np.copysign(np.inf, mean)) if mean else 0.0, 0.0
+    else:
+        error = spread * np.sqrt(1 / n + (1 / (n - 1) if test_share is None else test_share))
+        p_value, effect = float(2 * stats.t.sf(abs(mean / error), df=n - 1)), mean / spread
+        half_width = float(error * stats.t.ppf(0.975, df=n - 1))
+    return PairedComparison(names, mean, p_value, _wilcoxon(difference), effect, n, means, metric, half_width)
+
+
+def p_value_text(p_value: float) -> str:
+    """Format a p-value; very small ones as an upper bound.
+
+    >>> p_value_text(0.0304), p_value_text(1e-9)
+    ('p = 0.030', 'p < 0.001')
+    """
+    return f"p < {_SMALLEST_SHOWN}" if p_value < _SMALLEST_SHOWN else f"p = {p_value:.3f}"
+
+
+def _wilcoxon(difference: np.ndarray) -> float:
+    if not difference.any():
+        return 1.0
+    # All signs of a few folds can be tried, ties and zeros or not; what "auto" does varies between releases.
+    from scipy import stats  # noqa: PLC0415  (slow to load)
+
+    few = len(difference) <= _ALL_SIGNS_TRIED
+    method = stats.PermutationMethod(n_resamples=2**_ALL_SIGNS_TRIED) if few else "auto"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # ties make it approximate; that is fine for a second opinion
+        return float(stats.wilcoxon(difference, method=method).pvalue)

@@ -8,34 +8,30 @@ most one broken last line, which readers skip and after which the next writer st
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import numbers
 import os
+import platform
 from collections.abc import Iterator
-from io import FileIO
+from importlib import metadata
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import IO, TypedDict, cast
 
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, warn_caller
 
 try:
-    from fcntl import LOCK_EX, LOCK_NB, flock
+    import fcntl
 except ImportError:  # Windows: nothing is locked
-
-    def flock(_descriptor: int, _operation: int) -> None:  # type: ignore[misc]
-        """Do nothing."""
-
-    LOCK_EX = LOCK_NB = 0  # type: ignore[misc]
+    fcntl = None  # type: ignore[assignment]
 
 FORMAT = 1
 _KEY_FIELDS = {
     "dataset": str, "digest": str, "method": str, "version": int, "config": dict, "splits": str, "seed": int,
     "fold": int,
 }  # fmt: skip
-_FOLD_FIELDS = {"validation_score", "curves", "epochs", "best_epoch", "n_test", "n_leaked"}
 _LINES_LISTED = 10
+_PACKAGES = ("twinwl", "numpy", "scipy", "numba", "scikit-learn", "torch")
 
 
 class Row(TypedDict, total=False):
@@ -45,7 +41,7 @@ class Row(TypedDict, total=False):
     classification, a missing ``scoring`` means that the hold-out was scored by accuracy, a
     missing ``positive`` that the last of two classes was the positive one. With several
     ``tasks``, the score of a metric is the mean over them, and ``metric@task`` that of one. ``inputs`` is
-    what the method used besides the structure of the graphs (`twinwl.evaluation.fold_run.inputs_of`); results
+    what the method used besides the structure of the graphs (`twinwl.evaluation.evaluate.inputs_of`); results
     of earlier versions and of estimators of other packages lack it.
     """
 
@@ -109,6 +105,15 @@ def row_key(row: Row) -> str:
     return json.dumps([row.get(name) for name in _KEY_FIELDS], sort_keys=True)
 
 
+def versions() -> dict[str, str]:
+    """Return the versions of everything that may change a result."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[package] = metadata.version(package)
+    return found
+
+
 class ResultStore:
     """A file of results, one JSON object per line.
 
@@ -127,7 +132,7 @@ class ResultStore:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._stream: FileIO | None = None
+        self._stream: IO[bytes] | None = None
 
     def rows(self) -> list[Row]:
         """Return all results; if one was written twice, the newer one.
@@ -172,9 +177,16 @@ class ResultStore:
         """
         with self._writing():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            stream = FileIO(self.path, "a+")
+            stream = self.path.open("ab+")
         with stream:
-            self._lock(stream)
+            try:
+                if fcntl is not None:
+                    fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise TwinWLError(
+                    f"the store {self.path} is in use: another process is writing to it; wait until it has "
+                    "ended, or choose another store"
+                ) from error
             self._stream = stream
             try:
                 yield
@@ -182,46 +194,21 @@ class ResultStore:
                 self._stream = None
 
     def append(self, row: Row) -> Row:
-        """Append one result as a whole line, and flush it to the disk.
-
-        Returns
-        -------
-        Row
-            The result as `rows` will return it.
-        """
+        """Append one result as a whole line, flush it to the disk, and return it as `rows` will."""
         if self._stream is None:
             with self.held():
                 return self.append(row)
-        stream = self._stream
         stored: Row = {**row, "format": FORMAT}
         line = json.dumps(stored, sort_keys=True, allow_nan=False).encode() + b"\n"
         with self._writing():
-            end = stream.seek(0, os.SEEK_END)
-            if end:
-                stream.seek(end - 1)
+            if self._stream.seek(0, os.SEEK_END):
+                self._stream.seek(-1, os.SEEK_END)
                 # A killed writer may have left half a line: start a new one behind it.
-                line = line if stream.read(1) == b"\n" else b"\n" + line
-            try:
-                written = stream.write(line)
-                os.fsync(stream.fileno())
-            except OSError:
-                stream.truncate(end)  # no half line stays on a full disk
-                raise
-            if written != len(line):
-                stream.truncate(end)
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                line = line if self._stream.read(1) == b"\n" else b"\n" + line
+            self._stream.write(line)
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
         return stored
-
-    def _lock(self, stream: FileIO) -> None:
-        try:
-            flock(stream.fileno(), LOCK_EX | LOCK_NB)
-        except BlockingIOError as error:
-            raise TwinWLError(
-                f"the store {self.path} is in use: another process is writing to it; wait until it has "
-                "ended, or choose another store"
-            ) from error
-        except OSError:  # a drive without locks
-            return
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
@@ -241,8 +228,6 @@ def _parsed(line: bytes) -> Row | None:
         complete = row["format"] > FORMAT or (
             all(isinstance(row[name], kind) for name, kind in _KEY_FIELDS.items())
             and all(isinstance(score, numbers.Real) for score in row["scores"].values())
-            and isinstance(row.get("metrics", []), list)
-            and len(_FOLD_FIELDS & row.keys()) in {0, len(_FOLD_FIELDS)}
         )
     except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
         return None
