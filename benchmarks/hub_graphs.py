@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 
 import twinwl as tw
-from twinwl.graphs.assembly import assemble
+from twinwl.graphs.building import assemble
 
 __all__ = ["barabasi_albert", "random_graph", "reply_trees", "star", "unlabelled"]
 

@@ -22,7 +22,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 import twinwl as tw
 from twinwl.datasets.generators import CFI_BASES, cfi_pair
-from twinwl.graphs.selection import relabelled
+from twinwl.graphs.batch import relabelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable

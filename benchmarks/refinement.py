@@ -29,7 +29,7 @@ from rich.table import Table
 
 import twinwl as tw
 from twinwl.datasets.tu import read_tu
-from twinwl.graphs.assembly import assemble
+from twinwl.graphs.building import assemble
 from twinwl.refinement.content_keys import node_keys
 from twinwl.refinement.identities import rooted_sizes
 

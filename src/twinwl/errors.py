@@ -209,12 +209,13 @@ def shown(value: object) -> str:
 _spelling: Callable[[str, object], str] | None = None
 
 
-def setting(name: str, value: object = ...) -> str:
+def setting(**given: object) -> str:
     """Return how a user sets a parameter, for a remedy; the command line shows its option instead.
 
-    >>> f"pass {setting('edge_labels', True)} or name the column with {setting('target')}"
+    >>> f"pass {setting(edge_labels=True)} or name the column with {setting(target=...)}"
     'pass edge_labels=True or name the column with target="…"'
     """
+    ((name, value),) = given.items()
     if _spelling is not None:
         return _spelling(name, value)
     quoted = "…" if value is ... else value

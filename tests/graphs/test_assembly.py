@@ -3,8 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from twinwl.arguments import MAX_ITEMS
+from twinwl.arrays import graph_of_node
 from twinwl.errors import GraphInputError, TwinWLWarning
-from twinwl.graphs.assembly import MAX_NODES, assemble, graph_of_node
+from twinwl.graphs.building import assemble
 
 arcs = st.integers(1, 8).flatmap(
     lambda n: st.tuples(
@@ -80,7 +82,7 @@ def test_arcs_of_a_directed_graph_may_differ_in_label():
 
 def test_too_many_nodes_are_refused_before_memory_is_taken():
     with pytest.raises(GraphInputError, match="split the batch"):
-        assemble(np.array([0, MAX_NODES + 1]), np.empty(0, np.int64), np.empty(0, np.int64))
+        assemble(np.array([0, MAX_ITEMS + 1]), np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 def test_graph_of_node_skips_empty_graphs():

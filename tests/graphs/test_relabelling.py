@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twinwl.graphs.batch import GraphBatch, validate
-from twinwl.graphs.selection import relabelled
+from twinwl.graphs.batch import GraphBatch, relabelled, validate
 from twinwl.isomorphism.canonical import certificates
 
 EDGES = [[(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)], [(0, 1)], [(1, 0), (1, 2)]]

@@ -11,7 +11,7 @@ from tests.ntwin.rooted_data import assert_same_function, graph_data, quotient_i
 from tests.strategies import batches
 from twinwl import GraphBatch, NTwinClassifier, NTwinEncoder, NTwinRegressor, TwinWLError, TwinWLWarning
 from twinwl.datasets.tu import read_tu
-from twinwl.graphs.selection import relabelled
+from twinwl.graphs.batch import relabelled
 from twinwl.neural import distinct_subgraphs, node_states
 from twinwl.neural.distinct_subgraphs import DistinctExamples, DistinctSlice, DistinctSubgraphs
 from twinwl.neural.node_states import NodeSlicer

@@ -23,11 +23,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from twinwl.arrays import Float64, Int64, Ints
+from twinwl.arrays import Float64, Int64, Ints, ranges
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
-from twinwl.graphs.selection import ranges
 from twinwl.memory import check_fits
 from twinwl.neural.quotient import check_memory
 from twinwl.neural.rows import BatchLevels, ColourLevels, distinct_rows

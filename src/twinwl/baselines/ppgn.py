@@ -20,12 +20,11 @@ from numpy.typing import NDArray
 from torch.nn.functional import linear
 
 from twinwl.arguments import MEMORY
-from twinwl.arrays import Int32, Int64, UInt64
+from twinwl.arrays import Int32, Int64, UInt64, pointer
 from twinwl.baselines.batching import LevelInput, PartedExamples, check_dense
 from twinwl.baselines.gnn import GNNClassifier, ReadoutHead, TrainingOptions
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.selection import pointer
 from twinwl.isomorphism.inner_colours import hear_pairs, pair_sides
 from twinwl.memory import check_fits
 from twinwl.models.base import Constraints

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from torch.nn.functional import one_hot
 
 from twinwl.arguments import DEPTH, FLAG, MEMORY
-from twinwl.arrays import Int64
+from twinwl.arrays import Int64, pointer, ranges
 from twinwl.baselines.batching import LevelExamples, LevelInput, PartedExamples, add_rounds
 from twinwl.baselines.gin import GINLayers
 from twinwl.baselines.gnn import GNNClassifier, Perceptron, ReadoutHead, TrainingOptions
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.selection import pointer, ranges
 from twinwl.models.base import Constraints
 from twinwl.neural.devices import as_tensor
 from twinwl.neural.quotient import check_memory

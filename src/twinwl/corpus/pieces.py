@@ -28,8 +28,8 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import PATH, checked, items
-from twinwl.arrays import Bool, Int64
+from twinwl.arguments import MAX_ITEMS, PATH, checked, items
+from twinwl.arrays import Bool, Int64, pointer, ranges
 from twinwl.corpus.shards import arrow, digest_of, graph_table, lists_in
 from twinwl.datasets.formats import ROW_KINDS, place_of
 from twinwl.datasets.sdf import END, properties_in, property_names, record_rows
@@ -38,12 +38,10 @@ from twinwl.datasets.text_files import MAX_LINE, open_file
 from twinwl.errors import GraphInputError, TwinWLError, first_line, import_extra, nearest, shown
 from twinwl.files.atomic import written
 from twinwl.files.cache import file_digest
-from twinwl.graphs.assembly import MAX_NODES
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import PLAUSIBLE_NODES, build
 from twinwl.graphs.labels import Coded, encode_labels
 from twinwl.graphs.molecules import read_smiles
-from twinwl.graphs.selection import pointer, ranges
 
 # A piece has at most so many rows, about so many bytes, and of a Parquet file so many values in its lists,
 # that a process which makes a shard of it stays within the least memory of a job, 512 MiB. They do not depend
@@ -407,7 +405,7 @@ def _graphs_of_edges(table: Any, settings: Mapping[str, Any]) -> GraphBatch:  # 
     edges, labels_of_edges = _coded(table, settings["edge_column"], "it has not one edge label per edge")
     if settings["count_column"]:
         counts = table.column(settings["count_column"]).fill_null(-1).to_numpy().astype(np.int64)
-        _refuse((counts < 0) | (counts > MAX_NODES), "its number of nodes is missing or out of range")
+        _refuse((counts < 0) | (counts > MAX_ITEMS), "its number of nodes is missing or out of range")
         _refuse(nodes is not None and labels_of_nodes != counts, "it has not one node label per node")
     elif nodes is not None:
         counts = labels_of_nodes

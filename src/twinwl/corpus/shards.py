@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twinwl.arguments import checked, instance
-from twinwl.arrays import Int32, Int64, UInt64
+from twinwl.arrays import Int32, Int64, UInt64, pointer
 from twinwl.compilation import kernel
 from twinwl.errors import GraphInputError, first_line, import_extra, shown
 from twinwl.files.atomic import written
@@ -38,7 +38,6 @@ from twinwl.graphs.atom_labels import AtomLevel
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.building import build, check_plausible
 from twinwl.graphs.labels import Coded, Label, label_token, normalise_label
-from twinwl.graphs.selection import pointer
 from twinwl.isomorphism.exact_keys import exact_keys
 
 KEYS = ("key_high", "key_low")

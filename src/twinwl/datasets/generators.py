@@ -47,8 +47,7 @@ import numpy as np
 
 from twinwl.arrays import Bool, Int64
 from twinwl.errors import TwinWLError, nearest, shown
-from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.graphs.selection import relabelled
+from twinwl.graphs.batch import GraphBatch, concatenate, relabelled
 from twinwl.isomorphism.canonical import certificates
 
 

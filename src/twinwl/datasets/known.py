@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arrays import Ints, Values
+from twinwl.arrays import Ints, Values, pointer
 from twinwl.datasets.catalogue import (
     CARDS,
     MOLECULE_SETS,
@@ -38,7 +38,6 @@ from twinwl.errors import TwinWLError, held_warnings, warn_caller
 from twinwl.files.cache import file_digest, read_arrays, write_arrays
 from twinwl.files.model_files import from_json, to_json
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.selection import pointer
 
 _FORMAT = 3  # raise it whenever the same file would be parsed or kept in another way
 

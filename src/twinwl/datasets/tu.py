@@ -20,14 +20,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Float64, Int64
+from twinwl.arrays import Float64, Int64, pointer
 from twinwl.compilation import kernel
 from twinwl.datasets.text_files import ArchiveMembers
 from twinwl.errors import GraphInputError, TwinWLError
-from twinwl.graphs.assembly import assemble
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
+from twinwl.graphs.building import assemble
 from twinwl.graphs.labels import Coded, encode_labels
-from twinwl.graphs.selection import pointer
 
 _BAD, _BLANK, _RAGGED, _LONG = 1, 2, 3, 4
 _MAX_DIGITS = 18  # more may not fit 64 bits

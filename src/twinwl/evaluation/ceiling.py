@@ -15,9 +15,8 @@ from twinwl.arrays import Bool, Int64, Values
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, shown, warn_caller
 from twinwl.evaluation.metrics import task_of
-from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.batch import GraphBatch, labels_only
 from twinwl.graphs.coercion import GraphsLike
-from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.deduplication import deduplicate, wl_groups
 from twinwl.isomorphism.hashing import graph_keys
 from twinwl.isomorphism.readouts import resolve

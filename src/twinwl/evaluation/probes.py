@@ -20,8 +20,7 @@ import numpy as np
 
 from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, import_extra, import_name, shown
-from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.graphs.selection import relabelled
+from twinwl.graphs.batch import GraphBatch, concatenate, relabelled
 from twinwl.isomorphism.comparison import compare
 from twinwl.isomorphism.hashing import EVERY_RADIUS_UP_TO, graph_keys
 from twinwl.isomorphism.readouts import resolve

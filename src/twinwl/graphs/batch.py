@@ -1,27 +1,34 @@
 """GraphBatch: one immutable CSR batch of graphs, which scikit-learn can use like an array.
 
-What makes a GraphBatch sound: checked before any kernel may read past an array's end.
+Graphs are taken out of it and joined here; how they come from and go to other libraries is in `from_objects`,
+`from_pyg`, `from_graph6`, `molecules` and `exporters`.
 """
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from types import EllipsisType
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from twinwl.arguments import FLAG, Constraint, checked, exactly, items
-from twinwl.arrays import Float64, Int32, Int64
-from twinwl.errors import GraphInputError, shown
+from twinwl.arguments import FLAG, MAX_ITEMS, Constraint, checked, exactly, foreign_array, items
+from twinwl.arrays import Float64, Int32, Int64, Values, graph_of_node, pointer, ranges
+from twinwl.errors import GraphIndexError, GraphInputError, LabelError, setting, shown
 from twinwl.graphs.atom_labels import ATOMS, AtomLevel
 from twinwl.graphs.constructors import Constructors
 from twinwl.graphs.exporters import Exporters
-from twinwl.graphs.labels import Label, label_token, normalise_label
-from twinwl.graphs.node_features import Bins, labels_with_features
-from twinwl.graphs.selection import Key, graph_indices, join, select, select_one
+from twinwl.graphs.labels import Coded, Label, encode_labels, label_token, normalise_label, recode
 
-ARRAYS: dict[str, tuple[Constraint | None, ...]] = {
+Key: TypeAlias = "int | slice | Sequence[int] | Values | tuple[Key, EllipsisType]"
+Bins: TypeAlias = "Sequence[float] | Sequence[Sequence[float]] | Values | None"
+
+UNLABELLED: tuple[Label, ...] = (None,)
+
+_ARRAYS: dict[str, tuple[Constraint | None, ...]] = {
     "indptr": (exactly(np.int64, 1),),
     "indices": (exactly(np.int32, 1),),
     "graph_ptr": (exactly(np.int64, 1),),
@@ -29,110 +36,6 @@ ARRAYS: dict[str, tuple[Constraint | None, ...]] = {
     "edge_labels": (exactly(np.int32, 1), None),
     "node_features": (exactly(np.float64, 2), None),
 }
-
-
-def _vocabulary(value: object) -> object:
-    if type(value) is not tuple:
-        raise TypeError
-    tokens = [label_token(normalise_label(label)) for label in value]
-    if tokens != [label_token(label) for label in value] or len(set(tokens)) != len(tokens):
-        raise ValueError
-    return value
-
-
-_VOCABULARY = Constraint(
-    "a tuple of labels that differ: None, bool, int, float, str, bytes or tuples of these", _vocabulary
-)
-
-
-def validate(batch: GraphBatch) -> None:
-    """Refuse arrays that do not fit together.
-
-    Raises
-    ------
-    TwinWLError
-        If an array has the wrong kind, a pointer does not rise, a code has no label, or an arc leaves its
-        graph.
-    """
-    for name, constraints in ARRAYS.items():
-        checked(name, getattr(batch, name), *constraints)
-    for name in ("node_vocabulary", "edge_vocabulary"):
-        checked(name, getattr(batch, name), _VOCABULARY)
-    checked("directed", batch.directed, FLAG)
-    checked("atoms", batch.atoms, ATOMS, None)
-    n_nodes, n_arcs = len(batch.node_labels), len(batch.indices)
-    _check_pointer("graph_ptr", batch.graph_ptr, n_nodes)
-    _check_pointer("indptr", batch.indptr, n_arcs)
-    if len(batch.indptr) != n_nodes + 1:
-        raise GraphInputError(f"indptr is for {len(batch.indptr) - 1} nodes, node_labels for {n_nodes}")
-    _check_codes("node_labels", batch.node_labels, len(batch.node_vocabulary))
-    if batch.edge_labels is not None:
-        if len(batch.edge_labels) != n_arcs:
-            raise GraphInputError(f"{len(batch.edge_labels)} edge labels for {n_arcs} arcs")
-        _check_codes("edge_labels", batch.edge_labels, len(batch.edge_vocabulary))
-    if batch.node_features is not None and len(batch.node_features) != n_nodes:
-        raise GraphInputError(
-            f"node_features has shape {batch.node_features.shape}; give one row for each of {n_nodes} nodes"
-        )
-    _check_arcs(batch)
-
-
-def _check_pointer(name: str, pointer: Int64, end: int) -> None:
-    if len(pointer) == 0 or pointer[0] != 0 or pointer[-1] != end or (np.diff(pointer) < 0).any():
-        raise GraphInputError(f"{name} must rise from 0 to {end}")
-
-
-def _check_codes(name: str, codes: Int32, bound: int) -> None:
-    if len(codes) and (codes.min() < 0 or codes.max() >= bound):
-        raise GraphInputError(f"{name} must lie in 0..{bound - 1}, but spans {codes.min()}..{codes.max()}")
-
-
-def _check_arcs(batch: GraphBatch) -> None:
-    """Refuse arcs that leave their graph (kernels rely on graphs being apart) and unsorted neighbours."""
-    arc_ptr = batch.indptr[batch.graph_ptr]
-    arcs_of_graph = np.diff(arc_ptr)
-    low = np.repeat(batch.graph_ptr[:-1], arcs_of_graph)
-    high = np.repeat(batch.graph_ptr[1:], arcs_of_graph)
-    wrong = np.flatnonzero((batch.indices < low) | (batch.indices >= high))
-    if len(wrong):
-        graph = int(np.searchsorted(arc_ptr, wrong[0], side="right")) - 1
-        raise GraphInputError(
-            f"an arc leads to node {batch.indices[wrong[0]]}, which is not in this graph "
-            f"(its nodes are {batch.graph_ptr[graph]}..{batch.graph_ptr[graph + 1] - 1})",
-            graph,
-        )
-    rises = np.diff(batch.indices) > 0
-    rises[batch.indptr[1:-1][(batch.indptr[1:-1] > 0) & (batch.indptr[1:-1] < len(batch.indices))] - 1] = True
-    if not rises.all():
-        arc = int(np.flatnonzero(~rises)[0])
-        raise GraphInputError(
-            f"the neighbours of a node must rise, but arc {arc + 1} leads to {batch.indices[arc + 1]} after "
-            f"{batch.indices[arc]}; build the batch with a from_… constructor"
-        )
-    sources = np.repeat(np.arange(len(batch.node_labels)), np.diff(batch.indptr))
-    loops = np.flatnonzero(sources == batch.indices)
-    if len(loops):
-        raise GraphInputError(f"node {sources[loops[0]]} has a self-loop; drop it")
-    if not batch.directed:
-        _check_symmetry(batch, sources)
-
-
-def _check_symmetry(batch: GraphBatch, sources: Int64) -> None:
-    """Refuse an undirected batch that names an edge from one end only, or with two labels."""
-    # Sorted by (target, source), the arcs of a symmetric structure read as if sorted by (source, target).
-    order = np.argsort(batch.indices, kind="stable")
-    wrong = (sources[order] != batch.indices) | (batch.indices[order] != sources)
-    if batch.edge_labels is not None:
-        wrong |= batch.edge_labels[order] != batch.edge_labels
-    if wrong.any():
-        arc = int(np.flatnonzero(wrong)[0])
-        raise GraphInputError(
-            f"the batch is undirected, but arc ({sources[arc]}, {batch.indices[arc]}) has no equal in "
-            "the other direction; pass directed=True or build it with a from_… constructor"
-        )
-
-
-UNLABELLED: tuple[Label, ...] = (None,)
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -186,55 +89,29 @@ class GraphBatch(Constructors, Exporters):
 
     def __post_init__(self) -> None:
         validate(self)
-        for name in ARRAYS:
+        for name in _ARRAYS:
             array = getattr(self, name)
             if array is not None and array.flags.writeable:  # the caller may keep writing to their own
-                object.__setattr__(self, name, array.copy())
-        self._freeze()
+                copy = array.copy()
+                copy.flags.writeable = False
+                object.__setattr__(self, name, copy)
 
     @classmethod
-    def unchecked(
-        cls,
-        *,
-        indptr: Int64,
-        indices: Int32,
-        graph_ptr: Int64,
-        node_labels: Int32,
-        node_vocabulary: tuple[Label, ...],
-        edge_labels: Int32 | None,
-        edge_vocabulary: tuple[Label, ...],
-        node_features: Float64 | None,
-        directed: bool,
-        atoms: AtomLevel | None = None,
-    ) -> GraphBatch:
+    def unchecked(cls, **parts: Any) -> GraphBatch:  # noqa: ANN401  (the attributes, by name)
         """Build a batch from arrays that are right by construction, such as a slice of another batch.
 
         The arrays are taken over, not copied, and become read-only.
         """
         batch = object.__new__(cls)
-        write = object.__setattr__
-        write(batch, "indptr", indptr)
-        write(batch, "indices", indices)
-        write(batch, "graph_ptr", graph_ptr)
-        write(batch, "node_labels", node_labels)
-        write(batch, "node_vocabulary", node_vocabulary)
-        write(batch, "edge_labels", edge_labels)
-        write(batch, "edge_vocabulary", edge_vocabulary)
-        write(batch, "node_features", node_features)
-        write(batch, "directed", directed)
-        write(batch, "atoms", atoms)
-        batch._freeze()
+        for name, value in (_DEFAULTS | parts).items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(batch, name, value)
         return batch
 
-    def _freeze(self) -> None:
-        self.indptr.flags.writeable = False
-        self.indices.flags.writeable = False
-        self.graph_ptr.flags.writeable = False
-        self.node_labels.flags.writeable = False
-        if self.edge_labels is not None:
-            self.edge_labels.flags.writeable = False
-        if self.node_features is not None:
-            self.node_features.flags.writeable = False
+    def changed(self, **parts: object) -> GraphBatch:
+        """Return a batch with some parts replaced by others that are right by construction."""
+        return GraphBatch.unchecked(**{part.name: getattr(self, part.name) for part in fields(self)} | parts)
 
     # ------------------------------------------------------------------ an array of graphs
 
@@ -252,11 +129,11 @@ class GraphBatch(Constructors, Exporters):
         return 1
 
     def __getitem__(self, key: Key) -> GraphBatch:
-        indices = graph_indices(key, len(self))
-        return select_one(self, indices) if isinstance(indices, int) else select(self, indices)
+        indices = _graph_indices(key, len(self))
+        return _select_one(self, indices) if isinstance(indices, int) else _select(self, indices)
 
     def __iter__(self) -> Iterator[GraphBatch]:
-        return (select_one(self, graph) for graph in range(len(self)))
+        return (_select_one(self, graph) for graph in range(len(self)))
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[np.object_]:
         # Without this NumPy would look for a sequence inside each batch of one, without end.
@@ -266,7 +143,7 @@ class GraphBatch(Constructors, Exporters):
             )
         out = np.empty(len(self), dtype=object)
         for graph in range(len(self)):
-            out[graph] = select_one(self, graph)
+            out[graph] = _select_one(self, graph)
         return out
 
     # Frozen, so a copy is the batch itself; unpickled arrays would come back writable without a rebuild.
@@ -282,17 +159,18 @@ class GraphBatch(Constructors, Exporters):
 
     def __repr__(self) -> str:
         parts = [
-            _counted(len(self), "graph"),
-            _counted(self.n_nodes, "node"),
-            _counted(self.n_edges, "arc" if self.directed else "edge"),
+            (len(self), "graph"),
+            (self.n_nodes, "node"),
+            (self.n_edges, "arc" if self.directed else "edge"),
         ]
         if self.has_node_labels:
-            parts.append(_counted(len(self.node_vocabulary), "node label"))
+            parts.append((len(self.node_vocabulary), "node label"))
         if self.edge_labels is not None:
-            parts.append(_counted(len(self.edge_vocabulary), "edge label"))
+            parts.append((len(self.edge_vocabulary), "edge label"))
         if self.node_features is not None:
-            parts.append(_counted(self.node_features.shape[1], "node feature"))
-        return f"GraphBatch({', '.join(parts)})"
+            parts.append((self.node_features.shape[1], "node feature"))
+        counted = (f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in parts)
+        return f"GraphBatch({', '.join(counted)})"
 
     def _repr_html_(self) -> str:
         from twinwl.report.notebook import batch_html  # noqa: PLC0415  (drawing, on demand)
@@ -346,7 +224,7 @@ class GraphBatch(Constructors, Exporters):
         >>> GraphBatch.from_edges([[(0, 1)]], node_features=[[[0.5], [1.5]]]).without_features()
         GraphBatch(1 graph, 2 nodes, 1 edge)
         """
-        return self if self.node_features is None else self._with(node_features=None)
+        return self if self.node_features is None else self.changed(node_features=None)
 
     def without_node_labels(self) -> GraphBatch:
         """Return the same graphs without node labels.
@@ -355,7 +233,7 @@ class GraphBatch(Constructors, Exporters):
         GraphBatch(1 graph, 2 nodes, 1 edge)
         """
         zeros = np.zeros(self.n_nodes, np.int32)
-        return self._with(node_labels=zeros, node_vocabulary=UNLABELLED, atoms=None)
+        return self.changed(node_labels=zeros, node_vocabulary=UNLABELLED, atoms=None)
 
     def without_edge_labels(self) -> GraphBatch:
         """Return the same graphs without edge labels.
@@ -363,7 +241,7 @@ class GraphBatch(Constructors, Exporters):
         >>> GraphBatch.from_edges([[(0, 1)]], edge_labels=[["single"]]).without_edge_labels()
         GraphBatch(1 graph, 2 nodes, 1 edge)
         """
-        return self if self.edge_labels is None else self._with(edge_labels=None, edge_vocabulary=())
+        return self if self.edge_labels is None else self.changed(edge_labels=None, edge_vocabulary=())
 
     def discretise(self, bins: Bins = None) -> GraphBatch:
         """Return the same graphs with node features turned into labels.
@@ -393,15 +271,262 @@ class GraphBatch(Constructors, Exporters):
         >>> batch.discretise(bins=[1, 5]).labels_of_nodes()
         [(None, 0), (None, 0), (None, 2)]
         """
-        if not self.has_node_features:
+        features = self.node_features
+        if features is None or not features.size:
             return self.without_features()
-        codes, vocabulary = labels_with_features(self, bins)
-        return self._with(node_labels=codes, node_vocabulary=vocabulary, node_features=None)
+        values = features + 0.0 if bins is None else _binned(features, bins)  # -0.0 is 0.0
+        # Labels by their codes: a code may stand beside numbers of any kind, as both are eight bytes.
+        rows = np.column_stack([self.node_labels.astype(values.dtype), values])
+        as_bytes = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
+        _, first, inverse = np.unique(as_bytes.ravel(), return_index=True, return_inverse=True)
+        own = [self.node_vocabulary[code] for code in self.node_labels[first]]
+        try:
+            ranks, vocabulary = encode_labels(
+                [(label, *row) for label, row in zip(own, values[first].tolist(), strict=True)]
+            )
+        except LabelError as error:
+            raise error.at(graph_of_node(self.graph_ptr, int(first[error.position or 0]))) from error
+        return self.changed(
+            node_labels=ranks[inverse.ravel()], node_vocabulary=vocabulary, node_features=None
+        )
 
-    def _with(self, **changed: object) -> GraphBatch:
-        """Return a batch with some parts replaced by others that are right by construction."""
-        parts = {part.name: getattr(self, part.name) for part in fields(self)}
-        return GraphBatch.unchecked(**parts | changed)
+
+_DEFAULTS: dict[str, object] = {
+    "node_vocabulary": UNLABELLED,
+    "edge_labels": None,
+    "edge_vocabulary": (),
+    "node_features": None,
+    "directed": False,
+    "atoms": None,
+}
+
+
+def _rebuilt(*parts: object) -> GraphBatch:
+    """Undo `GraphBatch.__reduce__`."""
+    names = [part.name for part in fields(GraphBatch)]
+    return GraphBatch.unchecked(**dict(zip(names, parts, strict=False)))  # older pickles have fewer
+
+
+# ---------------------------------------------------------------------- checks
+
+
+def validate(batch: GraphBatch) -> None:
+    """Refuse arrays that do not fit together, before a kernel may read past the end of one.
+
+    Raises
+    ------
+    TwinWLError
+        If an array has the wrong kind, a pointer does not rise, a code has no label, or an arc leaves its
+        graph.
+    """
+    for name, constraints in _ARRAYS.items():
+        checked(name, getattr(batch, name), *constraints)
+    for name in ("node_vocabulary", "edge_vocabulary"):
+        checked(name, getattr(batch, name), _VOCABULARY)
+    checked("directed", batch.directed, FLAG)
+    checked("atoms", batch.atoms, ATOMS, None)
+    n_nodes, n_arcs = len(batch.node_labels), len(batch.indices)
+    for name, rising, end in (("graph_ptr", batch.graph_ptr, n_nodes), ("indptr", batch.indptr, n_arcs)):
+        if len(rising) == 0 or rising[0] != 0 or rising[-1] != end or (np.diff(rising) < 0).any():
+            raise GraphInputError(f"{name} must rise from 0 to {end}")
+    if len(batch.indptr) != n_nodes + 1:
+        raise GraphInputError(f"indptr is for {len(batch.indptr) - 1} nodes, node_labels for {n_nodes}")
+    _check_codes("node_labels", batch.node_labels, len(batch.node_vocabulary))
+    if batch.edge_labels is not None:
+        if len(batch.edge_labels) != n_arcs:
+            raise GraphInputError(f"{len(batch.edge_labels)} edge labels for {n_arcs} arcs")
+        _check_codes("edge_labels", batch.edge_labels, len(batch.edge_vocabulary))
+    if batch.node_features is not None and len(batch.node_features) != n_nodes:
+        raise GraphInputError(
+            f"node_features has shape {batch.node_features.shape}; give one row for each of {n_nodes} nodes"
+        )
+    _check_arcs(batch)
+
+
+def _vocabulary(value: object) -> object:
+    if not isinstance(value, tuple):
+        raise TypeError
+    tokens = [label_token(normalise_label(label)) for label in value]
+    if tokens != [label_token(label) for label in value] or len(set(tokens)) != len(tokens):
+        raise ValueError
+    return value
+
+
+_VOCABULARY = Constraint(
+    "a tuple of labels that differ: None, bool, int, float, str, bytes or tuples of these", _vocabulary
+)
+
+
+def _check_codes(name: str, codes: Int32, bound: int) -> None:
+    if len(codes) and (codes.min() < 0 or codes.max() >= bound):
+        raise GraphInputError(f"{name} must lie in 0..{bound - 1}, but spans {codes.min()}..{codes.max()}")
+
+
+def _check_arcs(batch: GraphBatch) -> None:
+    """Refuse arcs that leave their graph (kernels rely on graphs being apart), unsorted ones, and loops."""
+    sources, targets = batch.arcs()
+    arc_ptr = batch.indptr[batch.graph_ptr]
+    low, high = (np.repeat(ends, np.diff(arc_ptr)) for ends in (batch.graph_ptr[:-1], batch.graph_ptr[1:]))
+    wrong = np.flatnonzero((targets < low) | (targets >= high))
+    if len(wrong):
+        graph, arc = graph_of_node(arc_ptr, int(wrong[0])), wrong[0]
+        raise GraphInputError(
+            f"an arc leads to node {targets[arc]}, which is not in this graph "
+            f"(its nodes are {low[arc]}..{high[arc] - 1})",
+            graph,
+        )
+    falls = np.flatnonzero((np.diff(targets) <= 0) & (np.diff(sources) == 0))
+    if len(falls):
+        raise GraphInputError(
+            f"the neighbours of a node must rise, but arc {falls[0] + 1} leads to {targets[falls[0] + 1]} "
+            f"after {targets[falls[0]]}; build the batch with a from_… constructor"
+        )
+    loops = np.flatnonzero(sources == targets)
+    if len(loops):
+        raise GraphInputError(f"node {sources[loops[0]]} has a self-loop; drop it")
+    if batch.directed:
+        return
+    # Sorted by (target, source), the arcs of a symmetric structure read as if sorted by (source, target).
+    order = np.argsort(targets, kind="stable")
+    one_way = (sources[order] != targets) | (targets[order] != sources)
+    if batch.edge_labels is not None:
+        one_way |= batch.edge_labels[order] != batch.edge_labels
+    if one_way.any():
+        arc = int(np.flatnonzero(one_way)[0])
+        raise GraphInputError(
+            f"the batch is undirected, but arc ({sources[arc]}, {targets[arc]}) has no equal in the other "
+            "direction; pass directed=True or build it with a from_… constructor"
+        )
+
+
+# ---------------------------------------------------------------------- selection
+
+
+def _graph_indices(key: Key, n_graphs: int) -> int | Int64:
+    """Turn whatever may stand in square brackets into graph indices, none of them negative."""
+    if type(key) is int and 0 <= key < n_graphs:
+        return key
+    if isinstance(key, slice):
+        return np.arange(n_graphs)[key]
+    if isinstance(key, tuple):  # scikit-learn writes X[key, ...]
+        if len(key) != 2 or key[1] is not Ellipsis:  # noqa: PLR2004
+            raise GraphIndexError(f"a batch has one axis, so it cannot be indexed with {shown(key)}")
+        return _graph_indices(key[0], n_graphs)
+    return _index_array(key, n_graphs)
+
+
+def _index_array(key: int | Sequence[int] | Values, n_graphs: int) -> int | Int64:
+    try:
+        array = np.asarray(key)
+    except ValueError:  # lists of several lengths
+        array = np.empty((0, 0))
+    if array.shape == (0,):
+        array = array.astype(np.int64)
+    if array.ndim > 1 or array.dtype.kind not in ("iu" if array.ndim == 0 else "iub"):
+        raise GraphIndexError(
+            f"a batch is indexed with an integer, a slice, an index array or a mask, not {shown(key)}"
+        )
+    if array.dtype.kind == "b":
+        if len(array) != n_graphs:
+            raise GraphIndexError(
+                f"a mask of length {len(array)} does not fit {n_graphs} graphs; give one entry per graph"
+            )
+        return np.flatnonzero(array)
+    wrong = (array < -n_graphs) | (array >= n_graphs)
+    if wrong.any():
+        raise GraphIndexError(
+            f"graph index {array[wrong].flat[0]} is out of range: the batch has {n_graphs} graphs, numbered "
+            "from 0"
+        )
+    indices = array.astype(np.int64)
+    indices = np.where(indices < 0, indices + n_graphs, indices)
+    return indices if indices.ndim else int(indices)
+
+
+def _select_one(batch: GraphBatch, graph: int) -> GraphBatch:
+    """Return one graph as a batch; made of slices, since loops call it once per graph."""
+    start, stop = batch.graph_ptr[graph : graph + 2].tolist()
+    return _run(batch, start, stop, np.array((0, stop - start), np.int64))
+
+
+def _select(batch: GraphBatch, graphs: Int64) -> GraphBatch:
+    """Return the given graphs, in the given order, as a batch with the same vocabularies."""
+    starts = batch.graph_ptr[graphs]
+    node_lengths = batch.graph_ptr[graphs + 1] - starts
+    graph_ptr = pointer(node_lengths)
+    if graph_ptr[-1] > MAX_ITEMS:
+        raise GraphIndexError(
+            f"the selection has {graph_ptr[-1]} nodes, more than a batch can hold ({MAX_ITEMS}); take fewer"
+        )
+    if len(graphs) and (np.diff(graphs) == 1).all():  # neighbours in memory: plain slices
+        return _run(batch, int(starts[0]), int(batch.graph_ptr[graphs[-1] + 1]), graph_ptr)
+    nodes = ranges(starts, node_lengths)
+    degrees = batch.indptr[nodes + 1] - batch.indptr[nodes]
+    arcs = ranges(batch.indptr[nodes], degrees)
+    arc_ptr = pointer(degrees)
+    moved = np.repeat((graph_ptr[:-1] - starts).astype(np.int32), np.diff(arc_ptr[graph_ptr]))
+    return _part(batch, nodes, arcs, arc_ptr, batch.indices[arcs] + moved, graph_ptr)
+
+
+def _run(batch: GraphBatch, start: int, stop: int, graph_ptr: Int64) -> GraphBatch:
+    """Cut out a run of nodes; arrays that need no renumbering are views."""
+    indptr = batch.indptr[start : stop + 1]
+    first, last = int(indptr[0]), int(indptr[-1])
+    indices = batch.indices[first:last]
+    if start:
+        indptr = indptr - first
+        indices = indices - np.int32(start)
+    return _part(batch, slice(start, stop), slice(first, last), indptr, indices, graph_ptr)
+
+
+def _part(
+    batch: GraphBatch,
+    nodes: slice | Int64,
+    arcs: slice | Int64,
+    indptr: Int64,
+    indices: Int32,
+    graph_ptr: Int64,
+) -> GraphBatch:
+    return GraphBatch.unchecked(
+        indptr=indptr,
+        indices=indices,
+        graph_ptr=graph_ptr,
+        node_labels=batch.node_labels[nodes],
+        node_vocabulary=batch.node_vocabulary,
+        edge_labels=None if batch.edge_labels is None else batch.edge_labels[arcs],
+        edge_vocabulary=batch.edge_vocabulary,
+        node_features=None if batch.node_features is None else batch.node_features[nodes],
+        directed=batch.directed,
+        atoms=batch.atoms,
+    )
+
+
+def relabelled(batch: GraphBatch, rng: np.random.Generator) -> GraphBatch:
+    """Shuffle the nodes of each graph; labels, edge labels and features move along.
+
+    Parameters
+    ----------
+    batch
+        The graphs.
+    rng
+        Draws the order.
+
+    >>> from twinwl import GraphBatch, graph_hashes
+    >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2)]], node_labels=[["C", "C", "O"]])
+    >>> other = relabelled(batch, np.random.default_rng(0))
+    >>> sorted(other.labels_of_nodes()), graph_hashes(other) == graph_hashes(batch)
+    (['C', 'C', 'O'], True)
+    """
+    place = np.empty(batch.n_nodes, np.int64)  # of each node in the new order
+    for first, last in zip(batch.graph_ptr[:-1].tolist(), batch.graph_ptr[1:].tolist(), strict=True):
+        place[first:last] = first + rng.permutation(last - first)
+    sources, targets = (place[ends] for ends in batch.arcs())
+    order = np.lexsort((targets, sources))
+    indptr = pointer(np.bincount(sources, minlength=batch.n_nodes))
+    return _part(batch, np.argsort(place), order, indptr, targets[order].astype(np.int32), batch.graph_ptr)
+
+
+# ---------------------------------------------------------------------- joining
 
 
 def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
@@ -422,18 +547,154 @@ def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
     >>> len(concatenate([triangle, triangle]))
     2
     """
-    collected = items("batches", batches, "a list of GraphBatches")
+    collected: list[GraphBatch] = items("batches", batches, "a list of GraphBatches")
+    if not collected:
+        raise GraphInputError("there is no batch to join; pass at least one")
     for position, batch in enumerate(collected):
         if not isinstance(batch, GraphBatch):
             raise GraphInputError(f"batches[{position}]: got {shown(batch)}, expected a GraphBatch")
-    return join(collected)
+    if len(collected) == 1:
+        return collected[0]
+    # A batch without nodes says nothing about node labels, one without arcs nothing about edge labels.
+    model = next((batch for batch in collected if batch.n_nodes), collected[0])
+    edge_model = next((batch for batch in collected if len(batch.indices)), model)
+    atoms = next(
+        (batch.atoms for batch in collected if batch.atoms is not None and batch.n_nodes), model.atoms
+    )
+    for position, batch in enumerate(collected):
+        _check_alike(model, edge_model, atoms, batch, position)
+    node_shift = pointer([batch.n_nodes for batch in collected])
+    arc_shift = pointer([len(batch.indices) for batch in collected])
+    if node_shift[-1] > MAX_ITEMS:
+        raise GraphInputError(f"{node_shift[-1]} nodes in one batch; the limit is {MAX_ITEMS}, so join fewer")
+    node_labels, node_vocabulary = _joined_codes(
+        [Coded(batch.node_labels, batch.node_vocabulary) for batch in collected if batch.n_nodes]
+    )
+    edge_labels, edge_vocabulary = _joined_codes(
+        [
+            Coded(batch.edge_labels, batch.edge_vocabulary)
+            for batch in collected
+            if batch.edge_labels is not None
+        ]
+    )
+    features = [
+        batch.node_features for batch in collected if batch.node_features is not None and batch.n_nodes
+    ]
+    moved = [batch.indices + np.int32(shift) for batch, shift in zip(collected, node_shift, strict=False)]
+    return GraphBatch.unchecked(
+        indptr=_joined_pointers([batch.indptr for batch in collected], arc_shift),
+        indices=np.concatenate(moved),
+        graph_ptr=_joined_pointers([batch.graph_ptr for batch in collected], node_shift),
+        node_labels=node_labels,
+        node_vocabulary=node_vocabulary or model.node_vocabulary,
+        edge_labels=None if edge_model.edge_labels is None else edge_labels,
+        edge_vocabulary=edge_vocabulary,
+        node_features=np.concatenate(features) if features else model.node_features,
+        directed=model.directed,
+        atoms=atoms,
+    )
 
 
-def _rebuilt(*parts: object) -> GraphBatch:
-    """Undo `GraphBatch.__reduce__`."""
-    named = {part.name: value for part, value in zip(fields(GraphBatch), parts, strict=False)}
-    return GraphBatch.unchecked(**named)  # type: ignore[arg-type]
+def _joined_pointers(pointers: list[Int64], shifts: Int64) -> Int64:
+    moved = [each[:-1] + shift for each, shift in zip(pointers, shifts, strict=False)]
+    return np.concatenate([*moved, shifts[-1:]])
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+def _joined_codes(parts: list[Coded]) -> Coded:
+    """Bring codes of several vocabularies under one."""
+    if not parts:
+        return Coded(np.empty(0, np.int32), ())
+    # The parts of one batch share its vocabulary; repr tells 1, True and 1.0 apart where == does not.
+    distinct = {id(part.vocabulary): part.vocabulary for part in parts}
+    if len({repr(vocabulary) for vocabulary in distinct.values()}) == 1:
+        return Coded(np.concatenate([part.codes for part in parts]), parts[0].vocabulary)
+    _, vocabulary = encode_labels([label for labels in distinct.values() for label in labels])
+    return Coded(np.concatenate([recode(*part, vocabulary) for part in parts]), vocabulary)
+
+
+def _check_alike(
+    model: GraphBatch, edge_model: GraphBatch, atoms: str | None, other: GraphBatch, position: int
+) -> None:
+    differences: dict[str, tuple[object, object]] = {"directed": (model.directed, other.directed)}
+    if other.n_nodes:
+        widths = [0 if one.node_features is None else one.node_features.shape[1] for one in (model, other)]
+        differences |= {
+            "node labels": (model.has_node_labels, other.has_node_labels),
+            "number of node features": (widths[0], widths[1]),
+            "atoms": (atoms, other.atoms or atoms),  # graphs of which it is not known go with all
+        }
+    if len(other.indices):
+        differences["edge labels"] = (edge_model.edge_labels is not None, other.edge_labels is not None)
+    for what, (there, here) in differences.items():
+        if here != there:
+            raise GraphInputError(
+                f"batch {position} differs from the batches before it in {what} ({here} against {there}); "
+                "make them alike before joining"
+            )
+
+
+# ---------------------------------------------------------------------- labels and features
+
+
+def with_own_labels(batch: GraphBatch) -> GraphBatch:
+    """Return the same graphs, without the labels that none of them has if these are many.
+
+    A small part of a batch has few of its labels, so work on every part that runs over all labels would be
+    quadratic.
+    """
+    changed: dict[str, object] = {}
+    for name in ("node", "edge"):
+        codes, vocabulary = getattr(batch, f"{name}_labels"), getattr(batch, f"{name}_vocabulary")
+        if codes is not None and len(vocabulary) > max(1, len(codes)):
+            own, places = np.unique(codes, return_inverse=True)
+            changed[f"{name}_labels"] = places.astype(np.int32)
+            changed[f"{name}_vocabulary"] = tuple(vocabulary[code] for code in own.tolist())
+    return batch.changed(**changed) if changed else batch
+
+
+def labels_only(batch: GraphBatch, *, ignore_features: bool, name: str = "") -> GraphBatch:
+    """Return the batch without node features, or refuse graphs with features.
+
+    Parameters
+    ----------
+    batch
+        The graphs.
+    ignore_features
+        Whether features may be left out; otherwise a graph that has some is an error.
+    name
+        What to call a single graph in the error; its index where empty.
+
+    Raises
+    ------
+    GraphInputError
+        If a graph has features that may not be ignored.
+    """
+    ignore_features = checked("ignore_features", ignore_features, FLAG)
+    features = batch.node_features
+    if batch.has_node_features and features is not None and not ignore_features:
+        graph = int(np.flatnonzero(batch.nodes_per_graph)[0])
+        shape = (int(batch.nodes_per_graph[graph]), features.shape[1])
+        message = (
+            f"its nodes have continuous features (shape {shape}), and only labels are compared; make labels "
+            f"of them with GraphBatch.discretise(), or pass {setting(ignore_features=True)}"
+        )
+        raise GraphInputError(message, None if name else graph, parameter=name or None)
+    return batch.without_features()
+
+
+def _binned(features: Float64, bins: Bins) -> Int64:
+    """Return the bin of each value: how many of its column's edges are not above it."""
+    if not np.isfinite(features).all():
+        raise GraphInputError("some node features are not finite, so they fall into no bin; replace them")
+    n_features = features.shape[1]
+    wanted = "rising numbers for all features, or one such list for each feature"
+    given = items("bins", bins, wanted)
+    lists = [given] * n_features if all(isinstance(edge, numbers.Real) for edge in given) else given
+    if len(lists) != n_features:
+        raise GraphInputError(f"bins: got {len(lists)} lists for {n_features} features, expected {wanted}")
+    places = np.empty(features.shape, np.int64)
+    for column, edges in enumerate(foreign_array("bins", one, np.float64) for one in lists):
+        if edges.ndim != 1 or not (edges[1:] > edges[:-1]).all() or np.isnan(edges).any():
+            raise GraphInputError(f"bins of feature {column}: got {shown(edges.tolist())}, expected {wanted}")
+        places[:, column] = np.searchsorted(edges, features[:, column], side="right")
+    return places

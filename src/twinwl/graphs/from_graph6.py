@@ -12,12 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arrays import Int64
+from twinwl.arrays import Int64, pointer
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.arc_kernels import fill_from_bits
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.building import build, check_plausible, listed
-from twinwl.graphs.selection import pointer
 
 _HEADERS = {b">>graph6<<": b"", b">>sparse6<<": b":", b">>digraph6<<": b"&"}
 _REMEDY = "is it graph6, sparse6 or digraph6, whole and unchanged?"

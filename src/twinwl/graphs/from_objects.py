@@ -13,10 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from twinwl.arguments import FLAG, checked, foreign_array, integer, items, one_of
-from twinwl.arrays import Int64, Values
+from twinwl.arguments import FLAG, MAX_ITEMS, checked, foreign_array, integer, items, one_of
+from twinwl.arrays import Int64, Values, pointer
 from twinwl.errors import GraphInputError, shown
-from twinwl.graphs.assembly import MAX_NODES
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import (
     PLAUSIBLE_NODES,
@@ -28,7 +27,6 @@ from twinwl.graphs.building import (
     stacked_features,
 )
 from twinwl.graphs.labels import WEIGHT, count_weights, encode_labels, warn_weights
-from twinwl.graphs.selection import pointer
 
 _PAIR = "pairs (u, v) of node numbers 0..n-1"
 
@@ -125,7 +123,7 @@ def _length(part: object) -> int:
 
 
 def _is_node(end: object) -> bool:
-    return type(end) is int and abs(end) <= MAX_NODES
+    return type(end) is int and abs(end) <= MAX_ITEMS
 
 
 def _node_counts(
@@ -133,7 +131,7 @@ def _node_counts(
 ) -> Int64:
     """Return the number of nodes of each graph: as given, else from the largest node number."""
     if declared is not None:
-        count = integer(0, MAX_NODES)
+        count = integer(0, MAX_ITEMS)
         given = [checked("num_nodes", value, count, graph=graph) for graph, value in enumerate(declared)]
         return np.array(given, dtype=np.int64)
     if per_node is not None:

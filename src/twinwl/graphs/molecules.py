@@ -27,12 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twinwl.arguments import JOBS, checked, one_of
+from twinwl.arrays import pointer
 from twinwl.errors import GraphInputError, import_extra, shown, warn_caller
 from twinwl.graphs.atom_labels import ATOMS, AtomKey, AtomLevel, atom_label, atom_reader
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import build, listed
 from twinwl.graphs.labels import Coded, encode_labels
-from twinwl.graphs.selection import pointer
 
 if TYPE_CHECKING:
     from rdkit import Chem

@@ -15,10 +15,9 @@ import numpy as np
 from twinwl.arguments import ROUNDS, checked
 from twinwl.arrays import Int32, Int64
 from twinwl.errors import TwinWLError
-from twinwl.graphs.batch import GraphBatch, concatenate
+from twinwl.graphs.batch import GraphBatch, concatenate, labels_only
 from twinwl.graphs.coercion import one_graph
 from twinwl.graphs.labels import Label
-from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.readouts import Readout, ReadoutChoice, RoundReader, resolve
 from twinwl.isomorphism.values import Values, class_numbers, readable, taken
 from twinwl.refinement.colours import colour_rounds

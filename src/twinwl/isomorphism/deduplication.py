@@ -13,9 +13,8 @@ from twinwl.arguments import FLAG, checked
 from twinwl.arrays import Int64
 from twinwl.errors import GraphInputError, TwinWLError
 from twinwl.graphs.atom_labels import LADDER, AtomLevel
-from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.batch import GraphBatch, labels_only
 from twinwl.graphs.coercion import GraphsLike, as_batch
-from twinwl.graphs.node_features import labels_only
 from twinwl.isomorphism.exact_keys import exact_keys
 from twinwl.isomorphism.hashing import Rounds, graph_keys
 from twinwl.isomorphism.readouts import ReadoutChoice, ReadoutError, resolve

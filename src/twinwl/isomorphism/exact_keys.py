@@ -17,10 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from twinwl.arrays import Int32, Int64, UInt64
+from twinwl.arrays import Int32, Int64, UInt64, pointer
 from twinwl.compilation import kernel
-from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.selection import pointer, with_own_labels
+from twinwl.graphs.batch import GraphBatch, with_own_labels
 from twinwl.isomorphism.canonical import certificates
 from twinwl.isomorphism.values import absorbed
 from twinwl.refinement.content_keys import HEARD, WHOLE, KeyedMessages, fold_keys, keyed_messages

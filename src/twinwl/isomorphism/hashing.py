@@ -15,10 +15,8 @@ import numpy as np
 from twinwl.arguments import FLAG, ROUNDS, checked, one_of
 from twinwl.arrays import Bool, Int32, Int64, UInt64
 from twinwl.compilation import kernel
-from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.batch import GraphBatch, labels_only, with_own_labels
 from twinwl.graphs.coercion import GraphsLike, as_batch, one_graph
-from twinwl.graphs.node_features import labels_only
-from twinwl.graphs.selection import with_own_labels
 from twinwl.isomorphism.inner_colours import n_distinct
 from twinwl.isomorphism.readouts import Readout, ReadoutChoice, ReadoutError, RoundReader, resolve, size
 from twinwl.isomorphism.values import absorbed, absorbed_rows, digest_keys

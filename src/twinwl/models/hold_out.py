@@ -7,11 +7,10 @@ import re
 import numpy as np
 
 from twinwl.arguments import checked, number
-from twinwl.arrays import Int64
+from twinwl.arrays import Int64, pointer
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import encode_labels
-from twinwl.graphs.selection import pointer
 
 _ELEMENT = re.compile(r"\d*(\*|[A-Z][a-z]?)")  # at the start of the label of an atom, of every level
 _MOST_HELD = 0.5  # of the molecules with a rare scaffold

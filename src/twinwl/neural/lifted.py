@@ -16,9 +16,8 @@ import torch
 from numpy.typing import NDArray
 
 from twinwl.arguments import checked, one_of
-from twinwl.arrays import Int64
+from twinwl.arrays import Int64, pointer
 from twinwl.errors import TwinWLError, import_extra, shown
-from twinwl.graphs.selection import pointer
 from twinwl.neural.devices import as_tensor, own_device
 from twinwl.neural.rows import BatchLevels, ColourLevels, aggregate, distinct_rows, expanded, gather, pool
 

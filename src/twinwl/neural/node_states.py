@@ -17,11 +17,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from twinwl.arrays import Int32, Int64
+from twinwl.arrays import Int32, Int64, pointer
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
-from twinwl.graphs.selection import pointer
 from twinwl.neural.quotient import RootMark, n_marks
 from twinwl.neural.slicing import LayerSlice, QuotientSlice, translated_codes
 

@@ -22,11 +22,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from twinwl.arguments import DEPTH, MAX_ITEMS, ROUNDS, checked, integer, number, one_of
-from twinwl.arrays import Int32, Int64
+from twinwl.arrays import Int32, Int64, pointer
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
-from twinwl.graphs.selection import pointer
 from twinwl.memory import check_fits
 from twinwl.refinement.alphabet import Round, RoundTable
 from twinwl.refinement.colours import colour_round, messages_of

@@ -18,9 +18,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from twinwl.arrays import Int32, Int64, Ints
+from twinwl.arrays import Int32, Int64, Ints, pointer, ranges
 from twinwl.compilation import kernel
-from twinwl.graphs.selection import pointer, ranges
 from twinwl.neural.devices import as_tensor
 from twinwl.refinement.alphabet import RoundTable
 from twinwl.refinement.colours import colour_round

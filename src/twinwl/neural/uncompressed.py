@@ -13,10 +13,10 @@ import numpy as np
 import torch
 
 from twinwl.arguments import checked
+from twinwl.arrays import pointer
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.from_pyg import edge_codes
-from twinwl.graphs.selection import pointer
 from twinwl.neural.devices import as_tensor
 from twinwl.neural.distinct_subgraphs import read_out, subgraph_tensors
 from twinwl.neural.quotient import ROOT_MARK, RootMark, n_marks, root_blocks

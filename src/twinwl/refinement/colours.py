@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from twinwl.arguments import checked, integer, one_of
-from twinwl.arrays import Bool, Int32, Int64
+from twinwl.arrays import Bool, Int32, Int64, pointer
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.labels import Label, recode
-from twinwl.graphs.selection import pointer
 from twinwl.refinement.alphabet import Alphabet, Round, RoundTable
 from twinwl.refinement.round_kernels import Messages, translate
 from twinwl.refinement.threads import balanced_ranges, run_ranges

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from twinwl.arguments import MAX_ITEMS
 from twinwl.arrays import Int32, Int64
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
-from twinwl.graphs.assembly import MAX_NODES
 from twinwl.graphs.batch import GraphBatch
 from twinwl.refinement.threads import STEPS_PER_PIECE, run_ranges
 
@@ -94,9 +94,9 @@ def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -
 
     def count(first: int, last: int) -> int:
         done = _count(first, last, indptr, indices, chosen, hops, STEPS_PER_PIECE, subgraph_ptr, arc_ptr)
-        if subgraph_ptr[done] > MAX_NODES:
+        if subgraph_ptr[done] > MAX_ITEMS:
             raise TwinWLError(
-                f"the rooted subgraphs of {len(chosen)} nodes have more than {MAX_NODES} nodes together; "
+                f"the rooted subgraphs of {len(chosen)} nodes have more than {MAX_ITEMS} nodes together; "
                 "pass fewer roots at a time or lower hops"
             )
         return int(done)
