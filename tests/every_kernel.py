@@ -19,7 +19,7 @@ import pytest
 import twinwl as tw
 from twinwl.corpus import shards
 from twinwl.evaluation.methods import METHODS
-from twinwl.isomorphism import marked_wl
+from twinwl.isomorphism import inner_colours
 from twinwl.models.similarity import NearGraphs
 from twinwl.neural.rows import ColourLevels
 from twinwl.refinement import identities, round_kernels, threads
@@ -162,7 +162,7 @@ def main():
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         sys.setprofile(note)
     # Small work takes the paths of large work too.
-    marked_wl.MOST_STEPS = 0
+    inner_colours.MOST_STEPS = 0
     threads._STEPS_WORTH_A_THREAD, round_kernels._SLOTS_IN_CACHE = 1, 1
     with tempfile.TemporaryDirectory() as folder:
         found = tour(Path(folder))

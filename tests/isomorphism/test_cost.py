@@ -36,7 +36,7 @@ def test_compare_refuses_before_it_starts(monkeypatch):
 
 
 def test_many_sequences_of_marks_are_refused_where_nodes_are_alike(monkeypatch):
-    for module in ("rooted", "marked_wl"):
+    for module in ("rooted", "inner_colours"):
         monkeypatch.setattr(f"twinwl.isomorphism.{module}.MOST_STEPS", 1e6)
     star = GraphBatch.from_edges([[(0, leaf) for leaf in range(1, 50)]])
     path = GraphBatch.from_edges([[(node, node + 1) for node in range(49)]])

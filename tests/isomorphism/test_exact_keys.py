@@ -12,9 +12,8 @@ import twinwl as tw
 from tests.isomorphism.known_graphs import rook, shrikhande
 from tests.isomorphism.relabelling import relabelled
 from tests.strategies import batches
-from twinwl.isomorphism import exact_keys as module
-from twinwl.isomorphism.canonical import certificates
-from twinwl.isomorphism.exact_keys import exact_keys
+from twinwl.isomorphism import canonical as module
+from twinwl.isomorphism.canonical import certificates, exact_keys
 
 any_batches = st.tuples(st.booleans(), st.booleans(), st.booleans()).flatmap(
     lambda kind: batches(directed=kind[0], edge_label=kind[1], node_label=kind[2], max_nodes=6, max_graphs=4)

@@ -1,4 +1,3 @@
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +7,8 @@ from hypothesis import strategies as st
 
 from tests.strategies import batches
 from twinwl import GraphBatch, load_dataset
-from twinwl.isomorphism.canonical import canonical
-from twinwl.isomorphism.grouping import Groups
-from twinwl.isomorphism.rooted import Neighbourhoods
+from twinwl.isomorphism.readouts import canonical
+from twinwl.isomorphism.rooted import Groups, Neighbourhoods
 from twinwl.refinement.identities import rooted_sizes
 
 any_batches = st.tuples(st.booleans(), st.booleans(), st.booleans()).flatmap(
@@ -28,26 +26,9 @@ def groups_and_certificates(batch, n_iter):
 
 
 @given(batch=any_batches)
-def test_subgraphs_of_one_group_are_isomorphic(batch):
+def test_groups_are_those_of_canonical_forms(batch):
     pairs = set(groups_and_certificates(batch, 3))
-    assert len(pairs) == len({group for group, _ in pairs})
-
-
-def test_all_isomorphic_trees_and_rings_are_in_one_group():
-    random = np.random.default_rng(0)
-    trees = [[(node, int(random.integers(node))) for node in range(1, 12)] for _ in range(40)]
-    rings = [[(node, (node + 1) % n) for node in range(n)] for n in (4, 5, 6)]
-    pairs = set(groups_and_certificates(GraphBatch.from_edges(trees + rings), 3))
-    assert len(pairs) == len({certificate for _, certificate in pairs})
-
-
-@pytest.mark.parametrize("edge_labels", [True, False])
-def test_molecules_have_few_groups_more_than_certificates(tu_zip, edge_labels):
-    graphs = load_dataset(tu_zip("MUTAG")).graphs
-    batch = graphs if edge_labels else graphs.without_edge_labels()
-    pairs = set(groups_and_certificates(batch, 3))
-    groups_of = Counter(certificate for _, certificate in pairs)
-    assert len(pairs) < 1.02 * len(groups_of)
+    assert len(pairs) == len({group for group, _ in pairs}) == len({form for _, form in pairs})
 
 
 @pytest.mark.slow
@@ -60,10 +41,9 @@ def test_the_page_on_readouts_counts_the_subgraphs_of_nci1(tu_zip):
     for block in blocks:
         numbers, first = np.unique(groups.of_block(block), return_index=True)
         certificate_of_group |= dict(zip(numbers.tolist(), canonical(block.at(first)), strict=True))
-    ways = Counter(Counter(certificate_of_group.values()).values())
     page = (Path(__file__).parents[2] / "docs" / "readouts.md").read_text(encoding="utf-8")
-    assert ways == {1: 5782, 2: 3}
-    assert "are 5,785 different\ngraphs, of which three are written in two ways: 5,788 are read" in page
+    assert len(groups) == len(set(certificate_of_group.values())) == 5785
+    assert "are 5,785 different graphs" in page.replace("\n", " ")
 
 
 def test_copies_of_a_hub_with_neighbours_of_all_kinds_are_in_one_group():

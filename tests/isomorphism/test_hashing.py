@@ -23,7 +23,7 @@ from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
 from twinwl.datasets.tu import read_tu
 from twinwl.graphs.labels import label_token
-from twinwl.isomorphism import exact_keys, hashing
+from twinwl.isomorphism import canonical, hashing
 from twinwl.isomorphism import hashing as stable_hash
 from twinwl.isomorphism.readouts import READOUTS, ReadoutError
 from twinwl.refinement import content_keys
@@ -173,7 +173,7 @@ def test_each_label_is_hashed_once_however_many_blocks_there_are(keys_of, monkey
     hashed = []
     monkeypatch.setattr(content_keys, "label_token", lambda label: hashed.append(label) or label_token(label))
     monkeypatch.setattr(hashing, "_BLOCK_ENTRIES", 1)
-    monkeypatch.setattr(exact_keys, "_NODES_PER_BLOCK", 1)
+    monkeypatch.setattr(canonical, "_NODES_PER_BLOCK", 1)
     assert keys_of(batch) == at_once
     assert len(hashed) == 300 + 200  # nodes and edges
 

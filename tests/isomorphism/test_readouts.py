@@ -9,8 +9,7 @@ from tests import naive
 from tests.isomorphism import naive_readouts
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.isomorphism.readouts import READOUTS, ReadoutError, RoundReader, resolve
-from twinwl.isomorphism.values import class_numbers
+from twinwl.isomorphism.readouts import READOUTS, ReadoutError, RoundReader, class_numbers, resolve
 from twinwl.refinement.identities import rooted_sizes
 
 any_batches = st.tuples(st.booleans(), st.booleans(), st.booleans()).flatmap(
@@ -76,7 +75,6 @@ def test_it_does_not_matter_where_a_readout_is_interrupted(monkeypatch, name):
     for most_steps in (0, 5000):
         monkeypatch.setattr("twinwl.isomorphism.inner_colours.STEPS_PER_PIECE", most_steps)
         monkeypatch.setattr("twinwl.isomorphism.inner_colours.STEPS_PER_PIECE", most_steps)
-        monkeypatch.setattr("twinwl.isomorphism.marked_wl.STEPS_PER_PIECE", most_steps)
         for (values,), (in_pieces,) in zip(at_once, values_by_round(batch, name, 3), strict=True):
             assert np.array_equal(values, in_pieces)
 
@@ -137,7 +135,6 @@ def test_a_function_is_called_at_most_twice_for_equal_rooted_subgraphs(monkeypat
     calls = []
     values_by_round(cycles, lambda rooted: calls.append(rooted.root), 3)
     assert len(calls) == 2 * 4
-    monkeypatch.setattr("twinwl.isomorphism.grouping._BYTES_KEPT", 0)
     monkeypatch.setattr("twinwl.isomorphism.rooted._BLOCK_ENTRIES", 100)
     calls.clear()
     at_each = values_by_round(cycles, len, 3)

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from tests.stwin.test_features import batches
 from tests.stwin.test_vectorizer import PATH, TRIANGLE, molecules, same_bytes
 from twinwl import GraphBatch, STwinSVC, STwinVectorizer, TwinWLError, load, save
-from twinwl.isomorphism.values import hexadecimal
 from twinwl.models.features import KINDS
 from twinwl.models.vectorizer import frozen_vectorizer
 from twinwl.models.vocabulary import ColumnCounts, column_keys, frozen
+from twinwl.refinement.content_keys import hexadecimal
 
 INITIAL = st.sampled_from(["label", "degree", "ring"])
 

@@ -27,8 +27,8 @@ from twinwl.datasets.targets import as_targets, known_cells
 from twinwl.errors import TwinWLError, nearest, shown, warn_caller
 from twinwl.files.model_files import load
 from twinwl.graphs.batch import GraphBatch
-from twinwl.isomorphism.values import row_keys
 from twinwl.models.base import one_seed
+from twinwl.refinement.content_keys import row_keys
 
 if TYPE_CHECKING:
     from twinwl.corpus.corpus import Corpus

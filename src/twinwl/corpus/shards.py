@@ -38,7 +38,7 @@ from twinwl.graphs.atom_labels import AtomLevel
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.building import build, check_plausible
 from twinwl.graphs.labels import Coded, Label, label_token, normalise_label
-from twinwl.isomorphism.exact_keys import exact_keys
+from twinwl.isomorphism.canonical import exact_keys
 
 KEYS = ("key_high", "key_low")
 OWN_TYPES = {"id": "string", "n_nodes": "int32"}

@@ -1,32 +1,56 @@
-"""Canonical forms: byte strings that two labelled graphs share exactly when they are isomorphic."""
+"""Exact identity of graphs: canonical forms, and keys of 128 bits that only isomorphic graphs share.
+
+A canonical form is a byte string that two labelled graphs share exactly when they are isomorphic; igraph
+computes it. An exact key is much cheaper for nearly all graphs. Where stable colours determine a graph, the
+key is a digest of them. Otherwise a node of a class that they leave open is individualised and the colours
+are refined, until they determine the graph. If every other choice of a node leads to the same digest, all
+choices are equivalent, and that digest is the key. For the few graphs that are left (strongly regular ones,
+for example) it is a digest of the canonical form. As with any digest, two keys are equal by chance with a
+probability of about 2⁻¹²⁸.
+"""
 
 from __future__ import annotations
 
 import struct
-import sys
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from importlib import import_module
-from importlib.machinery import PathFinder
-from importlib.util import find_spec, module_from_spec
-from types import ModuleType
-from typing import TYPE_CHECKING
+from hashlib import blake2b
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from twinwl.arrays import Int32, Int64, Ints
+from twinwl.arrays import Int32, Int64, Ints, UInt64, pointer
+from twinwl.compilation import kernel
+from twinwl.graphs.batch import GraphBatch, with_own_labels
 from twinwl.graphs.labels import Label, label_token
+from twinwl.refinement.content_keys import HEARD, WHOLE, KeyedMessages, absorbed, fold_keys, keyed_messages
+from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+from twinwl.refinement.round_kernels import blended
+from twinwl.refinement.stable_keys import (
+    CLASS,
+    LENGTH,
+    N_NOTES,
+    NODE,
+    SIGNATURE,
+    Classes,
+    class_to_split,
+    classes_of,
+    individualise,
+    run_rounds,
+    sign_all,
+    stable_classes,
+)
+from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
 
-if TYPE_CHECKING:
-    import igraph
-
-    from twinwl.graphs.batch import GraphBatch
-    from twinwl.isomorphism.rooted import RootedBlock
-
-
-def canonical(block: RootedBlock) -> list[Hashable]:
-    """Return the certificate of each rooted subgraph: the exact readout."""
-    return list(certificates(block.graphs, range(len(block)), block.root))
+# At most so many nodes are individualised one after the other, and so many steps are spent on a graph, before
+# igraph takes over. Both are compared with numbers that are the same for isomorphic graphs.
+_DEEPEST = 24
+_MOST_STEPS = 1 << 22
+_NODES_PER_BLOCK = 1 << 16
+# Digits of the square root of 7: the salt of keys of components.
+_COMPONENT = np.uint64(0xA54FF53A5F1D36F1)
 
 
 def certificates(batch: GraphBatch, graphs: Iterable[int], roots: Ints | None = None) -> list[bytes]:
@@ -52,101 +76,38 @@ def certificates(batch: GraphBatch, graphs: Iterable[int], roots: Ints | None = 
     (True, False)
     """
     node_tokens, rank_of_node = _ranked(batch.node_vocabulary, batch.node_labels)
-    edges = _Edges(batch)
+    sources, targets = batch.arcs()
+    kept = np.flatnonzero((sources < targets) | batch.directed)  # undirected edges once
+    ends = np.column_stack([sources[kept], targets[kept]])
+    edge_ptr = np.searchsorted(kept, batch.indptr[batch.graph_ptr]).tolist()
+    labelled = batch.edge_labels is not None
+    edge_tokens, rank_of_edge = (
+        _ranked(batch.edge_vocabulary, batch.edge_labels[kept]) if labelled else ([], kept)
+    )
     out = []
     for graph in graphs:
         first, last = int(batch.graph_ptr[graph]), int(batch.graph_ptr[graph + 1])
+        here = slice(edge_ptr[graph], edge_ptr[graph + 1])
         tokens, colours = _dense(rank_of_node[first:last].tolist(), node_tokens)
         if roots is not None:
-            root = int(roots[graph]) - first
             colours = [2 * colour for colour in colours]
-            colours[root] += 1
-        ends, edge_tokens, kinds = edges.of_graph(graph)
-        head = struct.pack("<BBQQQ", batch.directed, roots is not None, last - first, len(ends), len(tokens))
-        form = _form(colours, ends - first, kinds, directed=batch.directed)
-        out.append(b"".join([head, *tokens, *edge_tokens, form]))
+            colours[int(roots[graph]) - first] += 1
+        bonds, kinds = _dense(rank_of_edge[here].tolist(), edge_tokens) if labelled else ([], [])
+        counts = last - first, here.stop - here.start, len(tokens)
+        head = struct.pack("<BBQQQ", batch.directed, roots is not None, *counts)
+        form = _form(colours, ends[here] - first, kinds, directed=batch.directed)
+        out.append(b"".join([head, *tokens, *bonds, form]))
     return out
-
-
-def orbits(batch: GraphBatch, graphs: Iterable[int]) -> Int64:
-    """Return the lowest node that an automorphism maps to each node, shape (n_nodes,), in some graphs.
-
-    Automorphisms preserve directions, node labels and edge labels. A node of another graph stands for itself.
-
-    >>> from twinwl import GraphBatch
-    >>> orbits(GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]]), [0]).tolist()
-    [0, 1, 1, 0]
-    """
-    _, rank_of_node = _ranked(batch.node_vocabulary, batch.node_labels)
-    edges = _Edges(batch)
-    out = np.arange(batch.n_nodes)
-    for graph in graphs:
-        first, last = int(batch.graph_ptr[graph]), int(batch.graph_ptr[graph + 1])
-        if first == last:
-            continue
-        ends, _, kinds = edges.of_graph(graph)
-        graph_of_igraph, colours, _ = _as_igraph(
-            rank_of_node[first:last].tolist(), ends - first, kinds, directed=batch.directed
-        )
-        moved = np.array(graph_of_igraph.automorphism_group(color=colours), np.int64).reshape(
-            -1, len(colours)
-        )
-        lowest = out[first:last]
-        while True:
-            before = lowest.copy()
-            for image in moved[:, : last - first]:  # a cycle gets its lowest number after some turns
-                np.minimum(lowest, lowest[image], out=lowest)
-                lowest[image] = np.minimum(lowest[image], lowest)
-            if np.array_equal(lowest, before):
-                break
-    return out
-
-
-class _Edges:
-    """The edges of each graph of a batch, undirected ones once, with their labels where there are any."""
-
-    def __init__(self, batch: GraphBatch) -> None:
-        sources, targets = batch.arcs()
-        kept = np.flatnonzero(sources < targets) if not batch.directed else np.arange(len(targets))
-        self._ends = np.column_stack([sources[kept], targets[kept]])
-        self._ptr = np.searchsorted(kept, batch.indptr[batch.graph_ptr]).tolist()
-        self._tokens: list[bytes] = []
-        self._ranks: Int64 | None = None
-        if batch.edge_labels is not None:
-            self._tokens, self._ranks = _ranked(batch.edge_vocabulary, batch.edge_labels[kept])
-
-    def of_graph(self, graph: int) -> tuple[Int64, list[bytes], list[int]]:
-        """Return both ends of each edge, the tokens that occur, and which of them each edge bears."""
-        part = slice(self._ptr[graph], self._ptr[graph + 1])
-        if self._ranks is None:
-            return self._ends[part], [], []
-        return self._ends[part], *_dense(self._ranks[part].tolist(), self._tokens)
 
 
 def _form(colours: list[int], ends: Int64, kinds: list[int], *, directed: bool) -> bytes:
-    """Return colours and edges in canonical order."""
-    graph, colours, ends = _as_igraph(colours, ends, kinds, directed=directed)
-    n = len(colours)
-    place = np.array(graph.canonical_permutation(color=colours), dtype=np.int64)
-    if not _gives_new_places():
-        place = np.argsort(place)
-    ends = place[ends]
-    if not directed:
-        ends.sort(axis=1)
-    numbers = np.sort(ends[:, 0] * n + ends[:, 1])
-    in_order = np.empty(n, "<i8")
-    in_order[place] = colours
-    return in_order.tobytes() + numbers.astype("<i8").tobytes()
-
-
-def _as_igraph(
-    colours: list[int], ends: Int64, kinds: list[int], *, directed: bool
-) -> tuple[igraph.GraphBase, list[int], Int64]:
-    """Return a graph of igraph's, its colours and its edges.
+    """Return colours and edges in canonical order.
 
     Edges of the first kind stay as they are; an edge of another kind becomes a node of that kind's own colour
     between its ends, for igraph's search knows colours of nodes only.
     """
+    import igraph  # noqa: PLC0415  (takes most of a second, and few graphs need it)
+
     if any(kinds):
         special = np.flatnonzero(kinds)
         between = len(colours) + np.arange(len(special))
@@ -159,26 +120,19 @@ def _as_igraph(
                 np.column_stack([between, ends[special, 1]]),
             ]
         )
+    n = len(colours)
     # The base class, because the constructor of igraph.Graph takes longer than the search on a small graph.
-    return _igraph_core().GraphBase(len(colours), ends.tolist(), directed), colours, ends
-
-
-@lru_cache(maxsize=1)
-def _igraph_core() -> ModuleType:
-    """Return the compiled module of igraph without the package around it.
-
-    The package loads matplotlib, which takes 0.7 seconds in every process that needs a canonical form. It can
-    still be imported later, and then has the same classes.
-    """
-    name, package = "igraph._igraph", find_spec("igraph")
-    if name in sys.modules or package is None:
-        return import_module(name)
-    spec = PathFinder.find_spec(name, package.submodule_search_locations)
-    if spec is None or spec.loader is None:
-        return import_module(name)
-    core = sys.modules[name] = module_from_spec(spec)
-    spec.loader.exec_module(core)
-    return core
+    graph = igraph.GraphBase(n, ends.tolist(), directed)
+    place = np.array(graph.canonical_permutation(color=colours), dtype=np.int64)
+    if not _gives_new_places():
+        place = np.argsort(place)
+    ends = place[ends]
+    if not directed:
+        ends.sort(axis=1)
+    numbers = np.sort(ends[:, 0] * n + ends[:, 1])
+    in_order = np.empty(n, "<i8")
+    in_order[place] = colours
+    return in_order.tobytes() + numbers.astype("<i8").tobytes()
 
 
 @lru_cache(maxsize=1)
@@ -189,8 +143,9 @@ def _gives_new_places() -> bool:
     i, from 1.0 on it is the vertex that moves to place i; read the wrong way, isomorphic graphs get different
     forms. So ask: moved by (1, 2, 0), the edge 0-1 becomes 1-2 in the one reading and 0-2 in the other.
     """
-    moved = _igraph_core().GraphBase(3, [(0, 1)]).permute_vertices([1, 2, 0])
-    return sorted(moved.get_edgelist()[0]) == [1, 2]
+    import igraph  # noqa: PLC0415
+
+    return sorted(igraph.GraphBase(3, [(0, 1)]).permute_vertices([1, 2, 0]).get_edgelist()[0]) == [1, 2]
 
 
 def _ranked(vocabulary: tuple[Label, ...], codes: Int32) -> tuple[list[bytes], Int64]:
@@ -210,3 +165,245 @@ def _dense(ranks: list[int], tokens: list[bytes]) -> tuple[list[bytes], list[int
     present = sorted(set(ranks))
     place = {rank: number for number, rank in enumerate(present)}
     return [tokens[rank] for rank in present], [place[rank] for rank in ranks]
+
+
+class _Path(NamedTuple):
+    """The classes before each node that was individualised, and the cells that these were taken from."""
+
+    words: UInt64
+    marks: Int32
+    cells: Int64
+
+
+def exact_keys(batch: GraphBatch, n_threads: int | None = None) -> UInt64:
+    """Return a key for each graph, shape (n_graphs, 2); equal exactly for isomorphic graphs.
+
+    Directions and labels of nodes and edges count. Keys are the same in every process and on every machine.
+
+    >>> from twinwl import GraphBatch
+    >>> hexagon = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)]
+    >>> triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
+    >>> again = [(0, 3), (3, 1), (1, 4), (4, 2), (2, 5), (5, 0)]
+    >>> keys = exact_keys(GraphBatch.from_edges([hexagon, triangles, again]))
+    >>> bool((keys[0] == keys[2]).all()), bool((keys[0] == keys[1]).all())
+    (True, False)
+    """
+    parts = [_keys_of_block(block, n_threads) for block in _blocks(batch)]
+    return np.concatenate(parts) if parts else np.empty((0, 2), np.uint64)
+
+
+def number_keys(keys: UInt64, number_of_key: dict[bytes, int]) -> Int64:
+    """Return the number of each key, shape (n, 2); new ones get the next numbers and are entered."""
+    data = keys.tobytes()
+    found = (data[start : start + 16] for start in range(0, len(data), 16))
+    return np.array([number_of_key.setdefault(key, len(number_of_key)) for key in found], np.int64)
+
+
+def _blocks(batch: GraphBatch) -> Iterator[GraphBatch]:
+    """Cut a batch into blocks of moderate size: the classes of a node take a hundred bytes."""
+    if batch.n_nodes <= _NODES_PER_BLOCK:
+        yield batch
+        return
+    cuts = np.flatnonzero(np.diff(batch.graph_ptr[:-1] // _NODES_PER_BLOCK)) + 1
+    for low, high in pairwise([0, *cuts.tolist(), len(batch)]):
+        yield with_own_labels(batch[low:high])
+
+
+def _keys_of_block(batch: GraphBatch, n_threads: int | None) -> UInt64:
+    messages = keyed_messages(batch)
+    words, marks = stable_classes(batch, messages, n_threads)
+    graph_ptr = batch.graph_ptr
+    out = np.zeros((len(batch), 3), np.uint64)
+
+    def identify(first: int, last: int) -> int:
+        most = int(batch.nodes_per_graph[first:last].max(initial=0))
+        room = classes_of(words, marks, most), np.empty((most, N_NOTES), np.int32)
+        return int(_identify(first, last, graph_ptr, messages, batch.directed, *room, out))
+
+    run_ranges(identify, balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads), n_threads)
+    keys = out[:, :2].copy()
+    left = np.flatnonzero(out[:, 2] == 0)
+    if len(left):
+        keys[left] = _keys_by_components(batch[left], n_threads)
+    return keys
+
+
+def _keys_by_components(batch: GraphBatch, n_threads: int | None) -> UInt64:
+    """Return keys of graphs that the kernels gave up: of their components, where there are several."""
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415  (slow to load, rarely needed)
+
+    arcs = sparse.csr_array(
+        (np.ones(len(batch.indices), np.int8), batch.indices, batch.indptr), shape=(batch.n_nodes,) * 2
+    )
+    _, number = connected_components(arcs, directed=False)
+    roots = np.sort(np.unique(number, return_index=True)[1]).astype(np.int64)  # one node of each component
+    graph_of_root = np.searchsorted(batch.graph_ptr, roots, side="right") - 1
+    n_components = np.bincount(graph_of_root, minlength=len(batch))
+    several = (n_components > 1) & (not batch.directed)  # rooted subgraphs follow arcs
+    out = np.empty((len(batch), 2), np.uint64)
+    connected = np.flatnonzero(~several)
+    for graph, form in zip(connected.tolist(), certificates(batch, connected.tolist()), strict=True):
+        out[graph] = np.frombuffer(blake2b(form, digest_size=16, person=b"twl2 form").digest(), "<u8")
+    if several.any():
+        hops = int(batch.nodes_per_graph.max())
+        keys = exact_keys(
+            rooted_subgraphs(batch, hops, roots[several[graph_of_root]]).as_batch(batch), n_threads
+        )
+        folds = np.empty((int(several.sum()), 2), np.uint64)
+        fold_keys(pointer(n_components[several]), keys, np.full_like(keys, _COMPONENT), folds)
+        out[several] = folds
+    return out
+
+
+@kernel
+def _identify(
+    first: int,
+    last: int,
+    graph_ptr: Int64,
+    messages: KeyedMessages,
+    directed: bool,
+    classes: Classes,
+    notes: Int32,
+    out: UInt64,
+) -> int:
+    """Write the keys of graphs ``first..last`` and 1 for each that has one; return where it stopped."""
+    steps = np.int64(0)
+    for graph in range(first, last):
+        if steps > STEPS_PER_PIECE:
+            return graph
+        low, high = graph_ptr[graph], graph_ptr[graph + 1]
+        steps += messages.indptr[high] - messages.indptr[low] + high - low
+        cell = class_to_split(low, high, messages, classes, notes)
+        if cell >= 0:
+            taken = _individualised(low, high, messages, directed, classes, notes, out[graph])
+            steps += taken
+        else:
+            _digest(low, high, directed, classes.words, out[graph])
+    return last
+
+
+@kernel
+def _digest(low: int, high: int, directed: bool, words: UInt64, out: UInt64) -> None:
+    """Write the key of the multiset of a graph's signatures, and that there is one."""
+    a, b = np.uint64(directed), np.uint64(high - low)
+    for node in range(low, high):
+        x, y = blended(words[node, SIGNATURE], words[node, SIGNATURE + 1], HEARD)
+        a += x
+        b += y
+    a, b = blended(a, b, WHOLE)
+    out[0], out[1] = absorbed(a, b, np.uint64(high - low), np.uint64(directed))
+    out[2] = 1
+
+
+@kernel
+def _individualised(
+    low: int, high: int, messages: KeyedMessages, directed: bool, classes: Classes, notes: Int32, out: UInt64
+) -> int:
+    """Write the key of a graph that its stable colours leave open, if it has one; return the steps taken."""
+    words, marks, _, state = classes
+    n = high - low
+    cost = messages.indptr[high] - messages.indptr[low] + n
+    if n * _DEEPEST > _MOST_STEPS:
+        return 0
+    state[0] = n + 3  # later than any round before
+    path = _Path(
+        np.empty((_DEEPEST, n, words.shape[1]), np.uint64),
+        np.empty((_DEEPEST, n, marks.shape[1]), np.int32),
+        np.empty(_DEEPEST, np.int64),
+    )
+    depth = 0
+    n_paths = np.int64(0)
+    cell = class_to_split(low, high, messages, classes, notes)
+    while cell >= 0:
+        if depth == _DEEPEST:
+            return cost * depth
+        path.words[depth], path.marks[depth], path.cells[depth] = words[low:high], marks[low:high], cell
+        n_paths += marks[cell, LENGTH] * (depth + 1)
+        cell = _step(marks[cell, NODE], depth, low, high, messages, directed, classes, notes)
+        depth += 1
+    if n_paths * cost > _MOST_STEPS:
+        return cost * depth
+    sign_all(low, high, messages.indptr, words, marks)
+    _digest(low, high, directed, words, out)
+    signatures = words[low:high, SIGNATURE:].copy()
+    for level in range(depth - 1, -1, -1):
+        begin = path.cells[level]
+        cell_nodes = path.marks[level, begin - low :, NODE][: path.marks[level, begin - low, LENGTH]]
+        orbit = np.arange(n)
+        for node in cell_nodes[1:]:
+            if _orbit_of(node - low, orbit) == _orbit_of(cell_nodes[0] - low, orbit):
+                continue
+            words[low:high], marks[low:high] = path.words[level], path.marks[level]
+            if not _leads_to(out, node, level, depth, (low, high, directed), messages, classes, notes):
+                out[2] = 0
+                return cost * n_paths
+            _unite(low, signatures, cell_nodes, classes, orbit)
+    return cost * n_paths
+
+
+@kernel
+def _leads_to(
+    key: UInt64,
+    node: int,
+    level: int,
+    depth: int,
+    graph: tuple[int, int, bool],
+    messages: KeyedMessages,
+    classes: Classes,
+    notes: Int32,
+) -> bool:
+    """Return whether individualising another node leads to the same key, in as many steps."""
+    low, high, directed = graph
+    cell = _step(node, level, low, high, messages, directed, classes, notes)
+    for deeper in range(level + 1, depth):
+        if cell < 0:
+            return False
+        cell = _step(classes.marks[cell, NODE], deeper, low, high, messages, directed, classes, notes)
+    if cell >= 0:
+        return False
+    sign_all(low, high, messages.indptr, classes.words, classes.marks)
+    found = np.empty(3, np.uint64)
+    _digest(low, high, directed, classes.words, found)
+    return found[0] == key[0] and found[1] == key[1]
+
+
+@kernel
+def _step(
+    node: int,
+    level: int,
+    low: int,
+    high: int,
+    messages: KeyedMessages,
+    directed: bool,
+    classes: Classes,
+    notes: Int32,
+) -> int:
+    """Individualise a node and refine; return the class that is to be split next, or -1."""
+    individualise(node, level, low, messages, directed, classes)
+    run_rounds(low, messages, directed, classes, _MOST_STEPS)
+    return class_to_split(low, high, messages, classes, notes)
+
+
+@kernel
+def _unite(low: int, signatures: UInt64, cell: Int32, classes: Classes, orbit: Int64) -> None:
+    """Unite the orbits of the nodes of a cell that an automorphism maps onto each other.
+
+    Two choices of nodes gave the same key, so an automorphism maps nodes with equal signatures onto each
+    other where they are alone in their class. ``signatures`` are those of the first choice.
+    """
+    words, marks, _, _ = classes
+    for there in cell:
+        if marks[marks[there, CLASS], LENGTH] > 1:
+            continue
+        a, b = words[there, SIGNATURE], words[there, SIGNATURE + 1]
+        for here in cell:
+            if signatures[here - low, 0] == a and signatures[here - low, 1] == b:
+                orbit[_orbit_of(here - low, orbit)] = _orbit_of(there - low, orbit)
+                break
+
+
+@kernel
+def _orbit_of(place: int, orbit: Int64) -> int:
+    while orbit[place] != place:
+        place = orbit[place]
+    return place

@@ -13,13 +13,13 @@ from typing import Literal
 import numpy as np
 
 from twinwl.arguments import ROUNDS, checked
-from twinwl.arrays import Int32, Int64
+from twinwl.arrays import Int32, Int64, Values
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch, concatenate, labels_only
 from twinwl.graphs.coercion import one_graph
 from twinwl.graphs.labels import Label
-from twinwl.isomorphism.readouts import Readout, ReadoutChoice, RoundReader, resolve
-from twinwl.isomorphism.values import Values, class_numbers, readable, taken
+from twinwl.isomorphism import Readout
+from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, class_numbers, readable, resolve
 from twinwl.refinement.colours import colour_rounds
 from twinwl.refinement.identities import rooted_sizes
 
@@ -336,7 +336,7 @@ def _difference(
     nodes = np.arange(pair.n_nodes) if nodes is None else nodes
     boundary = int(np.searchsorted(nodes, pair.graph_ptr[1]))
     numbers = colours[nodes].astype(np.int64)
-    values = tuple(taken(part, nodes) for part in values)
+    values = tuple(part[nodes] for part in values)
     for part in values:
         classes = class_numbers(part)
         numbers = numbers * (int(classes.max(initial=0)) + 1) + classes

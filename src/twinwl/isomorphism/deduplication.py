@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
 from twinwl.arguments import FLAG, checked
 from twinwl.arrays import Int64
-from twinwl.errors import GraphInputError, TwinWLError
+from twinwl.errors import GraphInputError
 from twinwl.graphs.atom_labels import LADDER, AtomLevel
 from twinwl.graphs.batch import GraphBatch, labels_only
 from twinwl.graphs.coercion import GraphsLike, as_batch
-from twinwl.isomorphism.exact_keys import exact_keys
+from twinwl.isomorphism.canonical import exact_keys, number_keys
 from twinwl.isomorphism.hashing import Rounds, graph_keys
 from twinwl.isomorphism.readouts import ReadoutChoice, ReadoutError, resolve
 from twinwl.refinement.colours import refine
@@ -113,76 +111,41 @@ def deduplicate(
     exact = checked("exact", exact, FLAG)
     readouts = resolve(readout)
 
-    def keys_of(batch: GraphBatch) -> list[bytes]:
-        data = (exact_keys(batch) if exact else graph_keys(batch, n_iter, readouts)).tobytes()
-        return [data[start : start + 16] for start in range(0, len(data), 16)]
-
     number_of_key: dict[bytes, int] = {}
-    if not issubclass(type(graphs), Iterator):
-        given = as_batch(graphs)
+
+    def groups_of(given: GraphBatch) -> Int64:
         batch = labels_only(given, ignore_features=ignore_features)
-        return Deduplication(_numbered(keys_of(batch), number_of_key), exact, given.has_node_features)
-    parts = []
+        keys = exact_keys(batch) if exact else graph_keys(batch, n_iter, readouts)
+        return number_keys(keys, number_of_key)
+
+    if not issubclass(type(graphs), Iterator):
+        batch = as_batch(graphs)
+        return Deduplication(groups_of(batch), exact, batch.has_node_features)
+    parts = [np.empty(0, np.int64)]
     ignored = False
-    for first, block in _blocks(cast("Iterator[object]", graphs)):
+    for block in _blocks(graphs):
+        first = sum(map(len, parts))
         try:
-            batch = labels_only(block, ignore_features=ignore_features)
-            keys = keys_of(batch)
-        except ReadoutError as error:
-            raise error.at(first + error.graph) from error
-        except GraphInputError as error:
-            raise _moved(error, first) from error
-        ignored |= block.has_node_features
-        parts.append(_numbered(keys, number_of_key))
-    return Deduplication(np.concatenate(parts) if parts else np.empty(0, np.int64), exact, ignored)
+            batch = as_batch(block)
+            parts.append(groups_of(batch))
+        except (ReadoutError, GraphInputError) as error:  # graphs are counted from the start of the stream
+            raise error if error.graph is None else error.at(first + error.graph) from error
+        ignored |= batch.has_node_features
+    return Deduplication(np.concatenate(parts), exact, ignored)
 
 
-def _numbered(keys: list[bytes], number_of_key: dict[bytes, int]) -> Int64:
-    return np.array([number_of_key.setdefault(key, len(number_of_key)) for key in keys], np.int64)
-
-
-def _blocks(stream: Iterator[object]) -> Iterator[tuple[int, GraphBatch]]:
-    """Gather a stream of graphs or batches into batches of moderate size; tell each one's first index."""
+def _blocks(stream: Iterator[object]) -> Iterator[list[object]]:
+    """Gather a stream of graphs or batches into lists of moderate size."""
     pending: list[object] = []
-    held = taken = 0
-    for item in _drawn(stream):
+    n_pending = 0
+    for item in stream:
         pending.append(item)
-        held += len(item) if isinstance(item, GraphBatch) else 1
-        if held >= _GRAPHS_PER_BLOCK:
-            yield taken, _gathered(pending, taken)
-            taken += held
-            pending, held = [], 0
+        n_pending += len(item) if isinstance(item, GraphBatch) else 1
+        if n_pending >= _GRAPHS_PER_BLOCK:
+            yield pending
+            pending, n_pending = [], 0
     if pending:
-        yield taken, _gathered(pending, taken)
-
-
-def _drawn(stream: Iterator[object]) -> Iterator[object]:
-    """Yield the graphs of an iterator; an error names the place."""
-    for place in itertools.count():
-        try:
-            item = next(stream)
-        except StopIteration:
-            return
-        except TwinWLError:  # about a file, say, which it names
-            raise
-        except Exception as error:
-            message = f"the iterator failed before this graph ({type(error).__name__}: {error})"
-            raise GraphInputError(message, place) from error
-        yield item
-
-
-def _gathered(pending: Iterable[object], taken: int) -> GraphBatch:
-    """Return a batch; an error counts graphs from the start of the stream."""
-    try:
-        return as_batch(pending)
-    except GraphInputError as error:
-        raise _moved(error, taken) from error
-
-
-def _moved(error: GraphInputError, taken: int) -> GraphInputError:
-    """Return the same complaint about a graph that is counted from the start of the stream."""
-    graph = None if error.graph is None else taken + error.graph
-    return error.at(graph)
+        yield pending
 
 
 def wl_groups(batch: GraphBatch, n_iter: int | None = None) -> Int64:

@@ -17,10 +17,10 @@ from twinwl.arrays import Bool, Int32, Int64, UInt64
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch, labels_only, with_own_labels
 from twinwl.graphs.coercion import GraphsLike, as_batch, one_graph
+from twinwl.isomorphism import Readout
 from twinwl.isomorphism.inner_colours import n_distinct
-from twinwl.isomorphism.readouts import Readout, ReadoutChoice, ReadoutError, RoundReader, resolve, size
-from twinwl.isomorphism.values import absorbed, absorbed_rows, digest_keys
-from twinwl.refinement.content_keys import fold_keys, node_keys
+from twinwl.isomorphism.readouts import SIZE, ReadoutChoice, ReadoutError, RoundReader, resolve
+from twinwl.refinement.content_keys import absorbed, absorbed_rows, digest_keys, fold_keys, node_keys
 from twinwl.refinement.identities import rooted_sizes, search
 from twinwl.refinement.stable_keys import stable_signatures
 from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
@@ -87,7 +87,7 @@ def _holding(batch: GraphBatch, nodes: Bool) -> Bool:
 
 
 def _only_sizes(readouts: tuple[Readout, ...]) -> bool:
-    return all(readout.on_block is size for readout in readouts)
+    return all(readout == SIZE for readout in readouts)
 
 
 def _follow(batch: GraphBatch, readouts: tuple[Readout, ...], rows: Int32) -> UInt64:

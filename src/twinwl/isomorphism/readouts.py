@@ -1,45 +1,32 @@
-"""Readouts: functions from a rooted subgraph to a value that is comparable across graphs.
+"""Readouts of rooted subgraphs, round after round, and the values they give.
 
-Readouts that count: rooted size, edges, degrees.
+The table of readouts is `twinwl.isomorphism.READOUTS`. Here are those that count, and the reader that calls
+a readout on one of all equal rooted subgraphs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
 from twinwl.arguments import MARKED_WL, Constraint, checked, one_of
-from twinwl.arrays import Int32, Int64, UInt64
+from twinwl.arrays import Int32, Int64, UInt64, Values
 from twinwl.compilation import kernel
-from twinwl.errors import TwinWLError, shown
+from twinwl.errors import LabelError, TwinWLError, shown
 from twinwl.graphs.batch import GraphBatch
-from twinwl.isomorphism.canonical import canonical, orbits
-from twinwl.isomorphism.grouping import Groups
-from twinwl.isomorphism.inner_colours import rooted_fwl2, rooted_wl, wl
-from twinwl.isomorphism.marked_wl import marked_wl
-from twinwl.isomorphism.rooted import (
-    Neighbourhoods,
-    RootedBlock,
-    RootedSubgraph,
-    check_cost,
-    n_marks_of,
-    steps_of,
-)
-from twinwl.isomorphism.values import (
-    UnstableValueError,
-    Values,
-    absorbed,
-    joined,
-    replaced,
-    row_keys,
-    stable_keys,
-    taken,
-)
-from twinwl.refinement.content_keys import KeyedMessages
+from twinwl.graphs.labels import label_token, normalise_label
+from twinwl.isomorphism import READOUTS, Readout, marked
+from twinwl.isomorphism.canonical import certificates
+from twinwl.isomorphism.rooted import Groups, Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
+from twinwl.refinement.content_keys import KeyedMessages, absorbed, digest_keys, hexadecimal, row_keys
+
+ReadoutFunction: TypeAlias = Callable[[RootedSubgraph], Hashable]
+ReadoutChoice: TypeAlias = "str | ReadoutFunction | Sequence[str | ReadoutFunction]"
+
+SIZE = READOUTS["size"]
 
 
 def size(block: RootedBlock) -> Int64:
@@ -103,30 +90,9 @@ def _sum_of_codes(first: int, last: int, messages: KeyedMessages) -> tuple[np.ui
     return a, b
 
 
-ReadoutFunction: TypeAlias = Callable[[RootedSubgraph], Hashable]
-ReadoutChoice: TypeAlias = "str | ReadoutFunction | Sequence[str | ReadoutFunction]"
-
-# Weakest first: each value decides the values of all readouts before it, with one exception. Several marks
-# and pairs of nodes see different things: "marked-wl-2" and "marked-wl-3" do not decide "rooted-fwl2".
-READOUTS: dict[str, Callable[[RootedBlock], Values]] = {
-    "size": size,
-    "edges": edges,
-    "degrees": degrees,
-    "wl": wl,
-    "rooted-wl": rooted_wl,
-    "marked-wl-1": partial(marked_wl, n_marks=1),
-    "rooted-fwl2": rooted_fwl2,
-    "marked-wl-2": partial(marked_wl, n_marks=2),
-    "marked-wl-3": partial(marked_wl, n_marks=3),
-    "canonical": canonical,
-}
-# Reading these out takes no longer than finding out which rooted subgraphs are equal.
-_CHEAP = (size, edges, degrees, wl, rooted_wl)
-_REMEMBERING = (rooted_wl, rooted_fwl2, canonical)
-# After so many steps it pays to look for automorphisms, in graphs where that takes a fraction of a second:
-# igraph needs 0.2 s for twelve strongly regular graphs of 16 nodes side by side, hours for thirty.
-_STEPS_WORTH_ORBITS = 200_000
-_MOST_NODES = 200
+def canonical(block: RootedBlock) -> Values:
+    """Return the certificate of each rooted subgraph: the exact readout."""
+    return _objects(certificates(block.graphs, range(len(block)), block.root))
 
 
 def _function(value: object) -> object:
@@ -159,38 +125,13 @@ class ReadoutError(TwinWLError):
         return f"graph {self.graph}, root {self.root}: {self.message}"
 
 
-@dataclass(frozen=True)
-class Readout:
-    """One readout, ready to be run on blocks of rooted subgraphs."""
-
-    name: str
-    on_block: Callable[[RootedBlock], Values]
-
-    is_known: bool = True
-    """Whether it is one of `READOUTS` or its like, and no function of a user's."""
-
-    @property
-    def remembers(self) -> bool:
-        """Whether the value of a rooted subgraph decides those of the smaller ones with the same root.
-
-        With the root marked, refined colours know their distance from it, so they are fine enough for each
-        smaller subgraph as well.
-        """
-        return self.on_block in _REMEMBERING
-
-    @property
-    def is_cheap(self) -> bool:
-        """Whether it reads out every rooted subgraph, however often it has read an equal one."""
-        return self.on_block in _CHEAP
-
-
 def resolve(choice: ReadoutChoice) -> tuple[Readout, ...]:
     """Turn what a user may ask for into readouts: a name, a function, or a list of these.
 
     >>> [readout.name for readout in resolve(["size", "rooted-wl"])]
     ['size', 'rooted-wl']
     """
-    parts = choice if isinstance(choice, (list, tuple)) else [choice]
+    parts = choice if isinstance(choice, list | tuple) else [choice]
     if not parts:
         raise TwinWLError(f"readout: got {shown(choice)}, expected at least one readout")
     return tuple(map(_readout, parts))
@@ -199,9 +140,8 @@ def resolve(choice: ReadoutChoice) -> tuple[Readout, ...]:
 def _readout(choice: object) -> Readout:
     known: str | ReadoutFunction = checked("readout", choice, one_of(*READOUTS), MARKED_WL, _FUNCTION)
     if isinstance(known, str):
-        return Readout(known, READOUTS.get(known) or partial(marked_wl, n_marks=n_marks_of(known)))
-    given = getattr(known, "__name__", None)
-    name = given if isinstance(given, str) else type(known).__name__
+        return READOUTS.get(known) or marked(int(known[-1]))
+    name = getattr(known, "__name__", type(known).__name__)
     # A partial function, which pickle takes where it takes the function itself.
     return Readout(name, partial(_on_each, known, name), is_known=False)
 
@@ -224,14 +164,12 @@ class RoundReader:
     def __init__(self, batch: GraphBatch, readouts: tuple[Readout, ...]) -> None:
         self._source = Neighbourhoods(batch)
         self._readouts = readouts
-        self._only_sizes = all(readout.on_block is size for readout in readouts)
+        self._only_sizes = all(readout == SIZE for readout in readouts)
         self._round = -1
         self._sizes = np.zeros(batch.n_nodes, np.int32)
         self._held: tuple[Values, ...] = ()
-        # Nodes that an automorphism maps to each other have isomorphic rooted subgraphs in every round.
-        self._orbit = np.arange(batch.n_nodes)
-        self._steps = np.zeros(len(batch))
-        self._groups, self._group_values = Groups(), [joined([]) for _ in readouts]
+        self._groups = Groups()
+        self._group_values: list[Values] = []
 
     def read(
         self, size_of_node: Int32, h: int | None = None, nodes: Int64 | None = None
@@ -246,6 +184,11 @@ class RoundReader:
             Any round, whether it comes before or after the last one.
         nodes : array of int64, optional
             All nodes of some colours: the values of others are not up to date. By default all.
+
+        Returns
+        -------
+        tuple of arrays
+            By node: rows of counts, keys of two words, or objects.
         """
         if self._only_sizes:  # they are already here
             return (size_of_node.astype(np.int64)[:, None],) * len(self._readouts)
@@ -253,37 +196,18 @@ class RoundReader:
         grown = np.flatnonzero(size_of_node != self._sizes)
         if nodes is not None:
             grown = np.intersect1d(grown, nodes, assume_unique=True)
-        if not self._held or len(grown):
-            check_cost([readout.name for readout in self._readouts if readout.is_known], size_of_node[grown])
-            chosen, which = self._representatives(grown, size_of_node)
-            parts = [
-                self._read_block(block)
-                for block in self._source.blocks(chosen, self._round, size_of_node[chosen])
-            ]
-            fresh = [
-                taken(joined([part[place] for part in parts]), which) for place in range(len(self._readouts))
-            ]
-            if self._held:
-                fresh = [replaced(old, grown, new) for old, new in zip(self._held, fresh, strict=True)]
-            self._held = tuple(fresh)
+        sizes = size_of_node[grown]
+        check_cost([readout.name for readout in self._readouts], sizes)
+        blocks = [self._read_block(block) for block in self._source.blocks(grown, self._round, sizes)]
+        fresh = tuple(map(np.concatenate, zip(*blocks, strict=True)))
+        if self._held and fresh:
+            for old, new in zip(held := tuple(old.copy() for old in self._held), fresh, strict=True):
+                old[grown] = new
+            fresh = held
+        self._held = fresh or self._held or (np.empty((0, 1), np.int64),) * len(self._readouts)
         self._sizes = self._sizes.copy()
-        self._sizes[grown] = size_of_node[grown]
+        self._sizes[grown] = sizes
         return self._held
-
-    def _representatives(self, nodes: Int64, size_of_node: Int32) -> tuple[Int64, Int64]:
-        """Return a node of each orbit among some nodes, and for each of these which one stands for it."""
-        if not all(readout.is_known for readout in self._readouts):
-            return nodes, np.arange(len(nodes))  # a function has to prove itself
-        batch = self._source.batch
-        steps = np.zeros(batch.n_nodes)
-        steps[nodes] = steps_of([readout.name for readout in self._readouts], size_of_node[nodes])
-        before = self._steps
-        self._steps = before + np.diff(np.concatenate([[0], np.cumsum(steps)])[batch.graph_ptr])
-        due = (before <= _STEPS_WORTH_ORBITS) & (self._steps > _STEPS_WORTH_ORBITS)
-        due &= batch.nodes_per_graph <= _MOST_NODES
-        if due.any():
-            self._orbit = np.minimum(self._orbit, orbits(batch, np.flatnonzero(due)))
-        return np.unique(self._orbit[nodes], return_inverse=True)
 
     def _read_block(self, block: RootedBlock) -> list[Values]:
         """Return the values of each readout, those that are not cheap from one of each group of equals."""
@@ -291,26 +215,21 @@ class RoundReader:
             return [readout.on_block(block) for readout in self._readouts]
         n_known = len(self._groups)
         groups = self._groups.of_block(block)
-        first = np.unique(groups, return_index=True)[1]
-        first = first[groups[first] >= n_known]  # in the order of the groups
-        chosen = block.at(first)
-        out: list[Values] = []
-        for place, readout in enumerate(self._readouts):
-            if readout.is_cheap:
-                out.append(readout.on_block(block))
-                continue
-            fresh = readout.on_block(chosen)
+        distinct, first = np.unique(groups, return_index=True)
+        first = first[distinct >= n_known]  # in the order of the groups
+        fresh: list[Values] = []
+        for readout in self._readouts:
+            fresh.append(readout.on_block(block.at(first)))
             if not readout.is_known:
-                _check_copies(readout, block, groups, first, fresh)
-            self._group_values[place] = joined([self._group_values[place], fresh] if n_known else [fresh])
-            out.append(taken(self._group_values[place], groups))
-        if self._groups.full:
-            self._groups = Groups()
-        return out
+                _check_copies(readout, block, groups - n_known, first, fresh[-1])
+        if n_known:
+            fresh = [np.concatenate(pair) for pair in zip(self._group_values, fresh, strict=True)]
+        self._group_values = fresh
+        return [values[groups] for values in fresh]
 
     def read_keys(self, size_of_node: Int32) -> UInt64:
         """Do the same, and return one key of all values of a node, shape (n_nodes, 2)."""
-        return joint_keys([_keys_of_values(values, self._source.batch) for values in self.read(size_of_node)])
+        return joint_keys([value_keys(values, self._source.batch) for values in self.read(size_of_node)])
 
 
 def joint_keys(parts: list[UInt64]) -> UInt64:
@@ -318,36 +237,78 @@ def joint_keys(parts: list[UInt64]) -> UInt64:
     return parts[0] if len(parts) == 1 else row_keys(np.hstack(parts))
 
 
+def class_numbers(values: Values) -> Int64:
+    """Give each value a number, shape (n,), such that equal values have equal numbers."""
+    if values.dtype == object:
+        numbers: dict[Hashable, int] = {}
+        return np.array([numbers.setdefault(value, len(numbers)) for value in values.tolist()], np.int64)
+    if values.shape[1] == 1:
+        return values[:, 0].astype(np.int64)
+    return np.unique(values, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def value_keys(values: Values, batch: GraphBatch) -> UInt64:
+    """Return keys of the values of nodes, shape (n, 2), that are the same in every process.
+
+    Raises
+    ------
+    ReadoutError
+        If a value has no form that is the same in every process; it names the graph and the root.
+    """
+    if values.dtype == np.uint64:
+        return values.astype(np.uint64, copy=False)
+    if values.dtype != object:
+        return row_keys(values.astype(np.int64, copy=False))
+    rows: dict[int, int] = {}
+    tokens = []
+    for place, value in enumerate(values.tolist()):
+        if id(value) in rows:  # equal rooted subgraphs share one object
+            continue
+        rows[id(value)] = len(tokens)
+        try:
+            tokens.append(label_token(normalise_label(value)))
+        except LabelError as error:
+            message = f"a readout's value cannot be hashed: {error}"
+            raise ReadoutError(message, *_whereabouts(batch, place)) from error
+    return digest_keys(tokens)[np.array([rows[id(value)] for value in values.tolist()], np.int64)]
+
+
+def readable(values: Values, node: int) -> Hashable:
+    """Return one node's value as a person wants to see it: counts as numbers, keys in hexadecimal."""
+    if values.dtype == object:
+        value: Hashable = values.tolist()[node]
+        return hexadecimal(digest_keys([value])[0]) if isinstance(value, bytes) else value
+    if values.dtype == np.uint64:
+        return hexadecimal(values[node])
+    row = tuple(values[node].tolist())
+    return row if len(row) > 1 else row[0]
+
+
+def _objects(values: list[Hashable]) -> Values:
+    """Return an array of objects; tuples stay tuples."""
+    return np.fromiter(values, object, len(values))
+
+
 def _check_copies(readout: Readout, block: RootedBlock, groups: Int64, first: Int64, values: Values) -> None:
     """Refuse a function that returns another value for a second copy of the same rooted subgraph."""
-    order = np.argsort(groups, kind="stable")
-    following = np.searchsorted(groups[order], groups[first]) + 1
-    following[following == len(order)] = 0  # that is a copy of another one, or the same
-    copies = order[following]
-    held = np.flatnonzero((groups[copies] == groups[first]) & (copies != first))
+    others = np.setdiff1d(np.arange(len(groups)), first)
+    numbers, place = np.unique(groups[others], return_index=True)
+    new = numbers >= 0  # groups of earlier blocks were checked then
+    copies, originals = others[place[new]], numbers[new]
     batch = block.source.batch
-    again = readout.on_block(block.at(copies[held]))
-    for index, value, other in zip(held.tolist(), taken(values, held), again, strict=True):
+    again = readout.on_block(block.at(copies))
+    for copy, original, value, other in zip(copies, originals, values[originals], again, strict=True):
         if value != other:
-            graph, root = _whereabouts(batch, int(block.roots[first[index]]))
+            graph, root = _whereabouts(batch, int(block.roots[first[original]]))
             raise ReadoutError(
                 f"the readout {readout.name!r} returned {shown(other)}, and {shown(value)} for its copy at "
                 f"graph {graph}, root {root}: they differ only in the numbering of their nodes, on which a "
                 "readout must not depend",
-                *_whereabouts(batch, int(block.roots[copies[index]])),
+                *_whereabouts(batch, int(block.roots[copy])),
             )
 
 
-def _keys_of_values(values: Values, batch: GraphBatch) -> UInt64:
-    """Return keys of values, shape (n_nodes, 2), or say at which root a value has no stable form."""
-    try:
-        return stable_keys(values)
-    except UnstableValueError as error:
-        graph, root = _whereabouts(batch, error.place)
-        raise ReadoutError(f"a readout's value cannot be hashed: {error}", graph, root) from error
-
-
-def _on_each(function: ReadoutFunction, name: str, block: RootedBlock) -> list[Hashable]:
+def _on_each(function: ReadoutFunction, name: str, block: RootedBlock) -> Values:
     """Call a user's function on each subgraph; whatever goes wrong is told with its root."""
     values: list[Hashable] = []
     for node, subgraph in zip(block.roots.tolist(), block.subgraphs(), strict=True):
@@ -362,7 +323,7 @@ def _on_each(function: ReadoutFunction, name: str, block: RootedBlock) -> list[H
             place = _whereabouts(block.source.batch, node)
             raise ReadoutError(f"the readout {name!r} returned {shown(value)}, {complaint}", *place)
         values.append(value)
-    return values
+    return _objects(values)
 
 
 def _complaint(value: object) -> str:

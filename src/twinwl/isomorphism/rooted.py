@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Float64, Int32, Int64, UInt64
+from twinwl.arrays import Int32, Int64, UInt64
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label
+from twinwl.isomorphism.canonical import exact_keys, number_keys
 from twinwl.memory import check_fits
 from twinwl.refinement.colours import messages_of
 from twinwl.refinement.content_keys import KeyedMessages, label_keys
@@ -219,11 +220,48 @@ class RootedBlock:
             )
 
 
+class Groups:
+    """Numbers rooted subgraphs so that equal numbers mean isomorphic ones, root and labels included.
+
+    Numbers are given in order of first occurrence and hold for all blocks of a batch, of any radius. So a
+    costly readout looks at one subgraph of each group.
+
+    >>> path = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]])
+    >>> (block,) = Neighbourhoods(path).blocks(np.arange(4), 1, np.array([2, 3, 3, 2], np.int32))
+    >>> Groups().of_block(block)
+    array([0, 1, 1, 0])
+    """
+
+    def __init__(self) -> None:
+        self._number_of_key: dict[bytes, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._number_of_key)
+
+    def of_block(self, block: RootedBlock) -> Int64:
+        """Return the group of each rooted subgraph of a block, shape (n_roots,)."""
+        graphs = block.graphs
+        labels = 2 * graphs.node_labels
+        labels[block.root] += 1  # the root is marked by a label of its own
+        vocabulary = tuple((label, is_root) for label in graphs.node_vocabulary for is_root in (False, True))
+        marked = GraphBatch.unchecked(
+            indptr=graphs.indptr,
+            indices=graphs.indices,
+            graph_ptr=graphs.graph_ptr,
+            node_labels=labels,
+            node_vocabulary=vocabulary,
+            edge_labels=graphs.edge_labels,
+            edge_vocabulary=graphs.edge_vocabulary,
+            node_features=None,
+            directed=graphs.directed,
+        )
+        return number_keys(exact_keys(marked), self._number_of_key)
+
+
 # Colours of pairs before and after a round, and prepared for either side of a triangle: eight words per pair.
 _BYTES_PER_PAIR = 64
 _STEPS_PER_SECOND = 3e8  # on one core, measured, where few rounds are needed
 MOST_STEPS = 1e13
-_STEPS_PER_NODE = {"wl": 100, "rooted-wl": 100, "canonical": 2000}
 _CUBIC = "rooted-fwl2"
 _REMEDY = "use fewer rounds (n_iter), smaller graphs, or a weaker readout such as 'rooted-wl'"
 
@@ -270,22 +308,3 @@ def check_steps(steps: float, what: str) -> None:
         raise TwinWLError(
             f"{what} takes {steps:.0e} steps or more, about {hours:,.0f} hours on one core; {_REMEDY}"
         )
-
-
-def n_marks_of(readout: str) -> int:
-    """Return K of ``marked-wl-K``, and 0 for other readouts."""
-    return int(readout[-1]) if readout.startswith("marked-wl-") else 0
-
-
-def steps_of(readouts: Iterable[str], sizes: Int32) -> Float64:
-    """Return about how many nanoseconds known readouts take for each rooted subgraph, shape (n_roots,)."""
-    n = sizes.astype(np.float64)
-    total = np.zeros(len(n))
-    for name in readouts:
-        if name == _CUBIC:
-            total += 4 * n**3
-        elif n_marks_of(name):
-            total += 100 * n**2
-        else:
-            total += _STEPS_PER_NODE.get(name, 0) * n
-    return total

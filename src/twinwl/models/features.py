@@ -16,7 +16,8 @@ from twinwl.arrays import Float64, Int32, Int64, Ints
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
-from twinwl.isomorphism.readouts import Readout, ReadoutChoice
+from twinwl.isomorphism import Readout
+from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import Constraints, warn_unseen_labels
 from twinwl.models.explanation import RootedTree, tree_of_colour
 from twinwl.models.readout_columns import (

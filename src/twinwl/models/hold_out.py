@@ -26,7 +26,7 @@ def scaffolds_of(batch: GraphBatch) -> Int64:
     >>> scaffolds_of(GraphBatch.from_edges(rings)).tolist()
     [0, 0, 4, 5]
     """
-    from twinwl.isomorphism.exact_keys import exact_keys  # noqa: PLC0415  (numba; errors come before that)
+    from twinwl.isomorphism.canonical import exact_keys  # noqa: PLC0415  (numba; errors come before that)
 
     sources, targets = batch.arcs()
     left, arcs = -1, np.ones(len(targets), bool)

@@ -10,10 +10,11 @@ from twinwl.arguments import Constraint
 from twinwl.arrays import Int32, Int64, UInt64
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.isomorphism.readouts import READOUTS, Readout, ReadoutChoice, RoundReader, joint_keys, resolve
+from twinwl.isomorphism import READOUTS, Readout
+from twinwl.isomorphism.readouts import SIZE, ReadoutChoice, RoundReader, joint_keys, resolve, value_keys
 from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
-from twinwl.isomorphism.values import hexadecimal, stable_keys
 from twinwl.refinement.alphabet import Alphabet
+from twinwl.refinement.content_keys import hexadecimal
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
 LARGEST_EXAMPLE = 64  # nodes: what is larger cannot be read in a picture
@@ -45,7 +46,7 @@ def readouts_of(choice: ReadoutChoice, kind: str) -> tuple[Readout, ...]:
         If the kind has no use for them.
     """
     readouts = resolve(choice)
-    if all(readout.on_block is READOUTS["size"] for readout in readouts):
+    if all(readout == SIZE for readout in readouts):
         return ()
     if kind != "joint":
         raise TwinWLError(
@@ -196,7 +197,7 @@ class Examples:
         roots = graphs.graph_ptr[:-1] + self.root[columns]
         sizes = graphs.nodes_per_graph.astype(np.int32)
         block = RootedBlock(Neighbourhoods(graphs), roots, LARGEST_EXAMPLE, sizes)
-        return joint_keys([stable_keys(readout.on_block(block)) for readout in readouts])
+        return joint_keys([value_keys(readout.on_block(block), graphs) for readout in readouts])
 
     def first(self, n_columns: int) -> Examples:
         """Return the examples of the first columns."""

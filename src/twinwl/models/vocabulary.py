@@ -20,11 +20,10 @@ from twinwl.arrays import Bool, Int32, Int64, UInt64
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.readouts import ReadoutChoice
-from twinwl.isomorphism.values import absorbed_rows, row_keys
 from twinwl.models.features import FeatureSpace, most_frequent, stwin_features
 from twinwl.models.readout_columns import Examples, ValueTable
 from twinwl.refinement.alphabet import Alphabet, Round, item_dtype
-from twinwl.refinement.content_keys import content_keys
+from twinwl.refinement.content_keys import absorbed_rows, content_keys, row_keys
 
 
 class FeatureSettings(TypedDict):

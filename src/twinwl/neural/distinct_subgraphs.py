@@ -20,8 +20,7 @@ from twinwl.arrays import Float64, Int32, Int64
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
-from twinwl.isomorphism.grouping import Groups
-from twinwl.isomorphism.rooted import Neighbourhoods
+from twinwl.isomorphism.rooted import Groups, Neighbourhoods
 from twinwl.neural.network import NTwinInput
 from twinwl.neural.quotient import PoolBuilder, RootMark, n_marks
 from twinwl.neural.sparse import SparseExamples
@@ -482,12 +481,10 @@ def _with_contents_as_labels(batch: GraphBatch) -> GraphBatch:
 
 def _grouped(batch: GraphBatch, radius: int, sizes: Int32) -> tuple[Int32, Int64]:
     """Return the number of each root's subgraph, and its arcs: equal numbers mean isomorphic subgraphs."""
-    groups, first = Groups(), 0
+    groups = Groups()
     numbers, arcs = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for block in Neighbourhoods(batch).blocks(np.arange(batch.n_nodes), radius, sizes):
-        if groups.full:  # no more comparisons with those so far: some work is done twice
-            groups, first = Groups(), first + len(groups)
-        numbers.append(groups.of_block(block) + first)
+        numbers.append(groups.of_block(block))
         arcs.append(np.diff(block.cut.indptr[block.cut.subgraph_ptr]))
     return np.concatenate(numbers).astype(np.int32), np.concatenate(arcs)
 

@@ -9,8 +9,8 @@ hash.**
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -94,9 +94,7 @@ def node_keys(batch: GraphBatch, n_threads: int | None = None) -> Iterator[UInt6
 
 def label_keys(labels: Iterable[Label], purpose: bytes) -> UInt64:
     """Return a 128-bit key for each label, different for each purpose; shape (n_labels, 2)."""
-    digests = [
-        hashlib.blake2b(label_token(label), digest_size=16, person=purpose).digest() for label in labels
-    ]
+    digests = [blake2b(label_token(label), digest_size=16, person=purpose).digest() for label in labels]
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64).reshape(-1, 2)
 
 
@@ -191,3 +189,70 @@ def fold_keys(group_ptr: Int64, keys: UInt64, extras: UInt64, out: UInt64) -> No
             a += x
             b += y
         out[group, 0], out[group, 1] = blended(a, b, WHOLE + np.uint64(stop - start))
+
+
+# Digits of the square roots of 2 and 3: one salt for what comes in, one for the whole.
+_COMING = np.uint64(0x6A09E667F3BCC908)
+_WHOLE = np.uint64(0xBB67AE8584CAA73B)
+
+
+@kernel
+def absorbed(
+    a: np.uint64, b: np.uint64, value_a: np.uint64, value_b: np.uint64
+) -> tuple[np.uint64, np.uint64]:
+    """Return the key of a key followed by a value; order matters."""
+    x, y = blended(value_a, value_b, _COMING)
+    return blended(a ^ x, b + y, _WHOLE)
+
+
+def row_keys(rows: Int64 | UInt64) -> UInt64:
+    """Return one key, shape (n, 2), for each row of numbers, shape (n, k).
+
+    >>> keys = row_keys(np.array([[1, 2], [2, 1], [1, 2]]))
+    >>> bool((keys[0] == keys[2]).all()), bool((keys[0] == keys[1]).any())
+    (True, False)
+    """
+    if (
+        rows.shape[1] == 1
+        and rows.dtype == np.int64
+        and len(rows)
+        and 0 <= rows.min() <= rows.max() < len(rows)
+    ):
+        # Few different numbers, such as rooted sizes: work each out once.
+        return _key_per_row(np.arange(rows.max() + 1)[:, None]).take(rows[:, 0], axis=0)
+    return _key_per_row(np.ascontiguousarray(rows))
+
+
+def digest_keys(values: Iterable[bytes]) -> UInt64:
+    """Return one key, shape (n, 2), for each byte string."""
+    digests = b"".join(blake2b(value, digest_size=16, person=b"twl1 readout").digest() for value in values)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64).reshape(-1, 2)
+
+
+def hexadecimal(key: UInt64) -> str:
+    """Write a key of two words as 32 digits.
+
+    >>> hexadecimal(np.array([1, 255], dtype=np.uint64))
+    '000000000000000100000000000000ff'
+    """
+    return f"{int(key[0]):016x}{int(key[1]):016x}"
+
+
+@kernel
+def _key_per_row(rows: Int64 | UInt64) -> UInt64:
+    keys = np.empty((len(rows), 2), np.uint64)
+    for row in range(len(rows)):
+        a, b = np.uint64(0), np.uint64(0)
+        for column in range(rows.shape[1]):
+            a, b = absorbed(a, b, np.uint64(rows[row, column]), np.uint64(column))
+        keys[row, 0], keys[row, 1] = a, b
+    return keys
+
+
+@kernel
+def absorbed_rows(keys: UInt64, values: UInt64) -> UInt64:
+    """Return the key of each key followed by a value, all of shape (n, 2)."""
+    out = np.empty_like(keys)
+    for row in range(len(keys)):
+        out[row, 0], out[row, 1] = absorbed(keys[row, 0], keys[row, 1], values[row, 0], values[row, 1])
+    return out
