@@ -52,7 +52,7 @@ WRONG = {
     "evaluate TWINS -o figures.xlsx": "must end in",
     "evaluate TWINS --protocol nope": "protocol: got 'nope'",
     "evaluate TWINS --grid nope": "grid: got 'nope'",
-    "evaluate TWINS --splits missing.zip": "cannot read 'missing.zip'",
+    "evaluate TWINS --split missing.zip": "cannot read 'missing.zip'",
     "evaluate m.csv --split nope": "split: got 'nope'",
     "evaluate m.csv --groups nope": "groups: got 'nope'",
     "evaluate m.csv --split missing.json": "cannot read 'missing.json'",
@@ -75,6 +75,9 @@ WRONG = {
     "explain m.twinwl m.csv#99999": "graph 99999 is out of range: there are 2 graphs, numbered 0 to 1",
     "predict m.twinwl m.csv#2": "graph 2 is out of range",
     "datasets nothing": "no data set or file 'nothing'",
+    "evaluate TWINS --splits a.zip": "--splits no longer exists; use --split",
+    "evaluate TWINS --workers=2": "evaluate --workers no longer exists; use --jobs",
+    "corpus head c": "corpus head no longer exists; use corpus info --rows N",
     "demo --report m.png": "must end in",
 }
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from twinwl.cli.output_files import MODELS, PICTURES, STORES, check_ending, check_output, written
+from twinwl.cli.output import MODELS, PICTURES, STORES, check_ending, check_output, written
 from twinwl.errors import MissingExtraError, TwinWLError
 from twinwl.files.tables import TABLE_ENDINGS
 

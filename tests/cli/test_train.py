@@ -71,7 +71,11 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
             "NTwinClassifier",
             {"layers": 1, "hops": "growing"},
         ),
-        (["ntwin", "--layers", "1", "--network", "gcn"], "NTwinClassifier", {"layers": 1, "readout": "gcn"}),
+        (
+            ["ntwin", "--layers", "1", "--subgraph-network", "gcn"],
+            "NTwinClassifier",
+            {"layers": 1, "readout": "gcn"},
+        ),
     ],
 )
 def test_every_method_takes_its_options_and_is_the_librarys(tmp_path, options, kind, params):

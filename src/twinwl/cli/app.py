@@ -24,7 +24,8 @@ import typer
 from typer.core import TyperGroup
 
 import twinwl
-from twinwl.errors import TwinWLError, shown
+from twinwl.cli.options import add
+from twinwl.errors import TwinWLError, TwinWLWarning, gist, shown
 from twinwl.terminal import printable, say
 
 _PARAMETER = re.compile(
@@ -69,8 +70,6 @@ def warnings_as_lines() -> Iterator[None]:
     >>> with warnings_as_lines():
     ...     warn_caller("left out 2 rows")
     """
-    from twinwl.errors import TwinWLWarning, gist  # noqa: PLC0415  (keeps --help fast)
-
     with warnings.catch_warnings():
         warnings.simplefilter("always", TwinWLWarning)
         usual = warnings.showwarning
@@ -104,30 +103,22 @@ class _LineHandler(logging.Handler):
         say(f"twinwl: {record.getMessage()}", error=True, dim=True)
 
 
-# In the order of the help page. A new subcommand is its module and one line here.
-_SUBCOMMANDS = [
-    "demo",
-    "compare",
-    "hashing",
-    "dedup",
-    "corpus",
-    "audit",
-    "power",
-    "ceiling",
-    "datasets",
-    "evaluate",
-    "reproduce",
-    "features",
-    "train",
-    "predict",
-    "explain",
-]
+# In the order of the help page: the command, its module, and the function there.
+_SUBCOMMANDS = (
+    *("demo", "compare", "hash", "dedup", "corpus", "audit", "power", "ceiling", "datasets", "evaluate"),
+    *("reproduce", "features", "train", "predict", "explain"),
+)
 
-# Options of earlier versions, by what they are called now; None: what they did is the default.
-_RENAMED = {
+# Commands and options of earlier versions, and what to use now.
+_REMOVED = {
+    "corpus head": "corpus info --rows N",
+    "corpus sample": "corpus info --rows N --seed S",
+    "corpus hash": "corpus info --rows N, which shows hashes, or Corpus.hash in Python",
+    "evaluate --workers": "--jobs",
+    "--splits": "--split",
     "--ignore-features": "--ignore-attributes",
     "--network": "--subgraph-network",
-    "--skip-invalid": None,
+    "--skip-invalid": "nothing: it is the default",
 }
 
 _EXIT_CODE = 2  # the same as for a wrong option
@@ -140,29 +131,25 @@ class _ErrorsAsOneLine(TyperGroup):
 
     def make_context(self, info_name: str | None, args: list[str], *more: Any, **options: Any) -> Any:  # noqa: ANN401  (see below)
         with _errors_as_one_line(debug=False):
-            return super().make_context(info_name, _with_new_names(args), *more, **options)
+            return super().make_context(info_name, _checked(args), *more, **options)
 
     def invoke(self, ctx: Any) -> object:  # noqa: ANN401  (the type is click's or, in a later typer, its own copy)
         with _errors_as_one_line(debug=bool(ctx.params.get("debug"))), warnings_as_lines():
             return super().invoke(ctx)
 
 
-def _with_new_names(args: list[str]) -> list[str]:
-    """Replace options of earlier versions, and say so.
+def _checked(args: list[str]) -> list[str]:
+    """Refuse what earlier versions had, and name its successor.
 
-    >>> _with_new_names(["train", "--subgraph-network=gat"])
+    >>> _checked(["train", "--subgraph-network=gat"])
     ['train', '--subgraph-network=gat']
     """
-    current = []
-    for given in args:
-        name, equals, value = given.partition("=")
-        new = _RENAMED.get(name, name)
-        if new != name:
-            said = "is the default now" if new is None else f"is now called {new}"
-            say(f"twinwl: {name} {said}", error=True, colour="yellow")
-        if new is not None:
-            current.append(f"{new}{equals}{value}")
-    return current
+    for given in (*args[1:2], *(word for word in args if word.startswith("--"))):
+        name = given.partition("=")[0]
+        for key in (name, f"{args[0]} {name}"):
+            if key in _REMOVED:
+                raise TwinWLError(f"{key} no longer exists; use {_REMOVED[key]}")
+    return args
 
 
 @contextmanager
@@ -190,8 +177,9 @@ def _message_of(error: TwinWLError | OSError | MemoryError) -> str:
     """Return the message; file names in errors of the operating system are shortened."""
     if isinstance(error, MemoryError):
         return f"not enough memory ({error})" if str(error) else "not enough memory"
-    if isinstance(error, OSError) and not isinstance(error, TwinWLError) and error.filename is not None:
-        return f"{shown(str(error.filename))}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror and not isinstance(error, TwinWLError):
+        what = "cannot write to standard output" if error.filename is None else shown(str(error.filename))
+        return f"{what}: {error.strerror}"
     return str(error)
 
 
@@ -230,12 +218,22 @@ def _root(
 
 
 for _name in _SUBCOMMANDS:
-    importlib.import_module(f"twinwl.cli.{_name}").register(app)
+    _module = importlib.import_module(f"twinwl.cli.{_name}")
+    if hasattr(_module, "register"):
+        _module.register(app)
+    else:
+        add(app, _module.hash_graphs if _name == "hash" else getattr(_module, _name), _name)
 
 
 def main() -> None:
     """Run the command line; the exit code is right even if the output cannot be written."""
-    _prepare_streams()
+    # A stream that was closed at the start (>&-) is opened, so that no other file gets its descriptor.
+    # Standard output is then not writable: a command that prints something fails, others do not.
+    sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # what the encoding lacks is printed as a question mark
     log_as_lines()
     try:
         app()
@@ -244,47 +242,5 @@ def main() -> None:
             # If Python flushed at exit, a failure would print a traceback.
             try:
                 stream.flush()
-            except (OSError, TwinWLError):  # already reported: all output is flushed when it is printed
+            except OSError:  # already reported: all output is flushed when it is printed
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-class _StandardOutput(io.TextIOWrapper):
-    """Standard output whose write errors name it."""
-
-    def write(self, text: str) -> int:
-        with self._named_in_errors():
-            return super().write(text)
-
-    def flush(self) -> None:
-        with self._named_in_errors():
-            super().flush()
-
-    @contextmanager
-    def _named_in_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise TwinWLError(f"cannot write to standard output: {error.strerror}") from error
-
-
-def _prepare_streams() -> None:
-    """Prepare both streams for any text, and for being closed or full.
-
-    A stream that was closed at the start (``>&-``) is opened on the null device, so that no other file gets
-    its descriptor. Standard output is then not writable: a command that prints something fails, others do
-    not.
-    """
-    if sys.stderr is None:
-        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
-    if sys.stdout is None:
-        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
-    # Characters that the encoding lacks are printed as question marks.
-    if isinstance(sys.stderr, io.TextIOWrapper):
-        sys.stderr.reconfigure(errors="replace")
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        encoding, lines, at_once = sys.stdout.encoding, sys.stdout.line_buffering, sys.stdout.write_through
-        sys.stdout = _StandardOutput(
-            sys.stdout.detach(), encoding, "replace", line_buffering=lines, write_through=at_once
-        )

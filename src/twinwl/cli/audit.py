@@ -1,29 +1,12 @@
-"""``twinwl audit``: what data sets share, and which copies contradict each other."""
+"""``twinwl audit``: what data sets share, and which copies contradict each other.
 
-from __future__ import annotations
+Give the training data first. For every later data set the command counts the graphs that an earlier one has
+too (exactly) and those that are nearly the same (twin kernel, minmax, two rounds, found through an inverted
+index). Molecules are compared at each level: skeleton (elements and bonds), constitution (and charge,
+hydrogens, radicals), isotope, stereo. Copies of one graph with different targets are listed as
+contradictions, within a set and between sets that both have the column --target.
 
-import json as json_format
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from twinwl.cli.options import OUTPUT, EdgeLabels, Json, file_option, reads_data
-from twinwl.terminal import say
-
-if TYPE_CHECKING:
-    from twinwl.datasets.formats import ReadOptions
-
-# A line break within a paragraph would be kept, so each paragraph is one line.
-EPILOG = """
-Give the training data first. For every later data set the command counts the graphs that an earlier one has \
-too (exactly) and those that are nearly the same (twin kernel, minmax, two rounds, \
-found through an inverted index). Molecules are compared at each level: skeleton (elements and bonds), \
-constitution (and charge, hydrogens, radicals), isotope, stereo. Copies of one graph with different targets \
-are listed as contradictions, within a set and between sets that both have the column --target.
-
-With --predictions, the table that [cyan]twinwl predict[/] wrote for the last data set, the scores are \
+With --predictions, the table that [cyan]twinwl predict[/] wrote for the last data set, the scores are
 computed on all of its graphs, without those an earlier set has too, and without those nearly the same.
 
 [bold]Examples[/]
@@ -35,34 +18,30 @@ $ twinwl audit train.csv test.csv --target active --predictions predictions.csv
 $ twinwl audit HIV.csv tox21.csv --near 0.8 -o overlap.csv
 """
 
+from __future__ import annotations
 
-def register(app: typer.Typer) -> None:
-    """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(reads_data(audit))
+from dataclasses import replace
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from twinwl.cli.options import EdgeLabels, Html, Json, TableFile, arg, bundled, opt, reading
+
+if TYPE_CHECKING:
+    from twinwl.datasets.formats import ReadOptions
 
 
+@bundled(reading)
 def audit(
-    data: Annotated[
-        list[str], typer.Argument(metavar="TRAIN [TEST]…", help="Data sets, training data first.")
-    ],
-    near: Annotated[
-        float, typer.Option(metavar="S", help="Graphs of this similarity or more are nearly the same.")
-    ] = 0.9,
-    same: Annotated[
+    data: Annotated[list[str], arg("TRAIN [TEST]…", "Data sets, training data first.")],
+    near: Annotated[float, opt("Graphs of this similarity or more are nearly the same.", "S")] = 0.9,
+    level: Annotated[
         str | None,
-        typer.Option(
-            metavar="LEVEL",
-            help="Level at which copies with different targets are counted. "
-            "\\[default for molecules: constitution]",
-        ),
+        opt("Level of copies with different targets. \\[default: constitution]", "LEVEL", "--same"),
     ] = None,
-    predictions: Annotated[
-        Path | None, file_option("Predictions for the last data set, as twinwl predict writes them.")
-    ] = None,
-    output: Annotated[
-        Path | None, file_option("Write one row per match: .csv, .tsv, .json, .jsonl or .parquet.", *OUTPUT)
-    ] = None,
-    html: Annotated[Path | None, file_option("Write an HTML page of the results.")] = None,
+    predictions: Annotated[Path | None, opt("Table of twinwl predict for the last data set.", "FILE")] = None,
+    output: TableFile = None,
+    html: Html = None,
     edge_labels: EdgeLabels = None,
     json: Json = False,
     *,
@@ -70,41 +49,25 @@ def audit(
 ) -> None:
     """Find what data sets share: the same graphs, nearly the same ones, and contradicting targets."""
     from twinwl.arguments import checked, number  # noqa: PLC0415  (not for the help)
-    from twinwl.cli.output_files import PAGES, check_output, write_table  # noqa: PLC0415
-    from twinwl.datasets.formats import ReadOptions  # noqa: PLC0415
+    from twinwl.cli.output import PAGES, TABLE_ENDINGS, check_output, publish  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_columns  # noqa: PLC0415
-    from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
 
     checked("--near", near, number(0, 1, above=True))
     check_output(output, TABLE_ENDINGS, inputs=(*data, predictions))
     check_output(html, PAGES, inputs=data)
     for source in data:
         check_source(source, replace(reading, target=None), "given")
-    from twinwl.evaluation.audit import (  # noqa: PLC0415
-        Match,
-        audit_sets,
-        read_audited,
-        scores_without_overlap,
-    )
+    from twinwl.evaluation import audit as library  # noqa: PLC0415  (slow; only after the checks)
 
-    sets = read_audited(data, reading)
-    found = audit_sets(sets, near, same, edge_labels=edge_labels is not False)
+    sets = library.read_audited(data, reading)
+    found = library.audit_sets(sets, near, level, edge_labels=edge_labels is not False)
     if predictions is not None:
-        last = list(found.sizes)[-1]
-        tested = sets[-1]._replace(data=replace(sets[-1].data, name=last))
-        columns = read_columns(predictions, ReadOptions(kind="table"))
-        found = replace(found, scores=scores_without_overlap(found, tested, columns))
-    if output is not None:
-        records = found.to_records()
-        write_table(output, {name: [record[name] for record in records] for name in Match._fields})
+        tested = sets[-1]._replace(data=replace(sets[-1].data, name=list(found.sizes)[-1]))
+        columns = read_columns(predictions, replace(reading, kind="table", target=None))
+        found = replace(found, scores=library.scores_without_overlap(found, tested, columns))
     if html is not None:
         from twinwl.report.audit_page import audit_page  # noqa: PLC0415
         from twinwl.report.page import write_page  # noqa: PLC0415
 
-        write_page(html, audit_page(found, [one.data for one in sets], list(found.scores)))
-    if json:
-        say(json_format.dumps(found.to_dict()))
-    else:
-        say(str(found))
-        for path in filter(None, (output, html)):
-            say(f"Written to {path}")
+        write_page(html, audit_page(found, [one.data for one in sets]))
+    publish(found, library.Match._fields, dumps(found.to_dict()) if json else None, output, html)

@@ -28,117 +28,83 @@ $ twinwl compare EXP.zip#0 EXP.zip#1 --readout size --readout edges --json
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import asdict, replace
+from json import dumps
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import EdgeLabels, IgnoreFeatures, Json, Readouts, file_option, long_help, reads_data
-from twinwl.terminal import new_console, say
+from twinwl.cli.options import (
+    EdgeLabels,
+    Html,
+    IgnoreAttributes,
+    Json,
+    MostRounds,
+    Readouts,
+    arg,
+    bundled,
+    reading,
+)
+from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.formats import ReadOptions
-    from twinwl.isomorphism.comparison import Comparison
 
 _DIFFERENT = 1  # exit code, as of diff and cmp
 
 
-def register(app: typer.Typer) -> None:
-    """Add the subcommand to the command line."""
-    app.command(epilog=long_help(__doc__))(reads_data(compare, "same"))
-
-
+@bundled(reading, level="same")
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="The first graph.", show_default=False)],
-    b: Annotated[str, typer.Argument(metavar="B", help="The second graph.", show_default=False)],
+    a: Annotated[str, arg("A", "The first graph.")],
+    b: Annotated[str, arg("B", "The second graph.")],
     readout: Readouts = None,
-    n_iter: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="Maximum number of rounds. \\[default: until nothing changes]", show_default=False
-        ),
-    ] = None,
+    n_iter: MostRounds = None,
     json: Json = False,
-    html: Annotated[
-        Path | None, file_option("Also write a page that shows the graphs, round by round.")
-    ] = None,
+    html: Html = None,
     edge_labels: EdgeLabels = None,
-    ignore_features: IgnoreFeatures = False,
+    ignore_attributes: IgnoreAttributes = False,
     *,
     reading: ReadOptions,
 ) -> None:
     """Compare two graphs with the Twin-WL test."""
-    from twinwl.cli.output_files import PAGES, check_output  # noqa: PLC0415
+    from twinwl.cli.output import PAGES, check_output  # noqa: PLC0415  (keeps --help fast)
     from twinwl.datasets.source import check_source, read_one  # noqa: PLC0415
 
     check_output(html, PAGES)
     for source in (a, b):
         check_source(source, reading, "given")
-    first, second = (read_one(source, reading) for source in (a, b))
+    pair = [read_one(source, reading) for source in (a, b)]
     if edge_labels is False:
-        first, second = (replace(part, graphs=part.graphs.without_edge_labels()) for part in (first, second))
-    from twinwl.isomorphism.comparison import compare as run  # noqa: PLC0415  (slow; only after the checks)
-    from twinwl.terminal import ProgressBar  # noqa: PLC0415
-
-    with ProgressBar("comparing"):
-        comparison = run(
-            first.graphs,
-            second.graphs,
-            readout=readout or ["size"],
-            n_iter=n_iter,
-            ignore_features=ignore_features,
-        )
-        if html is not None:
-            from twinwl.report.compare import compare_page  # noqa: PLC0415
-            from twinwl.report.page import write_page  # noqa: PLC0415
-
-            write_page(html, compare_page(first, second, comparison, n_iter))
-    if json:
-        say(_as_json(first, second, comparison))
-    else:
-        _tell(first, second, comparison, html)
-    if comparison.distinguished:
-        raise typer.Exit(_DIFFERENT)
-
-
-def _as_json(first: Dataset, second: Dataset, comparison: Comparison) -> str:
-    import json  # noqa: PLC0415
-    from dataclasses import asdict  # noqa: PLC0415
-
-    found = {
-        "distinguished": comparison.distinguished,
-        "iteration": comparison.iteration,
-        "by": comparison.by,
-        "readout": comparison.readout,
-        "iterations_run": comparison.iterations_run,
-        "features_ignored": comparison.features_ignored,
-        "proves_isomorphism": comparison.proves_isomorphism,
-        "witness": asdict(comparison.witness) if comparison.witness else None,
-        "graphs": [
-            {"name": part.names[0], "nodes": part.graphs.n_nodes, "edges": part.graphs.n_edges}
-            for part in (first, second)
-        ],
-    }
-    return json.dumps(found, default=repr)
-
-
-def _tell(first: Dataset, second: Dataset, comparison: Comparison, html: Path | None) -> None:
-    from rich.text import Text  # noqa: PLC0415
-
+        pair = [replace(part, graphs=part.graphs.without_edge_labels()) for part in pair]
     from twinwl.graphs.batch import concatenate  # noqa: PLC0415
-    from twinwl.report.compare import verdict_of  # noqa: PLC0415
-    from twinwl.report.page import facts_of  # noqa: PLC0415
+    from twinwl.isomorphism.comparison import compare as run  # noqa: PLC0415  (slow; only after the checks)
+    from twinwl.report.compare import compare_page, verdict_of  # noqa: PLC0415
+    from twinwl.report.page import facts_of, write_page  # noqa: PLC0415
 
-    pair = concatenate([part.graphs.without_features() for part in (first, second)])
-    verdict = verdict_of(pair, comparison)
-    console = new_console(soft_wrap=True)
-    for letter, part in zip("AB", (first, second), strict=True):
-        console.print(Text.assemble((letter, "bold"), f"  {part.names[0]}  ", (facts_of(part.graphs), "dim")))
-    console.print()
-    console.print(Text(verdict.headline, "bold yellow" if verdict.distinguished else "bold green"))
-    for sentence in verdict.sentences:
-        console.print(Text(sentence))
-    if html is not None:
-        console.print(Text.assemble("\nThe page is in ", (str(html), "cyan")))
+    graphs = [part.graphs for part in pair]
+    with ProgressBar("comparing"):
+        found = run(*graphs, readout=readout or ["size"], n_iter=n_iter, ignore_features=ignore_attributes)
+        if html is not None:
+            write_page(html, compare_page(*pair, found, n_iter))
+    if json:
+        about = {
+            name: getattr(found, name)
+            for name in ("distinguished", "iteration", "by", "readout", "iterations_run", "features_ignored")
+        }
+        about |= {
+            "proves_isomorphism": found.proves_isomorphism,
+            "witness": asdict(found.witness) if found.witness else None,
+            "graphs": [
+                {"name": part.names[0], "nodes": part.graphs.n_nodes, "edges": part.graphs.n_edges}
+                for part in pair
+            ],
+        }
+        say(dumps(about, default=repr))
+    else:
+        for letter, part in zip("AB", pair, strict=True):
+            say(f"{letter}  {part.names[0]}  {facts_of(part.graphs)}")
+        say("\n" + "\n".join(verdict_of(concatenate([graph.without_features() for graph in graphs]), found)))
+        if html is not None:
+            say(f"\nThe page is in {html}")
+    if found.distinguished:
+        raise typer.Exit(_DIFFERENT)

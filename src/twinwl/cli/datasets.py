@@ -14,142 +14,114 @@ $ twinwl datasets TWINS:n_pairs=50 --json
 
 from __future__ import annotations
 
-import json as json_format
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from twinwl.cli.options import Json, file_option, long_help, reads_data
+from twinwl.cli.options import Json, arg, bundled, opt, reading
 from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
-    from twinwl.datasets.catalogue import Card
     from twinwl.datasets.dataset import Dataset, Spread, Statistics
     from twinwl.datasets.formats import ReadOptions
     from twinwl.datasets.known import Entry
 
-
 _LABELS_SHOWN = 8
 
 
-def register(app: typer.Typer) -> None:
-    """Add the subcommand to the command line."""
-    app.command(epilog=long_help(__doc__))(reads_data(datasets))
-
-
+@bundled(reading)
 def datasets(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="A data set to describe.", show_default=False)
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="List all names of the TU collection.")] = False,
-    draw: Annotated[int, typer.Option(min=0, max=12, help="Number of graphs to draw.")] = 2,
-    png: Annotated[Path | None, file_option("Draw them into a .png, .svg or .pdf file instead.")] = None,
+    name: Annotated[str | None, arg("NAME", "A data set to describe.")] = None,
+    everything: Annotated[bool, opt("List all names of the TU collection.", None, "--all")] = False,
+    draw: Annotated[int, opt("Number of graphs to draw.", min=0, max=12)] = 2,
+    png: Annotated[Path | None, opt("Draw them into a .png, .svg or .pdf file instead.", "FILE")] = None,
     json: Json = False,
     *,
     reading: ReadOptions,
 ) -> None:
     """List the known data sets; with a name, show its card, its statistics and a few of its graphs."""
-    from twinwl.cli.output_files import PICTURES, check_output  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.cli.output import PICTURES, check_output, print_table  # noqa: PLC0415  (keeps --help fast)
 
     if name is None:
         _list(reading.data_dir, everything=everything, json=json)
         return
     check_output(png, PICTURES)
+    from twinwl.datasets.dataset import statistics_of  # noqa: PLC0415
     from twinwl.datasets.source import read_source  # noqa: PLC0415
+    from twinwl.report.dataset_figure import example_graphs, save_figure  # noqa: PLC0415
 
     data = read_source(name, reading)
-    _show(data, draw, png, json=json)
+    figures, examples = statistics_of(data), example_graphs(data, draw)
+    if png is not None:
+        save_figure(data, examples, png)
+    if json:
+        spreads = {part: getattr(figures, part)._asdict() for part in ("nodes", "edges", "degree")}
+        labels = {part: dict(getattr(figures, part)) for part in ("node_labels", "edge_labels")}
+        about = {**data.card.as_dict(), "digest": data.digest, "n_groups": figures.n_groups}
+        say(dumps({**about, **spreads, **labels, "examples": examples}, indent=1))
+        return
+    say(f"{data.name}  {data.card.about}".rstrip())
+    print_table(_card(data, figures))
+    if png is None:
+        _print_graphs(data, examples)
+    else:
+        say(f"drew {len(examples)} graphs into {png}")
 
 
 def _list(data_dir: str | Path | None, *, everything: bool, json: bool) -> None:
-    from twinwl.datasets.catalogue import (  # noqa: PLC0415
-        TU_NAMES,
-        data_folders,
-    )
+    from twinwl.cli.output import print_table  # noqa: PLC0415
+    from twinwl.datasets.catalogue import TU_NAMES, data_folders  # noqa: PLC0415
     from twinwl.datasets.known import catalogue  # noqa: PLC0415
 
     entries = catalogue(data_dir, everything=everything)
     if json:
-        say(json_format.dumps([_entry_as_json(entry) for entry in entries], indent=1))
+        about = [
+            {key: value for key, value in entry.card.as_dict().items() if value is not None}
+            | {"source": entry.source, "ready": entry.ready, "where": entry.where}
+            for entry in entries
+        ]
+        say(dumps(about, indent=1))
         return
-    from rich import box  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
-    table.add_column("name", no_wrap=True)
-    table.add_column("graphs", justify="right", no_wrap=True)
-    table.add_column("classes", justify="right", no_wrap=True)
-    table.add_column("available", no_wrap=True)
-    table.add_column("description", no_wrap=True, overflow="ellipsis", ratio=1)
-    for entry in entries:
-        card = entry.card
-        figures = (_figure(card.n_graphs), _figure(card.n_classes))
-        table.add_row(entry.name, *figures, _at_hand(entry), card.about)
-    console = new_console()
-    console.print(table)
-    console.print(f"searched folders: {', '.join(map(str, data_folders(data_dir)))}", soft_wrap=True)
+    rows = [
+        (
+            entry.name,
+            _figure(entry.card.n_graphs),
+            _figure(entry.card.n_classes),
+            _ready(entry),
+            entry.card.about,
+        )
+        for entry in entries
+    ]
+    print_table(rows, ["name", "graphs", "classes", "available", "description"], left=(0, 3, 4))
+    say(f"searched folders: {', '.join(map(str, data_folders(data_dir)))}")
     n_more = len(set(TU_NAMES) - {entry.name for entry in entries})
     if n_more:
-        console.print(f"and {n_more} more of the TU collection: twinwl datasets --all", soft_wrap=True)
+        say(f"and {n_more} more of the TU collection: twinwl datasets --all")
 
 
-def _at_hand(entry: Entry) -> Text:
-    from rich.text import Text  # noqa: PLC0415
-
+def _ready(entry: Entry) -> str:
     if entry.source == "made in code":
-        return Text("built in", "green")
-    if entry.where is not None:
-        return Text("yes", "green")
-    return Text("download" if entry.source == "TU collection" else "no", "dim")
+        return "built in"
+    return "yes" if entry.where is not None else "download" if entry.source == "TU collection" else "no"
 
 
-def _show(data: Dataset, n_graphs: int, picture: Path | None, *, json: bool) -> None:
-    from twinwl.datasets.dataset import statistics_of  # noqa: PLC0415
-    from twinwl.report.dataset_figure import example_graphs, save_figure  # noqa: PLC0415
-
-    figures = statistics_of(data)
-    examples = example_graphs(data, n_graphs)
-    if picture is not None:
-        save_figure(data, examples, picture)
-    if json:
-        say(json_format.dumps(_as_json(data, figures, examples), indent=1))
-        return
-    console = new_console()
-    _print_card(console, data, figures)
-    if picture is None:
-        _print_graphs(console, data, examples)
-    else:
-        console.print(f"drew {len(examples)} graphs into {picture}", soft_wrap=True)
-
-
-def _print_card(console: Console, data: Dataset, figures: Statistics) -> None:
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
+def _card(data: Dataset, figures: Statistics) -> list[tuple[str, str]]:
     card = data.card
-    console.print(Text.assemble((data.name, "bold"), f"  {card.about}".rstrip()), soft_wrap=True)
-    table = Table(show_header=False, box=None, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column(overflow="fold")
-    table.add_row("graphs", f"{_figure(card.n_graphs)}{_targets(data)}")
-    if figures.n_groups is not None:
-        table.add_row("groups", f"{figures.n_groups:,}, each kept in one fold")
-    table.add_row(
-        "nodes", f"{_figure(card.n_nodes)}, {_spread(figures.nodes)} per graph; {card.n_isolated:,} isolated"
-    )
-    table.add_row("edges", f"{_figure(card.n_edges)}, {_spread(figures.edges)} per graph")
-    table.add_row("degree", _spread(figures.degree))
-    table.add_row("node labels", _labels(figures.node_labels))
-    table.add_row("edge labels", _labels(figures.edge_labels))
-    table.add_row("digest", data.digest[:16])
-    console.print(table)
+    groups = [] if figures.n_groups is None else [("groups", f"{figures.n_groups:,}, each kept in one fold")]
+    nodes = f"{_figure(card.n_nodes)}, {_spread(figures.nodes)} per graph; {card.n_isolated:,} isolated"
+    return [
+        ("graphs", f"{_figure(card.n_graphs)}{_targets(data)}"),
+        *groups,
+        ("nodes", nodes),
+        ("edges", f"{_figure(card.n_edges)}, {_spread(figures.edges)} per graph"),
+        ("degree", _spread(figures.degree)),
+        ("node labels", _labels(figures.node_labels)),
+        ("edge labels", _labels(figures.edge_labels)),
+        ("digest", data.digest[:16]),
+    ]
 
 
-def _print_graphs(console: Console, data: Dataset, examples: list[int]) -> None:
+def _print_graphs(data: Dataset, examples: list[int]) -> None:
     from rich.columns import Columns  # noqa: PLC0415
     from rich.panel import Panel  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
@@ -157,36 +129,12 @@ def _print_graphs(console: Console, data: Dataset, examples: list[int]) -> None:
     from twinwl.report.dataset_figure import title_of  # noqa: PLC0415
     from twinwl.report.graph_drawing import text_drawing  # noqa: PLC0415
 
+    console = new_console()
     width = max(24, min(64, console.width // 2 - 4))
-    panels = [
-        Panel(
-            Text(text_drawing(data.graphs[graph], width=width), no_wrap=True),
-            title=Text(title_of(data, graph)),
-            expand=False,
-        )
-        for graph in examples
-    ]
+    drawn = [Text(text_drawing(data.graphs[graph], width), no_wrap=True) for graph in examples]
+    titles = [Text(title_of(data, graph)) for graph in examples]
+    panels = [Panel(text, title=title, expand=False) for text, title in zip(drawn, titles, strict=True)]
     console.print(Columns(panels))
-
-
-def _entry_as_json(entry: Entry) -> dict[str, object]:
-    known = {key: value for key, value in entry.card.as_dict().items() if value is not None}
-    return {**known, "source": entry.source, "ready": entry.ready, "where": entry.where}
-
-
-def _as_json(data: Dataset, figures: Statistics, examples: list[int]) -> dict[str, object]:
-    card: Card = data.card
-    return {
-        **card.as_dict(),
-        "digest": data.digest,
-        "n_groups": figures.n_groups,
-        "nodes": figures.nodes._asdict(),
-        "edges": figures.edges._asdict(),
-        "degree": figures.degree._asdict(),
-        "node_labels": dict(figures.node_labels),
-        "edge_labels": dict(figures.edge_labels),
-        "examples": examples,
-    }
 
 
 def _targets(data: Dataset) -> str:
@@ -194,8 +142,9 @@ def _targets(data: Dataset) -> str:
         return ", without targets"
     if data.card.classes is None:
         return f", targets from {data.y.min():g} to {data.y.max():g}"
-    classes = ", ".join(f"{value}: {count:,}" for value, count in data.card.classes)
-    return f" in {data.card.n_classes} classes ({_shortened(classes)})"
+    text = ", ".join(f"{value}: {count:,}" for value, count in data.card.classes)
+    shown = text if len(text) <= 120 else text[: text.rfind(",", 0, 120)] + ", …"  # noqa: PLR2004
+    return f" in {data.card.n_classes} classes ({shown})"
 
 
 def _figure(value: int | None) -> str:
@@ -207,12 +156,6 @@ def _spread(spread: Spread) -> str:
 
 
 def _labels(labels: list[tuple[str, int]]) -> str:
-    if not labels:
-        return "none"
     shown = ", ".join(f"{label}: {count:,}" for label, count in labels[:_LABELS_SHOWN])
     more = f", and {len(labels) - _LABELS_SHOWN} more" if len(labels) > _LABELS_SHOWN else ""
-    return f"{len(labels)}: {shown}{more}"
-
-
-def _shortened(text: str, length: int = 120) -> str:
-    return text if len(text) <= length else text[: text.rfind(",", 0, length)] + ", …"
+    return f"{len(labels)}: {shown}{more}" if labels else "none"

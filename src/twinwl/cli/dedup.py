@@ -5,6 +5,9 @@ what the labels of molecules contain: acetate and acetic acid are the same only 
 and D-alanine at every level except stereo (see docs/molecules.md). Tables of molecules, .sdf, graph6 and
 SMILES files are read as a stream, so they can have any length.
 
+-o writes the group of each graph to a table (.csv, .tsv, .json, .jsonl or .parquet), or one graph of each
+group to a .g6 or .smi, unchanged.
+
 [bold]Examples[/]
 
 $ twinwl dedup molecules.csv
@@ -25,21 +28,28 @@ $ twinwl dedup MUTAG.zip -o groups.csv
 from __future__ import annotations
 
 from collections.abc import Iterator
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from twinwl.cli.options import OUTPUT, EdgeLabels, IgnoreFeatures, Json, file_option, long_help, reads_data
-from twinwl.terminal import ProgressBar, new_console, one_line, say
+from twinwl.cli.options import (
+    OUTPUT,
+    EdgeLabels,
+    IgnoreAttributes,
+    Json,
+    arg,
+    bundled,
+    opt,
+    reading,
+)
+from twinwl.terminal import ProgressBar, one_line, say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.dataset import Dataset, RowError
+    from twinwl.datasets.dataset import RowError
     from twinwl.datasets.formats import ReadOptions
     from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
     from twinwl.isomorphism.deduplication import Deduplication
-
 
 _GROUPS_SHOWN = 5
 _NAMES_SHOWN = 4
@@ -52,100 +62,53 @@ _AGREE = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add the subcommand to the command line."""
-    app.command(epilog=long_help(__doc__))(reads_data(dedup, "same"))
-
-
+@bundled(reading, level="same")
 def dedup(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATA", help="The graphs, or - for graph6 from standard input.", show_default=False
-        ),
-    ],
-    exact: Annotated[
-        bool,
-        typer.Option(
-            help="Decide exactly. With --no-exact, graphs with equal hashes (as from twinwl hash) count as "
-            "the same."
-        ),
-    ] = True,
-    output: Annotated[
-        Path | None,
-        file_option(
-            "Write the group of each graph to a table (.csv, .tsv, .json, .jsonl or .parquet), or one "
-            "graph of each group to a .g6 or .smi, as it is in the input.",
-            *OUTPUT,
-        ),
-    ] = None,
+    file: Annotated[str, arg("DATA", "The graphs, or - for graph6 from standard input.")],
+    exact: Annotated[bool, opt("Decide exactly, or by equal hashes, as from twinwl hash.")] = True,
+    output: Annotated[Path | None, opt("Write groups to a table, or graphs to .g6 or .smi.", *OUTPUT)] = None,
     json: Json = False,
     edge_labels: EdgeLabels = None,
-    ignore_features: IgnoreFeatures = False,
+    ignore_attributes: IgnoreAttributes = False,
     *,
     reading: ReadOptions,
 ) -> None:
     """Find groups of isomorphic graphs, and count the distinct ones."""
-    from twinwl.cli.dedup_output import check_dedup_output, write_output  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.datasets.source import check_source, iter_source  # noqa: PLC0415
+    from twinwl.cli.output import TABLE_ENDINGS, check_output, write_table, written  # noqa: PLC0415
+    from twinwl.datasets.source import check_source, iter_source  # noqa: PLC0415  (keeps --help fast)
 
     check_source(file, reading, "given")
-    if output is not None:
-        check_dedup_output(output, file, reading)
+    check_output(output, (*TABLE_ENDINGS, *_endings(file, reading)), inputs=(file,))
     from twinwl.isomorphism.deduplication import deduplicate, differing_groups  # noqa: PLC0415
-    from twinwl.terminal import ProgressBar  # noqa: PLC0415
 
     names: list[str] = []
     rows: list[int] = []
     errors: list[RowError] = []
     smiles: list[str] = []
+
+    def blocks() -> Iterator[GraphBatch]:
+        for block in iter_source(file, reading):
+            names.extend(block.names)
+            rows.extend(block.rows.tolist())
+            errors.extend(block.errors)
+            smiles.extend(block.smiles or ())
+            if len(block.graphs):
+                yield block.graphs.without_edge_labels() if edge_labels is False else block.graphs
+            progress.advance(len(block.graphs))
+
     with ProgressBar("graphs compared") as progress:
-        blocks = _noted(iter_source(file, reading), names, rows, errors, smiles, progress)
-        if edge_labels is False:
-            blocks = (graphs.without_edge_labels() for graphs in blocks)
-        found = deduplicate(blocks, exact=exact, ignore_features=ignore_features)
+        found = deduplicate(blocks(), exact=exact, ignore_features=ignore_attributes)
         level = reading.level if names and len(smiles) == len(names) else None
         differing = {} if level is None else differing_groups(found, smiles, level)
-    if output is not None:
-        write_output(output, file, reading, found, names, rows)
+    first = found.representatives
+    if output is not None and output.suffix.lower() in TABLE_ENDINGS:
+        groups = {"group": found.labels.tolist(), "representative": first[found.labels].tolist()}
+        write_table(output, {"graph": range(len(names)), "name": names, **groups})
+    elif output is not None:
+        with written(output) as stream:
+            stream.writelines(_lines(file, reading, {rows[graph] for graph in first.tolist()}))
     if json:
-        say(_as_json(found, rows, errors, level, differing))
-    else:
-        _tell(found, names, level, differing)
-        if output is not None:
-            say(f"\nWritten to {output}")
-
-
-def _noted(
-    blocks: Iterator[Dataset],
-    names: list[str],
-    rows: list[int],
-    errors: list[RowError],
-    smiles: list[str],
-    progress: ProgressBar,
-) -> Iterator[GraphBatch]:
-    """Yield the graphs of each block, and record its names, rows, errors and SMILES."""
-    for block in blocks:
-        names += block.names
-        rows += block.rows.tolist()
-        errors += block.errors
-        smiles += block.smiles or ()
-        if len(block.graphs):
-            yield block.graphs
-        progress.advance(len(block.graphs))
-
-
-def _as_json(
-    found: Deduplication,
-    rows: list[int],
-    errors: list[RowError],
-    level: AtomLevel | None,
-    differing: dict[AtomLevel, int],
-) -> str:
-    import json  # noqa: PLC0415
-
-    return json.dumps(
-        {
+        about = {
             "graphs": len(found.labels),
             "distinct": len(found),
             "exact": found.exact,
@@ -155,46 +118,64 @@ def _as_json(
             "rows": rows,
             "skipped_lines": [error.line for error in errors if error.line is not None],
             "errors": [error._asdict() for error in errors],
-            "representatives": found.representatives.tolist(),
+            "representatives": first.tolist(),
             "labels": found.labels.tolist(),
         }
-    )
+        say(dumps(about))
+        return
+    _print_summary(found, names, level, differing)
+    if output is not None:
+        say(f"\nWritten to {output}")
 
 
-def _tell(
+def _endings(source: str, reading: ReadOptions) -> tuple[str, ...]:
+    """Return the endings of files that can have graphs of the source, as they are there."""
+    from twinwl.datasets.formats import KINDS, ROW_KINDS  # noqa: PLC0415
+    from twinwl.datasets.source import place_in  # noqa: PLC0415
+
+    place = place_in(source, reading)
+    if place.kind not in ROW_KINDS or place.where == "-" or place.literal or place.number is not None:
+        return ()
+    return KINDS["graph6" if place.kind == "graph6" else "smiles"].endings
+
+
+def _lines(source: str, reading: ReadOptions, chosen: set[int]) -> Iterator[bytes]:
+    """Yield the chosen rows as lines; the source is read a second time, so that it need not fit in memory."""
+    from twinwl.datasets.opening import rows_of  # noqa: PLC0415
+    from twinwl.datasets.source import place_in  # noqa: PLC0415
+
+    opened = rows_of(place_in(source, reading), reading, "given")
+    for row in opened.rows:
+        if row.row in chosen:
+            named = opened.kind == "smiles" and row.name != row.text
+            yield (f"{row.text} {row.name}\n" if named else f"{row.text}\n").encode()
+
+
+def _print_summary(
     found: Deduplication, names: list[str], level: AtomLevel | None, differing: dict[AtomLevel, int]
 ) -> None:
     import numpy as np  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
 
     from twinwl.report.page import counted  # noqa: PLC0415
 
-    console = new_console(soft_wrap=True)
     n_graphs, n_groups = len(found.labels), len(found)
     spare = n_graphs - n_groups
-    share = f" ({100 * spare / n_graphs:.1f} %)" if spare else ""
-    console.print(
-        Text.assemble(
-            f"{counted(n_graphs, 'graph')}, ",
-            (f"{n_groups:,} distinct", "bold green"),
-            f", {counted(spare, 'duplicate')}{share}" if spare else ", no duplicates",
-        )
-    )
+    copies = f"{counted(spare, 'duplicate')} ({100 * spare / n_graphs:.1f} %)" if spare else "no duplicates"
+    say(f"{counted(n_graphs, 'graph')}, {n_groups:,} distinct, {copies}")
     if level is not None:
-        console.print(f"Molecules are the same if they agree in {_AGREE[level]} (--same {level}).")
+        say(f"Molecules are the same if they agree in {_AGREE[level]} (--same {level}).")
     sizes = np.bincount(found.labels)
     n_copied = int(np.count_nonzero(sizes > 1))
     for finer, count in differing.items():
         if count:
-            console.print(f"{counted(count, 'group')} of {n_copied:,} differ in {_DIFFER[finer]}.")
+            say(f"{counted(count, 'group')} of {n_copied:,} differ in {_DIFFER[finer]}.")
     if not found.exact:
-        console.print("By hash only: graphs that the Twin-WL test cannot tell apart count as the same.")
+        say("By hash only: graphs that the Twin-WL test cannot tell apart count as the same.")
     if found.features_ignored:
-        console.print("Node features were ignored: graphs that count as the same may differ in them.")
+        say("Node features were ignored: graphs that count as the same may differ in them.")
     if n_copied:
-        console.print("\nLargest groups", style="bold")
+        say("\nLargest groups")
     for group in np.argsort(-sizes, kind="stable")[: min(n_copied, _GROUPS_SHOWN)]:
         members = np.flatnonzero(found.labels == group)
         shown = ", ".join(one_line(names[graph]) for graph in members[:_NAMES_SHOWN].tolist())
-        more = ", …" if len(members) > _NAMES_SHOWN else ""
-        console.print(Text.assemble((f"{len(members):>8,}  ", "bold"), shown + more))
+        say(f"{len(members):>8,}  {shown}{', …' * (len(members) > _NAMES_SHOWN)}")

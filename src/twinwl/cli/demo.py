@@ -174,7 +174,7 @@ def demo(
         return
     from rich.text import Text  # noqa: PLC0415  (keeps --help fast)
 
-    from twinwl.cli.output_files import PAGES, check_output  # noqa: PLC0415
+    from twinwl.cli.output import PAGES, check_output  # noqa: PLC0415
 
     check_output(report, PAGES)
     console = new_console()

@@ -1,79 +1,45 @@
-"""``twinwl evaluate``: cross-validated scores of methods on a data set, with the protocol named."""
+"""``twinwl evaluate``: cross-validated scores of methods on a data set, with the protocol named.
 
-from __future__ import annotations
-
-import json as json_format
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from twinwl.cli.options import (
-    OUTPUT,
-    Address,
-    Device,
-    EdgeLabels,
-    EngineName,
-    IgnoreFeatures,
-    Json,
-    Network,
-    Positive,
-    ReadoutsOfFeatures,
-    Task,
-    file_option,
-    reads_data,
-)
-from twinwl.terminal import say
-
-if TYPE_CHECKING:
-    from twinwl.datasets.formats import ReadOptions
-    from twinwl.evaluation.result import Evaluation
-    from twinwl.evaluation.splits import Column
-
-EPILOG = """
-[bold]Methods[/]: stwin, stwin-joint, stwin-svc, ntwin; without identities: wl (as stwin), wl-svc, \
-wl-encoder (as ntwin); and the other methods of the paper, from gcn to ppgn. Name any other scikit-learn \
+[bold]Methods[/]: stwin, stwin-joint, stwin-svc, ntwin; without identities: wl (as stwin), wl-svc,
+wl-encoder (as ntwin); and the other methods of the paper, from gcn to ppgn. Name any other scikit-learn
 estimator that takes graphs by its import path, [cyan]package.module:Class[/].
 
-[bold]Readouts[/]: --readout lets stwin, stwin-joint and stwin-svc count nodes by colour and readout. \
-They are size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9, rooted-fwl2, canonical (exact).
+[bold]Readouts[/]: --readout lets stwin, stwin-joint and stwin-svc count nodes by colour and readout. They
+are size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9, rooted-fwl2, canonical (exact).
 
-[bold]Protocols[/]: [cyan]fair[/] chooses configuration and epoch on a tenth of each training part and uses \
-each test fold once. [cyan]best-epoch[/] and [cyan]best-fold-epoch[/] choose by test accuracy; they are \
+[bold]Protocols[/]: [cyan]fair[/] chooses configuration and epoch on a tenth of each training part and uses
+each test fold once. [cyan]best-epoch[/] and [cyan]best-fold-epoch[/] choose by test accuracy; they are
 optimistic and marked as such. All three come from the same run.
 
-[bold]Splits[/]: [cyan]stratified[/] draws --folds folds from --seed. [cyan]scaffold[/] splits molecules \
-once by their ring systems and linkers (Bemis-Murcko): the most common scaffolds for training, a tenth of \
-the molecules for validation and a tenth for testing, as in MoleculeNet and OGB. \
-[cyan]scaffold-shuffled[/] takes the scaffolds in random order, with another seed for each of --repeats. A \
-[cyan]column[/] of DATA contains train, valid and test, or a year; the latest tenth is then the test part. \
-A [cyan]file[/] maps rows (from 0) to parts: .json, .csv, OGB's folder with train.csv.gz and so on, or \
-gnn_comparison_splits.zip. --groups keeps rows with the same value together. All methods use the same \
-folds.
+[bold]Splits[/]: [cyan]stratified[/] draws --folds folds from --seed. [cyan]scaffold[/] splits molecules
+once by their ring systems and linkers (Bemis-Murcko): the most common scaffolds for training, a tenth of
+the molecules for validation and a tenth for testing, as in MoleculeNet and OGB. [cyan]scaffold-shuffled[/]
+takes the scaffolds in random order, with another seed for each of --repeats. A [cyan]column[/] of DATA
+contains train, valid and test, or a year; the latest tenth is then the test part. A [cyan]file[/] maps rows
+(from 0) to parts: .json, .csv, OGB's folder with train.csv.gz and so on, or gnn_comparison_splits.zip.
+--groups keeps rows with the same value together. All methods use the same folds.
 
-[bold]Metrics[/] for classes: accuracy, majority (the accuracy of always predicting the most common \
-class), roc-auc, average-precision (PR-AUC), balanced-accuracy, mcc, brier; for numbers: rmse, mae, r2, \
-spearman. All metrics that a method supports are shown; --metric selects some of them, with accuracy or RMSE \
-after them. With more than two \
-classes, ranking metrics are computed one class against the rest. If all test graphs of a fold have the \
-same class, its ROC-AUC is undefined and not included in the mean.
+[bold]Metrics[/] for classes: accuracy, majority (the accuracy of always predicting the most common class),
+roc-auc, average-precision (PR-AUC), balanced-accuracy, mcc, brier; for numbers: rmse, mae, r2, spearman.
+All metrics that a method supports are shown; --metric selects some of them, with accuracy or RMSE after
+them. With more than two classes, ranking metrics are computed one class against the rest. If all test
+graphs of a fold have the same class, its ROC-AUC is undefined and not included in the mean.
 
-[bold]The task[/] is classification or regression. It follows from the method or, if the method supports \
-both, from the targets; the result reports which was chosen and why. --scoring is the metric that chooses \
+[bold]The task[/] is classification or regression. It follows from the method or, if the method supports
+both, from the targets; the result reports which was chosen and why. --scoring is the metric that chooses
 among configurations, rounds and C of stwin-svc, and the epoch of networks.
 
-[bold]Several targets[/]: --target a,b,c, or --target all for every column of numbers that --split and \
---groups do not name; cells may be empty. Each metric is computed for each target, on the graphs where it \
-is known; the main figures are means over the targets, without those that lack a class among the test \
-graphs of a fold, which the result names.
+[bold]Several targets[/]: --target a,b,c, or --target all for every column of numbers that --split and
+--groups do not name; cells may be empty. Each metric is computed for each target, on the graphs where it is
+known; the main figures are means over the targets, without those that lack a class among the test graphs of
+a fold, which the result names.
 
-[bold]Inputs[/]: every result says which of node labels, edge labels and node attributes the method used. \
-Models ignore edge labels without --edge-labels; methods that cannot use them are then refused. \
-Continuous attributes are used by networks on graphs and ignored by methods on labels (stwin, wl, …); \
+[bold]Inputs[/]: every result says which of node labels, edge labels and node attributes the method used.
+Models ignore edge labels without --edge-labels; methods that cannot use them are then refused. Continuous
+attributes are used by networks on graphs and ignored by methods on labels (stwin, wl, …);
 --ignore-attributes leaves them out for all, so that methods are compared on the same inputs.
 
-[bold]The store[/] keeps every finished fold: an interrupted run continues where it stopped, on any \
+[bold]The store[/] keeps every finished fold: an interrupted run continues where it stopped, on any
 --engine. Methods given together are compared on the same folds.
 
 [bold]Examples[/]
@@ -95,92 +61,75 @@ $ twinwl evaluate NCI1 --grid compact --store results.jsonl --engine ray --addre
 $ twinwl evaluate NCI1 --method stwin-svc --split gnn_comparison_splits.zip --json
 """
 
+from __future__ import annotations
 
-def register(app: typer.Typer) -> None:
-    """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(reads_data(evaluate, "atoms"))
+from dataclasses import replace
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twinwl.cli.options import (
+    OUTPUT,
+    Address,
+    Data,
+    Device,
+    EdgeLabels,
+    EngineName,
+    IgnoreAttributes,
+    Json,
+    Network,
+    Positive,
+    ReadoutsOfFeatures,
+    Refit,
+    Scoring,
+    Task,
+    bundled,
+    opt,
+    reading,
+)
+from twinwl.terminal import say
+
+if TYPE_CHECKING:
+    from twinwl.datasets.formats import ReadOptions
+    from twinwl.evaluation.result import Evaluation
+    from twinwl.evaluation.splits import Column
 
 
+@bundled(reading, level="atoms")
 def evaluate(  # noqa: PLR0917  (the options of a command)
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="Graphs with their targets.", show_default=False)
-    ],
-    method: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Method to evaluate; repeat to compare several. \\[default: stwin]"
-        ),
-    ] = None,
+    data: Data,
+    method: Annotated[list[str] | None, opt("Method; may be repeated. \\[default: stwin]", "NAME")] = None,
     readout: ReadoutsOfFeatures = None,
     network: Network = None,
-    protocol: Annotated[str, typer.Option(metavar="NAME", help="Protocol of the main figure.")] = "fair",
-    grid: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Search a grid: compact or paper. \\[default: none]")
-    ] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Number of folds.")] = 10,
-    repeats: Annotated[int, typer.Option(min=1, help="Number of draws of the folds.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the folds and the training.")] = 0,
-    split: Annotated[
-        str,
-        typer.Option(
-            "--split",
-            "--splits",
-            metavar="stratified|scaffold|FILE|COL",
-            help="How to split into training and test parts; see below.",
-        ),
-    ] = "stratified",
-    groups: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column of groups that are kept in one part.")
-    ] = None,
+    protocol: Annotated[str, opt("Protocol of the main figure.", "NAME")] = "fair",
+    grid: Annotated[str | None, opt("Search a grid: compact or paper. \\[default: none]", "NAME")] = None,
+    folds: Annotated[int, opt("Number of folds.", min=2)] = 10,
+    repeats: Annotated[int, opt("Number of draws of the folds.", min=1)] = 1,
+    seed: Annotated[int, opt("Seed of the folds and the training.", min=0)] = 0,
+    split: Annotated[str, opt("How to split; see below.", "stratified|scaffold|FILE|COL")] = "stratified",
+    groups: Annotated[str | None, opt("Column of groups that are kept in one part.", "COL")] = None,
     task: Task = "auto",
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Metric to show, the main one first; may be repeated. \\[default: all]"
-        ),
-    ] = None,
-    scoring: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Metric that chooses configurations. \\[default: accuracy or rmse]"
-        ),
-    ] = None,
+    metric: Annotated[list[str] | None, opt("Metric to show; may be repeated.", "NAME")] = None,
+    scoring: Scoring = None,
     positive: Positive = None,
     edge_labels: EdgeLabels = None,
-    ignore_attributes: IgnoreFeatures = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            "--workers",
-            min=1,
-            help="Number of folds that run at the same time. \\[default: 1; with Ray, one per processor]",
-        ),
-    ] = None,
+    ignore_attributes: IgnoreAttributes = False,
+    jobs: Annotated[int | None, opt("Folds at the same time. \\[default: 1; with Ray, all]", min=1)] = None,
     engine: EngineName = "local",
     address: Address = None,
-    refit: Annotated[
-        bool,
-        typer.Option(
-            "--refit", help="Train networks again on the whole training part once the epoch is chosen."
-        ),
-    ] = False,
+    refit: Refit = False,
     device: Device = None,
-    store: Annotated[Path | None, file_option("File of finished folds; these are not run again.")] = None,
-    output: Annotated[
-        Path | None,
-        file_option(
-            "Also write the figures to a table: .csv, .tsv, .json, .jsonl, .parquet or .tex (LaTeX).", *OUTPUT
-        ),
-    ] = None,
+    store: Annotated[Path | None, opt("File of finished folds; these are not run again.", "FILE")] = None,
+    output: Annotated[Path | None, opt("Also write the figures to a table, or to a .tex.", *OUTPUT)] = None,
     json: Json = False,
     *,
     reading: ReadOptions,
 ) -> None:
     """Evaluate methods by cross-validation; every figure names its protocol."""
-    from twinwl.cli.output_files import STORES, check_ending, check_output  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
-    from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
+    from twinwl.cli.output import STORES, TABLE_ENDINGS, check_ending, check_output  # noqa: PLC0415
+    from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415  (keeps --help fast)
 
     reading = replace(reading, not_targets=tuple(filter(None, (split, groups))))
     check_ending(store, STORES, or_unknown=True)
@@ -243,19 +192,14 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     if output is not None:
         _write(output, results)
     if json:
-        say(json_format.dumps([result.to_dict() for result in results], indent=1))
+        say(dumps([result.to_dict() for result in results], indent=1))
     else:
         _print(results)
 
 
 def _split(data: str, reading: ReadOptions, split: str) -> Column | str | Path:
     """Read a column, and look for a file, before any work."""
-    from twinwl.evaluation.splits import (  # noqa: PLC0415
-        WORDS,
-        find_splits,
-        is_column,
-        read_column,
-    )
+    from twinwl.evaluation.splits import WORDS, find_splits, is_column, read_column  # noqa: PLC0415
 
     if is_column(split):
         return read_column(data, reading, split, "split")
@@ -278,9 +222,8 @@ def _print(results: list[Evaluation]) -> None:
 
 
 def _write(output: Path, results: list[Evaluation]) -> None:
-    from twinwl.cli.output_files import write_table  # noqa: PLC0415
+    from twinwl.cli.output import write_table, written  # noqa: PLC0415
     from twinwl.evaluation.result import latex_table  # noqa: PLC0415
-    from twinwl.files.atomic import written  # noqa: PLC0415
 
     records = [record for result in results for record in result.to_records()]
     if output.suffix.lower() == ".tex":

@@ -24,39 +24,39 @@ $ twinwl features molecules.csv -o X.npz --features joint --readout canonical
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from twinwl.cli.options import OUTPUT, encodes, file_option, long_help, reads_data
-from twinwl.terminal import say
+from twinwl.cli.options import OUTPUT, Data, bundled, encoding, opt, reading
+from twinwl.errors import import_extra
+from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
+    from scipy import sparse
+
+    from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.formats import ReadOptions
 
-
-def register(app: typer.Typer) -> None:
-    """Add the subcommand to the command line."""
-    app.command(epilog=long_help(__doc__))(reads_data(encodes(features), "atoms"))
+_PARQUET = ".parquet"
 
 
+@bundled(encoding, reading, level="atoms")
 def features(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="The graphs.", show_default=False)],
-    output: Annotated[Path, file_option("The .npz (or .parquet) file to write.", *OUTPUT)],
-    parquet: Annotated[
-        bool, typer.Option("--parquet", help="Also write a .parquet of the same name; needs pyarrow.")
-    ] = False,
+    data: Data,
+    output: Annotated[Path, opt("The .npz (or .parquet) file to write.", *OUTPUT)],
+    parquet: Annotated[bool, opt("Also write a .parquet of the same name.", None, "--parquet")] = False,
     *,
     encoding: dict[str, Any],
     reading: ReadOptions,
 ) -> None:
     """Turn graphs into a sparse matrix of STwin features."""
-    from twinwl.cli.feature_files import files_to_write, write_features  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.cli.output import check_output, written  # noqa: PLC0415  (keeps --help fast)
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
-    from twinwl.terminal import ProgressBar  # noqa: PLC0415
 
-    files = files_to_write(output, parquet=parquet)
+    files = [output, output.with_suffix(_PARQUET)] if parquet and output.suffix != _PARQUET else [output]
+    for file in files:
+        check_output(file, (".npz", _PARQUET))
     check_source(data, reading)
     found = read_source(data, reading)
     with ProgressBar("encoding"):
@@ -64,9 +64,39 @@ def features(
 
         vectorizer = STwinVectorizer(**encoding)
         matrix = vectorizer.fit_transform(found.graphs)
-        write_features(files, matrix, vectorizer.get_feature_names_out(), found)
+        names = vectorizer.get_feature_names_out().tolist()
+        for file in files:
+            with written(file) as stream:
+                (_write_parquet if file.suffix.lower() == _PARQUET else _write_npz)(
+                    stream, matrix, names, found
+                )
     share = f"{matrix.nnz / max(1, matrix.shape[0] * matrix.shape[1]):.2%}"
     say(f"{matrix.shape[0]:,} graphs × {matrix.shape[1]:,} columns, {share} of the entries nonzero")
     if found.y is not None:
         say(f"y: {found.target or 'the classes of ' + found.name}")
     say(f"written: {', '.join(map(str, files))}")
+
+
+def _write_npz(stream: Any, matrix: sparse.csr_matrix, names: list[str], data: Dataset) -> None:  # noqa: ANN401
+    """Write the arrays that `scipy.sparse.load_npz` reads, and further arrays, which it ignores."""
+    import numpy as np  # noqa: PLC0415
+
+    parts = {part: getattr(matrix, part) for part in ("data", "indices", "indptr", "shape")}
+    classes = {} if data.y is None else {"y": data.y}
+    texts = {"feature_names": np.array(names, np.str_), "graph_names": np.array(data.names, np.str_)}
+    np.savez_compressed(stream, allow_pickle=False, format=np.array(b"csr"), **parts, **texts, **classes)
+
+
+def _write_parquet(stream: Any, matrix: sparse.csr_matrix, names: list[str], data: Dataset) -> None:  # noqa: ANN401
+    """Write one row per graph; one column per feature would be too many for most readers."""
+    arrow = import_extra("pyarrow", extra="parquet")
+    columns = {"graph": arrow.array(data.names, arrow.string())}
+    if data.y is not None:
+        columns["y"] = arrow.array(data.y)
+    starts = arrow.array(matrix.indptr, arrow.int64())
+    columns["columns"] = arrow.LargeListArray.from_arrays(starts, arrow.array(matrix.indices, arrow.int32()))
+    columns["values"] = arrow.LargeListArray.from_arrays(starts, arrow.array(matrix.data, arrow.float64()))
+    table = arrow.table(columns).replace_schema_metadata(
+        {b"twinwl.feature_names": json.dumps(names).encode()}
+    )
+    import_extra("pyarrow.parquet", extra="parquet").write_table(table, stream, compression="zstd")

@@ -1,19 +1,25 @@
-"""Arguments and options that several subcommands have in common, each defined once."""
+"""Arguments and options that several subcommands have in common, each declared once.
+
+`add` makes a subcommand of a function: the first line of its docstring is the help, and what follows, or
+what follows the first line of its module's docstring, the epilog. `bundled` replaces a parameter of the
+function by the options of another function that makes its value.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from twinwl.errors import TwinWLError
+
 if TYPE_CHECKING:
     from twinwl.datasets.formats import ReadOptions
-
-P = ParamSpec("P")
 
 # Values of options, repeated here so that they can be checked before the slow modules that define them are
 # loaded.
@@ -36,8 +42,14 @@ CHOICES = {
 }
 
 
+def add(app: typer.Typer, command: Callable[..., None], name: str | None = None) -> None:
+    """Make a function a subcommand."""
+    epilog = long_help(command.__doc__) or long_help(sys.modules[command.__module__].__doc__)
+    app.command(name, help=(command.__doc__ or "").partition("\n")[0], epilog=epilog)(command)
+
+
 def long_help(docstring: str | None) -> str:
-    r"""Return what follows the first line of a module's docstring, one line per paragraph, as typer needs it.
+    r"""Return what follows the first line of a docstring, one line per paragraph, as typer needs it.
 
     >>> long_help("One line.\n\nTwo\nlines.\n")
     'Two lines.'
@@ -66,199 +78,181 @@ def _names_of_readouts(given: list[str] | None) -> list[str]:
     return [among("readout")(name) for name in names]  # typer 0.16 fails where None comes back for a list
 
 
-def choice(option: str, text: str, *names: str, metavar: str = "", panel: str | None = None) -> Any:  # noqa: ANN401  (as typer has it)
+def opt(text: str, metavar: str | None = None, *names: str, panel: str | None = None, **more: Any) -> Any:  # noqa: ANN401
+    """Return an option; ``names`` if it is not named like the parameter."""
+    return typer.Option(*names, metavar=metavar, help=text, rich_help_panel=panel, **more)
+
+
+def choice(option: str, text: str, metavar: str = "", *names: str, panel: str | None = None) -> Any:  # noqa: ANN401
     """Return an option with one of its `CHOICES`; ``metavar`` if these are too long to be shown."""
-    return typer.Option(
-        *names,
-        metavar=metavar or "|".join(CHOICES[option]),
-        help=text,
-        callback=among(option),
-        rich_help_panel=panel,
-    )
+    return opt(text, metavar or "|".join(CHOICES[option]), *names, panel=panel, callback=among(option))
 
 
-def file_option(text: str, *names: str) -> Any:  # noqa: ANN401  (as typer has it)
-    """Return an option with a file; ``names`` if it is not named like the parameter."""
-    return typer.Option(*names, metavar="FILE", help=text)
+def arg(metavar: str, text: str) -> Any:  # noqa: ANN401
+    """Return an argument."""
+    return typer.Argument(metavar=metavar, help=text, show_default=False)
 
 
+OUTPUT = ("FILE", "--output", "-o")
+_TABLES = ".csv, .tsv, .json, .jsonl or .parquet"
+
+Data = Annotated[str, arg("DATA", "A data set, or a file of graphs.")]
+ModelFile = Annotated[Path, arg("MODEL", "A file written by twinwl train.")]
+NewModelFile = Annotated[Path, opt("File to write, for example model.twinwl.", *OUTPUT)]
+TableFile = Annotated[Path | None, opt(f"Also write a table: {_TABLES}.", *OUTPUT)]
+Html = Annotated[Path | None, opt("Also write an HTML page, in one file.", "FILE")]
+Json = Annotated[bool, opt("Print the result as JSON.", None, "--json")]
+DataDir = Annotated[Path | None, opt("Folder of data sets.", "FOLDER")]
+Training = Annotated[str | None, opt("The training data: adds the nearest training graph of each.", "DATA")]
 Device = Annotated[
-    str | None,
-    choice("device", "Where networks run: auto takes the first available of cuda, mps and cpu."),
+    str | None, choice("device", "Where networks run: auto takes the first available of cuda, mps and cpu.")
 ]
-
-Network: TypeAlias = Annotated[
+Network = Annotated[
     str | None,
     choice(
         "subgraph_network",
         "Network on rooted subgraphs: gin, gcn, gat, ppgn or deepsets. \\[default: gin]",
+        "NAME",
         "--subgraph-network",
-        metavar="NAME",
         panel="NTwin",
     ),
 ]
-
-OUTPUT = ("--output", "-o")
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-ModelFile: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A file written by twinwl train.", show_default=False)
-]
-DataDir: TypeAlias = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder of data sets.")]
-EngineName: TypeAlias = Annotated[
-    str, choice("engine", "Where to run: processes on this machine, or a Ray cluster.", "--engine")
-]
-Address: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="HOST:PORT", help="Running Ray cluster. \\[default: start Ray on this machine]"),
-]
-IgnoreFeatures: TypeAlias = Annotated[
+EngineName = Annotated[str, choice("engine", "Where to run: processes on this machine, or a Ray cluster.")]
+Address = Annotated[str | None, opt("Running Ray cluster. \\[default: start Ray here]", "HOST:PORT")]
+IgnoreAttributes = Annotated[
     bool,
-    typer.Option(
+    opt(
+        "Ignore continuous node attributes, which are refused (or used by some methods) otherwise.",
+        None,
         "--ignore-attributes",
-        help="Ignore continuous node attributes, which are refused (or used by some methods) otherwise.",
     ),
 ]
-Positive: TypeAlias = Annotated[
+Positive = Annotated[
     str | None,
-    typer.Option(
-        metavar="CLASS",
-        help="The one of two classes that PR-AUC and thresholds are about. \\[default: 1, active, yes, +, "
-        "true, else the last by name]",
+    opt(
+        "The one of two classes that PR-AUC and thresholds are about. \\[default: 1, active, yes, +, true, "
+        "else the last by name]",
+        "CLASS",
     ),
 ]
-Task: TypeAlias = Annotated[str, choice("task", "Predict classes or numbers; auto decides by the targets.")]
-Balanced: TypeAlias = Annotated[
-    bool, typer.Option("--balanced", help="Give every class the same weight (classification).")
+Task = Annotated[str, choice("task", "Predict classes or numbers; auto decides by the targets.")]
+Balanced = Annotated[bool, opt("Give every class the same weight (classification).", None, "--balanced")]
+Refit = Annotated[bool, opt("Train networks again on all graphs once the epoch is chosen.", None, "--refit")]
+Scoring = Annotated[
+    str | None,
+    opt("Metric that chooses configurations, rounds, C or the epoch. \\[default: accuracy or rmse]", "NAME"),
 ]
-SeedOfModel: TypeAlias = Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")]
-NewModelFile: TypeAlias = Annotated[Path, file_option("File to write, for example model.twinwl.", *OUTPUT)]
-EdgeLabels: TypeAlias = Annotated[
+Proba = Annotated[bool, opt("Add the probability of each class (classifiers).", None, "--proba")]
+SeedOfModel = Annotated[int, opt("The same seed gives the same model.", min=0)]
+MostRounds = Annotated[int | None, opt("Number of rounds. \\[default: until nothing changes]", min=0)]
+EdgeLabels = Annotated[
     bool | None,
-    typer.Option(
+    opt(
+        "Use edge labels, or ignore them. \\[default: tests of identity use them, models ignore them]",
+        None,
         "--edge-labels/--no-edge-labels",
-        help="Use edge labels, or ignore them. \\[default: tests of identity use them, models ignore them]",
     ),
 ]
-Readouts: TypeAlias = Annotated[
+Readouts = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        help="Readout of rooted subgraphs; may be repeated. \\[default: size]",
-        callback=_names_of_readouts,
+    opt(
+        "Readout of rooted subgraphs; may be repeated. \\[default: size]", "NAME", callback=_names_of_readouts
     ),
 ]
-ReadoutsOfFeatures: TypeAlias = Annotated[
+ReadoutsOfFeatures = Annotated[
     list[str] | None,
-    typer.Option(
+    opt(
+        "Count nodes by colour and these readouts (joint features). \\[default: size]",
+        "NAME,…",
         "--readout",
-        metavar="NAME,…",
-        help="Count nodes by colour and these readouts (joint features). \\[default: size]",
         callback=_names_of_readouts,
-        rich_help_panel="STwin",
+        panel="STwin",
     ),
 ]
 
 _PANEL = "Reading data"
-
-
-def _option(metavar: str, text: str) -> Any:  # noqa: ANN401  (as typer has it)
-    return typer.Option(metavar=metavar, help=text, rich_help_panel=_PANEL)
-
-
-# Options of every command that reads data.
-_READING: dict[str, tuple[Any, Any]] = {
-    "target": (
-        Annotated[
-            str | None,
-            _option(
-                "COL", "Column of a table, or property in an .sdf, with the targets; several: a,b,c or all."
-            ),
-        ],
-        None,
-    ),
-    "smiles_column": (Annotated[str | None, _option("COL", "Column of a table with the SMILES.")], None),
-    "on_error": (
-        Annotated[str, _option("skip|fail", "Skip and count rows that cannot be read, or stop.")],
-        "skip",
-    ),
-    "node_label": (
-        Annotated[str | None, _option("ATTR", "Attribute with the node labels (GraphML, GML, JSON).")],
-        None,
-    ),
-    "edge_label": (
-        Annotated[
-            str | None, _option("ATTR", "Attribute with the edge labels (GraphML, GML, JSON, edge lists).")
-        ],
-        None,
-    ),
-    "kind": (
-        Annotated[
-            str | None,
-            _option("KIND", "Format of a file, if its ending does not say: graph6, smiles, edges, …"),
-        ],
-        None,
-    ),
-    "data_dir": (Annotated[Path | None, _option("FOLDER", "Where data sets are.")], None),
-}
-
-
 _LADDER = (
     "skeleton (element, bond type), constitution (also charge, hydrogens, radicals), isotope, stereo; "
     "each includes the ones before"
 )
-# The level of molecule labels, as an option with the name that fits the command, and its default.
-_LEVELS: dict[str, tuple[Any, str]] = {
-    "atoms": (
-        Annotated[
-            str | None,
-            choice(
-                "atoms",
-                f"What the atom labels of molecules contain: {_LADDER}; or ecfp (as in Morgan fingerprints: "
-                "degree, hydrogens, charge, mass, ring). \\[default: ecfp]",
-                metavar="LEVEL",
-                panel=_PANEL,
-            ),
-        ],
-        "ecfp",  # better than the others on scaffold splits: benchmarks/molecules.py
+_ATOMS = Annotated[
+    str | None,
+    choice(
+        "atoms",
+        f"What the atom labels of molecules contain: {_LADDER}; or ecfp (as in Morgan fingerprints: degree, "
+        "hydrogens, charge, mass, ring). \\[default: ecfp]",
+        "LEVEL",
+        panel=_PANEL,
     ),
-    "same": (
-        Annotated[
-            str | None,
-            choice(
-                "same",
-                f"Which differences between molecules count: {_LADDER}. \\[default: constitution]",
-                metavar="LEVEL",
-                panel=_PANEL,
-            ),
-        ],
-        "constitution",
+]
+_SAME = Annotated[
+    str | None,
+    choice(
+        "same",
+        f"Which differences between molecules count: {_LADDER}. \\[default: constitution]",
+        "LEVEL",
+        panel=_PANEL,
     ),
-}
+]
+# ecfp is better on scaffold splits: benchmarks/molecules.py
+_LEVELS = {"atoms": (_ATOMS, "ecfp"), "same": (_SAME, "constitution")}
 
 
-# Options of the commands that encode graphs as STwin features.
-_ENCODING: dict[str, tuple[Any, Any]] = {
-    "n_iter": (Annotated[int, typer.Option(min=0, help="Rounds of twin passing.")], 3),
-    "features": (
-        Annotated[
-            str,
-            choice(
-                "features",
-                "size: sums of rooted sizes by colour; count: plain WL; joint: counts of (colour, readout).",
-                metavar="KIND",
-            ),
-        ],
-        "size",
-    ),
-    "readout": (ReadoutsOfFeatures, None),
-    "edge_labels": (EdgeLabels, None),
-    "initial": (Annotated[str, choice("initial", "Colours of round 0.")], "label"),
-    "min_df": (Annotated[int, typer.Option(min=1, help="Drop columns that occur in fewer graphs.")], 1),
-    "max_features": (
-        Annotated[int | None, typer.Option(min=1, help="Keep the most frequent columns only.")],
-        None,
-    ),
-}
+def _read(text: str, metavar: str | None = None, **more: Any) -> Any:  # noqa: ANN401
+    return opt(text, metavar, panel=_PANEL, **more)
+
+
+def reading(
+    target: Annotated[str | None, _read("Column of the targets; several: a,b,c or all.", "COL")] = None,
+    smiles_column: Annotated[str | None, _read("Column of a table with the SMILES.", "COL")] = None,
+    on_error: Annotated[str, _read("Skip and count unreadable rows, or stop.", "skip|fail")] = "skip",
+    node_label: Annotated[str | None, _read("Attribute with the node labels.", "ATTR")] = None,
+    edge_label: Annotated[str | None, _read("Attribute with the edge labels.", "ATTR")] = None,
+    kind: Annotated[str | None, _read("Format, if the ending does not tell: graph6, …", "KIND")] = None,
+    data_dir: Annotated[Path | None, _read("Where data sets are.", "FOLDER")] = None,
+    jobs: Annotated[int | None, _read("Processes that read molecules.", min=1)] = 1,
+    **level: str | None,
+) -> ReadOptions:
+    """Return the options of every command that reads data; ``level`` is ``atoms`` or ``same``."""
+    from twinwl.datasets.formats import ReadOptions  # noqa: PLC0415  (keeps --help fast)
+
+    molecules: dict[str, Any] = {}
+    for name, value in level.items():
+        molecules = {"atoms": value, "usual_atoms": _LEVELS[name][1]}
+    return ReadOptions(
+        kind,
+        target,
+        smiles_column=smiles_column,
+        on_error=on_error,
+        node_label=node_label,
+        edge_label=edge_label,
+        data_dir=data_dir,
+        n_jobs=jobs,
+        **molecules,
+    )
+
+
+def encoding(
+    n_iter: Annotated[int, opt("Rounds of twin passing.", min=0)] = 3,
+    features: Annotated[
+        str,
+        choice(
+            "features",
+            "size: sums of rooted sizes by colour; count: plain WL; joint: counts of (colour, readout).",
+            "KIND",
+        ),
+    ] = "size",
+    readout: ReadoutsOfFeatures = None,
+    edge_labels: EdgeLabels = None,
+    initial: Annotated[str, choice("initial", "Colours of round 0.")] = "label",
+    min_df: Annotated[int, opt("Drop columns that occur in fewer graphs.", min=1)] = 1,
+    max_features: Annotated[int | None, opt("Keep the most frequent columns only.", min=1)] = None,
+) -> dict[str, Any]:
+    """Return the parameters of STwin features."""
+    found: dict[str, Any] = {"n_iter": n_iter, "features": features, "initial": initial, "min_df": min_df}
+    if edge_labels is not None:  # the estimator's default warns of labels that it ignores
+        found["edge_labels"] = edge_labels
+    return found | {"max_features": max_features, "readout": checked_readouts(readout, features)}
 
 
 def checked_readouts(given: list[str] | None, features: str | None) -> str | list[str]:
@@ -269,8 +263,6 @@ def checked_readouts(given: list[str] | None, features: str | None) -> str | lis
     """
     names = given or ["size"]
     if set(names) != {"size"} and features != "joint":
-        from twinwl.errors import TwinWLError  # noqa: PLC0415  (keeps --help fast)
-
         kind = "the default features" if features is None else f"--features {features}"
         raise TwinWLError(
             f"--readout {','.join(names)} cannot be used with {kind}, which count no readouts; "
@@ -279,82 +271,50 @@ def checked_readouts(given: list[str] | None, features: str | None) -> str | lis
     return names[0] if len(names) == 1 else names
 
 
-def reads_data(command: Callable[P, None], level: str | None = None) -> Callable[..., None]:
-    """Add the options for reading data to a command, which receives them as one parameter, ``reading``.
+def bundled(
+    *makers: Callable[..., Any], level: str | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Replace the parameter named like each maker by the maker's own parameters, as options.
 
-    Parameters
-    ----------
-    command
-        It has a parameter ``reading``.
-    level
-        Name of its option for the level of molecule labels: ``"atoms"``, ``"same"``, or None for no option.
+    Options that the command has too are passed to both. ``level`` names the option for labels of molecules.
     """
-    options = dict(_READING)
-    if "jobs" not in inspect.signature(command).parameters:  # evaluate's processes also read molecules
-        options["jobs"] = (
-            Annotated[
-                int, typer.Option(min=1, help="Processes that read molecules.", rich_help_panel=_PANEL)
-            ],
-            1,
-        )
-    if level is not None:
-        options[level] = (_LEVELS[level][0], None)
 
-    def make(asked: dict[str, Any], own: dict[str, Any]) -> ReadOptions:
-        from twinwl.datasets.formats import ReadOptions  # noqa: PLC0415  (keeps --help fast)
-
-        asked["n_jobs"] = asked.pop("jobs") if "jobs" in asked else own["jobs"]
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = _parameters(command)
+        added = {maker.__name__: _parameters(maker) for maker in makers}
         if level is not None:
-            asked |= {"atoms": asked.pop(level), "usual_atoms": _LEVELS[level][1]}
-        return ReadOptions(**asked)
+            kind = inspect.Parameter.KEYWORD_ONLY
+            option = inspect.Parameter(level, kind, default=None, annotation=_LEVELS[level][0])
+            added["reading"][level] = option
 
-    return gathered(command, "reading", options, make)
+        @functools.wraps(command)
+        def run(**given: Any) -> None:  # noqa: ANN401  (whatever options there are)
+            made = {}
+            for maker in makers:
+                names = added[maker.__name__]
+                made[maker.__name__] = maker(
+                    **{name: given[name] if name in own else given.pop(name) for name in names}
+                )
+            command(**given, **made)
+
+        options = own | {
+            name: parameter
+            for parameters in added.values()
+            for name, parameter in parameters.items()
+            if name not in own
+        }
+        kept = [option for name, option in options.items() if name not in added]
+        run.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
+        run.__annotations__ = {option.name: option.annotation for option in kept}
+        return run
+
+    return decorate
 
 
-def encodes(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of features to a command, which receives them as one parameter, ``encoding``."""
-
-    def make(asked: dict[str, Any], _own: dict[str, Any]) -> dict[str, Any]:
-        if asked["edge_labels"] is None:  # the estimator's default, which warns of labels that it ignores
-            del asked["edge_labels"]
-        return asked | {"readout": checked_readouts(asked["readout"], asked["features"])}
-
-    return gathered(command, "encoding", _ENCODING, make)
-
-
-def gathered(
-    command: Callable[P, None],
-    into: str,
-    options: Mapping[str, tuple[Any, Any]],
-    make: Callable[[dict[str, Any], dict[str, Any]], object],
-) -> Callable[..., None]:
-    """Add options to a command, which receives what is made of them as one parameter.
-
-    Parameters
-    ----------
-    command
-        It has a parameter of the name ``into``.
-    options
-        Annotation and default by name.
-    make
-        From the values of these options and the other arguments of the command to that parameter.
-    """
-
-    @functools.wraps(command)
-    def wrapped(**given: Any) -> None:  # noqa: ANN401  (whatever options there are)
-        asked = {name: given.pop(name) for name in options}
-        command(**{into: make(asked, given)}, **given)  # type: ignore[call-arg, arg-type]
-
-    hints = get_type_hints(command, localns={"ReadOptions": object}, include_extras=True)
-    own = [
-        parameter.replace(annotation=hints[name])
-        for name, parameter in inspect.signature(command).parameters.items()
-        if name != into
-    ]
-    more = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        for name, (annotation, default) in options.items()
-    ]
-    wrapped.__signature__ = inspect.Signature([*own, *more])  # type: ignore[attr-defined]
-    wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *more]}
-    return wrapped
+def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    hints = get_type_hints(function, localns={"ReadOptions": object}, include_extras=True)
+    return {
+        name: parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind is not parameter.VAR_KEYWORD
+    }

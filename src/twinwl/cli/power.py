@@ -1,28 +1,17 @@
-"""``twinwl power``: how many hard pairs of graphs readouts, or code of your own, tell apart."""
+"""``twinwl power``: how many hard pairs of graphs readouts, or code of your own, tell apart.
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from twinwl.cli.options import CHOICES, DataDir, EdgeLabels, Json
-from twinwl.terminal import say
-
-# A line break within a paragraph would be kept, so each paragraph is one line.
-EPILOG = """
-For each pair of the suite the command says whether it is told apart, and whether relabelled copies of its \
+For each pair of the suite the command says whether it is told apart, and whether relabelled copies of its
 graphs get the same value; a value that changes then is unsound and does not count.
 
-[bold]What can be scored[/]: readouts of the Twin-WL test (weakest first: size, edges, degrees, wl, \
-rooted-wl, marked-wl-1 … 9, rooted-fwl2, canonical; several joined by + are taken together) and, by import \
-path, your own code, [cyan]package.module:name[/]: a function of a graph, a kernel, a transformer, or \
-a torch module in evaluation mode. [cyan]--takes[/] says whether a function receives a batch of one graph, a \
-networkx graph or PyG data.
+[bold]What can be scored[/]: readouts of the Twin-WL test (weakest first: size, edges, degrees, wl,
+rooted-wl, marked-wl-1 … 9, rooted-fwl2, canonical; several joined by + are taken together) and, by import
+path, your own code, [cyan]package.module:name[/]: a function of a graph, a kernel, a transformer, or a torch
+module in evaluation mode. [cyan]--takes[/] says whether a function receives a batch of one graph, a networkx
+graph or PyG data.
 
-[bold]Suites[/]: brec (its authors' files in FOLDER or TWINWL_DATA, or the path of their zip or folder), \
-atlas, regular, csl, strongly-regular, cfi, exp, twins; or a file of graphs of which 2p and 2p + 1 are a pair.
+[bold]Suites[/]: brec (its authors' files in FOLDER or TWINWL_DATA, or the path of their zip or folder),
+atlas, regular, csl, strongly-regular, cfi, exp, twins; or a file of graphs of which 2p and 2p + 1 are a
+pair.
 
 [bold]Examples[/]
 
@@ -39,52 +28,30 @@ $ twinwl power size rooted-wl --suite BREC.zip --html power.html
 $ twinwl power mine:spectrum --takes networkx --suite strongly-regular --json
 """
 
+from __future__ import annotations
 
-def register(app: typer.Typer) -> None:
-    """Add the subcommand to the command line."""
-    app.command(epilog=EPILOG)(power)
+import sys
+from typing import Annotated
+
+from twinwl.cli.options import CHOICES, DataDir, EdgeLabels, Html, Json, TableFile, arg, opt
 
 
 def power(
-    scored: Annotated[
-        list[str], typer.Argument(metavar="READOUT", help="Readouts, or import paths.", show_default=False)
-    ],
-    suite: Annotated[str, typer.Option(metavar="SUITE", help="Which pairs.")] = "brec",
-    category: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Only this category of the suite; may be repeated."),
-    ] = None,
-    copies: Annotated[
-        int, typer.Option(min=0, help="Relabelled copies of each graph, which must have its value.")
-    ] = 16,
-    takes: Annotated[
-        str | None, typer.Option(metavar="KIND", help="What a function receives: batch, networkx or pyg.")
-    ] = None,
-    on_error: Annotated[
-        str, typer.Option(metavar="raise|count", help="Stop at a failure, or count it as failed.")
-    ] = "raise",
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write one row per pair: .csv, .tsv, .json, .jsonl or .parquet.",
-        ),
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write an HTML page of the results.")
-    ] = None,
+    scored: Annotated[list[str], arg("READOUT", "Readouts, or import paths.")],
+    suite: Annotated[str, opt("Which pairs.", "SUITE")] = "brec",
+    category: Annotated[list[str] | None, opt("Only this category; may be repeated.", "NAME")] = None,
+    copies: Annotated[int, opt("Relabelled copies of each graph, which must have its value.", min=0)] = 16,
+    takes: Annotated[str | None, opt("What a function receives: batch, networkx or pyg.", "KIND")] = None,
+    on_error: Annotated[str, opt("Stop at a failure, or count it as failed.", "raise|count")] = "raise",
+    output: TableFile = None,
+    html: Html = None,
     edge_labels: EdgeLabels = None,
     json: Json = False,
     data_dir: DataDir = None,
 ) -> None:
     """Count the hard pairs of graphs that readouts, or code of your own, tell apart."""
-    import sys  # noqa: PLC0415
-
     from twinwl.arguments import checked, one_of  # noqa: PLC0415  (not for the help)
-    from twinwl.cli.output_files import PAGES, check_output, write_table  # noqa: PLC0415
-    from twinwl.files.tables import TABLE_ENDINGS  # noqa: PLC0415
+    from twinwl.cli.output import PAGES, TABLE_ENDINGS, check_output, publish  # noqa: PLC0415
 
     checked("--takes", takes, one_of("batch", "networkx", "pyg"), None)
     checked("--on-error", on_error, one_of("raise", "count"))
@@ -93,12 +60,11 @@ def power(
         checked("READOUT", part, one_of(*CHOICES["readout"]))
     check_output(output, TABLE_ENDINGS)
     check_output(html, PAGES)
-    from twinwl.evaluation.power import PairScore  # noqa: PLC0415  (slow; only after the checks)
-    from twinwl.evaluation.power import power as run  # noqa: PLC0415
+    from twinwl.evaluation import power as library  # noqa: PLC0415  (slow; only after the checks)
 
     if "" not in sys.path:
         sys.path.insert(0, "")  # a function of one's own is often in the folder where the command runs
-    found = run(
+    found = library.power(
         asked,
         suite,
         categories=category or None,
@@ -108,14 +74,6 @@ def power(
         edge_labels=edge_labels is not False,
         data_dir=data_dir,
     )
-    if output is not None:
-        records = found.to_records()
-        write_table(output, {name: [record[name] for record in records] for name in PairScore._fields})
     if html is not None:
         found.save_page(html)
-    if json:
-        say(found.to_json())
-        return
-    say(str(found))
-    for path in filter(None, (output, html)):
-        say(f"Written to {path}")
+    publish(found, library.PairScore._fields, found.to_json() if json else None, output, html)

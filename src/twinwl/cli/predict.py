@@ -49,89 +49,61 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from twinwl.cli.options import OUTPUT, Device, ModelFile, Positive, file_option, long_help, reads_data
-from twinwl.terminal import say
+from twinwl.cli.options import (
+    OUTPUT,
+    Data,
+    Device,
+    ModelFile,
+    Positive,
+    Proba,
+    Training,
+    bundled,
+    opt,
+    reading,
+)
+from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
-    from twinwl.arguments import Constraint
     from twinwl.arrays import Float64, Int64
     from twinwl.datasets.formats import ReadOptions
-
 
 _MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/trust.md
 
 
-def register(app: typer.Typer) -> None:
-    """Add the subcommand to the command line."""
-    app.command(epilog=long_help(__doc__))(reads_data(predict))
-
-
+@bundled(reading)
 def predict(
     model: ModelFile,
-    data: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATA",
-            help="A known name, a TU zip or folder, a table with SMILES, a folder of files, other files.",
-            show_default=False,
-        ),
-    ],
-    output: Annotated[
-        Path | None,
-        file_option(
-            "Write the table to a file: .csv, .tsv, .json, .jsonl or .parquet. \\[default: print CSV]",
-            *OUTPUT,
-        ),
-    ] = None,
-    proba: Annotated[
-        bool, typer.Option("--proba", help="Add the probability of each class (classifiers).")
-    ] = False,
+    data: Data,
+    output: Annotated[Path | None, opt("Write the table to a file. \\[default: print CSV]", *OUTPUT)] = None,
+    proba: Proba = False,
     threshold: Annotated[
-        float | None,
-        typer.Option(metavar="P", help="Predict the positive class if its probability is at least P."),
+        float | None, opt("Predict the positive class if its probability is at least P.", "P")
     ] = None,
     positive: Positive = None,
     confidence: Annotated[
-        float | None,
-        typer.Option(
-            metavar="P",
-            help="Add the classes, or the range, that contain the truth with probability P, for example 0.9.",
-        ),
+        float | None, opt("Add the classes, or the range, that contain the truth with probability P.", "P")
     ] = None,
-    train: Annotated[
-        str | None,
-        typer.Option(metavar="DATA", help="The training data: adds the nearest training graph of each row."),
-    ] = None,
-    by_round: Annotated[
-        bool, typer.Option("--by-round", help="Add the unseen share of each round: unseen_0, unseen_1, …")
-    ] = False,
+    train: Training = None,
+    by_round: Annotated[bool, opt("Add the unseen share of each round.", None, "--by-round")] = False,
     device: Device = None,
     *,
     reading: ReadOptions,
 ) -> None:
     """Predict the class, or the number, of each graph."""
-    from twinwl.arguments import number  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.cli.output_files import check_output, write_table  # noqa: PLC0415
+    from twinwl.arguments import checked, number  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.cli.output import TABLE_ENDINGS, check_output, load_predictor, table_bytes, write_table  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_columns, read_source, read_with_targets  # noqa: PLC0415
-    from twinwl.files.tables import TABLE_ENDINGS, table_bytes  # noqa: PLC0415
-    from twinwl.terminal import ProgressBar  # noqa: PLC0415
 
-    _check_share("--threshold", threshold, number(0, 1))
-    _check_share("--confidence", confidence, number(0, 1, above=True, below=True))
+    checked("--threshold", threshold, number(0, 1), None)
+    checked("--confidence", confidence, number(0, 1, above=True, below=True), None)
     check_output(output, TABLE_ENDINGS, inputs=(model, data, train))
     every = reading.target == "all"  # those of the model's tasks that DATA has
     check_source(data, replace(reading, target=None) if every else reading, "given")
     if train is not None:
         check_source(train, replace(reading, target=None), "given")
-    from twinwl.cli.model_files import load_predictor, use_device  # noqa: PLC0415
-
-    loaded = load_predictor(model)
+    loaded = load_predictor(model, device=device)
     from twinwl.evaluation import predictions  # noqa: PLC0415  (slow; a missing model shows before)
 
-    if device is not None:
-        use_device(loaded, device)
     positive = getattr(loaded, "positive_", None) if positive is None else positive
     predictions.check_asked(
         loaded, model, proba=proba, threshold=threshold, confidence=confidence, positive=positive
@@ -171,17 +143,10 @@ def predict(
     for line in lines:
         say(line, error=True)
     if unseen is not None and found.graphs.n_nodes:
-        _tell_unseen(unseen, found.graphs.nodes_per_graph, promised=confidence is not None)
+        _print_unseen(unseen, found.graphs.nodes_per_graph, promised=confidence is not None)
 
 
-def _check_share(option: str, given: float | None, allowed: Constraint) -> None:
-    from twinwl.arguments import checked  # noqa: PLC0415
-
-    if given is not None:
-        checked(option, given, allowed)
-
-
-def _tell_unseen(unseen: Float64, n_nodes: Int64, *, promised: bool) -> None:
+def _print_unseen(unseen: Float64, n_nodes: Int64, *, promised: bool) -> None:
     n_strange = int((unseen.mean(axis=0) > _MUCH_UNSEEN).sum())
     if promised and n_strange:
         say(

@@ -51,24 +51,28 @@ $ twinwl train NCI1 -o nci1.twinwl --method ntwin --layers 3 --hops 3
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from twinwl.cli.options import (
     Balanced,
+    Data,
     Device,
     EdgeLabels,
     Network,
     NewModelFile,
     Positive,
     ReadoutsOfFeatures,
+    Refit,
+    Scoring,
     SeedOfModel,
     Task,
+    bundled,
     checked_readouts,
     choice,
-    long_help,
-    reads_data,
+    opt,
+    reading,
 )
 from twinwl.errors import TwinWLError, nearest
 from twinwl.terminal import say
@@ -77,102 +81,60 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.formats import ReadOptions
 
-
 _OF_STWIN = ("n_iter", "features", "readout", "initial")
 METHODS = {
     "stwin": (*_OF_STWIN, "hidden", "device", "refit"),
     "stwin-svc": (*_OF_STWIN, "kernel_approximation"),
     "ntwin": ("layers", "hops", "hidden", "root_mark", "subgraph_network", "device", "refit"),
 }
+_STWIN, _NTWIN = "STwin", "NTwin"  # panels of the help
 
 
-def register(app: typer.Typer) -> None:
-    """Add the subcommand to the command line."""
-    app.command(epilog=long_help(__doc__))(reads_data(train, "atoms"))
-
-
+@bundled(reading, level="atoms")
 def train(  # noqa: PLR0917  (the options of a command)
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="Graphs with their targets.", show_default=False)
-    ],
+    data: Data,
     output: NewModelFile,
-    method: Annotated[str, typer.Option(metavar="NAME", help="Method: stwin, stwin-svc or ntwin.")] = "stwin",
+    method: Annotated[str, opt("Method: stwin, stwin-svc or ntwin.", "NAME")] = "stwin",
     task: Task = "auto",
     n_iter: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="Number of rounds. \\[default: 3; chosen by stwin-svc]", rich_help_panel="STwin"
-        ),
+        int | None, opt("Number of rounds. \\[default: 3; chosen by stwin-svc]", min=0, panel=_STWIN)
     ] = None,
     features: Annotated[
-        str | None,
-        choice(
-            "features",
-            "size, count or joint. \\[default: joint for stwin-svc, else size]",
-            metavar="KIND",
-            panel="STwin",
-        ),
+        str | None, choice("features", "\\[default: joint for stwin-svc, else size]", panel=_STWIN)
     ] = None,
     readout: ReadoutsOfFeatures = None,
-    initial: Annotated[
-        str | None, choice("initial", "Colours of round 0. \\[default: label]", panel="STwin")
-    ] = None,
+    initial: Annotated[str | None, choice("initial", "Colours of round 0.", panel=_STWIN)] = None,
     kernel_approximation: Annotated[
         str | None,
-        choice(
-            "kernel_approximation",
-            "For large data sets: compare with 1,000 of the graphs instead of all (stwin-svc).",
-            panel="STwin",
-        ),
+        choice("kernel_approximation", "Compare with 1,000 graphs instead of all (stwin-svc).", panel=_STWIN),
     ] = None,
-    layers: Annotated[
-        int | None, typer.Option(min=1, help="Number of layers. \\[default: 3]", rich_help_panel="NTwin")
-    ] = None,
+    layers: Annotated[int | None, opt("Number of layers. \\[default: 3]", min=1, panel=_NTWIN)] = None,
     hops: Annotated[
         str | None,
-        typer.Option(
-            metavar="growing|N",
-            help="Radius of rooted subgraphs: k in layer k, or N. \\[default: growing]",
-            rich_help_panel="NTwin",
+        opt(
+            "Radius of rooted subgraphs: k in layer k, or N. \\[default: growing]", "growing|N", panel=_NTWIN
         ),
     ] = None,
-    hidden: Annotated[
-        int | None, typer.Option(min=1, help="Width of the layers. \\[default: 64]", rich_help_panel="NTwin")
-    ] = None,
+    hidden: Annotated[int | None, opt("Width of the layers. \\[default: 64]", min=1, panel=_NTWIN)] = None,
     root_mark: Annotated[
-        str | None,
-        choice("root_mark", "Mark the root, or each node's distance to it. \\[default: none]", panel="NTwin"),
+        str | None, choice("root_mark", "Mark the root, or each node's distance to it.", panel=_NTWIN)
     ] = None,
     network: Network = None,
     edge_labels: EdgeLabels = None,
     balanced: Balanced = False,
     split: Annotated[
-        str | None,
-        choice(
-            "split",
-            "What is held out: graphs at random, or whole scaffolds of molecules. \\[default: see below]",
-        ),
+        str | None, choice("split", "Hold out graphs at random, or whole scaffolds. \\[default: see below]")
     ] = None,
-    scoring: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Metric that chooses the epoch, or rounds and C. \\[default: accuracy or squared error]",
-        ),
-    ] = None,
+    scoring: Scoring = None,
     positive: Positive = None,
-    refit: Annotated[
-        bool, typer.Option("--refit", help="Train a network again on all graphs once the epoch is chosen.")
-    ] = False,
+    refit: Refit = False,
     seed: SeedOfModel = 0,
     device: Device = None,
     *,
     reading: ReadOptions,
 ) -> None:
     """Train a graph classifier or regressor and write it to a file."""
-    from time import perf_counter  # noqa: PLC0415  (keeps --help fast)
-
-    from twinwl.cli.output_files import MODELS, check_output  # noqa: PLC0415
+    from twinwl.cli.output import MODELS, check_output  # noqa: PLC0415  (keeps --help fast)
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
     from twinwl.evaluation.metrics import check_positive, known_metrics, task_of  # noqa: PLC0415
 
@@ -180,7 +142,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     options = {
         "n_iter": n_iter,
         "features": features,
-        "readout": None if not readout else checked_readouts(readout, features),
+        "readout": checked_readouts(readout, features) if readout else None,
         "initial": initial,
         "kernel_approximation": kernel_approximation,
         "layers": layers,
@@ -200,6 +162,7 @@ def train(  # noqa: PLR0917  (the options of a command)
         parameters["class_weight"] = "balanced"
     found = read_source(data, reading, "needed")
     from twinwl.evaluation.training import fit, new_model, summary_of  # noqa: PLC0415  (slow)
+    from twinwl.files.model_files import save  # noqa: PLC0415
 
     if split == "scaffold" or (split == "stratified" and found.smiles is not None):
         found = _grouped(found, data, split)
@@ -212,18 +175,13 @@ def train(  # noqa: PLR0917  (the options of a command)
         say(f"Atom labels: {reading.level} (--atoms)")
     start = perf_counter()
     report = fit(model, found, positive)
-    seconds = perf_counter() - start
-    from twinwl.files.model_files import save  # noqa: PLC0415
-
+    say(f"{report}, in {perf_counter() - start:.1f} s")
     save(model, output, target=found.target or None, positive=positive)
-    say(f"{report}, in {seconds:.1f} s")
     say(f"Model written to {output} ({output.stat().st_size / 1e3:,.0f} kB)")
 
 
 def _grouped(found: Dataset, data: str, split: str) -> Dataset:
     """Make each scaffold a group, which stays together in every hold-out; or each molecule."""
-    from dataclasses import replace  # noqa: PLC0415
-
     import numpy as np  # noqa: PLC0415
 
     from twinwl.evaluation.splits import scaffold_groups  # noqa: PLC0415

@@ -25,7 +25,7 @@ _WIDTH, _HEIGHT, _HEADING = 480.0, 250.0, 30.0
 _DISC = 9.0
 
 
-def audit_page(audit: Audit, sets: Sequence[Dataset], scores: Sequence[PartScores]) -> Page:
+def audit_page(audit: Audit, sets: Sequence[Dataset]) -> Page:
     """Return the page.
 
     Parameters
@@ -34,15 +34,13 @@ def audit_page(audit: Audit, sets: Sequence[Dataset], scores: Sequence[PartScore
         What was found.
     sets
         The data sets, in their order, to draw graphs of.
-    scores
-        On parts of the last set; empty where there are no predictions.
     """
     noun = _noun(audit)
     sections = []
     if audit.overlaps:
         sections.append(Section("overlap", f"{noun}s in common".capitalize(), _overlap(audit)))
-    if scores:
-        sections.append(Section("scores", "Scores with and without them", [_score_table(scores, noun)]))
+    if audit.scores:
+        sections.append(Section("scores", "Scores with and without them", [_score_table(audit.scores, noun)]))
     canvases = _pictures(audit, sets)
     if canvases:
         sections.append(Section("pairs", "Nearly the same", _near(audit, canvases)))

@@ -39,12 +39,18 @@ class ColourRow(NamedTuple):
     colour: int
     slot: int
     """Number of its paint; unlike the number of the colour, a class of nodes keeps it from round to round."""
-    counts: tuple[int, int]
-    """Number of nodes: the entry of 1-WL's vectors."""
-    sums: tuple[int, int]
-    """Sum of their rooted sizes: the entry of STwin's vectors, equation (3)."""
     sizes: tuple[list[tuple[int, int]], list[tuple[int, int]]]
     """(rooted size, number of nodes), compared by the Twin-WL test."""
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Number of nodes: the entry of 1-WL's vectors."""
+        return tuple(sum(count for _, count in sizes) for sizes in self.sizes)
+
+    @property
+    def sums(self) -> tuple[int, ...]:
+        """Sum of their rooted sizes: the entry of STwin's vectors, equation (3)."""
+        return tuple(sum(size * count for size, count in sizes) for sizes in self.sizes)
 
     @property
     def differs(self) -> bool:
@@ -84,14 +90,6 @@ class Round:
             return "twin"
         return "readout" if self.by_readout else ""
 
-    def with_witness(self, nodes: list[int]) -> Round:
-        """Return the round with the witnesses of another readout marked, if sizes show no difference."""
-        if self.difference:
-            return self
-        marked = np.zeros(len(self.marked), dtype=bool)
-        marked[nodes] = True
-        return replace(self, marked=marked, by_readout=True)
-
 
 def rounds_of_pair(pair: GraphBatch, n_iter: int) -> list[Round]:
     """Refine two graphs together and return their vectors in each round.
@@ -125,13 +123,9 @@ def first_wl_difference(pair: GraphBatch) -> int | None:
     True
     """
     colours = refine(pair, None, edge_labels=pair.edge_labels is not None).colours
-    first_of_second = int(pair.graph_ptr[1])
-    for h, colour_of_node in enumerate(colours):
-        if sorted(colour_of_node[:first_of_second].tolist()) != sorted(
-            colour_of_node[first_of_second:].tolist()
-        ):
-            return h
-    return None
+    first, second = (np.sort(part, axis=1) for part in np.split(colours, [int(pair.graph_ptr[1])], axis=1))
+    rounds = range(len(colours))
+    return next((h for h in rounds if first[h].tolist() != second[h].tolist()), None)
 
 
 def rounds_to_show(pair: GraphBatch, iteration: int | None, n_iter: int | None = None) -> int:
@@ -183,70 +177,31 @@ def slots_of_colours(colours: Int32) -> Int32:
 
 
 def _round_state(colours: Int32, slots: Int32, sizes: Int32, first_of_second: int) -> Round:
-    parts = (slice(0, first_of_second), slice(first_of_second, None))
-    counters = [Counter(zip(colours[part].tolist(), sizes[part].tolist(), strict=True)) for part in parts]
+    pairs = list(zip(colours.tolist(), sizes.tolist(), strict=True))
+    counters = [Counter(part) for part in (pairs[:first_of_second], pairs[first_of_second:])]
     slot_of_colour = dict(zip(colours.tolist(), slots.tolist(), strict=True))
-    sizes_of: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {
-        colour: ([], []) for colour in slot_of_colour
+    rows = {
+        colour: ColourRow(colour, slot, ([], []))
+        for colour, slot in sorted(slot_of_colour.items(), key=lambda item: item[1])
     }
     for side, counter in enumerate(counters):
         for (colour, size), count in sorted(counter.items()):
-            sizes_of[colour][side].append((size, count))
-    rows = [
-        ColourRow(
-            colour,
-            slot,
-            (_total(sizes_of[colour][0]), _total(sizes_of[colour][1])),
-            (_weighted(sizes_of[colour][0]), _weighted(sizes_of[colour][1])),
-            sizes_of[colour],
-        )
-        for colour, slot in sorted(slot_of_colour.items(), key=lambda item: item[1])
-    ]
-    uneven = {pair for pair in counters[0] | counters[1] if counters[0][pair] != counters[1][pair]}
-    marked = np.array(
-        [pair in uneven for pair in zip(colours.tolist(), sizes.tolist(), strict=True)], dtype=bool
-    )
-    return Round(colours, slots, sizes, rows, marked)
-
-
-def _total(sizes: list[tuple[int, int]]) -> int:
-    return sum(count for _, count in sizes)
-
-
-def _weighted(sizes: list[tuple[int, int]]) -> int:
-    return sum(size * count for size, count in sizes)
+            rows[colour].sizes[side].append((size, count))
+    marked = np.array([counters[0][pair] != counters[1][pair] for pair in pairs], dtype=bool)
+    return Round(colours, slots, sizes, list(rows.values()), marked)
 
 
 _MOST_LISTED = 4
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """A headline, and a few sentences that explain it."""
-
-    distinguished: bool
-    headline: str
-    sentences: list[str]
-
-
-def verdict_of(pair: GraphBatch, comparison: Comparison) -> Verdict:
-    """Describe the result of the test.
-
-    Parameters
-    ----------
-    pair
-        The two graphs, a batch of two.
-    comparison
-        The result of the test.
+def verdict_of(pair: GraphBatch, comparison: Comparison) -> list[str]:
+    """Describe the result of the test on a batch of two: a headline, and a few sentences that explain it.
 
     >>> from twinwl.isomorphism.comparison import compare
     >>> from twinwl.datasets.generators import worked_example
     >>> pair = worked_example()
-    >>> verdict = verdict_of(pair, compare(pair[0], pair[1]))
-    >>> print(verdict.headline)
-    Different: Twin-WL tells them apart in round 2
-    >>> print(verdict.sentences[0])
-    In that round the 4 nodes of colour 0 each reach 5 nodes in A, but 4 in B.
+    >>> verdict_of(pair, compare(pair[0], pair[1]))[0]
+    'Different: Twin-WL tells them apart in round 2'
     """
     if comparison.witness is None:
         return _not_told_apart(comparison)
@@ -265,76 +220,52 @@ def caption(h: int, found: Round, comparison: Comparison) -> tuple[str, str]:
     'No difference yet.'
     """
     if found.difference == "labels":
-        return (
-            ("Labels differ.", "No round was needed.")
-            if h == 0
-            else ("Colours differ.", "1-WL tells the graphs apart too.")
-        )
+        if h == 0:
+            return "Labels differ.", "No round was needed."
+        return "Colours differ.", "1-WL tells the graphs apart too."
     if found.difference == "twin":
-        return (
-            "Rooted sizes differ.",
-            "Each colour is equally frequent in both graphs, so 1-WL cannot tell them apart.",
-        )
+        why = "Each colour is equally frequent in both graphs, so 1-WL cannot tell them apart."
+        return "Rooted sizes differ.", why
     if found.difference == "readout":
-        return (
-            f"The {_readouts(comparison)} differs.",
-            "Colours and rooted sizes are equally frequent; the rooted subgraphs are not the same.",
-        )
+        why = "Colours and rooted sizes are equally frequent; the rooted subgraphs are not the same."
+        return f"The {_readouts(comparison)} differs.", why
     early = comparison.iteration is not None and h < comparison.iteration
     word = "No difference yet." if early else "No difference."
     return word, "Each pair of colour and rooted size is equally frequent in both graphs."
 
 
-def _not_told_apart(comparison: Comparison) -> Verdict:
+def _not_told_apart(comparison: Comparison) -> list[str]:
     if comparison.proves_isomorphism:
-        return Verdict(
-            distinguished=False,
-            headline="The same: the two graphs are isomorphic",
-            sentences=["The readout canonical is exact, so this is a proof."],
-        )
+        proof = "The readout canonical is exact, so this is a proof."
+        return ["The same: the two graphs are isomorphic", proof]
     if comparison.exact and comparison.complete:
-        return Verdict(
-            distinguished=False,
-            headline="Isomorphic when node features are ignored",
-            sentences=["The graphs have node features, which were not compared: they may differ in them."],
-        )
+        honest = "The graphs have node features, which were not compared: they may differ in them."
+        return ["Isomorphic when node features are ignored", honest]
     headline = "Not told apart"
     reason = f"Twin-WL with the {_readouts(comparison)} ran until nothing changed, and found no difference."
     if not comparison.complete:
-        rounds = comparison.iterations_run
-        headline = f"Not told apart up to round {rounds}"
+        headline = f"Not told apart up to round {comparison.iterations_run}"
         reason = "More rounds, or a stronger readout, may tell the graphs apart."
     honest = "This does not prove that they are isomorphic."
     if comparison.features_ignored:
         honest += " Their node features were not compared."
     elif not comparison.directed:
         honest += " The readout canonical, without a limit of rounds, is exact and decides whether they are."
-    return Verdict(distinguished=False, headline=headline, sentences=[reason, honest])
+    return [headline, reason, honest]
 
 
-def _told_apart_by_labels(pair: GraphBatch, witness: Witness) -> Verdict:
-    counts = pair.nodes_per_graph.tolist()
-    if counts[0] != counts[1]:
-        return Verdict(
-            distinguished=True,
-            headline="Different: they differ in size",
-            sentences=[f"A has {counted(counts[0], 'node')} and B has {counted(counts[1], 'node')}."],
-        )
+def _told_apart_by_labels(pair: GraphBatch, witness: Witness) -> list[str]:
+    first, second = (counted(number, "node") for number in pair.nodes_per_graph.tolist())
+    if first != second:
+        return ["Different: they differ in size", f"A has {first} and B has {second}."]
     times = f"{_times(witness.counts[0])} in A and {_times(witness.counts[1])} in B"
     if witness.iteration == 0:
-        return Verdict(
-            distinguished=True,
-            headline="Different: their labels already differ",
-            sentences=[f"The label {witness.label!r} occurs {times}."],
-        )
-    return Verdict(
-        distinguished=True,
-        headline=f"Different: 1-WL tells them apart in round {witness.iteration}",
-        sentences=[f"In that round the colour {witness.colour} occurs {times}."],
-    )
+        return ["Different: their labels already differ", f"The label {witness.label!r} occurs {times}."]
+    headline = f"Different: 1-WL tells them apart in round {witness.iteration}"
+    return [headline, f"In that round the colour {witness.colour} occurs {times}."]
 
 
-def _told_apart_by_twin(pair: GraphBatch, comparison: Comparison, witness: Witness) -> Verdict:
+def _told_apart_by_twin(pair: GraphBatch, comparison: Comparison, witness: Witness) -> list[str]:
     found = rounds_of_pair(pair, witness.iteration)[witness.iteration]
     row = next((row for row in found.rows if row.differs), None)
     if row is not None:
@@ -349,17 +280,11 @@ def _told_apart_by_twin(pair: GraphBatch, comparison: Comparison, witness: Witne
             f"{witness.colour} with one value of the readout; rooted sizes alone do not differ."
         )
     later = first_wl_difference(pair)
-    beyond = (
-        "1-WL alone never tells them apart: in every round each colour is equally frequent in both."
-        if later is None
-        else f"1-WL alone tells them apart only in round {later}."
-    )
+    beyond = "1-WL alone never tells them apart: in every round each colour is equally frequent in both."
+    if later is not None:
+        beyond = f"1-WL alone tells them apart only in round {later}."
     named = "" if comparison.readout == ("size",) else f" with the {_readouts(comparison)}"
-    return Verdict(
-        distinguished=True,
-        headline=f"Different: Twin-WL{named} tells them apart in round {witness.iteration}",
-        sentences=[reason, beyond],
-    )
+    return [f"Different: Twin-WL{named} tells them apart in round {witness.iteration}", reason, beyond]
 
 
 def _readouts(comparison: Comparison) -> str:
@@ -428,6 +353,7 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
         ("compare.css",),
         "compare.js",
         verdict=verdict_of(pair, comparison),
+        distinguished=comparison.distinguished,
         sides=[
             side_of_page(side, (first, second)[side], drawings[side], pair, rounds[start]) for side in (0, 1)
         ],
@@ -447,10 +373,10 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
 def _rounds(pair: GraphBatch, comparison: Comparison, n_iter: int | None) -> list[Round]:
     rounds = rounds_of_pair(pair, rounds_to_show(pair, comparison.iteration, n_iter))
     witness = comparison.witness
-    if witness is not None:
-        first_of_second = int(pair.graph_ptr[1])
-        nodes = [*witness.nodes[0], *(first_of_second + node for node in witness.nodes[1])]
-        rounds[witness.iteration] = rounds[witness.iteration].with_witness(nodes)
+    if witness is not None and not rounds[witness.iteration].difference:  # only another readout differs
+        nodes = [*witness.nodes[0], *(int(pair.graph_ptr[1]) + node for node in witness.nodes[1])]
+        marked = np.isin(np.arange(pair.n_nodes), nodes)
+        rounds[witness.iteration] = replace(rounds[witness.iteration], marked=marked, by_readout=True)
     return rounds
 
 
@@ -474,28 +400,16 @@ def side_of_page(
     index: int, named: Dataset, drawing: Drawing | None, pair: GraphBatch, shown: Round
 ) -> dict[str, object]:
     """Return the data of one graph for the template, in the round that is shown first."""
-    letter = "ab"[index]
-    graph = named.graphs
-    first = int(pair.graph_ptr[index])
-    nodes = []
+    letter, graph, first = "ab"[index], named.graphs, int(pair.graph_ptr[index])
     letters = {entry.node: entry for entry in drawing.letters} if drawing else {}
+    labels = [shown_label(label) for label in graph.labels_of_nodes()]
+    nodes = []
     for node, (x, y) in enumerate(drawing.points.tolist() if drawing else []):
         colour, size = int(shown.colours[first + node]), int(shown.sizes[first + node])
-        label = shown_label(graph.node_vocabulary[graph.node_labels[node]])
-        labelled = f", label {label}" if graph.has_node_labels else ""
-        fill, ring = paint(int(shown.slots[first + node]))
-        nodes.append(
-            {
-                "x": x,
-                "y": y,
-                "fill": fill,
-                "ring": ring,
-                "size": size,
-                "letter": letters.get(node),
-                "description": f"Node {node} of graph {letter.upper()}{labelled}, "
-                f"colour {colour}, rooted size {size}",
-            }
-        )
+        labelled = f", label {labels[node]}" if graph.has_node_labels else ""
+        text = f"Node {node} of graph {letter.upper()}{labelled}, colour {colour}, rooted size {size}"
+        look = paint(int(shown.slots[first + node]))._asdict()
+        nodes.append({"x": x, "y": y, "size": size, "letter": letters.get(node), "description": text, **look})
     return {
         "index": index,
         "letter": letter,
@@ -534,13 +448,15 @@ def script_safe_json(data: Json) -> Markup:
 def _graph(pair: GraphBatch, side: int, rounds: list[Round]) -> dict[str, Json]:
     first, end = int(pair.graph_ptr[side]), int(pair.graph_ptr[side + 1])
     ends = pair.indptr[first : end + 1].tolist()
+    arrays = {
+        name: [getattr(found, name)[first:end].tolist() for found in rounds]
+        for name in ("colours", "slots", "sizes")
+    }
     return {
         "neighbours": [(pair.indices[low:high] - first).tolist() for low, high in pairwise(ends)],
         "around": _around(pair, first, end),
         "labels": pair.node_labels[first:end].tolist() if pair.has_node_labels else None,
-        "colours": [found.colours[first:end].tolist() for found in rounds],
-        "slots": [found.slots[first:end].tolist() for found in rounds],
-        "sizes": [found.sizes[first:end].tolist() for found in rounds],
+        **arrays,
         "marked": [found.marked[first:end].nonzero()[0].tolist() for found in rounds],
     }
 
@@ -548,9 +464,9 @@ def _graph(pair: GraphBatch, side: int, rounds: list[Round]) -> dict[str, Json]:
 def _around(pair: GraphBatch, first: int, end: int) -> list[Json]:
     """Return the neighbours of each node as (neighbour, edge label or -1), along arcs in both directions."""
     sources, targets = pair.arcs()
-    codes = pair.edge_labels if pair.edge_labels is not None else [-1] * len(targets)
+    codes = np.full(len(targets), -1) if pair.edge_labels is None else pair.edge_labels
     around: list[list[Json]] = [[] for _ in range(end - first)]
-    for u, v, code in zip(sources.tolist(), targets.tolist(), list(map(int, codes)), strict=True):
+    for u, v, code in zip(sources.tolist(), targets.tolist(), codes.tolist(), strict=True):
         if first <= u < end:
             around[u - first].append([v - first, code])
             if pair.directed:
@@ -576,9 +492,9 @@ def _row(pair: GraphBatch, row: ColourRow, node: int, *, drawn: bool) -> dict[st
     return {
         "colour": row.colour,
         "slot": row.slot,
-        "n": list(row.counts),
-        "t": list(row.sums),
-        "z": [[list(entry) for entry in side_sizes] for side_sizes in row.sizes],
+        "n": row.counts,
+        "t": row.sums,
+        "z": row.sizes,
         "differs": row.differs,
         "label": int(pair.node_labels[node]) if pair.has_node_labels else None,
         "example": [side, int(node - pair.graph_ptr[side])] if drawn else None,

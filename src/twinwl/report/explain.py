@@ -10,22 +10,25 @@ The page that explains a model's prediction for a graph: one self-contained HTML
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
-from collections.abc import Callable
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from twinwl.arguments import MAX_ITEMS
-from twinwl.errors import import_extra
+from twinwl.arrays import Float64
+from twinwl.errors import TwinWLError, TwinWLWarning, import_extra
+from twinwl.evaluation.predictions import alphabet_of, unseen_shares
 from twinwl.graphs.batch import GraphBatch
-from twinwl.refinement.alphabet import Alphabet
 from twinwl.refinement.colours import refine
 from twinwl.report.compare import LARGEST_DRAWN, shown_label
 from twinwl.report.graph_drawing import Drawing, draw, on_one_canvas
 from twinwl.report.molecule_drawing import AtomText, atom_texts, read_molecule
 from twinwl.report.page import counted, facts_of, rendered, templates
+from twinwl.terminal import ProgressBar
 
 if TYPE_CHECKING:
     import jinja2
@@ -132,6 +135,8 @@ class Pattern(NamedTuple):
     mean: float
     """Mean contribution over the graphs that have the pattern; negative for the second of their sides."""
     occurrences: tuple[Occurrence, ...]
+    smarts: str | None = None
+    """The neighbourhood in its example, if the graphs are molecules."""
 
 
 class ExplainedGraphs(NamedTuple):
@@ -140,56 +145,79 @@ class ExplainedGraphs(NamedTuple):
     explanations: tuple[Explanation, ...]
     patterns: tuple[Pattern, ...]
 
+    def named(self, target: str | None) -> ExplainedGraphs:
+        """Name classes that are numbers after the target, for people to read."""
+        found = tuple(classes_named(one, target) for one in self.explanations)
+        if found == self.explanations:
+            return self
+        return ExplainedGraphs(
+            found, tuple(one._replace(side=f"{target} = {one.side}") for one in self.patterns)
+        )
+
+    def table(self, data: Dataset) -> dict[str, list[Any]]:
+        """Return one row per graph and pattern that it has, strongest pattern first, by column."""
+        rows = [
+            {
+                "pattern": pattern.column.name,
+                "index": int(data.rows[place.graph]),
+                "name": data.names[place.graph],
+                "prediction": self.explanations[place.graph].prediction,
+                "share": float(f"{place.share:.6g}"),
+                "for": side_of(self.explanations[place.graph], place.share),
+                "value": place.value,
+                "tree": str(pattern.column.tree),
+                **({} if data.smiles is None else {"smarts": pattern.smarts}),
+            }
+            for pattern in self.patterns
+            for place in pattern.occurrences
+        ]
+        if not rows:
+            raise TwinWLError("there is no pattern to write: the model counts none, or --top is 0")
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
 
 def explained(model: Any, graph: GraphBatch, n_columns: int) -> Explanation:  # noqa: ANN401
     """Explain one graph; of two classes, positive shares are for the second one, whichever is predicted."""
-    found: Explanation = model.explain(graph, n_columns)
+    found: Explanation = replace(model.explain(graph, n_columns), target=getattr(model, "target_", None))
     classes = getattr(model, "classes_", np.array([])).tolist()
     return found.towards(classes[1]) if len(classes) == 2 else found  # noqa: PLR2004
 
 
-def explain_all(
-    explain: Callable[[GraphBatch, int], Explanation], graphs: GraphBatch, n_patterns: int
-) -> ExplainedGraphs:
+def explain_all(model: Any, data: Dataset, n_patterns: int) -> ExplainedGraphs:  # noqa: ANN401
     """Explain every graph, and find the patterns with the largest total of absolute shares.
 
-    Parameters
-    ----------
-    explain
-        The method of a fitted model, or `explained` of one.
-    graphs
-    n_patterns
-        Number of patterns to return.
-
     >>> from twinwl import GraphBatch, STwinSVC
+    >>> from twinwl.datasets.dataset import Dataset
     >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2)]] * 5)
     >>> model = STwinSVC(n_iter=1, C=1.0).fit(graphs, ["ring", "chain"] * 5)
-    >>> found = explain_all(model.explain, graphs, 2)
+    >>> found = explain_all(model, Dataset("tiny", graphs), 2)
     >>> [(pattern.column.name, pattern.side, len(pattern.occurrences)) for pattern in found.patterns]
     [('h1:c0:s3', 'ring', 10), ('h1:c1:s2', 'chain', 5)]
     """
     explanations: list[Explanation] = []
     occurrences: dict[str, list[Occurrence]] = defaultdict(list)
     columns: dict[str, tuple[tuple[bool, float], ColumnShare, int]] = {}
-    for number in range(len(graphs)):
-        found = explain(graphs[number], MAX_ITEMS)
-        for column in found.columns:
-            occurrences[column.name].append(Occurrence(number, column.share, column.value))
-            rank = (found.graph.n_nodes <= LARGEST_DRAWN, abs(column.share))
-            if column.name not in columns or rank > columns[column.name][0]:
-                columns[column.name] = rank, column, number
-        explanations.append(replace(found, columns=()))
+    model.predict(data.graphs)  # warns of unknown labels once, with the number of graphs
+    with ProgressBar("explaining", len(data)) as bar, warnings.catch_warnings():
+        warnings.simplefilter("ignore", TwinWLWarning)
+        for number in bar.over(range(len(data))):
+            found = explained(model, data.graphs[number], MAX_ITEMS)
+            for column in found.columns:
+                occurrences[column.name].append(Occurrence(number, column.share, column.value))
+                rank = (found.graph.n_nodes <= LARGEST_DRAWN, abs(column.share))
+                if column.name not in columns or rank > columns[column.name][0]:
+                    columns[column.name] = rank, column, number
+            explanations.append(replace(found, columns=()))
     totals = {name: sum(abs(one.share) for one in places) for name, places in occurrences.items()}
-    strongest = sorted(totals, key=lambda name: (-totals[name], name))[:n_patterns]
-    patterns = [
-        Pattern(
-            *columns[name][1:],
-            totals[name],
-            *_side_and_mean(explanations, occurrences[name]),
-            tuple(occurrences[name]),
-        )
-        for name in strongest
-    ]
+    patterns = []
+    for name in sorted(totals, key=lambda name: (-totals[name], name))[:n_patterns]:
+        _, column, example = columns[name]
+        smiles = None if data.smiles is None else data.smiles[example]
+        one = replace(explanations[example], columns=(column,))
+        around = columns_shown(one, None, smiles, model)[0].environment
+        side, mean = _side_and_mean(explanations, occurrences[name])
+        places = tuple(occurrences[name])
+        patterns.append(Pattern(column, example, totals[name], side, mean, places, around and around.smarts))
     return ExplainedGraphs(tuple(explanations), tuple(patterns))
 
 
@@ -199,18 +227,16 @@ def side_of(explanation: Explanation, share: float) -> str:
 
 
 def classes_named(explanation: Explanation, target: str | None) -> Explanation:
-    """Name classes that are numbers after the target, ``p_np = 1``; other predictions stay as they are."""
+    """Name classes that are numbers after the target, ``p_np = 1``; other predictions are not changed."""
     if target is None or explanation.against is None or isinstance(explanation.prediction, str):
         return explanation
-
-    def name(label: object) -> str | None:
-        return None if label is None else f"{target} = {label}"
-
+    labels = {
+        "prediction": explanation.prediction,
+        "against": explanation.against,
+        "positive": explanation.positive,
+    }
     return replace(
-        explanation,
-        prediction=name(explanation.prediction),
-        against=name(explanation.against),
-        positive=name(explanation.positive),
+        explanation, **{key: f"{target} = {label}" for key, label in labels.items() if label is not None}
     )
 
 
@@ -232,6 +258,7 @@ def _side_and_mean(explanations: list[Explanation], places: list[Occurrence]) ->
 STRONGEST = 0.86  # of the full colour, so that letters on a disc stay readable
 _FRAME = (264.0, 188.0)  # smallest frame around the neighbourhood of a column
 _AROUND = 30.0
+_STYLES = ("compare.css", "explain.css")
 
 
 class ShownNode(NamedTuple):
@@ -277,84 +304,49 @@ def nodes_shown(
     explanation: Explanation,
     drawing: Drawing | None,
     molecule: Chem.Mol | str | None = None,
-    alphabet: Alphabet | None = None,
+    model: Any = None,  # noqa: ANN401
 ) -> list[ShownNode]:
-    """Return every node with its share, in the order of the graph.
-
-    Parameters
-    ----------
-    explanation
-        The model's explanation for the graph.
-    drawing
-        The graph laid out, or None.
-    molecule
-        The molecule that the graph is, if it is one.
-    alphabet
-        Alphabet of the model, to find the nodes with unseen colours.
-    """
+    """Return every node with its share; with the model, nodes with unseen colours are marked."""
     graph, shares = explanation.graph, explanation.node_shares
     largest = float(np.abs(shares).max(initial=0.0)) or 1.0
     texts: list[AtomText] | list[None] = [None] * graph.n_nodes
     if drawing is not None and molecule is not None:
         texts = atom_texts(molecule, graph, drawing.points)
-    labels = [shown_label(label) for label in graph.labels_of_nodes()]
-    unseen = _first_unseen(graph, alphabet)
+    unseen: list[int | None] = [None] * graph.n_nodes
+    alphabet = alphabet_of(model)
+    if alphabet is not None:
+        strange = refine(graph.without_features(), None, alphabet=alphabet).colours < 0
+        unseen = [int(column.argmax()) if column.any() else None for column in strange.T]
     return [
-        ShownNode(node, labels[node], share, abs(share) / largest, texts[node], unseen[node])
-        for node, share in enumerate(shares.tolist())
+        ShownNode(node, shown_label(label), share, abs(share) / largest, texts[node], unseen[node])
+        for node, (share, label) in enumerate(zip(shares.tolist(), graph.labels_of_nodes(), strict=True))
     ]
 
 
 def columns_shown(
-    graph: GraphBatch,
     explanation: Explanation,
-    alphabet: Alphabet | None,
     drawing: Drawing | None = None,
     molecule: Chem.Mol | str | None = None,
-    atoms: str = "skeleton",
+    model: Any = None,  # noqa: ANN401
 ) -> list[ShownColumn]:
     """Return the columns with the largest shares, and the nodes that they count.
 
-    Parameters
-    ----------
-    graph
-        A batch of one.
-    explanation
-        The model's explanation for it.
-    alphabet
-        Alphabet of the model; without it there are no environments.
-    drawing
-        The graph laid out, or None.
-    molecule
-        The molecule that the graph is, if it is one.
-    atoms
-        What the model's atom labels contain, as in `GraphBatch.from_smiles`.
+    With the model and the molecule, each has its environment as well.
     """
-    plain = graph.without_features()
+    graph, alphabet = explanation.graph.without_features(), alphabet_of(model)
     largest = max([abs(column.share) for column in explanation.columns], default=0.0) or 1.0
     shown = []
     for column in explanation.columns:
-        nodes = list(column.nodes)
-        root = max(nodes, key=lambda node: abs(explanation.node_shares[node]), default=None)
-        around = [] if root is None else _reached(plain, root, column.tree.depth)
+        root = max(column.nodes, key=lambda node: abs(explanation.node_shares[node]), default=None)
+        around = [] if root is None else _reached(graph, root, column.tree.depth)
         environment = None
         if root is not None and molecule is not None and alphabet is not None:
-            bonds = alphabet.edge_labels is not None
+            bonds, atoms = alphabet.edge_labels is not None, model.atoms_ or "skeleton"
             environment = environment_of(molecule, root, column.tree.depth, atoms, bonds=bonds)
-        shown.append(
-            ShownColumn(
-                column.name,
-                column.share,
-                abs(column.share) / largest,
-                _words(column, len(nodes), "node" if molecule is None else "atom"),
-                str(column.tree),
-                nodes,
-                around,
-                root,
-                _frame(drawing, around),
-                environment,
-            )
-        )
+        words = _words(column, "node" if molecule is None else "atom")
+        place = list(column.nodes), around, root, _frame(drawing, around), environment
+        tree = str(column.tree)
+        shown.append(ShownColumn(column.name, column.share, abs(column.share) / largest, words, tree, *place))
     return shown
 
 
@@ -379,16 +371,15 @@ def percent(probability: float) -> str:
     return "under 1 %" if probability < 0.005 else f"{100 * probability:.0f} %"  # noqa: PLR2004
 
 
-def _first_unseen(graph: GraphBatch, alphabet: Alphabet | None) -> list[int | None]:
-    if alphabet is None:
-        return [None] * graph.n_nodes
-    unseen = refine(graph.without_features(), None, alphabet=alphabet).colours < 0
-    rounds = np.where(unseen.any(axis=0), unseen.argmax(axis=0), -1).tolist()
-    return [None if h < 0 else h for h in rounds]
+def headline(explanation: Explanation, probability: float | None) -> str:
+    """Return the prediction as a sentence: ``Predicted active (87 %) rather than inactive``."""
+    sure = "" if probability is None else f" ({percent(probability)})"
+    against = explanation.verdict.removeprefix(explanation.predicted)
+    return f"Predicted {explanation.subject}{explanation.predicted}{sure}{against}"
 
 
-def _words(column: ColumnShare, n_nodes: int, noun: str) -> str:
-    steps = column.tree.depth
+def _words(column: ColumnShare, noun: str) -> str:
+    n_nodes, steps = len(column.nodes), column.tree.depth
     many = f"{counted(n_nodes, noun)} like this, each" if n_nodes > 1 else f"One {noun} like this,"
     seen = f"compared up to {counted(steps, 'step')} away" if steps else "compared by its label alone"
     return f"{many} {seen}" if n_nodes else seen[0].upper() + seen[1:]
@@ -397,8 +388,7 @@ def _words(column: ColumnShare, n_nodes: int, noun: str) -> str:
 def _reached(graph: GraphBatch, root: int, steps: int) -> list[int]:
     """Return the nodes within some steps of a node; arcs are followed in both directions."""
     sources, targets = graph.arcs()
-    reached = np.zeros(graph.n_nodes, bool)
-    reached[root] = True
+    reached = np.arange(graph.n_nodes) == root
     for _ in range(steps):
         further = reached.copy()
         further[targets[reached[sources]]] = True
@@ -416,17 +406,12 @@ def _frame(drawing: Drawing | None, nodes: list[int]) -> tuple[float, float, flo
     return x, y, float(size[0]), float(size[1])
 
 
-STYLES = ("compare.css", "explain.css")
-
-
 def explain_page(
     named: Dataset,
     explanation: Explanation,
+    model: Any = None,  # noqa: ANN401
     *,
-    alphabet: Alphabet | None = None,
     probability: float | None = None,
-    atoms: str = "skeleton",
-    edge_labels: bool = True,
     nearest: tuple[Dataset, float] | None = None,
 ) -> str:
     """Return the page of an explanation as HTML.
@@ -437,14 +422,10 @@ def explain_page(
         One graph with its name, and its SMILES if it is a molecule.
     explanation
         The result of a classifier's ``explain`` for this graph.
-    alphabet
-        Alphabet of the model, to find the nodes that a column counts; without it they are not shown.
+    model
+        The model; without it the page shows neither unseen colours nor SMARTS.
     probability
         Probability of the predicted class.
-    atoms
-        What the model's atom labels contain, as in `GraphBatch.from_smiles`.
-    edge_labels
-        Whether the model sees edge labels; if not, the page says that they are drawn for the eye only.
     nearest
         The most similar training graph, and its similarity, if it is known.
 
@@ -453,67 +434,61 @@ def explain_page(
     >>> triangle, path = [(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2)]
     >>> model = STwinSVC().fit(GraphBatch.from_edges([triangle, path] * 5), ["ring", "chain"] * 5)
     >>> named = load_dataset("graph6:Bw")
-    >>> page = explain_page(named, model.explain(named.graphs), alphabet=model.space_.alphabet)
+    >>> page = explain_page(named, model.explain(named.graphs), model)
     >>> page.startswith("<!DOCTYPE html>")
     True
     """
     molecule = named.smiles[0] if named.smiles else None
-    drawing = drawing_of(named.graphs, molecule)
-    nodes = nodes_shown(explanation, drawing, molecule, alphabet)
-    columns = columns_shown(named.graphs, explanation, alphabet, drawing, molecule, atoms)
     noun = "node" if molecule is None else "atom"
+    tile = _tile(named, 0, explanation, model)
+    if nearest is not None:
+        near, similarity = nearest
+        plain = replace(explanation, graph=near.graphs, node_shares=np.zeros(near.graphs.n_nodes), columns=())
     return rendered(
-        explain_template("explain.html.jinja"),
-        STYLES,
+        _template("explain.html.jinja"),
+        _STYLES,
         "explain.js",
-        name=named.names[0],
-        facts=facts_of(named.graphs, molecule=molecule is not None),
+        **tile,
+        **_drawn(named, model),
         noun=noun,
-        eye=drawn_for_the_eye(named.graphs, molecule=molecule is not None, edge_labels=edge_labels),
-        any_unseen=any(node.unseen is not None for node in nodes),
-        arrows=named.graphs.directed,
-        is_molecule=bool(named.smiles),
+        any_unseen=any(node.unseen is not None for node in tile["nodes"]),
         explanation=explanation,
         wanted=explanation.sides[0],
         other=explanation.sides[1],
         probability=None if probability is None else percent(probability),
-        nearest=None if nearest is None else _tile(explanation, *nearest),
+        nearest=None if nearest is None else {**_tile(near, 0, plain), "similarity": similarity},
         parts=_parts(explanation),
-        drawing=drawing,
-        nodes=nodes,
-        listed=_by_weight(nodes),
-        n_listed=counted(len(nodes), noun),
-        columns=columns,
-        largest=max([abs(node.share) for node in nodes], default=0.0),
-        strongest=100 * STRONGEST,
+        listed=sorted(tile["nodes"], key=lambda node: -abs(node.share)),
+        n_listed=counted(named.graphs.n_nodes, noun),
+        columns=columns_shown(explanation, tile["drawing"], molecule, model),
+        largest=float(np.abs(explanation.node_shares).max(initial=0.0)),
         notice=f"A graph of more than {LARGEST_DRAWN} nodes is not drawn. The shares below are complete.",
     )
 
 
-def _tile(explanation: Explanation, near: Dataset, similarity: float) -> dict[str, object]:
-    """Return a training graph as it is drawn, without shares."""
-    molecule = near.smiles[0] if near.smiles else None
-    drawing = drawing_of(near.graphs, molecule)
-    bare = replace(explanation, graph=near.graphs, node_shares=np.zeros(near.graphs.n_nodes), columns=())
+def _tile(data: Dataset, number: int, explanation: Explanation, model: Any = None) -> dict[str, Any]:  # noqa: ANN401
+    """Return what a template needs to draw one graph with its shares."""
+    molecule = data.smiles[number] if data.smiles else None
+    drawing = drawing_of(explanation.graph, molecule)
     return {
-        "name": near.names[0],
-        "facts": facts_of(near.graphs, molecule=molecule is not None),
-        "similarity": similarity,
+        "name": data.names[number],
+        "facts": facts_of(explanation.graph, molecule=molecule is not None),
         "drawing": drawing,
-        "nodes": nodes_shown(bare, drawing, molecule),
+        "nodes": nodes_shown(explanation, drawing, molecule, model),
     }
 
 
-def drawn_for_the_eye(graphs: GraphBatch, *, molecule: bool, edge_labels: bool) -> str:
-    """Return a sentence if edge labels are drawn that the model does not see, otherwise nothing."""
-    if edge_labels or graphs.edge_labels is None:
-        return ""
-    what = "Bond orders" if molecule else "Edge labels"
-    return f"{what} are drawn for the eye; this model does not see them."
+def _drawn(data: Dataset, model: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return what templates of both pages need to know about all graphs."""
+    eye = ""
+    if data.graphs.edge_labels is not None and not getattr(model, "edge_labels", True):
+        what = "Edge labels" if data.smiles is None else "Bond orders"
+        eye = f"{what} are drawn for the eye; this model does not see them."
+    about = {"is_molecule": data.smiles is not None, "arrows": data.graphs.directed}
+    return {"eye": eye, "strongest": 100 * STRONGEST, **about}
 
 
-def explain_template(name: str) -> jinja2.Template:
-    """Return a template of a page about explanations, with the filter that writes shares."""
+def _template(name: str) -> jinja2.Template:
     environment = templates()
     environment.filters["signed"] = signed
     return environment.get_template(name)
@@ -527,13 +502,10 @@ def _parts(explanation: Explanation) -> list[dict[str, object]]:
         (f"Shares for {explanation.sides[0]}", float(shares[shares > 0].sum())),
         (f"Shares for {explanation.sides[1]}", float(shares[shares < 0].sum())),
     ]
-    starts = [0.0]
-    for _, step in steps:
-        starts.append(starts[-1] + step)
+    starts = list(itertools.accumulate((step for _, step in steps), initial=0.0))
     spans = [*itertools.pairwise(starts), (0.0, starts[-1])]
-    low, high = min(0.0, *starts), max(0.0, *starts)
+    low, high = min(starts), max(starts)
     scale = 100 / ((high - low) or 1.0)
-    titled = [*steps, ("Decision", starts[-1])]
     return [
         {
             "title": title,
@@ -542,9 +514,149 @@ def _parts(explanation: Explanation) -> list[dict[str, object]]:
             "width": (max(span) - min(span)) * scale,
             "zero": -low * scale,
         }
-        for (title, value), span in zip(titled, spans, strict=True)
+        for (title, value), span in zip([*steps, ("Decision", starts[-1])], spans, strict=True)
     ]
 
 
-def _by_weight(nodes: list[ShownNode]) -> list[ShownNode]:
-    return sorted(nodes, key=lambda node: -abs(node.share))
+class Answers(NamedTuple):
+    """What else is known about the predictions, one value per graph; None where it is unknown."""
+
+    classes: Sequence[object] = ()
+    """The classes of the model; empty for a regressor."""
+    probabilities: Sequence[float] | None = None
+    """Probability of the predicted class."""
+    unseen: Float64 | None = None
+    """Share of node colours that occur in no training graph."""
+    truth: Sequence[object] | None = None
+    """The targets in the data; None in the list where one is missing."""
+    nearest: Sequence[str] | None = None
+    """The most similar training graph and its similarity, as text."""
+
+    @classmethod
+    def about(
+        cls,
+        model: Any,  # noqa: ANN401
+        data: Dataset,
+        explanations: Sequence[Explanation],
+        truth: Sequence[object] | None = None,
+        nearest: Sequence[str] | None = None,
+    ) -> Answers:
+        """Ask a model for its probabilities, and for colours that it does not know."""
+        probabilities = None
+        classes = getattr(model, "classes_", np.array([])).tolist()
+        if classes:
+            codes = [[str(name) for name in classes].index(str(one.prediction)) for one in explanations]
+            probabilities = model.predict_proba(data.graphs)[np.arange(len(data)), codes].tolist()
+        unseen = unseen_shares(model, data.graphs)
+        return cls(classes, probabilities, None if unseen is None else unseen.mean(axis=0), truth, nearest)
+
+    def named(self, target: str | None) -> Answers:
+        """Name classes that are numbers after the target, as `classes_named` does."""
+        if target is None or not self.classes or isinstance(self.classes[0], str):
+            return self
+        truth = self.truth and [None if label is None else f"{target} = {label}" for label in self.truth]
+        return self._replace(classes=[f"{target} = {label}" for label in self.classes], truth=truth)
+
+
+def gallery_page(
+    data: Dataset,
+    found: ExplainedGraphs,
+    answers: Answers,
+    model: Any = None,  # noqa: ANN401
+    most: int = 60,
+) -> str:
+    """Return the page about all graphs of a data set as HTML: recurring patterns, and a gallery.
+
+    Parameters
+    ----------
+    data
+        The graphs, with names, and SMILES if they are molecules.
+    found
+        Their explanations.
+    answers
+        Classes, probabilities, shares of unseen colours and known targets.
+    model
+        As for `explain_page`.
+    most
+        Number of graphs to draw, the first ones of the data set.
+
+    >>> from twinwl import GraphBatch, STwinSVC
+    >>> from twinwl.datasets.dataset import Dataset
+    >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2)]] * 5)
+    >>> model = STwinSVC(n_iter=1, C=1.0).fit(graphs, ["ring", "chain"] * 5)
+    >>> found = explain_all(model, Dataset("tiny", graphs), 2)
+    >>> page = gallery_page(Dataset("tiny", graphs), found, Answers(["chain", "ring"]))
+    >>> page.count('class="tile"')
+    10
+    """
+    sides = {explanation.sides for explanation in found.explanations}
+    noun = "graph" if data.smiles is None else "molecule"
+    n_graphs = counted(len(data), noun)
+    tiles = [
+        _gallery_tile(data, number, explanation, answers, model)
+        for number, explanation in enumerate(found.explanations[:most])
+    ]
+    known = [] if answers.truth is None or not answers.classes else answers.truth
+    right = [
+        str(t) == one.predicted for t, one in zip(known, found.explanations, strict=False) if t is not None
+    ]
+    return rendered(
+        _template("gallery.html.jinja"),
+        _STYLES,
+        **_drawn(data, model),
+        name=data.name,
+        n_graphs=n_graphs,
+        noun=noun,
+        node="node" if data.smiles is None else "atom",
+        numbers=not answers.classes,
+        predictions=Counter(explanation.predicted for explanation in found.explanations).most_common(),
+        right=f"{sum(right):,} of {len(right):,} as in the data" if right else "",
+        left_out=counted(len(data.errors), "row") if data.errors else "",
+        one_scale=len(sides) == 1,
+        sides=min(sides) if len(sides) == 1 else ("the class that is predicted", "another class"),
+        tiles=tiles,
+        n_tiles=f"the first {len(tiles):,} of {n_graphs}" if len(tiles) < len(data) else f"all {n_graphs}",
+        any_unseen=any(
+            node.unseen is not None for tile in tiles if tile["drawing"] for node in tile["nodes"]
+        ),
+        cards=list(_cards(data, found, model)),
+        method=found.explanations[0].method if found.explanations else "",
+    )
+
+
+def _gallery_tile(
+    data: Dataset,
+    number: int,
+    explanation: Explanation,
+    answers: Answers,
+    model: Any,  # noqa: ANN401
+) -> dict[str, Any]:
+    truth = None if answers.truth is None else answers.truth[number]
+    notes = [f"row {data.rows[number]}"] if data.smiles else []
+    if answers.probabilities is not None:
+        notes.append(f"probability {percent(answers.probabilities[number])}")
+    if truth is not None:
+        notes.append(f"in the data: {truth}")
+    if answers.unseen is not None:
+        notes.append(f"unseen {100 * answers.unseen[number]:.0f} %")
+    if answers.nearest is not None:
+        notes.append(answers.nearest[number])
+    right = None if truth is None or not answers.classes else str(truth) == explanation.predicted
+    about = {"predicted": explanation.predicted, "right": right, "notes": " · ".join(notes)}
+    return {**_tile(data, number, explanation, model), **about}
+
+
+def _cards(data: Dataset, found: ExplainedGraphs, model: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401
+    n_graphs = counted(len(data), "graph" if data.smiles is None else "molecule")
+    largest = max([pattern.total for pattern in found.patterns], default=0.0) or 1.0
+    for pattern in found.patterns:
+        example = replace(found.explanations[pattern.example], columns=(pattern.column,))
+        tile = _tile(data, pattern.example, example)
+        molecule = data.smiles[pattern.example] if data.smiles else None
+        yield {
+            **tile,
+            "pattern": pattern,
+            "strength": pattern.total / largest,
+            "words": f"In {len(pattern.occurrences):,} of {n_graphs}, {pattern.total:#.3g} in total",
+            "column": columns_shown(example, tile["drawing"], molecule, model)[0],
+        }

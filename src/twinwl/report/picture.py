@@ -13,7 +13,6 @@ from matplotlib.patches import Circle
 
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.files.atomic import written
-from twinwl.refinement.alphabet import Alphabet
 from twinwl.report.explain import STRONGEST, ShownNode, drawing_of, nodes_shown, percent, signed
 from twinwl.report.graph_drawing import Drawing
 from twinwl.report.molecule_drawing import AtomText
@@ -45,7 +44,7 @@ def draw_explanation(
     *,
     name: str = "",
     probability: float | None = None,
-    alphabet: Alphabet | None = None,
+    model: Any = None,  # noqa: ANN401
 ) -> None:
     """Draw a graph with its nodes shaded by their shares, onto axes or into a file.
 
@@ -61,8 +60,8 @@ def draw_explanation(
         Name of the graph, shown below the headline.
     probability
         Probability of the predicted class.
-    alphabet
-        Alphabet of the model, to mark the nodes with unseen colours by a dashed circle.
+    model
+        The model, to mark the nodes with unseen colours by a dashed circle.
 
     Raises
     ------
@@ -77,7 +76,7 @@ def draw_explanation(
             "its page (--html) lists their shares"
         )
     if isinstance(target, Axes):
-        _paint(target, explanation, drawing, atoms, name, probability, alphabet)
+        _paint(target, explanation, drawing, atoms, name, probability, model)
         return
     path = Path(target)
     kind = path.suffix.lower().lstrip(".")
@@ -86,7 +85,7 @@ def draw_explanation(
     width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
     scale = min(1.0, _LARGEST / max(width, height)) / _POINTS
     figure = Figure(figsize=(width * scale, height * scale), facecolor="white")
-    _paint(figure.add_axes((0, 0, 1, 1)), explanation, drawing, atoms, name, probability, alphabet)
+    _paint(figure.add_axes((0, 0, 1, 1)), explanation, drawing, atoms, name, probability, model)
     # Without a date, and with names that are not random, the same explanation gives the same bytes.
     with written(path) as stream, rc_context({"svg.hashsalt": "twinwl"}):
         figure.savefig(stream, format=kind, dpi=_DPI, metadata=_UNDATED[kind])
@@ -109,7 +108,7 @@ def _paint(
     atoms: Chem.Mol | None,
     name: str,
     probability: float | None,
-    alphabet: Alphabet | None,
+    model: Any,  # noqa: ANN401
 ) -> None:
     """Draw on axes; letters and lines are as large as the axes are, measured in points."""
     axes.set_xlim(-_SIDE, drawing.width + _SIDE)
@@ -118,7 +117,7 @@ def _paint(
     box = axes.get_window_extent().transformed(axes.figure.dpi_scale_trans.inverted())
     width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
     scale = _POINTS * min(box.width / width, box.height / height)
-    nodes = nodes_shown(explanation, drawing, atoms, alphabet)
+    nodes = nodes_shown(explanation, drawing, atoms, model)
     largest = max([abs(node.share) for node in nodes], default=0.0) or 1.0
     shades = LinearSegmentedColormap.from_list("shares", [_mixed(_AGAINST), _NOTHING, _mixed(_FOR)])
     colours = [shades(Normalize(-largest, largest)(node.share)) for node in nodes]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 import numpy as np
 import pytest
@@ -10,8 +9,7 @@ from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.source import load_dataset
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.svc import STwinSVC, STwinSVR
-from twinwl.report.explain import explain_all, explain_page, explained
-from twinwl.report.gallery import Answers, gallery_page
+from twinwl.report.explain import Answers, explain_all, explain_page, explained, gallery_page
 
 ALCOHOLS, ALKANES = ["CO", "CCO", "CCCO", "CC(C)O"], ["C", "CC", "CCC", "CC(C)C"]
 NEW = ["CCCO", "CCCC", "CCN"]
@@ -24,14 +22,14 @@ def model():
     return STwinSVC(n_iter=2, C=1.0).fit(graphs, (["alcohol"] * 4 + ["alkane"] * 4) * 2)
 
 
-def page_of(model, data, truth=None, nearest=None, **more):
-    found = explain_all(partial(explained, model), data.graphs, 4)
+def page_of(model, data, truth=None, nearest=None, known=None, **more):
+    found = explain_all(model, data, 4)
     answers = Answers(model.classes_.tolist(), [0.9] * len(data), np.full(len(data), 0.25), truth, nearest)
-    return gallery_page(data, found, answers, **more)
+    return gallery_page(data, found, answers, known, **more)
 
 
 def test_every_molecule_has_a_tile_with_its_answer(model):
-    page = page_of(model, load_dataset(NEW, kind="smiles"), alphabet=model.space_.alphabet)
+    page = page_of(model, load_dataset(NEW, kind="smiles"), known=model)
     assert page.count('class="tile"') == 3
     assert "Predicted <strong>alcohol</strong>" in page
     for row in range(3):
@@ -80,19 +78,18 @@ def test_patterns_for_the_blue_class_are_negative(model):
 
 
 def test_unseen_atoms_have_a_dashed_outline_and_a_legend(model):
-    page = page_of(model, load_dataset(["CCN"], kind="smiles"), alphabet=model.space_.alphabet)
+    page = page_of(model, load_dataset(["CCN"], kind="smiles"), known=model)
     assert "2 N, share 0.000, unseen from round 0 on" in page
     assert "1 C, share" in page
     assert "Dashed outline" in page
-    assert "Bond orders are drawn" not in page
-    known = page_of(model, load_dataset(["CCO"], kind="smiles"), alphabet=model.space_.alphabet)
+    known = page_of(model, load_dataset(["CCO"], kind="smiles"), known=model)
     assert "Dashed outline" not in known
 
 
 def test_it_says_that_the_model_does_not_see_bonds(model):
     data = load_dataset(["C=CO"], kind="smiles")
     words = "Bond orders are drawn for the eye; this model does not see them."
-    assert words in page_of(model, data, edge_labels=False)
+    assert words in page_of(model, data, known=model)
 
 
 def test_a_large_graph_is_listed_without_a_picture(model):
@@ -108,7 +105,7 @@ def test_a_regressors_page_speaks_of_numbers():
     graphs = GraphBatch.from_smiles(ALCOHOLS + ALKANES)
     regressor = STwinSVR(n_iter=1, C=1.0).fit(graphs, np.arange(8.0))
     data = load_dataset(NEW, kind="smiles")
-    page = gallery_page(data, explain_all(regressor.explain, data.graphs, 2), Answers())
+    page = gallery_page(data, explain_all(regressor, data, 2), Answers())
     assert "The model predicts a number for each molecule" in page
     assert "for a higher number" in page
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def propanol(model):
 
 @pytest.fixture(scope="module")
 def page(model, propanol):
-    return explain_page(*propanol, alphabet=model.space_.alphabet, probability=0.87)
+    return explain_page(*propanol, model, probability=0.87)
 
 
 def test_the_page_says_what_was_predicted(page):
@@ -91,7 +92,7 @@ def test_a_large_graph_is_listed_not_drawn(model, tmp_path):
     chain = GraphBatch.from_edges([[(node, node + 1) for node in range(500)]], node_labels=[["C"] * 501])
     named = Dataset("g", chain, names=("chain",))
     found = model.explain(chain)
-    page = explain_page(named, found, alphabet=model.space_.alphabet)
+    page = explain_page(named, found, model)
     assert "is not drawn" in page
     assert "<svg" not in page
     assert "Shares of all nodes, largest first (501 nodes)" in page
@@ -100,7 +101,7 @@ def test_a_large_graph_is_listed_not_drawn(model, tmp_path):
 
 
 def test_the_file_is_the_page(model, propanol, page, tmp_path):
-    write_page(tmp_path / "p.html", explain_page(*propanol, alphabet=model.space_.alphabet, probability=0.87))
+    write_page(tmp_path / "p.html", explain_page(*propanol, model, probability=0.87))
     assert (tmp_path / "p.html").read_text(encoding="utf-8") == page
 
 
@@ -119,7 +120,7 @@ def test_molecules_have_atoms_and_their_patterns_smarts(page, propanol):
 def test_unseen_atoms_are_marked_with_their_first_round(model):
     named = load_dataset("smiles:CCCN")
     found = model.explain(named.graphs)
-    page = explain_page(named, found, alphabet=model.space_.alphabet)
+    page = explain_page(named, found, model)
     marked = dict(re.findall(r'aria-label="Atom (\d), \w, share [^"]*, unseen from round (\d) on"', page))
     assert marked == {"3": "0", "2": "1", "1": "2"}
     assert page.count('<circle class="unseen" r="20"/>') == 3
@@ -129,5 +130,5 @@ def test_unseen_atoms_are_marked_with_their_first_round(model):
 
 def test_bonds_that_the_model_does_not_see_are_admitted(propanol):
     words = "Bond orders are drawn for the eye; this model does not see them."
-    assert words in explain_page(*propanol, edge_labels=False)
-    assert words not in explain_page(*propanol, edge_labels=True)
+    assert words in explain_page(*propanol, SimpleNamespace(edge_labels=False))
+    assert words not in explain_page(*propanol, SimpleNamespace(edge_labels=True))

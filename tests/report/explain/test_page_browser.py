@@ -25,7 +25,7 @@ def path(tmp_path_factory):
     model = STwinSVC(n_iter=2, C=1.0).fit(graphs, (["alcohol"] * 4 + ["alkane"] * 4) * 2)
     named = load_dataset("smiles:CCCCO")
     path = tmp_path_factory.mktemp("pages") / "butanol.html"
-    write_page(path, explain_page(named, model.explain(named.graphs), alphabet=model.space_.alphabet))
+    write_page(path, explain_page(named, model.explain(named.graphs), model))
     return path
 
 

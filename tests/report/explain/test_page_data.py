@@ -26,7 +26,7 @@ def shown(model, edges):
         named,
         explanation,
         drawing,
-        columns_shown(named.graphs, explanation, model.space_.alphabet, drawing),
+        columns_shown(explanation, drawing, None, model),
     )
 
 

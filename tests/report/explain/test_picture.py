@@ -90,7 +90,7 @@ def test_unseen_atoms_have_a_dashed_circle():
     for smiles, n_unseen in (("CCO", 0), ("CCCN", 2)):  # the nitrogen, and the carbon next to it
         axes = Figure().subplots()
         found = model.explain(GraphBatch.from_smiles([smiles]))
-        draw_explanation(found, axes, smiles, alphabet=model.space_.alphabet)
+        draw_explanation(found, axes, smiles, model=model)
         circles = [patch for patch in axes.patches if isinstance(patch, Circle)]
         assert sum(circle.get_linestyle() != "solid" for circle in circles) == n_unseen
         below = [text.get_text() for text in axes.texts if "share of the decision" in text.get_text()]

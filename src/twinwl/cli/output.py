@@ -1,4 +1,4 @@
-"""Output files: checked before any work is done, and never left half-written.
+"""Output of commands, and models: files are checked before any work is done, and never half-written.
 
 The ending of the name decides the format; an ending whose format the command does not write is refused.
 """
@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from twinwl.errors import TwinWLError, import_extra
 from twinwl.files.atomic import written
 from twinwl.files.tables import TABLE_ENDINGS, table_bytes
+from twinwl.terminal import new_console, say
 
 PAGES = (".html", ".htm")
 PICTURES = (".png", ".svg", ".pdf")
@@ -91,3 +93,83 @@ def write_table(path: Path, columns: Mapping[str, Sequence[object]]) -> None:
     """Write a table in the format given by the ending of the name."""
     with written(path) as stream:
         stream.write(table_bytes(columns, path.suffix.lower()))
+
+
+def publish(
+    found: Any,  # noqa: ANN401  (has to_records)
+    names: Sequence[str],
+    json: str | None,
+    output: Path | None,
+    html: Path | None,
+) -> None:
+    """Write the records of a result to a table, and print it as JSON or text; ``html`` is written already."""
+    if output is not None:
+        records = found.to_records()
+        write_table(output, {name: [record[name] for record in records] for name in names})
+    say(json or str(found))
+    for path in filter(None, () if json else (output, html)):
+        say(f"Written to {path}")
+
+
+def print_table(
+    rows: Iterable[Sequence[Any]], header: Sequence[str] = (), *, left: Iterable[int] = (0,), title: str = ""
+) -> None:
+    """Print rows of text; with a header, columns are aligned right but for those in ``left``."""
+    from rich import box  # noqa: PLC0415  (keeps --help fast)
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    rows = list(rows)
+    table = Table(
+        show_header=bool(header), box=box.SIMPLE_HEAD if header else None, pad_edge=False, title=title or None
+    )
+    table.title_justify = "left"
+    for column in range(len(header or rows[0])):
+        right = header and column not in left
+        table.add_column(
+            header[column] if header else "", justify="right" if right else "left", overflow="fold"
+        )
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    new_console().print(table)
+
+
+def load_predictor(
+    path: Path, task: str | None = None, *, several: bool = True, device: str | None = None
+) -> Any:  # noqa: ANN401
+    """Load a model that predicts classes or numbers; one target, unless ``several`` are fine; on a device.
+
+    Raises
+    ------
+    TwinWLError
+        If it is not a model file, or the model does not predict, or not that target.
+    """
+    from twinwl.files.model_files import load  # noqa: PLC0415  (slow; only after the checks)
+
+    model = load(path)
+    if not hasattr(model, "predict"):
+        raise TwinWLError(
+            f"{path}: contains a {type(model).__name__}, expected a classifier or regressor written by "
+            "twinwl train"
+        )
+    if device is not None:
+        if not hasattr(model, "device"):
+            raise TwinWLError(f"--device is for networks; the model is of {type(model).__name__}")
+        from twinwl.neural.devices import device_of  # noqa: PLC0415  (loads torch)
+
+        model.device = device_of(device).type
+    tasks = model.tasks_
+    if several or (tasks is None and task in {None, getattr(model, "target_", None)}):
+        return model
+    if tasks is None:
+        only = f", {model.target_!r}" if hasattr(model, "target_") else ""
+        raise TwinWLError(
+            f"--for-task: got {task!r}, but {path} was trained on one target{only}; leave it out"
+        )
+    if task is None:
+        raise TwinWLError(
+            f"{path}: predicts {len(tasks)} targets; name one with --for-task: {', '.join(tasks)}"
+        )
+    if task not in tasks:
+        raise TwinWLError(f"--for-task: got {task!r}, but {path} predicts {', '.join(tasks)}")
+    return model.for_task(task)
