@@ -49,11 +49,11 @@ def audit(
 ) -> None:
     """Find what data sets share: the same graphs, nearly the same ones, and contradicting targets."""
     from twinwl.arguments import checked, number  # noqa: PLC0415  (not for the help)
-    from twinwl.cli.output import PAGES, TABLE_ENDINGS, check_output, publish  # noqa: PLC0415
+    from twinwl.cli.output import PAGES, TABLES, check_output, publish  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_columns  # noqa: PLC0415
 
     checked("--near", near, number(0, 1, above=True))
-    check_output(output, TABLE_ENDINGS, inputs=(*data, predictions))
+    check_output(output, TABLES, inputs=(*data, predictions))
     check_output(html, PAGES, inputs=data)
     for source in data:
         check_source(source, replace(reading, target=None), "given")

@@ -73,19 +73,25 @@ def compare(
     check_output(html, PAGES)
     for source in (a, b):
         check_source(source, reading, "given")
-    pair = [read_one(source, reading) for source in (a, b)]
+    first, second = (read_one(source, reading) for source in (a, b))
     if edge_labels is False:
-        pair = [replace(part, graphs=part.graphs.without_edge_labels()) for part in pair]
+        first, second = (replace(part, graphs=part.graphs.without_edge_labels()) for part in (first, second))
     from twinwl.graphs.batch import concatenate  # noqa: PLC0415
     from twinwl.isomorphism.comparison import compare as run  # noqa: PLC0415  (slow; only after the checks)
     from twinwl.report.compare import compare_page, verdict_of  # noqa: PLC0415
     from twinwl.report.page import facts_of, write_page  # noqa: PLC0415
 
-    graphs = [part.graphs for part in pair]
+    pair = first, second
     with ProgressBar("comparing"):
-        found = run(*graphs, readout=readout or ["size"], n_iter=n_iter, ignore_features=ignore_attributes)
+        found = run(
+            first.graphs,
+            second.graphs,
+            readout or ["size"],
+            n_iter,
+            ignore_features=ignore_attributes,
+        )
         if html is not None:
-            write_page(html, compare_page(*pair, found, n_iter))
+            write_page(html, compare_page(first, second, found, n_iter))
     if json:
         about = {
             name: getattr(found, name)
@@ -103,7 +109,8 @@ def compare(
     else:
         for letter, part in zip("AB", pair, strict=True):
             say(f"{letter}  {part.names[0]}  {facts_of(part.graphs)}")
-        say("\n" + "\n".join(verdict_of(concatenate([graph.without_features() for graph in graphs]), found)))
+        graphs = concatenate([part.graphs.without_features() for part in pair])
+        say("\n" + "\n".join(verdict_of(graphs, found)))
         if html is not None:
             say(f"\nThe page is in {html}")
     if found.distinguished:

@@ -42,6 +42,7 @@ from twinwl.cli.options import (
     opt,
     reading,
 )
+from twinwl.files.atomic import written
 from twinwl.terminal import ProgressBar, one_line, say
 
 if TYPE_CHECKING:
@@ -74,11 +75,11 @@ def dedup(
     reading: ReadOptions,
 ) -> None:
     """Find groups of isomorphic graphs, and count the distinct ones."""
-    from twinwl.cli.output import TABLE_ENDINGS, check_output, write_table, written  # noqa: PLC0415
+    from twinwl.cli.output import TABLES, check_output, write_table  # noqa: PLC0415
     from twinwl.datasets.source import check_source, iter_source  # noqa: PLC0415  (keeps --help fast)
 
     check_source(file, reading, "given")
-    check_output(output, (*TABLE_ENDINGS, *_endings(file, reading)), inputs=(file,))
+    check_output(output, (*TABLES, *_endings(file, reading)), inputs=(file,))
     from twinwl.isomorphism.deduplication import deduplicate, differing_groups  # noqa: PLC0415
 
     names: list[str] = []
@@ -101,7 +102,7 @@ def dedup(
         level = reading.level if names and len(smiles) == len(names) else None
         differing = {} if level is None else differing_groups(found, smiles, level)
     first = found.representatives
-    if output is not None and output.suffix.lower() in TABLE_ENDINGS:
+    if output is not None and output.suffix.lower() in TABLES:
         groups = {"group": found.labels.tolist(), "representative": first[found.labels].tolist()}
         write_table(output, {"graph": range(len(names)), "name": names, **groups})
     elif output is not None:

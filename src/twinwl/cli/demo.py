@@ -332,7 +332,7 @@ def demo_page(figures: list[list[str]], explained: dict[int, Explanation]) -> Pa
 
         def __init__(self, graph: int, explanation: Explanation) -> None:
             super().__init__(0, 0, f"Graph {graph}, predicted {explanation.predicted}")
-            self.markup = explanation._repr_html_  # type: ignore[method-assign]
+            self.markup = explanation._repr_html_  # type: ignore[method-assign, assignment]
 
     strongest = [
         [

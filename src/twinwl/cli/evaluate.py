@@ -89,6 +89,7 @@ from twinwl.cli.options import (
     opt,
     reading,
 )
+from twinwl.files.atomic import written
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -128,12 +129,12 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     reading: ReadOptions,
 ) -> None:
     """Evaluate methods by cross-validation; every figure names its protocol."""
-    from twinwl.cli.output import STORES, TABLE_ENDINGS, check_ending, check_output  # noqa: PLC0415
+    from twinwl.cli.output import STORES, TABLES, check_ending, check_output  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415  (keeps --help fast)
 
     reading = replace(reading, not_targets=tuple(filter(None, (split, groups))))
     check_ending(store, STORES, or_unknown=True)
-    check_output(output, (*TABLE_ENDINGS, ".tex"), inputs=(data, split))
+    check_output(output, (*TABLES, ".tex"), inputs=(data, split))
     check_source(data, reading, "needed")  # a column that is not there shows before scikit-learn is loaded
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
     from twinwl.evaluation.metrics import known_metrics  # noqa: PLC0415
@@ -222,7 +223,7 @@ def _print(results: list[Evaluation]) -> None:
 
 
 def _write(output: Path, results: list[Evaluation]) -> None:
-    from twinwl.cli.output import write_table, written  # noqa: PLC0415
+    from twinwl.cli.output import write_table  # noqa: PLC0415
     from twinwl.evaluation.result import latex_table  # noqa: PLC0415
 
     records = [record for result in results for record in result.to_records()]
@@ -230,6 +231,6 @@ def _write(output: Path, results: list[Evaluation]) -> None:
         with written(output) as stream:
             stream.write(latex_table(results).encode())
     else:
-        columns = {name: [record[name] for record in records] for name in records[0]}  # type: ignore[literal-required]
+        columns = {name: [record[name] for record in records] for name in records[0]}
         write_table(output, columns)
     say(f"{len(records)} figures in {output}", error=True)

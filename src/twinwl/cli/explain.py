@@ -68,7 +68,7 @@ def explain(
     from twinwl.cli.output import (  # noqa: PLC0415  (keeps --help fast)
         PAGES,
         PICTURES,
-        TABLE_ENDINGS,
+        TABLES,
         check_output,
         load_predictor,
         write_table,
@@ -77,7 +77,7 @@ def explain(
 
     check_output(html, PAGES)
     check_output(png, PICTURES)
-    check_output(output, TABLE_ENDINGS, inputs=(data, train))
+    check_output(output, TABLES, inputs=(data, train))
     check_source(data, reading, "given")
     check_source(train or data, replace(reading, target=None), "given")
     loaded = load_predictor(model, for_task, several=False)

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from twinwl.cli.options import OUTPUT, Data, bundled, encoding, opt, reading
 from twinwl.errors import import_extra
+from twinwl.files.atomic import written
 from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def features(
     reading: ReadOptions,
 ) -> None:
     """Turn graphs into a sparse matrix of STwin features."""
-    from twinwl.cli.output import check_output, written  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.cli.output import check_output  # noqa: PLC0415  (keeps --help fast)
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
 
     files = [output, output.with_suffix(_PARQUET)] if parquet and output.suffix != _PARQUET else [output]

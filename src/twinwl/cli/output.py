@@ -15,6 +15,7 @@ from twinwl.files.atomic import written
 from twinwl.files.tables import TABLE_ENDINGS, table_bytes
 from twinwl.terminal import new_console, say
 
+TABLES = TABLE_ENDINGS
 PAGES = (".html", ".htm")
 PICTURES = (".png", ".svg", ".pdf")
 MODELS = (".twinwl",)
@@ -146,7 +147,7 @@ def load_predictor(
     """
     from twinwl.files.model_files import load  # noqa: PLC0415  (slow; only after the checks)
 
-    model = load(path)
+    model: Any = load(path)
     if not hasattr(model, "predict"):
         raise TwinWLError(
             f"{path}: contains a {type(model).__name__}, expected a classifier or regressor written by "

@@ -51,14 +51,14 @@ def power(
 ) -> None:
     """Count the hard pairs of graphs that readouts, or code of your own, tell apart."""
     from twinwl.arguments import checked, one_of  # noqa: PLC0415  (not for the help)
-    from twinwl.cli.output import PAGES, TABLE_ENDINGS, check_output, publish  # noqa: PLC0415
+    from twinwl.cli.output import PAGES, TABLES, check_output, publish  # noqa: PLC0415
 
     checked("--takes", takes, one_of("batch", "networkx", "pyg"), None)
     checked("--on-error", on_error, one_of("raise", "count"))
     asked = {name: name if ":" in name else name.split("+") for name in scored}
     for part in (part for parts in asked.values() if not isinstance(parts, str) for part in parts):
         checked("READOUT", part, one_of(*CHOICES["readout"]))
-    check_output(output, TABLE_ENDINGS)
+    check_output(output, TABLES)
     check_output(html, PAGES)
     from twinwl.evaluation import power as library  # noqa: PLC0415  (slow; only after the checks)
 

@@ -91,12 +91,13 @@ def predict(
 ) -> None:
     """Predict the class, or the number, of each graph."""
     from twinwl.arguments import checked, number  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.cli.output import TABLE_ENDINGS, check_output, load_predictor, table_bytes, write_table  # noqa: PLC0415
+    from twinwl.cli.output import TABLES, check_output, load_predictor, write_table  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_columns, read_source, read_with_targets  # noqa: PLC0415
+    from twinwl.files.tables import table_bytes  # noqa: PLC0415
 
     checked("--threshold", threshold, number(0, 1), None)
     checked("--confidence", confidence, number(0, 1, above=True, below=True), None)
-    check_output(output, TABLE_ENDINGS, inputs=(model, data, train))
+    check_output(output, TABLES, inputs=(model, data, train))
     every = reading.target == "all"  # those of the model's tasks that DATA has
     check_source(data, replace(reading, target=None) if every else reading, "given")
     if train is not None:

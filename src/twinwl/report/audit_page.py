@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twinwl.evaluation.metrics import METRICS
+from twinwl.models.metrics import METRICS
 from twinwl.report.graph_drawing import draw
 from twinwl.report.page import Block, Drawings, Page, Paragraph, PlainTable, Section, counted
 from twinwl.report.svg import Canvas, paint

@@ -230,14 +230,9 @@ def classes_named(explanation: Explanation, target: str | None) -> Explanation:
     """Name classes that are numbers after the target, ``p_np = 1``; other predictions are not changed."""
     if target is None or explanation.against is None or isinstance(explanation.prediction, str):
         return explanation
-    labels = {
-        "prediction": explanation.prediction,
-        "against": explanation.against,
-        "positive": explanation.positive,
-    }
-    return replace(
-        explanation, **{key: f"{target} = {label}" for key, label in labels.items() if label is not None}
-    )
+    labels = {name: getattr(explanation, name) for name in ("prediction", "against", "positive")}
+    named: Any = {name: f"{target} = {label}" for name, label in labels.items() if label is not None}
+    return replace(explanation, **named)
 
 
 def _side_and_mean(explanations: list[Explanation], places: list[Occurrence]) -> tuple[str, float]:

@@ -76,7 +76,7 @@ def tree_html(tree: RootedTree) -> str:
 
 def evaluation_html(evaluation: Evaluation) -> str:
     """Return one row per protocol and metric; optimistic readings are marked."""
-    from twinwl.evaluation.metrics import METRICS  # noqa: PLC0415  (an evaluation has already loaded it)
+    from twinwl.models.metrics import METRICS  # noqa: PLC0415  (an evaluation has already loaded it)
 
     rows = "".join(
         f"<tr><td>{escape(row['protocol'])}{' (optimistic)' if row['optimistic'] else ''}</td>"
