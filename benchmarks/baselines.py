@@ -31,10 +31,7 @@ from twinwl.neural.devices import seeded
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 from tests.baselines import plain  # noqa: E402  (the oracle of the tests)
-from twinwl.baselines.batching import (  # noqa: E402
-    GraphExamples,
-    RootedExamples,
-)
+from tests.baselines.plain import GraphExamples, RootedExamples  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable

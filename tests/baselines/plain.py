@@ -8,13 +8,73 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch.nn.functional import elu
-from torch_geometric.nn import dense_diff_pool
+from torch_geometric.nn import dense_diff_pool, global_add_pool, global_max_pool, global_mean_pool
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
+from torch_geometric.nn.pool.select.topk import topk
 
-from twinwl.baselines.batching import GraphExamples, GraphInput, GraphSlicer
-from twinwl.baselines.geometric import _with_auxiliary_loss
-from twinwl.baselines.gnn import sum_by
-from twinwl.baselines.node_sets import node_pairs, node_triples
+from twinwl.arrays import ranges
+from twinwl.baselines.node_networks import with_auxiliary_loss
+from twinwl.baselines.node_sets import node_sets
+from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+
+
+def sum_by(rows, place, n_places):
+    """Add up the rows that go to each place."""
+    return rows.new_zeros(n_places, rows.shape[1]).index_add(0, place, rows)
+
+
+class GraphInput(NamedTuple):
+    """Some graphs: inputs of nodes, arcs, the graph of each node."""
+
+    x: torch.Tensor
+    edge_index: torch.Tensor
+    graph_of_node: torch.Tensor
+    n_graphs: int
+
+
+class GraphExamples:
+    """Graphs with one row per node."""
+
+    def __init__(self, batch, columns):
+        self.batch, self.columns = batch, torch.from_numpy(columns)
+
+    def __len__(self):
+        return len(self.batch)
+
+    def part(self, rows):
+        chosen, starts = self.batch[rows], self.batch.graph_ptr[rows]
+        nodes = ranges(starts, chosen.nodes_per_graph)
+        graph = np.repeat(np.arange(len(rows)), chosen.nodes_per_graph)
+        arcs = torch.from_numpy(np.stack(chosen.arcs()).astype(np.int64))
+        return GraphInput(self.columns[nodes], arcs, torch.from_numpy(graph), len(rows))
+
+
+class RootedInput(NamedTuple):
+    """Some graphs, each node with its rooted subgraph; a pair is a node inside the subgraph of a root."""
+
+    x: torch.Tensor
+    node_of_pair: torch.Tensor
+    root_of_pair: torch.Tensor
+    distance: torch.Tensor
+    edge_index: torch.Tensor
+    graph_of_node: torch.Tensor
+    n_graphs: int
+
+
+class RootedExamples(GraphExamples):
+    """Graphs with one row per pair."""
+
+    def __init__(self, batch, columns, hops):
+        super().__init__(batch, columns)
+        self.hops = hops
+
+    def part(self, rows):
+        nodes, cut = super().part(rows), rooted_subgraphs(self.batch[rows], self.hops)
+        root = np.repeat(np.arange(len(cut.root)), np.diff(cut.subgraph_ptr))
+        arcs = np.stack([np.repeat(np.arange(len(root)), np.diff(cut.indptr)), cut.indices])
+        arrays = (cut.node, root, cut.distance, arcs)
+        tensors = [torch.from_numpy(array.astype(np.int64)) for array in arrays]
+        return RootedInput(nodes.x, *tensors, nodes.graph_of_node, len(rows))
 
 
 def gin(network, graphs):
@@ -41,6 +101,42 @@ def nested_gin(network, graphs):
     states = torch.cat(gin_layers(network.layers, x, graphs.edge_index), dim=1)
     roots = network.of_root(sum_by(states, graphs.root_of_pair, len(graphs.x)))
     return network.head(sum_by(roots, graphs.graph_of_node, graphs.n_graphs))
+
+
+def id_gnn(network, graphs):
+    """A GIN inside every rooted subgraph, with other messages from the root; the states of the roots."""
+    source, target = graphs.edge_index
+    is_root = graphs.distance == 0
+    x, roots = network.enter(graphs.x)[graphs.node_of_pair], []
+    for of_root, of_others, update in zip(
+        network.from_centre, network.from_others, network.updates, strict=True
+    ):
+        messages = torch.where(is_root[:, None], of_root(x), of_others(x))
+        x = update(x + sum_by(messages[source], target, len(x)))
+        roots.append(x[is_root])
+    return network.head(sum_by(torch.cat(roots, dim=1), graphs.graph_of_node, graphs.n_graphs))
+
+
+def sagpool(network, graphs):
+    """The scores and the choice of nodes of PyTorch Geometric."""
+    n, dtype = len(graphs.x), graphs.x.dtype
+    (source, target), weights = gcn_norm(graphs.edge_index, None, n, dtype=dtype)
+
+    def convolved(layer, x):
+        return sum_by(weights[:, None] * (x @ layer.weight.T)[source], target, n) + layer.bias
+
+    x, states = graphs.x, []
+    for layer in network.layers:
+        x = convolved(layer, x).relu()
+        states.append(x)
+    states = torch.cat(states, dim=1)
+    score = (convolved(network.score, states) * network.sign).tanh()
+    # Rounded, so that nodes which the network cannot tell apart are ties, of which any may be kept.
+    chosen = topk(score[:, 0].detach().round(decimals=9), network.ratio, graphs.graph_of_node)
+    kept, graph = (states * score)[chosen], graphs.graph_of_node[chosen]
+    total = global_add_pool if network.readout == "sum" else global_mean_pool
+    both = [pooling(kept, graph, graphs.n_graphs) for pooling in (total, global_max_pool)]
+    return network.head(torch.cat(both, dim=1))
 
 
 def k_hop(network, graphs):
@@ -99,27 +195,17 @@ class SetInput(NamedTuple):
     triples: SetLevel
 
 
-class SetExamples:
+class SetExamples(GraphExamples):
     """Graphs with all pairs and connected triples of nodes."""
 
-    def __init__(self, batch, columns):
-        self.nodes = GraphExamples(batch, columns)
-        self.sets = (node_pairs(batch), node_triples(batch))
-        self.slicers = [GraphSlicer(each.set_ptr, each.indptr, each.indices) for each in self.sets]
-
-    def __len__(self):
-        return len(self.nodes)
-
     def part(self, rows):
-        below = self.nodes.slicer.take(rows)
         levels = []
-        for each, slicer in zip(self.sets, self.slicers, strict=True):
-            piece = slicer.take(rows)
-            shift = below.shift[piece.graph_of_node]
-            arrays = (each.subsets[piece.nodes] + shift[:, None], each.n_edges[piece.nodes], piece.edge_index)
-            levels.append(SetLevel(*map(torch.from_numpy, (*arrays, piece.graph_of_node))))
-            below = piece
-        return SetInput(self.nodes.part(np.asarray(rows)), *levels)
+        for each in node_sets(self.batch[rows]):
+            source = np.repeat(np.arange(len(each.n_edges)), np.diff(each.indptr))
+            graph = np.repeat(np.arange(len(rows)), np.diff(each.set_ptr))
+            arrays = (each.subsets, each.n_edges, np.stack([source, each.indices]), graph)
+            levels.append(SetLevel(*map(torch.from_numpy, arrays)))
+        return SetInput(super().part(rows), *levels)
 
 
 def one_two_three(network, sets):
@@ -138,7 +224,7 @@ def one_two_three(network, sets):
 def set_layers(layers, x, edge_index):
     source, target = edge_index
     for convolution in layers.convolutions:
-        x = elu(convolution.own(x) + convolution.heard(sum_by(x[source], target, len(x))))
+        x = elu(convolution.own(x) + convolution.neighbours(sum_by(x[source], target, len(x))))
     return x
 
 
@@ -148,17 +234,11 @@ class PairInput(NamedTuple):
     pairs: tuple[torch.Tensor, ...]
 
 
-class PairExamples:
+class PairExamples(GraphExamples):
     """Graphs as the adjacency, and the nodes' columns on the diagonal."""
 
-    def __init__(self, batch, columns):
-        self.nodes = GraphExamples(batch, columns)
-
-    def __len__(self):
-        return len(self.nodes)
-
     def part(self, rows):
-        graphs = dense_graphs(self.nodes.part(np.asarray(rows)))
+        graphs = dense_graphs(super().part(rows))
         pairs = []
         for x, adjacency, is_node in zip(*graphs, strict=True):
             n = int(is_node.sum())
@@ -206,15 +286,15 @@ def diffpool(network, graphs):
     nodes = mean_layers(network.embed, x, adjacency) * is_node[:, :, None]
     assignment = mean_layers(network.assign, x, adjacency)
     clusters, coarse, link_loss, entropy_loss = dense_diff_pool(nodes, adjacency, assignment, is_node)
-    clusters = network.coarse(clusters, coarse).relu()
-    logits = network.head(torch.cat([nodes.sum(dim=1), clusters.sum(dim=1)], dim=1))
-    return _with_auxiliary_loss(logits, link_loss + entropy_loss) if network.training else logits
+    clusters = mean_layers([network.coarse], clusters, coarse)
+    pooled = torch.cat([nodes.sum(dim=1), clusters.sum(dim=1)], dim=1)
+    return network.head(with_auxiliary_loss(pooled, link_loss + entropy_loss) if network.training else pooled)
 
 
 def mean_layers(layers, x, adjacency):
     degrees = adjacency.sum(dim=2, keepdim=True).clamp(min=1)
-    for convolution in layers.convolutions:
-        x = (convolution.own(x) + convolution.heard(adjacency @ x / degrees)).relu()
+    for convolution in layers:
+        x = (convolution.own(x) + convolution.neighbours(adjacency @ x / degrees)).relu()
     return x
 
 
@@ -239,4 +319,4 @@ def sort_pool(network, graphs):
     rows = torch.cat(states, dim=1)[order[kept]]
     sequence = rows.new_zeros(graphs.n_graphs, network.n_kept, rows.shape[1])
     sequence = sequence.index_put((graphs.graph_of_node[kept], rank[kept]), rows)
-    return network.read(network.filters(sequence).mT)
+    return network.head(network.filters(sequence).mT)

@@ -6,21 +6,21 @@ from tests.networks import first_network
 
 # The rows that 1-WL bounds, and those that see more.
 BOUNDED = {
-    "gcn": ("gin:GCNClassifier", {}),
-    "gin": ("gin:GINClassifier", {}),
-    "diffpool": ("geometric:DiffPoolClassifier", {"cluster_ratio": 0.5}),
-    "sortpool": ("gin:SortPoolClassifier", {}),
-    "sagpool": ("geometric:SAGPoolClassifier", {}),
+    "gcn": ("node_networks:GCNClassifier", {}),
+    "gin": ("node_networks:GINClassifier", {}),
+    "diffpool": ("node_networks:DiffPoolClassifier", {"cluster_ratio": 0.5}),
+    "sortpool": ("node_networks:SortPoolClassifier", {}),
+    "sagpool": ("node_networks:SAGPoolClassifier", {}),
 }
 STRONGER = {
     "123-gnn": ("node_sets:OneTwoThreeGNNClassifier", {}),
     "3-hop-gnn": ("rooted:KHopGNNClassifier", {"layers": 1}),
     "nested-gin": ("rooted:NestedGINClassifier", {}),
-    "ppgn": ("ppgn:PPGNClassifier", {}),
-    "id-gnn": ("geometric:IDGNNClassifier", {"layers": 5}),
-    "id-gnn-fast": ("geometric:IDGNNClassifier", {"form": "fast"}),
+    "ppgn": ("node_sets:PPGNClassifier", {}),
+    "id-gnn": ("rooted:IDGNNClassifier", {"layers": 5}),
+    "id-gnn-fast": ("rooted:IDGNNClassifier", {"form": "fast"}),
 }
-RANDOM = {"gcn-rni": ("geometric:GCNRNIClassifier", {"draws": 2})}
+RANDOM = {"gcn-rni": ("node_networks:GCNRNIClassifier", {"draws": 2})}
 ALL = {**BOUNDED, **STRONGER, **RANDOM}
 
 

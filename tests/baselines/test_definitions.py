@@ -72,7 +72,7 @@ def test_dgcnn_takes_means_and_sorts_by_the_last_channel(adjacency):
     sequence[0, :7] = states[states[:, -1].argsort(descending=True)]
     assert network.n_kept == 10
     with torch.no_grad():
-        expected = network.read(network.filters(sequence).mT)
+        expected = network.head(network.filters(sequence).mT)
         torch.testing.assert_close(network(inputs), expected, rtol=1e-10, atol=1e-10)
 
 
@@ -81,15 +81,17 @@ def test_diffpool_coarsens_by_soft_clusters(adjacency):
     nodes = mean_layers(network.embed, adjacency)
     soft = mean_layers(network.assign, adjacency).softmax(dim=-1)
     coarse = soft.mT @ adjacency @ soft
-    clusters = network.coarse((soft.mT @ nodes)[None], coarse[None]).relu()
-    agree(network, inputs, torch.cat([nodes.sum(dim=0), clusters[0].sum(dim=0)]))
+    clusters = soft.mT @ nodes
+    around = coarse @ clusters / coarse.sum(dim=1, keepdim=True).clamp(min=1)
+    clusters = (network.coarse.own(clusters) + network.coarse.neighbours(around)).relu()
+    agree(network, inputs, torch.cat([nodes.sum(dim=0), clusters.sum(dim=0)]))
 
 
 def mean_layers(layers, adjacency):
     x = COLUMNS
-    for convolution in layers.convolutions:
+    for convolution in layers:
         x = (
-            convolution.own(x) + convolution.heard(adjacency @ x / adjacency.sum(dim=1, keepdim=True))
+            convolution.own(x) + convolution.neighbours(adjacency @ x / adjacency.sum(dim=1, keepdim=True))
         ).relu()
     return x
 
@@ -131,7 +133,7 @@ def test_id_gnn_sends_other_messages_from_the_centre():
                 )
                 for node in nodes
             }
-            states = {node: update.nn((states[node] + heard[node])[None])[0] for node in nodes}
+            states = {node: update((states[node] + heard[node])[None])[0] for node in nodes}
             read.append(states[centre])
         total = total + torch.cat(read)
     agree(network, inputs, total)
@@ -219,5 +221,5 @@ def layer(part, states):
             and GRAPH.has_edge(*gone, *(set(other) - set(chosen)))
         ]
         heard = sum((states[other] for other in local), torch.zeros_like(state))
-        out[chosen] = torch.nn.functional.elu(convolution.own(state) + convolution.heard(heard))
+        out[chosen] = torch.nn.functional.elu(convolution.own(state) + convolution.neighbours(heard))
     return out

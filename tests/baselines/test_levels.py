@@ -11,7 +11,6 @@ from tests.baselines import plain
 from tests.baselines.rows import row
 from tests.networks import in_double
 from twinwl import GraphBatch
-from twinwl.baselines.batching import GraphExamples, RootedExamples
 from twinwl.neural.devices import seeded
 from twinwl.neural.training import train
 
@@ -19,13 +18,14 @@ CLOSE = {"rtol": 1e-9, "atol": 1e-10}
 
 
 def rooted(estimator, batch, columns):
-    hops = {"nested-gin": "height", "3-hop-gnn": "hops"}
-    radius = next(getattr(estimator, name) for name in hops.values() if hasattr(estimator, name))
-    return RootedExamples(batch, columns, radius)
+    radius = next(
+        getattr(estimator, name) for name in ("height", "hops", "layers") if hasattr(estimator, name)
+    )
+    return plain.RootedExamples(batch, columns, radius)
 
 
 def whole(estimator, batch, columns):  # noqa: ARG001
-    return GraphExamples(batch, columns)
+    return plain.GraphExamples(batch, columns)
 
 
 def sets(estimator, batch, columns):  # noqa: ARG001
@@ -44,6 +44,9 @@ NETWORKS = {
     "ppgn": ("ppgn", {"layers": 3}, plain.ppgn, pairs),
     "ppgn of one block": ("ppgn", {"layers": 1}, plain.ppgn, pairs),
     "gin": ("gin", {"layers": 3}, plain.gin, whole),
+    "sagpool": ("sagpool", {"layers": 2}, plain.sagpool, whole),
+    "sagpool by means": ("sagpool", {"layers": 1, "readout": "mean", "ratio": 0.3}, plain.sagpool, whole),
+    "id-gnn": ("id-gnn", {"layers": 2}, plain.id_gnn, rooted),
     "id-gnn-fast": ("id-gnn-fast", {"layers": 2}, plain.gin, whole),
     "nested-gin": ("nested-gin", {"layers": 3, "height": 2}, plain.nested_gin, rooted),
     "nested-gin without distances": (

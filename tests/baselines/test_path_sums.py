@@ -5,7 +5,7 @@ import pytest
 from twinwl import from_networkx
 
 torch = pytest.importorskip("torch", reason="needs PyTorch")
-from twinwl.baselines.ppgn import PairExamples, dense_path_sums, path_sums, paths_of  # noqa: E402  # noqa: E402
+from twinwl.baselines.node_sets import indexed_path_sums, pair_examples, path_sums, paths_of  # noqa: E402
 
 # Sizes around the four nodes that the loop takes at once, and graphs that occur twice.
 GRAPHS = [nx.empty_graph(0), nx.empty_graph(1), *(nx.gnp_random_graph(n, 0.4, seed=n) for n in (3, 4, 5, 9))]
@@ -13,7 +13,7 @@ GRAPHS = [nx.empty_graph(0), nx.empty_graph(1), *(nx.gnp_random_graph(n, 0.4, se
 
 def some_paths(number):
     batch = from_networkx(GRAPHS)
-    examples = PairExamples(batch, np.ones((batch.n_nodes, 1), np.float32), rounds=2)
+    examples = pair_examples(batch, np.ones((batch.n_nodes, 1), np.float32), rounds=2)
     levels = examples.part(np.array([4, 0, 2, 5, 4, 1, 3])).levels
     return paths_of(levels, number), len(levels.level(number - 1).counts)
 
@@ -37,21 +37,22 @@ def test_sums_are_entries_of_the_product_of_matrices(number):
         wanted.append((a * b).sum(dim=0))
     found = path_sums(left, right, paths)
     torch.testing.assert_close(found, torch.stack(wanted))
-    torch.testing.assert_close(dense_path_sums(left, right, paths), found)
+    torch.testing.assert_close(indexed_path_sums(left, right, paths), found)
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_gradients_are_those_of_dense_products(number):
+def test_gradients_are_those_of_torch(number):
     paths, n_rows = some_paths(number)
     inputs = entries(n_rows)
     wanted, found = (
-        torch.autograd.grad(sums(*inputs, paths).sin().sum(), inputs) for sums in (dense_path_sums, path_sums)
+        torch.autograd.grad(sums(*inputs, paths).sin().sum(), inputs)
+        for sums in (indexed_path_sums, path_sums)
     )
     torch.testing.assert_close(found, wanted)
 
 
 def test_no_graph_has_no_sums():
     batch = from_networkx([nx.empty_graph(0)])
-    levels = PairExamples(batch, np.ones((0, 1), np.float32), rounds=1).part(np.array([0])).levels
-    for sums in (path_sums, dense_path_sums):
+    levels = pair_examples(batch, np.ones((0, 1), np.float32), rounds=1).part(np.array([0])).levels
+    for sums in (path_sums, indexed_path_sums):
         assert sums(*entries(0), paths_of(levels, 1)).shape == (0, 3)

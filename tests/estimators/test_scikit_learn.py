@@ -33,7 +33,7 @@ QUICK = {
     "twinwl.neural.ntwin:NTwinRegressor": SMALL,
     "twinwl.neural.transformer:NTwinTransformer": {**SMALL, "max_epochs": 2},
     "twinwl.baselines.kernels:WLSubtreeSVC": {"n_iter": 1, "C": 1.0},
-    "twinwl.baselines.gin:GINClassifier": SMALL,
+    "twinwl.baselines.node_networks:GINClassifier": SMALL,
 }
 # With few landmarks (20) one check finds a graph near the border whose winner by probability is another than
 # that of ``predict``, which ``predict_proba`` allows; the default number takes all graphs here.
@@ -45,16 +45,16 @@ BASELINES = {  # the same frames with another kernel or network; TWINWL_EXHAUSTI
     "twinwl.baselines.kernels:WLOptimalAssignmentSVC": {"n_iter": 1, "C": 1.0},
     "twinwl.baselines.kernels:ShortestPathSVC": {"C": 1.0},
     "twinwl.baselines.kernels:DeepGraphKernelSVC": {"n_iter": 1, "C": 1.0},
-    "twinwl.baselines.gin:GCNClassifier": SMALL,
-    "twinwl.baselines.geometric:GCNRNIClassifier": SMALL,
-    "twinwl.baselines.geometric:DiffPoolClassifier": SMALL,
-    "twinwl.baselines.gin:SortPoolClassifier": SMALL,
-    "twinwl.baselines.geometric:SAGPoolClassifier": SMALL,
+    "twinwl.baselines.node_networks:GCNClassifier": SMALL,
+    "twinwl.baselines.node_networks:GCNRNIClassifier": SMALL,
+    "twinwl.baselines.node_networks:DiffPoolClassifier": SMALL,
+    "twinwl.baselines.node_networks:SortPoolClassifier": SMALL,
+    "twinwl.baselines.node_networks:SAGPoolClassifier": SMALL,
     "twinwl.baselines.node_sets:OneTwoThreeGNNClassifier": SMALL,
     "twinwl.baselines.rooted:KHopGNNClassifier": SMALL,
     "twinwl.baselines.rooted:NestedGINClassifier": SMALL,
-    "twinwl.baselines.ppgn:PPGNClassifier": SMALL,
-    "twinwl.baselines.geometric:IDGNNClassifier": SMALL,
+    "twinwl.baselines.node_sets:PPGNClassifier": SMALL,
+    "twinwl.baselines.rooted:IDGNNClassifier": SMALL,
 }
 
 

@@ -8,6 +8,8 @@ torch = pytest.importorskip("torch")
 from scipy.sparse import random_array  # noqa: E402
 
 import twinwl as tw  # noqa: E402
+from twinwl.baselines import node_networks as networks_on_nodes  # noqa: E402
+from twinwl.baselines import node_sets, rooted  # noqa: E402
 from twinwl.neural import devices, sparse  # noqa: E402
 from twinwl.neural import gin as products  # noqa: E402
 from twinwl.neural.devices import device_of, moved  # noqa: E402
@@ -37,23 +39,11 @@ def networks():
         *(tw.NTwinClassifier(2, readout=readout, **options) for readout in ("gcn", "gat", "deepsets")),
         tw.NTwinClassifier(2, readout="gat", edge_labels=True, root_mark="distance", roots=2, **options),
     ]
-    try:
-        from twinwl.baselines.geometric import DiffPoolClassifier  # noqa: PLC0415
-        from twinwl.baselines.gin import (  # noqa: PLC0415
-            GCNClassifier,
-            GINClassifier,
-        )
-        from twinwl.baselines.node_sets import OneTwoThreeGNNClassifier  # noqa: PLC0415
-        from twinwl.baselines.ppgn import PPGNClassifier  # noqa: PLC0415
-        from twinwl.baselines.rooted import (  # noqa: PLC0415
-            KHopGNNClassifier,
-            NestedGINClassifier,
-        )
-    except ImportError:
-        return found
-    on_colours = (GINClassifier, GCNClassifier, NestedGINClassifier, KHopGNNClassifier)
-    on_sets = (OneTwoThreeGNNClassifier, PPGNClassifier)
-    return [*found, *(kind(**options) for kind in (*on_colours, *on_sets, DiffPoolClassifier))]
+    on_colours = (networks_on_nodes.GINClassifier, networks_on_nodes.GCNClassifier)
+    on_roots = (rooted.NestedGINClassifier, rooted.KHopGNNClassifier, rooted.IDGNNClassifier)
+    on_sets = (node_sets.OneTwoThreeGNNClassifier, node_sets.PPGNClassifier)
+    others = (networks_on_nodes.DiffPoolClassifier, *on_roots, *on_sets)
+    return [*found, *(kind(**options) for kind in (*on_colours, *others))]
 
 
 def assert_nothing_stays_behind(model, graphs):

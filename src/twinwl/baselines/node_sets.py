@@ -1,11 +1,9 @@
-"""Sets of two and three nodes with their local neighbourhoods: the graphs that k-GNNs run on.
-
-1-2-3-GNN: message passing between nodes, then pairs, then triples of nodes.
-"""
+"""Baselines on sets and pairs of nodes: 1-2-3-GNN, and PPGN, which multiplies matrices over pairs."""
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple, Unpack
+from itertools import combinations
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -13,16 +11,30 @@ from numpy.typing import NDArray
 from torch.nn.functional import elu, linear
 
 from twinwl.arguments import FLAG, MEMORY
-from twinwl.arrays import Int32, Int64
-from twinwl.baselines.batching import LevelExamples, LevelInput, PartedExamples, add_rounds
-from twinwl.baselines.gnn import CommonOptions, Convolution, GNNClassifier, ReadoutHead
+from twinwl.arrays import Bool, Int32, Int64, Ints, UInt64, pointer, ranges
+from twinwl.baselines.gnn import (
+    Convolution,
+    GNNClassifier,
+    LevelExamples,
+    RowNetwork,
+    add_rounds,
+    check_dense,
+    node_examples,
+    readout_head,
+    with_neighbours,
+)
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
+from twinwl.isomorphism.inner_colours import hear_pairs, pair_sides
 from twinwl.memory import check_fits
 from twinwl.models.base import Constraints
-from twinwl.neural.rows import BatchLevels, aggregate, pool
+from twinwl.neural.devices import as_tensor
+from twinwl.neural.ppgn import PairBlock
+from twinwl.neural.rows import BatchLevels, aggregate, distinct_rows, gather, pool
+from twinwl.refinement.threads import balanced_ranges, run_ranges
 
-_BYTES_OF_INTEGER, _BYTES_OF_FLOAT = 8, 4
+# While the local neighbours of sets are found: node, set, members and place of each.
+_BYTES_OF_NEIGHBOUR, _BYTES_OF_FLOAT = 64, 4
 
 
 class NodeSets(NamedTuple):
@@ -51,243 +63,150 @@ class NodeSets(NamedTuple):
     indices: Int64
 
 
-def node_pairs(batch: GraphBatch) -> NodeSets:
-    """Return all pairs of nodes.
+def node_sets(batch: GraphBatch, *, connected: bool = True) -> tuple[NodeSets, NodeSets]:
+    """Return all pairs of nodes, and all triples or only those that are connected.
 
-    >>> from twinwl import GraphBatch
-    >>> pairs = node_pairs(GraphBatch.from_edges([[(0, 1), (1, 2)]]))
-    >>> pairs.subsets.tolist(), pairs.n_edges.tolist()
-    ([[0, 1], [0, 2], [1, 2]], [1, 0, 1])
+    >>> pairs, triples = node_sets(GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]]))
+    >>> pairs.subsets[:3].tolist(), pairs.n_edges[:3].tolist()
+    ([[0, 1], [0, 2], [0, 3]], [1, 0, 0])
+    >>> triples.n_edges.tolist(), triples.indptr.tolist()
+    ([2, 2], [0, 0, 0])
     """
-    set_ptr = np.concatenate([[0], np.cumsum(_pairs(batch.nodes_per_graph))])
-    return NodeSets(set_ptr, *_make_pairs(batch.indptr, batch.indices, batch.graph_ptr, set_ptr))
+    nodes = np.arange(batch.n_nodes)[:, None]
+    last = np.repeat(batch.graph_ptr[1:], batch.nodes_per_graph)
+    pairs = _extended(nodes, nodes[:, 0] + 1, last - nodes[:, 0] - 1, nodes[:, 0])
+    if connected:
+        # Two arcs from a node, the middle one; a triangle is found from each of its nodes.
+        arc, (source, target) = np.arange(len(batch.indices)), batch.arcs()
+        wedges = _extended(
+            np.stack([source, target], axis=1), arc + 1, batch.indptr[source + 1] - arc - 1, target
+        )
+        triples = np.unique(np.sort(wedges, axis=1), axis=0)
+    else:
+        v = pairs[:, 1]
+        triples = _extended(pairs, v + 1, last[v] - v - 1, nodes[:, 0])
+    return _linked(batch, pairs, nodes), _linked(batch, triples, pairs)
 
 
-def node_triples(batch: GraphBatch, *, connected: bool = True) -> NodeSets:
-    """Return all triples of nodes, or only those that are connected.
+def _extended(sets: Int64, starts: Int64, lengths: Int64, nodes: Ints) -> Int64:
+    """Return each set with each of some nodes added, from ``nodes[start]`` on."""
+    return np.column_stack([np.repeat(sets, lengths, axis=0), nodes[ranges(starts, lengths)]])
 
-    >>> from twinwl import GraphBatch
-    >>> path = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]])
-    >>> triples = node_triples(path)
-    >>> triples.n_edges.tolist(), triples.indptr.tolist(), triples.indices.tolist()
-    ([2, 2], [0, 0, 0], [])
-    """
-    counts = _count_connected(batch.indptr, batch.indices, batch.graph_ptr)
-    if not connected:
-        counts = _triples(batch.nodes_per_graph)
-    set_ptr = np.concatenate([[0], np.cumsum(counts)])
-    pair_ptr = np.concatenate([[0], np.cumsum(_pairs(batch.nodes_per_graph))])
+
+def _linked(batch: GraphBatch, sets: Int64, below: Int64) -> NodeSets:
+    """Find edges, subsets and local neighbours of sets, which are sorted, as are their nodes."""
+    starts = np.repeat(batch.graph_ptr[:-1], batch.nodes_per_graph)
+    base = int(batch.nodes_per_graph.max(initial=1))
+
+    def keys(chosen: Int64) -> Int64:
+        # Nodes but the first are counted from the first of their graph, so that keys stay small.
+        key = chosen[:, 0]
+        for column in chosen.T[1:]:
+            key = key * base + column - starts[column]
+        return key
+
+    def find(wanted: Int64, among: Int64) -> tuple[Int64, Bool]:
+        place = np.searchsorted(among, wanted)
+        return place, np.append(among, -1)[place] == wanted
+
+    n, k = sets.shape
+    arcs, own, columns = keys(np.stack(batch.arcs(), axis=1)), keys(sets), range(k)
+    n_edges = sum(find(keys(sets[:, pair]), arcs)[1] for pair in combinations(columns, 2))
+    inside = [find(keys(sets[:, part]), keys(below))[0] for part in combinations(columns, k - 1)]
+    degrees, found = np.diff(batch.indptr), []
+    for column in columns:
+        moved = sets[:, column]
+        owner = np.repeat(np.arange(n), degrees[moved])
+        others = sets[owner]
+        others[:, column] = batch.indices[ranges(batch.indptr[moved], degrees[moved])]
+        # A node that moves to another of its set leaves a key that no set has.
+        place, there = find(keys(np.sort(others, axis=1)), own)
+        found.append((owner[there], place[there]))
+    owner, place = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return NodeSets(
-        set_ptr,
-        *_make_triples(batch.indptr, batch.indices, batch.graph_ptr, set_ptr, pair_ptr, connected),
+        np.searchsorted(sets[:, 0], batch.graph_ptr),
+        np.stack(inside, axis=1),
+        np.asarray(n_edges, np.int64),
+        pointer(np.bincount(owner, minlength=n)),
+        place[np.argsort(owner, kind="stable")],
     )
-
-
-def count_node_sets(batch: GraphBatch, *, connected: bool = True) -> Int64:
-    """Return the number of pairs and triples of each graph, shape (n_graphs, 2), without making them.
-
-    >>> from twinwl import GraphBatch
-    >>> count_node_sets(GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]])).tolist()
-    [[6, 2]]
-    """
-    sizes = batch.nodes_per_graph
-    triples = _count_connected(batch.indptr, batch.indices, batch.graph_ptr) if connected else _triples(sizes)
-    return np.stack([_pairs(sizes), triples], axis=1)
 
 
 def check_sets(
     batch: GraphBatch, hidden: int, layers: int, *, connected: bool, max_memory: int | None
 ) -> None:
-    """Refuse graphs whose pairs and triples would not fit into memory.
-
-    Parameters
-    ----------
-    batch
-        The graphs.
-    hidden, layers
-        Width of a state, and number of layers of each level.
-    connected
-        Whether only connected triples count.
-    max_memory
-        Bytes allowed; None allows half of the machine's memory.
-    """
-    if not len(batch):
-        return
-    counts = count_node_sets(batch, connected=connected)
-    of_graph = counts.sum(axis=1)
-    largest = int(of_graph.argmax())
+    """Refuse graphs whose pairs and triples might not fit into memory, by a bound on their number."""
+    n, degrees = batch.nodes_per_graph.astype(np.int64), np.diff(batch.indptr)
+    wedges = np.diff(pointer(degrees * (degrees - 1) // 2)[batch.graph_ptr])
+    pairs, triples = n * (n - 1) // 2, wedges if connected else n * (n - 1) * (n - 2) // 6
+    largest = int((pairs + triples).argmax())
+    of_largest, total = int((pairs + triples)[largest]), int((pairs + triples).sum())
+    # Each of a set's k nodes moves along its edges; forward and backward, each layer keeps two states a set.
     degree = 2 * batch.n_edges / max(1, batch.n_nodes)
-    # Each of a set's k nodes moves along its edges; forward and backward, each layer keeps two states per
-    # set.
-    indices = int(((2 * counts[:, 0] + 3 * counts[:, 1]) * degree).sum() + 6 * of_graph.sum())
-    states = int(of_graph[largest]) * hidden * 4 * layers
+    neighbours = int((2 * pairs + 3 * triples).sum() * degree) + total
     check_fits(
-        indices * _BYTES_OF_INTEGER + states * _BYTES_OF_FLOAT,
+        neighbours * _BYTES_OF_NEIGHBOUR + of_largest * hidden * 4 * layers * _BYTES_OF_FLOAT,
         max_memory,
-        f"1-2-3-GNN on {len(batch)} graphs with {int(of_graph.sum()):,} pairs and triples of nodes (graph "
-        f"{largest} alone, of {int(batch.nodes_per_graph[largest]):,} nodes, has {int(of_graph[largest]):,})",
+        f"1-2-3-GNN on {len(batch)} graphs with up to {total:,} pairs and triples of nodes (graph {largest} "
+        f"alone, of {int(n[largest]):,} nodes, has up to {of_largest:,})",
         "leave out the largest graphs, use connected=True, or raise max_memory",
     )
 
 
-def _pairs(n: Int64) -> Int64:
-    return n * (n - 1) // 2
+class OneTwoThreeNetwork(RowNetwork):
+    """A k-GNN on nodes, on pairs, on triples, each starting from the one before; sums; a classifier."""
+
+    def __init__(self, model: GNNClassifier, n_columns: int, n_classes: int) -> None:
+        super().__init__()
+        self.on_nodes = _SetLayers(n_columns, model.hidden, model.layers)
+        self.on_pairs = _FedSetLayers(2, model.hidden, model.layers)
+        self.on_triples = _FedSetLayers(3, model.hidden, model.layers)
+        self.head = readout_head(model, 3 * model.hidden, n_classes)
+
+    def pooled(self, x: torch.Tensor, levels: BatchLevels) -> torch.Tensor:
+        """Return the sums over nodes, pairs and triples."""
+        last, sums = 0, []
+        for on_sets in (self.on_nodes, self.on_pairs, self.on_triples):
+            x, last = on_sets(x, levels, last)
+            sums.append(pool(x, *levels.pooled(last)))
+        return torch.cat(sums, dim=1)
 
 
-def _triples(n: Int64) -> Int64:
-    return n * (n - 1) * (n - 2) // 6
+class _SetLayers(torch.nn.Module):
+    """Layers on the sets of one size."""
+
+    def __init__(self, n_columns: int, hidden: int, layers: int) -> None:
+        super().__init__()
+        widths = [n_columns] + [hidden] * (layers - 1)
+        self.convolutions = torch.nn.ModuleList(Convolution(width, hidden) for width in widths)
+
+    def forward(self, x: torch.Tensor, levels: BatchLevels, last: int) -> tuple[torch.Tensor, int]:
+        """Return the rows after the layers, from those of level ``last``, and the number of their level."""
+        for number, convolution in enumerate(self.convolutions, start=last + 1):
+            messages, kept = convolution.messages(x)  # type: ignore[operator]
+            x = elu(with_neighbours(messages, levels.level(number), kept))
+        return x, last + len(self.convolutions)
 
 
-@kernel
-def _rank(u: int, v: int, n: int) -> int:
-    """Return the place of the pair u, v among the pairs of 0..n-1 in lexicographic order."""
-    if u > v:
-        u, v = v, u
-    return u * (2 * n - u - 1) // 2 + v - u - 1
+class _FedSetLayers(torch.nn.Module):
+    """Layers on k-sets that start from the states of the (k-1)-sets in them."""
+
+    def __init__(self, k: int, hidden: int, layers: int) -> None:
+        super().__init__()
+        self.n_types = k * (k - 1) // 2 + 1
+        self.first = torch.nn.Linear(self.n_types + hidden, hidden)
+        self.layers = _SetLayers(hidden, hidden, layers)
+
+    def forward(self, below: torch.Tensor, levels: BatchLevels, last: int) -> tuple[torch.Tensor, int]:
+        """Return the rows after the layers, and the number of their level."""
+        of_type, of_state = self.first.weight[:, : self.n_types], self.first.weight[:, self.n_types :]
+        level, types = levels.level(last + 1), of_type.T + self.first.bias
+        inside = aggregate(linear(below, of_state), level.ptr, level.senders, types, levels.marks(last + 1))
+        states: tuple[torch.Tensor, int] = self.layers(elu(inside), levels, last + 1)
+        return states
 
 
-@kernel
-def _adjacent(indptr: Int64, indices: Int32, u: int, v: int) -> bool:
-    low, high = indptr[u], indptr[u + 1]
-    place = low + np.searchsorted(indices[low:high], v)
-    return place < high and indices[place] == v
-
-
-@kernel
-def _make_pairs(
-    indptr: Int64, indices: Int32, graph_ptr: Int64, set_ptr: Int64
-) -> tuple[Int64, Int64, Int64, Int64]:
-    n_sets = set_ptr[-1]
-    subsets = np.empty((n_sets, 2), np.int64)
-    n_edges = np.zeros(n_sets, np.int64)
-    set_indptr = np.zeros(n_sets + 1, np.int64)
-    for graph in range(len(graph_ptr) - 1):
-        place = set_ptr[graph]
-        for u in range(graph_ptr[graph], graph_ptr[graph + 1]):
-            for v in range(u + 1, graph_ptr[graph + 1]):
-                subsets[place, 0], subsets[place, 1] = u, v
-                n_edges[place] = _adjacent(indptr, indices, u, v)
-                # Each node moves to any of its neighbours but the other node.
-                moves = indptr[u + 1] - indptr[u] + indptr[v + 1] - indptr[v] - 2 * n_edges[place]
-                set_indptr[place + 1] = set_indptr[place] + moves
-                place += 1
-    set_indices = np.empty(set_indptr[-1], np.int64)
-    written = 0
-    for graph in range(len(graph_ptr) - 1):
-        start, n = graph_ptr[graph], graph_ptr[graph + 1] - graph_ptr[graph]
-        for place in range(set_ptr[graph], set_ptr[graph + 1]):
-            for moved in range(2):
-                node, stays = subsets[place, moved], subsets[place, 1 - moved]
-                for arc in range(indptr[node], indptr[node + 1]):
-                    if indices[arc] != stays:
-                        rank = _rank(indices[arc] - start, stays - start, n)
-                        set_indices[written] = set_ptr[graph] + rank
-                        written += 1
-    return subsets, n_edges, set_indptr, set_indices
-
-
-@kernel
-def _count_connected(indptr: Int64, indices: Int32, graph_ptr: Int64) -> Int64:
-    """Count paths of three nodes by their middle node, and triangles by their smallest."""
-    counts = np.zeros(len(graph_ptr) - 1, np.int64)
-    for graph in range(len(graph_ptr) - 1):
-        for middle in range(graph_ptr[graph], graph_ptr[graph + 1]):
-            for arc in range(indptr[middle], indptr[middle + 1]):
-                for other in range(arc + 1, indptr[middle + 1]):
-                    closed = _adjacent(indptr, indices, indices[arc], indices[other])
-                    counts[graph] += not closed or middle < indices[arc]
-    return counts
-
-
-@kernel
-def _triple_key(a: int, b: int, c: int, n: int) -> int:
-    """Return a number for the triple of 0..n-1, independent of the order of its nodes."""
-    low, high = min(a, b, c), max(a, b, c)
-    return (low * n + a + b + c - low - high) * n + high
-
-
-@kernel
-def _keys_of_graph(indptr: Int64, indices: Int32, start: int, n: int, count: int, connected: bool) -> Int64:
-    """Return the sorted numbers of a graph's triples."""
-    keys = np.empty(count, np.int64)
-    found = 0
-    if not connected:
-        for a in range(n):
-            for b in range(a + 1, n):
-                for c in range(b + 1, n):
-                    keys[found] = _triple_key(a, b, c, n)
-                    found += 1
-        return keys
-    for middle in range(start, start + n):
-        for arc in range(indptr[middle], indptr[middle + 1]):
-            for other in range(arc + 1, indptr[middle + 1]):
-                closed = _adjacent(indptr, indices, indices[arc], indices[other])
-                if not closed or middle < indices[arc]:
-                    keys[found] = _triple_key(middle - start, indices[arc] - start, indices[other] - start, n)
-                    found += 1
-    keys.sort()
-    return keys
-
-
-@kernel
-def _local_neighbours(
-    indptr: Int64, indices: Int32, start: int, n: int, keys: Int64, first_set: int, out: Int64
-) -> tuple[Int64, int]:
-    """Write the local neighbours of a graph's triples to ``out`` as far as there is room, and count all."""
-    counts = np.zeros(len(keys), np.int64)
-    total = 0
-    for place in range(len(keys)):
-        key = keys[place]
-        nodes = (key // (n * n), key // n % n, key % n)
-        for moved in range(3):
-            node, stays, remains = nodes[moved], nodes[(moved + 1) % 3], nodes[(moved + 2) % 3]
-            for arc in range(indptr[start + node], indptr[start + node + 1]):
-                new = indices[arc] - start
-                if new in (stays, remains):
-                    continue
-                wanted = _triple_key(new, stays, remains, n)
-                found = np.searchsorted(keys, wanted)
-                if found < len(keys) and keys[found] == wanted:
-                    if total < len(out):
-                        out[total] = first_set + found
-                    total += 1
-                    counts[place] += 1
-    return counts, total
-
-
-@kernel
-def _make_triples(
-    indptr: Int64, indices: Int32, graph_ptr: Int64, set_ptr: Int64, pair_ptr: Int64, connected: bool
-) -> tuple[Int64, Int64, Int64, Int64]:
-    n_sets = set_ptr[-1]
-    subsets = np.empty((n_sets, 3), np.int64)
-    n_edges = np.zeros(n_sets, np.int64)
-    set_indptr = np.zeros(n_sets + 1, np.int64)
-    set_indices = np.empty(0, np.int64)
-    nothing = np.empty(0, np.int64)
-    # The first pass counts, the second writes: neighbours that are not connected are not among the sets.
-    for writes in range(2):
-        for graph in range(len(graph_ptr) - 1):
-            start, n = graph_ptr[graph], graph_ptr[graph + 1] - graph_ptr[graph]
-            first, last = set_ptr[graph], set_ptr[graph + 1]
-            keys = _keys_of_graph(indptr, indices, start, n, last - first, connected)
-            out = set_indices[set_indptr[first] : set_indptr[last]] if writes else nothing
-            counts, _ = _local_neighbours(indptr, indices, start, n, keys, first, out)
-            if writes:
-                continue
-            for place in range(last - first):
-                set_indptr[first + place + 1] = set_indptr[first + place] + counts[place]
-                key = keys[place]
-                a, b, c = key // (n * n), key // n % n, key % n
-                for column, (u, v) in enumerate(((a, b), (a, c), (b, c))):
-                    subsets[first + place, column] = pair_ptr[graph] + _rank(u, v, n)
-                    n_edges[first + place] += _adjacent(indptr, indices, start + u, start + v)
-        if not writes:
-            set_indices = np.empty(set_indptr[-1], np.int64)
-    return subsets, n_edges, set_indptr, set_indices
-
-
-class OneTwoThreeGNNClassifier(GNNClassifier):
+class OneTwoThreeGNNClassifier(GNNClassifier, connected=True, max_memory=None):
     r"""Classify graphs with a hierarchical 1-2-3-GNN (Morris et al., 2019), on local neighbourhoods.
 
     A layer on k-sets is :math:`f_k'(s) = \sigma(f_k(s) W_1 + \sum_{t \in N_L(s)} f_k(t) W_2)`, where
@@ -308,7 +227,6 @@ class OneTwoThreeGNNClassifier(GNNClassifier):
 
     Examples
     --------
-    >>> from twinwl import GraphBatch
     >>> hexagon = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)]
     >>> triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
     >>> graphs = GraphBatch.from_edges([hexagon, triangles] * 10)
@@ -318,96 +236,314 @@ class OneTwoThreeGNNClassifier(GNNClassifier):
     (['one', 'two'], (2, 2))
     """
 
-    _constraints: ClassVar[Constraints] = {
-        "connected": (FLAG,),
-        "max_memory": MEMORY,
-    }
+    _constraints: ClassVar[Constraints] = {"connected": (FLAG,), "max_memory": MEMORY}
+    _network = OneTwoThreeNetwork
 
-    def __init__(
-        self, connected: bool = True, max_memory: int | None = None, **common: Unpack[CommonOptions]
-    ) -> None:
-        super().__init__(**common)
-        self.connected = connected
-        self.max_memory = max_memory
+    connected: bool
+    max_memory: int | None
 
-    def _parted_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> PartedExamples[object]:
+    def _level_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> LevelExamples:
+        """Return inputs and layers of the nodes, then those of pairs, then those of triples."""
         check_sets(batch, self.hidden, self.layers, connected=self.connected, max_memory=self.max_memory)
-        return set_examples(batch, columns, self.layers, connected=self.connected)
+        sets = node_sets(batch, connected=self.connected)
+        costs = [np.diff(each.set_ptr) + np.diff(each.indptr[each.set_ptr]) for each in sets]
+        examples = node_examples(batch, columns, np.sum(costs, axis=0))
+        levels = examples.levels
+        last = add_rounds(levels, batch.graph_ptr, batch.indptr, batch.indices, self.layers)
+        for each in sets:
+            n, k = each.subsets.shape
+            inside = (last, np.arange(n + 1) * k, each.subsets.ravel())
+            first = levels.add(each.set_ptr, each.n_edges.astype(np.int32), messages=inside)
+            last = add_rounds(levels, each.set_ptr, each.indptr, each.indices, self.layers, first)
+        return examples
 
-    def _network(self, n_columns: int, n_classes: int) -> torch.nn.Module:
-        return OneTwoThreeNetwork(n_columns, self.hidden, self.layers, n_classes, self.dropout)
+
+# ---------------------------------------------------------------------- PPGN
+
+# Numbers before the first round: no arc, an arc, then the nodes with themselves.
+_ARC, _NODES = 1, 2
+# A pair's colour in a level, and where colours are found in a mini-batch; keys and their order in one round.
+_BYTES_PER_LEVEL, _BYTES_PER_ROUND = 12, 64
 
 
-def set_examples(
-    batch: GraphBatch, columns: NDArray[np.float32], layers: int, *, connected: bool
-) -> LevelExamples:
-    """Return graphs as rows: inputs and layers of the nodes, then those of pairs, then those of triples."""
-    sets = [node_pairs(batch), node_triples(batch, connected=connected)]
-    costs = [np.diff(each.set_ptr) + np.diff(each.indptr[each.set_ptr]) for each in sets]
-    examples = LevelExamples(batch, columns, np.sum(costs, axis=0))
-    levels = examples.levels
-    last = add_rounds(levels, batch.graph_ptr, batch.indptr, batch.indices, layers)
-    for each in sets:
-        n, k = each.subsets.shape
-        inside = (last, np.arange(n + 1) * k, each.subsets.ravel())
-        first = levels.add(each.set_ptr, each.n_edges.astype(np.int32), messages=inside)
-        last = add_rounds(levels, each.set_ptr, each.indptr, each.indices, layers, first)
+def pair_examples(batch: GraphBatch, columns: NDArray[np.float32], rounds: int) -> LevelExamples:
+    """Return graphs as ordered pairs of their nodes, in as many levels after the first.
+
+    In a layer a pair (i, j) hears, for each node k, the pairs (i, k) and (k, j) together. So its state after
+    h layers depends only on its colour after h rounds of folklore 2-WL, and level h has one row per such
+    colour. Pairs of a node with itself have colours of their own, because they are read out separately.
+    The input of a pair is whether there is an arc, and the columns of a node with itself, else zeros.
+
+    >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1)]])
+    >>> part = pair_examples(batch, np.ones((5, 1), np.float32), rounds=1).part(np.array([1]))
+    >>> part.x.tolist(), part.levels.level(1).row_of_item.tolist()
+    ([[0.0, 1.0], [1.0, 0.0]], [0, 1, 1, 0])
+    """
+    sizes = batch.nodes_per_graph.astype(np.int64)
+    pair_ptr = pointer(sizes**2)
+    codes, first = distinct_rows(columns)
+    table = np.zeros((_NODES + len(first), 1 + columns.shape[1]), np.float32)
+    table[_ARC, 0] = 1
+    table[_NODES:, 1:] = columns[first]
+    place = np.arange(batch.n_nodes) - np.repeat(batch.graph_ptr[:-1], sizes)
+    matrix_row = np.repeat(pair_ptr[:-1], sizes) + place * np.repeat(sizes, sizes)
+    source, target = batch.arcs()
+    colours = np.zeros(int(pair_ptr[-1]), np.int32)
+    colours[matrix_row[source] + place[target]] = _ARC
+    colours[matrix_row + place] = _NODES + codes
+    examples = LevelExamples(pair_ptr, colours, table, sizes**2)
+    for last in range(rounds):
+        colours = _refined(pair_ptr, sizes, examples.levels.colours(last))
+        examples.levels.add(pair_ptr, own=(last, None), refined=colours)
     return examples
 
 
-class OneTwoThreeNetwork(torch.nn.Module):
-    """A k-GNN on nodes, on pairs, on triples, each starting from the one before; sums; a classifier."""
+def _refined(pair_ptr: Int64, sizes: Int64, colours: Int32) -> Int32:
+    """Return the colours of pairs after one more round of folklore 2-WL, by keys of 128 bits."""
+    keys = np.empty((2, len(colours)), np.uint64)
+    run_ranges(
+        lambda low, high: _write_keys(low, high, pair_ptr, sizes, colours, keys),
+        balanced_ranges(pointer(sizes**3), None),
+    )
+    order = np.lexsort(keys)
+    changes = (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0)
+    numbers = np.zeros(len(colours), np.int32)
+    numbers[order[1:]] = np.cumsum(changes)
+    return numbers
 
-    def __init__(self, n_columns: int, hidden: int, layers: int, n_classes: int, dropout: float) -> None:
+
+@kernel
+def _write_keys(low: int, high: int, pair_ptr: Int64, sizes: Int64, colours: Int32, keys: UInt64) -> None:
+    for graph in range(low, high):
+        n, first, last = sizes[graph], pair_ptr[graph], pair_ptr[graph + 1]
+        a = colours[first:last].astype(np.uint64).reshape(n, n)
+        b = np.zeros_like(a)
+        new_a, new_b = np.empty_like(a), np.empty_like(b)
+        hear_pairs(0, n, a, b, pair_sides(a, b), new_a, new_b)
+        keys[0, first:last] = new_a.ravel()
+        keys[1, first:last] = new_b.ravel()
+
+
+class Paths(NamedTuple):
+    """For each row of a level, the paths i → k → j of the pair (i, j) that it comes from, over the nodes k.
+
+    Attributes
+    ----------
+    row_of_pair : array of uint32, shape (n_pairs,)
+        Rows of the mini-batch's pairs in the level before; a graph's pairs are a matrix, row by row.
+    left, right : arrays of int64, shape (n_rows,)
+        The pairs (i, 0) and (0, j).
+    n_nodes : array of int64, shape (n_rows,)
+        Number of nodes of the graph. It is the distance from (k, j) to (k + 1, j); (i, k + 1) follows (i, k).
+    """
+
+    row_of_pair: NDArray[np.uint32]
+    left: Int64
+    right: Int64
+    n_nodes: Int64
+
+
+def paths_of(levels: BatchLevels, number: int) -> Paths:
+    """Return the paths of a level's rows.
+
+    >>> batch = GraphBatch.from_edges([[(0, 1)]])
+    >>> levels = pair_examples(batch, np.ones((2, 1), np.float32), rounds=1).part(np.array([0])).levels
+    >>> [array.tolist() for array in paths_of(levels, 1)]
+    [[0, 1, 1, 0], [0, 0], [0, 1], [2, 2]]
+    """
+    starts = levels.item_ptr(number)
+    _, pair = np.unique(levels.level(number).row_of_item, return_index=True)
+    graph = np.searchsorted(starts, pair, side="right") - 1
+    first = starts[graph]
+    n = np.rint(np.sqrt(starts[graph + 1] - first)).astype(np.int64)
+    column = (pair - first) % n
+    return Paths(levels.level(number - 1).row_of_item.astype(np.uint32), pair - column, first + column, n)
+
+
+def diagonal_rows(levels: BatchLevels, number: int) -> Bool:
+    """Return which rows of a level are pairs of a node with itself, shape (n_rows,)."""
+    return levels.whole.colours(0)[levels.level(number).item_of_row] >= _NODES
+
+
+def path_sums(left: torch.Tensor, right: torch.Tensor, paths: Paths) -> torch.Tensor:
+    """Return the sum over k of ``left`` at (i, k) times ``right`` at (k, j), for the pair (i, j) of each row.
+
+    A product of matrices computes an entry for each pair. Here each distinct entry is computed once, in a
+    compiled loop that is several times as fast as torch's dense products.
+
+    Parameters
+    ----------
+    left, right : tensors, shape (n_rows of the level before, width)
+    paths
+        Says which rows these are.
+
+    Examples
+    --------
+    The entries (0, 0) and (0, 1) of a matrix of two different entries, squared:
+
+    >>> paths = Paths(np.array([0, 1, 1, 0], np.uint32), np.array([0, 0]), np.array([0, 1]), np.array([2, 2]))
+    >>> entries = torch.tensor([[3.0], [5.0]])
+    >>> path_sums(entries, entries, paths).tolist()
+    [[34.0], [30.0]]
+    """
+    if left.device.type != "cpu":
+        return indexed_path_sums(left, right, paths)
+    result: torch.Tensor = _PathSums.apply(left, right, paths)  # type: ignore[no-untyped-call]
+    return result
+
+
+def indexed_path_sums(left: torch.Tensor, right: torch.Tensor, paths: Paths) -> torch.Tensor:
+    """Return the same as `path_sums` with torch's own operations, for any device."""
+    into = np.repeat(np.arange(len(paths.n_nodes)), paths.n_nodes)
+    node = np.arange(len(into)) - pointer(paths.n_nodes)[into]
+    ends = (paths.left[into] + node, paths.right[into] + node * paths.n_nodes[into])
+    first, second = (as_tensor(paths.row_of_pair[end].astype(np.int64), left.device) for end in ends)
+    zeros = left.new_zeros(len(paths.n_nodes), left.shape[1])
+    return zeros.index_add(0, as_tensor(into, left.device), left[first] * right[second])
+
+
+class _PathSums(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, left: torch.Tensor, right: torch.Tensor, paths: Paths) -> torch.Tensor:  # noqa: ANN401
+        ctx.arrays = left.detach().contiguous().numpy(), right.detach().contiguous().numpy(), *paths
+        return torch.from_numpy(_path_sums(*ctx.arrays))
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None]:  # noqa: ANN401
+        of_left, of_right = _path_gradients(grad.contiguous().numpy(), *ctx.arrays)
+        return torch.from_numpy(of_left), torch.from_numpy(of_right), None
+
+
+@kernel(fastmath={"contract"})
+def _path_sums(
+    left_rows: NDArray[np.floating],
+    right_rows: NDArray[np.floating],
+    row_of_pair: NDArray[np.uint32],
+    left: Int64,
+    right: Int64,
+    n_nodes: Int64,
+) -> NDArray[np.floating]:
+    width = left_rows.shape[1]
+    out = np.zeros((len(left), width), left_rows.dtype)
+    for row in range(len(left)):
+        total = out[row]
+        one, other, n = left[row], right[row], n_nodes[row]
+        # Four nodes in one pass, so that the sum is read and written less often.
+        for _ in range(n // 4):
+            a, b = left_rows[row_of_pair[one]], right_rows[row_of_pair[other]]
+            c, d = left_rows[row_of_pair[one + 1]], right_rows[row_of_pair[other + n]]
+            e, f = left_rows[row_of_pair[one + 2]], right_rows[row_of_pair[other + 2 * n]]
+            g, h = left_rows[row_of_pair[one + 3]], right_rows[row_of_pair[other + 3 * n]]
+            for unit in range(width):
+                total[unit] += a[unit] * b[unit] + c[unit] * d[unit] + e[unit] * f[unit] + g[unit] * h[unit]
+            one += 4
+            other += 4 * n
+        for _ in range(n % 4):
+            a, b = left_rows[row_of_pair[one]], right_rows[row_of_pair[other]]
+            for unit in range(width):
+                total[unit] += a[unit] * b[unit]
+            one += 1
+            other += n
+    return out
+
+
+@kernel(fastmath={"contract"})
+def _path_gradients(
+    grad: NDArray[np.floating],
+    left_rows: NDArray[np.floating],
+    right_rows: NDArray[np.floating],
+    row_of_pair: NDArray[np.uint32],
+    left: Int64,
+    right: Int64,
+    n_nodes: Int64,
+) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    of_left, of_right = np.zeros_like(left_rows), np.zeros_like(right_rows)
+    for row in range(len(left)):
+        total, n = grad[row], n_nodes[row]
+        for node in range(n):
+            first, second = row_of_pair[left[row] + node], row_of_pair[right[row] + node * n]
+            a, b = left_rows[first], right_rows[second]
+            of_a, of_b = of_left[first], of_right[second]
+            for unit in range(len(total)):
+                of_a[unit] += total[unit] * b[unit]
+                of_b[unit] += total[unit] * a[unit]
+    return of_left, of_right
+
+
+class PPGNNetwork(RowNetwork):
+    """Blocks of multiplied perceptrons, sums on and off the diagonal, a classifier."""
+
+    def __init__(self, model: GNNClassifier, n_columns: int, n_classes: int) -> None:
         super().__init__()
-        self.on_nodes = _SetLayers(n_columns, hidden, layers)
-        self.on_pairs = _FedSetLayers(2, hidden, layers)
-        self.on_triples = _FedSetLayers(3, hidden, layers)
-        self.head = ReadoutHead(3 * hidden, hidden, n_classes, dropout)
+        widths = [n_columns + 1] + [model.hidden] * (model.layers - 1)
+        self.blocks = torch.nn.ModuleList(PairBlock(width, model.hidden) for width in widths)
+        self.head = readout_head(model, 2 * model.layers * model.hidden, n_classes)
 
-    def forward(self, graphs: LevelInput) -> torch.Tensor:
-        """Return logits, shape (n_graphs, n_classes)."""
-        x, levels = graphs
-        x, last = self.on_nodes(x, levels, 0)
-        pooled = [pool(x, *levels.pooled(last))]
-        for on_sets in (self.on_pairs, self.on_triples):
-            x, last = on_sets(x, levels, last)
-            pooled.append(pool(x, *levels.pooled(last)))
-        logits: torch.Tensor = self.head(torch.cat(pooled, dim=1))
-        return logits
-
-
-class _SetLayers(torch.nn.Module):
-    """Layers on the sets of one size."""
-
-    def __init__(self, n_columns: int, hidden: int, layers: int) -> None:
-        super().__init__()
-        widths = [n_columns] + [hidden] * (layers - 1)
-        self.convolutions = torch.nn.ModuleList(Convolution(width, hidden) for width in widths)
-
-    def forward(self, x: torch.Tensor, levels: BatchLevels, last: int) -> tuple[torch.Tensor, int]:
-        """Return the rows after the layers, from those of level ``last``, and the number of their level."""
-        for convolution in self.convolutions:
-            last += 1
-            level = levels.level(last)
-            said, kept = convolution(x)
-            x = elu(aggregate(said, level.ptr, level.senders, kept, level.own))
-        return x, last
+    def pooled(self, x: torch.Tensor, levels: BatchLevels) -> torch.Tensor:
+        """Return the sums over the diagonal and off it, after every block."""
+        sums = []
+        for number, block in enumerate(self.blocks, 1):
+            left, right = (_perceptron(side, x) for side in (block.left, block.right))  # type: ignore[arg-type]
+            product = path_sums(left, right, paths_of(levels, number))
+            of_pairs, of_product = block.join.weight.split([x.shape[1], product.shape[1]], dim=1)  # type: ignore[operator, union-attr]
+            kept = gather(linear(x, of_pairs, block.join.bias), levels.level(number).own)  # type: ignore[arg-type, union-attr]
+            x = torch.addmm(kept, product, of_product.T).relu_()
+            ptr, rows, counts = levels.pooled(number)
+            diagonal = diagonal_rows(levels, number)[rows]
+            sums += [pool(x, ptr, rows, counts * which) for which in (diagonal, ~diagonal)]
+        return torch.cat(sums, dim=1)
 
 
-class _FedSetLayers(torch.nn.Module):
-    """Layers on k-sets that start from the states of the (k-1)-sets in them."""
+def _perceptron(layers: torch.nn.Sequential, x: torch.Tensor) -> torch.Tensor:
+    """Apply a perceptron of pairs to rows, shape (n_rows, hidden)."""
+    for layer in layers:
+        x = linear(x, layer.weight, layer.bias) if isinstance(layer, torch.nn.Linear) else layer(x)
+    return x
 
-    def __init__(self, k: int, hidden: int, layers: int) -> None:
-        super().__init__()
-        self.n_types = k * (k - 1) // 2 + 1
-        self.first = torch.nn.Linear(self.n_types + hidden, hidden)
-        self.layers = _SetLayers(hidden, hidden, layers)
 
-    def forward(self, below: torch.Tensor, levels: BatchLevels, last: int) -> tuple[torch.Tensor, int]:
-        """Return the rows after the layers, and the number of their level."""
-        of_type, of_state = self.first.weight[:, : self.n_types], self.first.weight[:, self.n_types :]
-        level, types = levels.level(last + 1), of_type.T + self.first.bias
-        inside = aggregate(linear(below, of_state), level.ptr, level.senders, types, levels.marks(last + 1))
-        states: tuple[torch.Tensor, int] = self.layers(elu(inside), levels, last + 1)
-        return states
+# In one block, where no two pairs are alike: input, two perceptrons of two layers, product, skip, output; and
+# their gradients.
+_MATRICES_OF_BLOCK = 16
+
+
+class PPGNClassifier(GNNClassifier, max_memory=None, hidden=32):
+    r"""Classify graphs with a provably powerful graph network (Maron et al., 2019), of 3-WL power.
+
+    A graph is a tensor over pairs of nodes: the adjacency, and the node's columns on the diagonal. A block
+    applies two perceptrons to the features of each pair, multiplies their results as matrices, feature by
+    feature, and joins that with the input by a third perceptron: :math:`X' = m_3([X, m_1(X) \cdot m_2(X)])`.
+    The readout is the sums over the diagonal and off it, after every block. Pairs that have the same colour
+    by folklore 2-WL have the same features, which are computed once.
+
+    Parameters
+    ----------
+    max_memory : int or None
+        Limit for the tensors, in bytes; None allows half of the machine's memory.
+    layers : int, default=3
+        Number of blocks.
+    hidden : int, default=32
+    dropout, random_state, …
+        As for `twinwl.baselines.gnn.GNNClassifier`.
+
+    Notes
+    -----
+    Sums over all pairs of nodes are large, and so are the steps of training: if the loss does not fall, take
+    ``learning_rate=3e-4``, as the method ``"ppgn"`` of `twinwl.evaluate` does.
+    """
+
+    _constraints: ClassVar[Constraints] = {"max_memory": MEMORY}
+    _network = PPGNNetwork
+
+    max_memory: int | None
+
+    def _level_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> LevelExamples:
+        n_matrices = _MATRICES_OF_BLOCK * self.layers * self.hidden
+        check_dense(batch, self.batch_size, n_matrices, "PPGN", self.max_memory)
+        n_pairs = int((batch.nodes_per_graph.astype(np.int64) ** 2).sum())
+        check_fits(
+            n_pairs * (_BYTES_PER_LEVEL * (self.layers + 1) + _BYTES_PER_ROUND),
+            self.max_memory,
+            f"PPGN on {len(batch):,} graphs with {n_pairs:,} pairs of nodes",
+            "leave out the largest graphs, use fewer graphs, or raise max_memory",
+        )
+        return pair_examples(batch, columns, self.layers)

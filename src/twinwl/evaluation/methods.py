@@ -317,17 +317,17 @@ register("sp-kernel", "twinwl.baselines.kernels:ShortestPathSVC")
 register("wl-kernel", "twinwl.baselines.kernels:WLSubtreeSVC")
 register("wl-oa", "twinwl.baselines.kernels:WLOptimalAssignmentSVC")
 register("dgk", "twinwl.baselines.kernels:DeepGraphKernelSVC", grids=_BY_ROUNDS)
-_baseline("gcn", "gin:GCNClassifier", {"layers": [3, 5]}, _OF_GNN)
-_baseline("gin", "gin:GINClassifier", {"layers": [2, 4]}, _OF_GNN)
-_baseline("diffpool", "geometric:DiffPoolClassifier", {"cluster_ratio": [0.1, 0.25]}, {})
-_baseline("sortpool", "gin:SortPoolClassifier", {"hidden": [32, 64]}, {})
-_baseline("sagpool", "geometric:SAGPoolClassifier", {"ratio": [0.5, 0.8]}, {})
+_baseline("gcn", "node_networks:GCNClassifier", {"layers": [3, 5]}, _OF_GNN)
+_baseline("gin", "node_networks:GINClassifier", {"layers": [2, 4]}, _OF_GNN)
+_baseline("diffpool", "node_networks:DiffPoolClassifier", {"cluster_ratio": [0.1, 0.25]}, {})
+_baseline("sortpool", "node_networks:SortPoolClassifier", {"hidden": [32, 64]}, {})
+_baseline("sagpool", "node_networks:SAGPoolClassifier", {"ratio": [0.5, 0.8]}, {})
 _baseline("123-gnn", "node_sets:OneTwoThreeGNNClassifier", {"hidden": [32]}, {})
 _baseline("3-hop-gnn", "rooted:KHopGNNClassifier", {"hidden": [32, 64]}, {}, {"hops": 3})
 _baseline("nested-gin", "rooted:NestedGINClassifier", {"height": [2, 3]}, {"height": _DEPTHS, "layers": [4]})
 _baseline(
     "ppgn",
-    "ppgn:PPGNClassifier",
+    "node_sets:PPGNClassifier",
     {"layers": [2, 3]},
     {},
     # Its sums over all pairs are large: with a rate of 0.001 it may never learn, or lose what it has learnt.
@@ -336,15 +336,15 @@ _baseline(
 )
 _baseline(
     "gcn-rni",
-    "geometric:GCNRNIClassifier",
+    "node_networks:GCNRNIClassifier",
     {"ratio": [0.5]},
     {"ratio": [0.125, 0.5, 0.875, 1.0]},
     # As its authors trained it, without early stopping: it may guess for a hundred epochs before it learns.
     {"layers": 8, "batch_size": 20, "max_epochs": 300, "patience": 300},
     version=3,
 )
-_baseline("id-gnn", "geometric:IDGNNClassifier", {"layers": [2, 3]}, {})
-_baseline("id-gnn-fast", "geometric:IDGNNClassifier", {"longest_walk": [4, 6]}, {}, {"form": "fast"})
+_baseline("id-gnn", "rooted:IDGNNClassifier", {"layers": [2, 3]}, {})
+_baseline("id-gnn-fast", "rooted:IDGNNClassifier", {"longest_walk": [4, 6]}, {}, {"form": "fast"})
 
 
 def resolve(method: object) -> Method:
