@@ -74,7 +74,7 @@ def engine_of(name: str = "local", workers: int | None = None, address: str | No
 
 
 def compile_kernels() -> None:
-    """De-duplicate a few small graphs, which compiles the kernels that most work needs."""
+    """De-duplicate a few small graphs, so that the kernels of most work are compiled before workers start."""
     from twinwl.graphs.batch import GraphBatch  # noqa: PLC0415  (only workers need it)
     from twinwl.isomorphism.deduplication import deduplicate  # noqa: PLC0415
 
@@ -98,9 +98,6 @@ class Engine(ABC):
     workers: int
     _is_here = False
 
-    def __init__(self) -> None:
-        self._warm: set[object] = set()
-
     def __enter__(self) -> Self:
         return self
 
@@ -114,7 +111,6 @@ class Engine(ABC):
         tasks: Iterable[Task],
         *,
         shared: Task = (),
-        warm_up: Callable[[], object] | None = compile_kernels,
     ) -> Iterator[tuple[int, Result]]:
         """Call a function for each task; yield the number of the task and its result as they complete.
 
@@ -126,8 +122,6 @@ class Engine(ABC):
             Tuples of arguments that can be pickled. They are taken one by one, shortly before they run.
         shared
             Further arguments, the same for all tasks, which follow those of the task. They travel once.
-        warm_up
-            Called once per machine before all tasks, so that kernels are compiled once; None calls nothing.
 
         Raises
         ------
@@ -137,15 +131,8 @@ class Engine(ABC):
         if self._is_here:
             yield from ((number, function(*task, *shared)) for number, task in enumerate(tasks))
             return
-        if warm_up is not None and warm_up not in self._warm:
-            list(self._spread(warm_up, [()] * self._prepare_warm_up(), ()))
-            self._warm.add(warm_up)
-        yield from self._spread(function, tasks, shared)
-
-    def _spread(
-        self, function: Callable[..., Result], tasks: Iterable[Task], shared: Task
-    ) -> Iterator[tuple[int, Result]]:
-        """Keep every worker busy with one task; run a task whose worker died again."""
+        # Keep every worker busy with one task; run a task whose worker died again.
+        compile_kernels()
         job = self._share(cloudpickle.dumps((function, shared)))
         fresh = ((number, task, 0) for number, task in enumerate(tasks))
         again: list[tuple[int, Task, int]] = []
@@ -178,10 +165,6 @@ class Engine(ABC):
             self._stop(list(running))
 
     # What an engine is made of: a handle stands for a task that runs.
-
-    def _prepare_warm_up(self) -> int:
-        """Return how many calls warm all machines up."""
-        return 1
 
     def _share(self, job: bytes) -> Any:  # noqa: ANN401
         """Return what `_start` needs to know of a job."""
@@ -223,7 +206,6 @@ class LocalEngine(Engine):
     """
 
     def __init__(self, workers: int | None = None) -> None:
-        super().__init__()
         self.workers = available_threads() if workers is None else workers
         self._is_here = self.workers == 1
         self._idle: list[_Worker] = []
@@ -261,6 +243,7 @@ class LocalEngine(Engine):
             worker.process.join(_SECONDS_TO_STOP)
             if worker.process.is_alive():
                 os.kill(worker.process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))  # has no kill()
+                worker.process.join()
 
 
 class _Worker:
@@ -311,40 +294,48 @@ class RayEngine(Engine):
     """Ray tasks, on whichever node of a cluster is free, or on this machine."""
 
     def __init__(self, workers: int | None = None, address: str | None = None) -> None:
-        super().__init__()
-        self._ray = _imported_ray()
+        os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", _NOISE)  # read when Ray is imported
+        self._ray = import_extra("ray", "cluster")
         self._asked, self._address = workers, address
-        self._connection = contextlib.ExitStack()
-        self._places: list[Any] = []  # where the next tasks have to run
+        self._is_ours = False
 
     def __enter__(self) -> Self:
-        self._connection.enter_context(connected(self._asked, self._address))
+        """Connect to a cluster or start Ray on this machine, quietly; keep a connection that exists."""
+        if self._ray.is_initialized():
+            return self
+        address = self._address
+        settings: dict[str, object] = {"address": address}
+        if address is None:
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent from the user's machine
+            settings = {"address": "local", "num_cpus": self._asked or available_threads()}
+            settings |= {"object_store_memory": _OBJECT_STORE_BYTES, "include_dashboard": False}
+        try:
+            if address not in {None, "auto", "local"}:  # is it there? Ray itself would try for minutes
+                host, _, port = str(address).removeprefix("ray://").rpartition(":")
+                socket.create_connection((host.strip("[]"), int(port)), _SECONDS_TO_CONNECT).close()
+            self._ray.init(logging_level=logging.ERROR, log_to_driver=False, **settings)
+        except Exception as error:
+            raise TwinWLError(
+                f"address: got {shown(address)}, expected host:port of a cluster that was started with ray "
+                f"start --head, 'auto', or None to start Ray on this machine ({first_line(error)})"
+            ) from error
+        self._is_ours = True
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._connection.close()
+        if self._is_ours:
+            self._ray.shutdown()
 
     @property
     def workers(self) -> int:  # type: ignore[override]
         """Number of tasks that run at the same time; without a number given, as the cluster is now."""
         return self._asked or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
-    def _prepare_warm_up(self) -> int:
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415
-
-        nodes = [node["NodeID"] for node in self._ray.nodes() if node["Alive"]]
-        # A node may leave meanwhile, or be busy with other work: neither must stop ours.
-        self._places = [NodeAffinitySchedulingStrategy(node, soft=True) for node in nodes]
-        return len(nodes)
-
     def _share(self, job: bytes) -> Any:  # noqa: ANN401
         return self._ray.put(job)
 
     def _start(self, job: Any, task: bytes) -> Any:  # noqa: ANN401
-        where = (
-            {"num_cpus": 0, "scheduling_strategy": self._places.pop()} if self._places else {"num_cpus": 1}
-        )
-        return self._ray.remote(max_retries=0, **where)(_call_remotely).remote(job, task)
+        return self._ray.remote(max_retries=0, num_cpus=1)(_call_remotely).remote(job, task)
 
     def _wait(self, handles: list[Any]) -> Any:  # noqa: ANN401
         return self._ray.wait(handles, num_returns=1)[0][0]
@@ -360,47 +351,6 @@ class RayEngine(Engine):
             for handle in handles:
                 self._ray.cancel(handle)
             self._ray.wait(handles, num_returns=len(handles), timeout=_SECONDS_TO_STOP)
-
-
-def _imported_ray() -> Any:  # noqa: ANN401
-    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", _NOISE)  # read when Ray is imported
-    return import_extra("ray", "cluster")
-
-
-@contextlib.contextmanager
-def connected(workers: int | None, address: str | None) -> Iterator[None]:
-    """Connect to a cluster or start Ray on this machine, quietly; leave a connection that was there alone.
-
-    Parameters
-    ----------
-    workers
-        Number of processors of a Ray that is started here; None uses all.
-    address
-        As for `engine_of`.
-    """
-    ray = _imported_ray()
-    if ray.is_initialized():
-        yield
-        return
-    settings: dict[str, object] = {"address": address}
-    if address is None:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent from the user's machine
-        settings = {"address": "local", "num_cpus": workers or available_threads()}
-        settings |= {"object_store_memory": _OBJECT_STORE_BYTES, "include_dashboard": False}
-    try:
-        if address not in {None, "auto", "local"}:  # is it there? Ray itself would try for minutes
-            host, _, port = str(address).removeprefix("ray://").rpartition(":")
-            socket.create_connection((host.strip("[]"), int(port)), _SECONDS_TO_CONNECT).close()
-        ray.init(logging_level=logging.ERROR, log_to_driver=False, **settings)
-    except Exception as error:
-        raise TwinWLError(
-            f"address: got {shown(address)}, expected host:port of a cluster that was started with ray start "
-            f"--head, 'auto', or None to start Ray on this machine ({first_line(error)})"
-        ) from error
-    try:
-        yield
-    finally:
-        ray.shutdown()
 
 
 def _call_remotely(job: bytes, task: bytes) -> bytes:

@@ -48,11 +48,6 @@ def threads():
     return os.getpid(), os.environ.get("TWINWL_NUM_THREADS")
 
 
-def warm(folder):
-    """Leave a file per call."""
-    (Path(folder) / f"{time.time_ns()}").touch()
-
-
 def write_shard(number, folder, seconds=0.0):
     """Write a shard as a job does, and say which process did."""
     with written(Path(folder, f"{number:03}.txt")) as stream:

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -63,7 +62,7 @@ def test_a_task_that_kills_every_worker_is_named(two):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_error_of_a_task_is_raised_as_it_is(workers):
     with engine_of("local", workers) as engine, pytest.raises(GraphInputError) as caught:
-        list(engine.run(tasks.fail, numbers(3), warm_up=None))
+        list(engine.run(tasks.fail, numbers(3)))
     assert (str(caught.value), caught.value.graph) == ("graph 7: got no edges", 7)
 
 
@@ -78,23 +77,9 @@ def test_a_result_that_cannot_be_pickled_is_an_error(two):
         list(two.run(tasks.unpicklable, [()]))
 
 
-def test_one_warm_up_before_all_tasks(tmp_path):
-    warm_up = partial(tasks.warm, str(tmp_path))
-    with engine_of("local", workers=2) as engine:
-        for _ in range(2):
-            for _, found in engine.run(len, [(list(range(n)),) for n in range(6)], warm_up=warm_up):
-                assert len(list(tmp_path.iterdir())) == 1
-                assert found < 6
-
-
-def test_an_error_of_the_warm_up_is_raised(two):
-    with pytest.raises(TwinWLError, match="row 3"):
-        list(two.run(tasks.square, numbers(1), warm_up=partial(tasks.refuse, 3)))
-
-
 def test_workers_end_with_the_block():
     with engine_of("local", workers=2) as engine:
-        processes = {process for _, (process, _) in engine.run(tasks.threads, [()] * 4, warm_up=None)}
+        processes = {process for _, (process, _) in engine.run(tasks.threads, [()] * 4)}
     for process in processes:
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
@@ -110,7 +95,7 @@ def test_a_worker_that_does_not_end_is_killed(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with engine_of("local", workers=2) as engine, pytest.raises(KeyboardInterrupt):
-        list(engine.run(tasks.refuse_to_end, interrupt_when_it_runs(), warm_up=None))
+        list(engine.run(tasks.refuse_to_end, interrupt_when_it_runs()))
     (worker,) = (int(path.name) for path in tmp_path.iterdir() if path.name != "asked")
     assert not is_running(worker)
 

@@ -63,26 +63,24 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_every_task_has_one_result_and_each_node_one_warm_up(engine, tmp_path):
-    warm_up = partial(tasks.warm, str(tmp_path))
+def test_every_task_has_one_result(engine):
     for _ in range(2):
-        results = dict(engine.run(tasks.square, numbers(20), shared=(1,), warm_up=warm_up))
+        results = dict(engine.run(tasks.square, numbers(20), shared=(1,)))
         assert results == {n: n * n + 1 for n in range(20)}
-    assert len(list(tmp_path.iterdir())) == 3
     assert engine.workers == 3
 
 
 @pytest.mark.slow
 def test_an_error_of_a_task_is_raised_as_it_is(engine):
     with pytest.raises(GraphInputError) as caught:
-        list(engine.run(tasks.fail, numbers(3), warm_up=None))
+        list(engine.run(tasks.fail, numbers(3)))
     assert (str(caught.value), caught.value.graph) == ("graph 7: got no edges", 7)
 
 
 @pytest.mark.slow
 def test_a_task_that_kills_every_worker_is_named(engine):
     with pytest.raises(TwinWLError, match=r"task 2 \(2,\): its worker died 4 times"):
-        list(engine.run(tasks.die_always, numbers(3), warm_up=None))
+        list(engine.run(tasks.die_always, numbers(3)))
 
 
 @pytest.mark.slow
@@ -91,7 +89,7 @@ def test_a_killed_worker_a_lost_node_and_a_new_one_change_nothing(cluster, engin
     folder.mkdir()
     lost = cluster.add_node(num_cpus=1, object_store_memory=BYTES)
     done = []
-    shards = engine.run(tasks.write_shard, numbers(N_SHARDS), shared=(str(folder), 0.2), warm_up=None)
+    shards = engine.run(tasks.write_shard, numbers(N_SHARDS), shared=(str(folder), 0.2))
     for index, process in shards:
         done.append(index)
         if len(done) == 4:
@@ -199,7 +197,7 @@ def test_a_connection_that_was_there_is_kept(cluster):
     ray.init(cluster.address, log_to_driver=False, logging_level="ERROR")
     try:
         with engine_of("ray", workers=2) as engine:
-            assert dict(engine.run(tasks.square, numbers(3), warm_up=None)) == {0: 0, 1: 1, 2: 4}
+            assert dict(engine.run(tasks.square, numbers(3))) == {0: 0, 1: 1, 2: 4}
         assert ray.is_initialized()
     finally:
         ray.shutdown()
