@@ -1,31 +1,200 @@
-"""Local folders of data sets: the user's folder first, then the folder of downloads.
+"""Data sets by name: what is known of them, where they are, and how they are loaded.
 
-Names of the classification sets of the TU collection, so that a typo does not start a download.
-
-Cards: known figures of a data set, which are compared with the loaded data.
-
-The tables of MoleculeNet, by name.
+A name stands for a set that is generated, found in the user's folders, or downloaded. Cards hold the known figures
+of a data set, which are compared with the loaded data. Names of the TU collection are listed, so that a typo does
+not start a download.
 """
 
 from __future__ import annotations
 
+import hashlib
+import inspect
+import io
+import json
 import os
+import re
 import zipfile
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from twinwl.arrays import Values
-from twinwl.datasets.text_files import ArchiveMembers
-from twinwl.errors import TwinWLError
-from twinwl.files.cache import cache_folder
+from twinwl.datasets.dataset import Card, CardError, Dataset, check_card
+from twinwl.datasets.tables import Table, csv_table
+from twinwl.datasets.text_files import ArchiveMembers, decode
+from twinwl.errors import TwinWLError, held_warnings, import_name, nearest, warn_caller
+from twinwl.files.cache import cache_folder, file_digest, read_arrays, write_arrays
+from twinwl.files.model_files import from_json, restore, to_json
 
 if TYPE_CHECKING:
-    from twinwl.graphs.batch import GraphBatch
+    from twinwl.datasets.formats import ReadOptions
 
-_EXP_NAMES = {"EXP", "CEXP"}
+_PAIRED = {"EXP", "CEXP"}
+_ARCHIVES = ("moleculenet_csv.zip", "moleculenet_regression_csv.zip")
+_FORMAT = 4  # of cached data sets; raise it whenever the same file would be parsed or kept in another way
+_MOLECULES = """
+AIDS BZR BZR_MD COX2 COX2_MD DHFR DHFR_MD ER_MD FRANKENSTEIN MCF-7 MCF-7H MOLT-4 MOLT-4H
+Mutagenicity MUTAG NCI1 NCI109 NCI-H23 NCI-H23H OVCAR-8 OVCAR-8H P388 P388H PC-3 PC-3H PTC_FM PTC_FR
+PTC_MM PTC_MR SF-295 SF-295H SN12C SN12CH SW-620 SW-620H UACC257 UACC257H Yeast YeastH
+"""
+_TOX21 = "AhR AR AR-LBD ARE aromatase ATAD5 ER ER-LBD HSE MMP p53 PPAR-gamma"
+_BIOINFORMATICS = "DD ENZYMES KKI OHSU Peking_1 PROTEINS PROTEINS_full"
+_VISION = """
+COIL-DEL COIL-RAG Cuneiform Fingerprint FIRSTMM_DB Letter-high Letter-low Letter-med MSRC_9 MSRC_21
+MSRC_21C
+"""
+_SOCIAL = """
+COLLAB dblp_ct1 dblp_ct2 DBLP_v1 deezer_ego_nets facebook_ct1 facebook_ct2 github_stargazers
+highschool_ct1 highschool_ct2 IMDB-BINARY IMDB-MULTI infectious_ct1 infectious_ct2 mit_ct1 mit_ct2
+REDDIT-BINARY REDDIT-MULTI-5K REDDIT-MULTI-12K reddit_threads tumblr_ct1 tumblr_ct2 twitch_egos
+TWITTER-Real-Graph-Partial
+"""
+_SYNTHETIC = "COLORS-3 SYNTHETIC SYNTHETICnew Synthie TRIANGLES"
+
+TU_NAMES = (
+    *_MOLECULES.split(),
+    *(f"Tox21_{assay}_{part}" for assay in _TOX21.split() for part in ("training", "testing", "evaluation")),
+    *_BIOINFORMATICS.split(),
+    *_VISION.split(),
+    *_SOCIAL.split(),
+    *_SYNTHETIC.split(),
+)
+
+
+
+# Where only graphs and classes are given, they are all that is certain without the file.
+CARDS = {
+    card.name: card
+    for card in [
+        Card(
+            "MUTAG", "nitro compounds: mutagenic or not",
+            188, 3371, 3721, 2, ((-1, 63), (1, 125)), 7, 4, 0,
+            "b5b5741f8ab0b351e3097337e8d3cc5b7806ac3c4c02d900dc781a27e565b07f",
+        ),
+        Card(
+            "PTC_MR", "compounds: carcinogenic in male rats or not",
+            344, 4915, 5054, 2, ((-1, 192), (1, 152)), 18, 4, 0,
+            "ae0a386ec8d320483d1a1de27561ad28d646893ec7519bb1ae1ae23e1e63a8e6",
+        ),
+        Card(
+            "Mutagenicity", "compounds: mutagenic (0) or not (1)",
+            4337, 131_488, 133_447, 2, ((0, 2401), (1, 1936)), 14, 3, 2401,
+            "dc15b59f9a4fba545045285ee8c44a9d9b19a37df68bb3cac8a07cf954370d2c",
+        ),
+        Card(
+            "NCI1", "compounds: active against lung cancer cells or not",
+            4110, 122_747, 132_753, 2, ((0, 2053), (1, 2057)), 37, 0, 428,
+            "ea192d25a4117871a09c2cdf902e6cbe0111a471ea0ad0f00d956ec05f3034e5",
+        ),
+        Card(
+            "NCI109", "compounds: active against ovarian cancer cells or not",
+            4127, 122_494, 132_604, 2, ((0, 2048), (1, 2079)), 38, 0, 474,
+            "f08f6d20fff893085e11cd91ae50ae4230640883b531af0784a6eab781be3cbe",
+        ),
+        Card(
+            "DD", "proteins as graphs of amino acids: enzyme or not",
+            1178, 334_925, 843_046, 2, ((1, 691), (2, 487)), 82, 0, 0,
+            "0470a0fef217dab03a70d9be2f641686eec67c582bd69cc05c7687dd220961e9",
+        ),
+        Card(
+            "IMDB-BINARY", "ego networks of actors: action or romance",
+            1000, 19_773, 96_531, 2, ((0, 500), (1, 500)), 0, 0, 0,
+            "16fccd2352f0a1517780c032302cc81e520a0d828e855178bd3544db1911c330",
+        ),
+        Card(
+            "EXP", "pairs of formulas that 1-WL cannot tell apart: satisfiable (1) or not (0)",
+            1200, 53_336, 66_130, 2, ((0, 600), (1, 600)), 2, 0, 0,
+            "1447f8a33029b6e9a81d29a6cf9334c3a49dff3400f07cf94869eafea52a99b7",
+        ),
+        Card("CEXP", "EXP with half of its pairs changed so that 1-WL tells them apart", 1200, n_classes=2),
+        Card("PROTEINS", "proteins as graphs of structure elements: enzyme or not", 1113, n_classes=2),
+        Card("ENZYMES", "enzymes: which of the six top classes", 600, n_classes=6),
+        Card("IMDB-MULTI", "ego networks of actors: comedy, romance or science fiction", 1500, n_classes=3),
+        Card("REDDIT-BINARY", "threads: question and answer, or discussion", 2000, n_classes=2),
+        Card("COLLAB", "ego networks of researchers: which field of physics", 5000, n_classes=3),
+    ]
+}  # fmt: skip
+
+
+class MoleculeSet(NamedTuple):
+    """A table of MoleculeNet: its file, the columns to read, and a description."""
+
+    file: str
+    smiles_column: str
+    target: str
+    about: str
+
+
+MOLECULE_SETS = {
+    "HIV": MoleculeSet("HIV.csv", "smiles", "HIV_active", "compounds: inhibits HIV replication or not"),
+    "BBBP": MoleculeSet("BBBP.csv", "smiles", "BBBP", "compounds: passes the blood-brain barrier or not"),
+    "BACE": MoleculeSet("bace.csv", "mol", "Class", "compounds: inhibits beta-secretase 1 or not"),
+    "ClinTox": MoleculeSet("clintox.csv", "smiles", "CT_TOX", "drugs: failed for toxicity or not"),
+    "Tox21": MoleculeSet("tox21.csv", "smiles", "NR-AR", "compounds: toxic in one of twelve assays or not"),
+    "ESOL": MoleculeSet(
+        "ESOL.csv", "smiles", "measured log solubility in mols per litre", "compounds: solubility in water"
+    ),
+    "Lipophilicity": MoleculeSet("Lipophilicity.csv", "smiles", "exp", "compounds: solubility in fat"),
+}
+
+
+
+class Generated(NamedTuple):
+    """A generated data set: description, function of `generators` and its first argument, size without options."""
+
+    about: str
+    function: str
+    argument: tuple[str | None, ...]
+    n_graphs: int
+    n_classes: int
+
+
+_FAMILIES = {"16-6-2-2": 2, "25-12-5-6": 15, "28-12-6-4": 4}  # graphs with these parameters
+_REGULAR = "strongly_regular"
+GENERATED = {
+    "TWINS": Generated("pairs of molecule-like graphs that 1-WL cannot tell apart", "twins", (), 600, 2),
+    "CSL": Generated("circular skip links: which of ten regular graphs", "csl", (), 150, 10),
+    "SRG": Generated("strongly regular graphs of three families: which one", _REGULAR, (None,), 210, 21),
+    "CFI": Generated("CFI graphs of 19 base graphs: twisted or not", "cfi", (), 380, 2),
+} | {
+    f"SRG-{family}": Generated("strongly regular graphs of one family: which one", _REGULAR, (family,), 10 * n, n)
+    for family, n in _FAMILIES.items()
+}
+
+
+def check_generator_options(name: str, options: Mapping[str, int]) -> None:
+    """Refuse options that a generator does not have.
+
+    >>> check_generator_options("TWINS", {"n_pairs": 2})
+    """
+    known = inspect.signature(_generator(name)).parameters
+    for option, value in options.items():
+        if option not in known:
+            raise TwinWLError(f"{name} has no option {option!r}: {nearest(option, known)}")
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TwinWLError(f"{name}: {option}: got {value!r}, expected an integer")
+
+
+def generate(name: str, options: Mapping[str, int]) -> Dataset:
+    """Generate a data set by name.
+
+    >>> generate("TWINS", {"n_pairs": 2}).y.tolist()
+    [1, 0, 0, 1]
+    """
+    return Dataset(name, *_generator(name)(**options), about=GENERATED[name].about)
+
+
+def _generator(name: str) -> Callable[..., Any]:
+    # The list of names must not import the generators.
+    return partial(import_name("twinwl.datasets.generators", GENERATED[name].function), *GENERATED[name].argument)
+
+
+# ---------------------------------------------------------------------- where they are
 
 
 def downloads_folder() -> Path:
@@ -58,7 +227,7 @@ def find(name: str, data_dir: str | Path | None = None) -> Path | None:
 
     A set is in ``NAME.zip``, in a folder ``NAME``, or, for EXP and CEXP, in ``NAME/GRAPHSAT.txt`` or
     ``NAME/raw/GRAPHSAT.txt`` as in their authors' repository. Sets of molecules are found by
-    `twinwl.datasets.catalogue.find_molecules`.
+    `find_molecules`.
 
     >>> find("no such set") is None
     True
@@ -70,7 +239,7 @@ def find(name: str, data_dir: str | Path | None = None) -> Path | None:
         unpacked = folder / name
         if any(unpacked.glob(f"{name}_A.txt")) or any(unpacked.glob(f"*/{name}_A.txt")):
             return unpacked
-        if name in _EXP_NAMES:
+        if name in _PAIRED:
             for text in (unpacked / "raw" / "GRAPHSAT.txt", unpacked / "GRAPHSAT.txt"):
                 if text.is_file():
                     return text
@@ -98,275 +267,6 @@ def _holds_tu_set(path: Path) -> bool:
         return False
 
 
-_URL = "https://www.chrsmrrs.com/graphkerneldatasets/{name}.zip"
-
-_MOLECULES = """
-AIDS BZR BZR_MD COX2 COX2_MD DHFR DHFR_MD ER_MD FRANKENSTEIN MCF-7 MCF-7H MOLT-4 MOLT-4H
-Mutagenicity MUTAG NCI1 NCI109 NCI-H23 NCI-H23H OVCAR-8 OVCAR-8H P388 P388H PC-3 PC-3H PTC_FM PTC_FR
-PTC_MM PTC_MR SF-295 SF-295H SN12C SN12CH SW-620 SW-620H UACC257 UACC257H Yeast YeastH
-"""
-_TOX21 = "AhR AR AR-LBD ARE aromatase ATAD5 ER ER-LBD HSE MMP p53 PPAR-gamma"
-_BIOINFORMATICS = "DD ENZYMES KKI OHSU Peking_1 PROTEINS PROTEINS_full"
-_VISION = """
-COIL-DEL COIL-RAG Cuneiform Fingerprint FIRSTMM_DB Letter-high Letter-low Letter-med MSRC_9 MSRC_21
-MSRC_21C
-"""
-_SOCIAL = """
-COLLAB dblp_ct1 dblp_ct2 DBLP_v1 deezer_ego_nets facebook_ct1 facebook_ct2 github_stargazers
-highschool_ct1 highschool_ct2 IMDB-BINARY IMDB-MULTI infectious_ct1 infectious_ct2 mit_ct1 mit_ct2
-REDDIT-BINARY REDDIT-MULTI-5K REDDIT-MULTI-12K reddit_threads tumblr_ct1 tumblr_ct2 twitch_egos
-TWITTER-Real-Graph-Partial
-"""
-_SYNTHETIC = "COLORS-3 SYNTHETIC SYNTHETICnew Synthie TRIANGLES"
-
-TU_NAMES = (
-    *_MOLECULES.split(),
-    *(f"Tox21_{assay}_{part}" for assay in _TOX21.split() for part in ("training", "testing", "evaluation")),
-    *_BIOINFORMATICS.split(),
-    *_VISION.split(),
-    *_SOCIAL.split(),
-    *_SYNTHETIC.split(),
-)
-
-
-def tu_url(name: str) -> str:
-    """Return the address of a data set of the TU collection.
-
-    >>> tu_url("MUTAG").startswith("https://")
-    True
-    """
-    return _URL.format(name=name)
-
-
-ClassValue: TypeAlias = "int | float | str"
-
-
-class CardError(TwinWLError):
-    """The loaded data do not match the card of the data set."""
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """The figures of a data set; None if a figure is not known in advance.
-
-    Attributes
-    ----------
-    name, about : str
-        Name, and a one-line description of the graphs and classes.
-    n_graphs, n_nodes, n_edges, n_classes : int or None
-        There are no classes if the targets are measurements.
-    classes : tuple of (class, number of its graphs), or None
-        Sorted by class.
-    n_node_labels, n_edge_labels : int or None
-        Number of different labels; 0 if there are none.
-    n_isolated : int or None
-        Nodes without an edge.
-    digest : str or None
-        `twinwl.datasets.dataset.content_digest` of the graphs, classes and groups.
-
-    >>> CARDS["MUTAG"].n_graphs, CARDS["MUTAG"].classes
-    (188, ((-1, 63), (1, 125)))
-    """
-
-    name: str
-    about: str = ""
-    n_graphs: int | None = None
-    n_nodes: int | None = None
-    n_edges: int | None = None
-    n_classes: int | None = None
-    classes: tuple[tuple[ClassValue, int], ...] | None = None
-    n_node_labels: int | None = None
-    n_edge_labels: int | None = None
-    n_isolated: int | None = None
-    digest: str | None = None
-
-    def as_dict(self) -> dict[str, object]:
-        """Return the card as plain values, for JSON; classes become strings.
-
-        >>> Card("X", n_graphs=2).as_dict()["n_graphs"]
-        2
-        """
-        plain: dict[str, object] = {name: getattr(self, name) for name in ("name", "about", *_FIGURES)}
-        if self.classes is not None:
-            plain["classes"] = {str(value): count for value, count in self.classes}
-        return plain
-
-
-_FIGURES = {
-    "n_graphs": "graphs",
-    "n_nodes": "nodes",
-    "n_edges": "edges",
-    "n_classes": "classes",
-    "classes": "graphs by class",
-    "n_node_labels": "node labels",
-    "n_edge_labels": "edge labels",
-    "n_isolated": "isolated nodes",
-}
-
-
-def measure(name: str, graphs: GraphBatch, y: Values | None, about: str = "") -> Card:
-    """Compute the card of a data set from its graphs and, if it has any, its classes.
-
-    >>> from twinwl.graphs.batch import GraphBatch
-    >>> measure("tiny", GraphBatch.from_edges([[(0, 1)], []], num_nodes=[2, 1]), np.array([1, 0])).n_isolated
-    1
-    """
-    several = y is not None and y.ndim > 1
-    values, counts = np.unique(np.empty(0) if y is None or several else y, return_counts=True)
-    measured = several or (values.dtype.kind == "f" and bool((values != np.floor(values)).any()))
-    edge_codes = graphs.edge_labels
-    return Card(
-        name,
-        about,
-        n_graphs=len(graphs),
-        n_nodes=graphs.n_nodes,
-        n_edges=graphs.n_edges,
-        n_classes=None if measured else len(values),
-        classes=None if measured else tuple(zip(values.tolist(), counts.tolist(), strict=True)),
-        n_node_labels=len(np.unique(graphs.node_labels)) if graphs.has_node_labels else 0,
-        n_edge_labels=0 if edge_codes is None else len(np.unique(edge_codes)),
-        n_isolated=int((np.diff(graphs.indptr) == 0).sum()),
-    )
-
-
-def check_card(card: Card, found: Card, where: str) -> Card:
-    """Return the card with every figure filled in, or raise an error that lists the differences.
-
-    Parameters
-    ----------
-    card
-        The known figures.
-    found
-        The measured figures.
-    where
-        The file the data came from.
-
-    Raises
-    ------
-    CardError
-        If a figure differs; the message has the expected and the actual value of each. The digest is
-        mentioned only if no other figure differs.
-
-    >>> check_card(Card("X", n_graphs=2), Card("X", n_graphs=2, n_nodes=9), "X.zip").n_nodes
-    9
-    """
-    differences = []
-    for name, title in _FIGURES.items():
-        expected, measured = getattr(card, name), getattr(found, name)
-        if expected is not None and expected != measured:
-            differences.append(f"{title}: {_shown(expected)} on the card, {_shown(measured)} in the file")
-    if not differences and card.digest not in {None, found.digest}:
-        differences = [f"the digest of its graphs and classes is {found.digest}, expected {card.digest}"]
-    if differences:
-        raise CardError(
-            f"{where} is not the known data set {card.name}: {'; '.join(differences)}. "
-            "Get it again, or give its path instead of its name if the difference is intended"
-        )
-    return replace(found, name=card.name, about=card.about or found.about)
-
-
-def _shown(figure: object) -> str:
-    if isinstance(figure, tuple):
-        return ", ".join(f"{value}: {count:,}" for value, count in figure)
-    return f"{figure:,}"
-
-
-def _known(
-    name: str,
-    about: str,
-    n_graphs: int,
-    n_nodes: int | None = None,
-    n_edges: int | None = None,
-    counts: dict[int, int] | None = None,
-    n_classes: int | None = None,
-    labels: tuple[int, int, int] | tuple[None, None, None] = (None, None, None),
-    digest: str | None = None,
-) -> Card:
-    """Build a card; ``labels`` are the numbers of node labels, edge labels and isolated nodes."""
-    classes = None if counts is None else tuple(sorted(counts.items()))
-    n_classes = n_classes if counts is None else len(counts)
-    known = Card(name, about, n_graphs, n_nodes, n_edges, n_classes, classes, *labels)
-    return replace(known, digest=digest)
-
-
-# Where only graphs and classes are given, they are all that is certain without the file.
-CARDS: dict[str, Card] = {
-    card.name: card
-    for card in [
-        _known(
-            "MUTAG", "nitro compounds: mutagenic or not",
-            188, 3371, 3721, {-1: 63, 1: 125}, labels=(7, 4, 0),
-            digest="b5b5741f8ab0b351e3097337e8d3cc5b7806ac3c4c02d900dc781a27e565b07f",
-        ),
-        _known(
-            "PTC_MR", "compounds: carcinogenic in male rats or not",
-            344, 4915, 5054, {-1: 192, 1: 152}, labels=(18, 4, 0),
-            digest="ae0a386ec8d320483d1a1de27561ad28d646893ec7519bb1ae1ae23e1e63a8e6",
-        ),
-        _known(
-            "Mutagenicity", "compounds: mutagenic (0) or not (1)",
-            4337, 131_488, 133_447, {0: 2401, 1: 1936}, labels=(14, 3, 2401),
-            digest="dc15b59f9a4fba545045285ee8c44a9d9b19a37df68bb3cac8a07cf954370d2c",
-        ),
-        _known(
-            "NCI1", "compounds: active against lung cancer cells or not",
-            4110, 122_747, 132_753, {0: 2053, 1: 2057}, labels=(37, 0, 428),
-            digest="ea192d25a4117871a09c2cdf902e6cbe0111a471ea0ad0f00d956ec05f3034e5",
-        ),
-        _known(
-            "NCI109", "compounds: active against ovarian cancer cells or not",
-            4127, 122_494, 132_604, {0: 2048, 1: 2079}, labels=(38, 0, 474),
-            digest="f08f6d20fff893085e11cd91ae50ae4230640883b531af0784a6eab781be3cbe",
-        ),
-        _known(
-            "DD", "proteins as graphs of amino acids: enzyme or not",
-            1178, 334_925, 843_046, {1: 691, 2: 487}, labels=(82, 0, 0),
-            digest="0470a0fef217dab03a70d9be2f641686eec67c582bd69cc05c7687dd220961e9",
-        ),
-        _known(
-            "IMDB-BINARY", "ego networks of actors: action or romance",
-            1000, 19_773, 96_531, {0: 500, 1: 500}, labels=(0, 0, 0),
-            digest="16fccd2352f0a1517780c032302cc81e520a0d828e855178bd3544db1911c330",
-        ),
-        _known(
-            "EXP", "pairs of formulas that 1-WL cannot tell apart: satisfiable (1) or not (0)",
-            1200, 53_336, 66_130, {0: 600, 1: 600}, labels=(2, 0, 0),
-            digest="1447f8a33029b6e9a81d29a6cf9334c3a49dff3400f07cf94869eafea52a99b7",
-        ),
-        _known("CEXP", "EXP with half of its pairs changed so that 1-WL tells them apart", 1200, n_classes=2),
-        _known("PROTEINS", "proteins as graphs of structure elements: enzyme or not", 1113, n_classes=2),
-        _known("ENZYMES", "enzymes: which of the six top classes", 600, n_classes=6),
-        _known("IMDB-MULTI", "ego networks of actors: comedy, romance or science fiction", 1500, n_classes=3),
-        _known("REDDIT-BINARY", "threads: question and answer, or discussion", 2000, n_classes=2),
-        _known("COLLAB", "ego networks of researchers: which field of physics", 5000, n_classes=3),
-    ]
-}  # fmt: skip
-
-
-_ARCHIVES = ("moleculenet_csv.zip", "moleculenet_regression_csv.zip")
-
-
-class MoleculeSet(NamedTuple):
-    """A table of MoleculeNet: its file, the columns to read, and a description."""
-
-    file: str
-    smiles_column: str
-    target: str
-    about: str
-
-
-MOLECULE_SETS = {
-    "HIV": MoleculeSet("HIV.csv", "smiles", "HIV_active", "compounds: inhibits HIV replication or not"),
-    "BBBP": MoleculeSet("BBBP.csv", "smiles", "BBBP", "compounds: passes the blood-brain barrier or not"),
-    "BACE": MoleculeSet("bace.csv", "mol", "Class", "compounds: inhibits beta-secretase 1 or not"),
-    "ClinTox": MoleculeSet("clintox.csv", "smiles", "CT_TOX", "drugs: failed for toxicity or not"),
-    "Tox21": MoleculeSet("tox21.csv", "smiles", "NR-AR", "compounds: toxic in one of twelve assays or not"),
-    "ESOL": MoleculeSet(
-        "ESOL.csv", "smiles", "measured log solubility in mols per litre", "compounds: solubility in water"
-    ),
-    "Lipophilicity": MoleculeSet("Lipophilicity.csv", "smiles", "exp", "compounds: solubility in fat"),
-}
-
 
 def find_molecules(name: str, data_dir: str | Path | None = None) -> tuple[Path, str | None]:
     """Return the CSV file of a MoleculeNet set, or the zip that contains it and its name inside.
@@ -391,3 +291,237 @@ def find_molecules(name: str, data_dir: str | Path | None = None) -> tuple[Path,
         f"{name} was not found: put MoleculeNet's {file} into {str(folders[0])!r}, or into the folder given "
         "by TWINWL_DATA or --data-dir"
     )
+
+
+def molecule_table(name: str, data_dir: str | Path | None) -> tuple[Path, str | None, Table]:
+    """Open the table of a MoleculeNet set; return its file, its name in a zip, and the table."""
+    path, member = find_molecules(name, data_dir)
+    if member is None:
+        return path, member, csv_table(str(path))
+    where = f"{path}: {member}"
+    with ArchiveMembers(path) as members:
+        return path, member, csv_table(where, io.StringIO(decode(members.read(member), where), newline=""))
+
+
+def known_names() -> list[str]:
+    """Return every name that `load_dataset` knows: generated sets, those with cards, then all others.
+
+    >>> known_names()[:2]
+    ['TWINS', 'CSL']
+    """
+    return list(dict.fromkeys([*GENERATED, *CARDS, *MOLECULE_SETS, *sorted(TU_NAMES, key=str.casefold)]))
+
+
+def is_known(name: str) -> bool:
+    """Return whether a name is that of a known data set, available locally or not.
+
+    >>> is_known("MUTAG"), is_known("MUTAG.zip")
+    (True, False)
+    """
+    return any(name in names for names in (GENERATED, CARDS, MOLECULE_SETS, TU_NAMES))
+
+
+def check_known(name: str, data_dir: str | Path | None) -> None:
+    """Refuse a name that is neither available locally nor in the TU collection.
+
+    >>> check_known("MUTAG", None)
+    """
+    if name in TU_NAMES or find(name, data_dir) is not None:
+        return
+    if name in _PAIRED:
+        raise TwinWLError(
+            f"{name} was not found, and is not in the TU collection: put {name}.zip in TU format, or its "
+            f"authors' text form as {name}/GRAPHSAT.txt, into the folder given by TWINWL_DATA or --data-dir"
+        )
+    of_folded = {known.casefold(): known for known in [*known_names(), *names_at_hand(data_dir)]}
+    close = get_close_matches(name.casefold(), list(of_folded), n=1)
+    hint = f"did you mean {of_folded[close[0]]!r}? " if close else ""
+    raise TwinWLError(
+        f"there is no data set or file {name!r}: {hint}'twinwl datasets' lists all names; load your own "
+        f"TU zip by its path, or by name from the folder given by TWINWL_DATA or --data-dir"
+    )
+
+
+def split_options(given: str, options: Mapping[str, int]) -> tuple[str, dict[str, int]]:
+    """Split a name such as ``TWINS:n_pairs=50`` into the name and its options.
+
+    >>> split_options("TWINS:n_pairs=50", {})
+    ('TWINS', {'n_pairs': 50})
+    """
+    name, _, written = given.partition(":")
+    found = dict(options)
+    for part in filter(None, written.split(",")):
+        key, _, value = (text.strip() for text in part.partition("="))
+        if not re.fullmatch(r"-?[0-9]{1,18}", value):
+            raise TwinWLError(f"{given!r}: got {part!r}, expected an option as in 'TWINS:n_pairs=50'")
+        found[key] = int(value)
+    return name, found
+
+
+
+# ---------------------------------------------------------------------- reading
+
+
+def parsed(path: Path, kind: str, parse: Callable[[], Dataset]) -> Dataset:
+    """Parse a file, or return the cached result, with its warnings, if the same content was parsed before.
+
+    Parameters
+    ----------
+    path
+        A file or folder; nothing is written next to it.
+    kind
+        Name of the format, and of every option that changes the result.
+    parse
+        Function that parses the file if the cache has no valid entry.
+    """
+    key = hashlib.sha256(f"{kind} {_FORMAT} {file_digest(path)}".encode()).hexdigest()
+    try:
+        arrays = read_arrays(key) or {}
+        y, text = arrays.pop("y", None), arrays.pop("json").tobytes()
+        content, tasks, messages = from_json(json.loads(text), arrays)
+        found: Dataset = replace(restore(Dataset, content), y=y, tasks=tasks)
+    except (LookupError, ValueError, TypeError):  # not there, or damaged, which is as good
+        with held_warnings() as messages:
+            found = parse()
+        kept: dict[str, Values] = {}
+        # Targets may be NaN, which files of models do not hold.
+        form = to_json((replace(found, y=None, tasks=()), found.tasks, list(messages)), kept, "data")
+        kept["json"] = np.frombuffer(json.dumps(form).encode(), np.uint8)
+        write_arrays(key, kept if found.y is None else {**kept, "y": found.y})
+    for message in messages:
+        warn_caller(message)
+    return found
+
+
+def read_tu_set(path: Path, _: ReadOptions | None = None) -> Dataset:
+    """Read a TU data set from a file or folder; the files give the name."""
+
+    def parse() -> Dataset:
+        content = import_name("twinwl.datasets.tu", "read_tu")(path)  # (it brings numba)
+        return Dataset(content.name, content.graphs, content.y)
+
+    return _named_rows(parsed(path, "tu", parse), path)
+
+
+def read_exp_set(path: Path, _: ReadOptions | None = None) -> Dataset:
+    """Read EXP, or CEXP, in its authors' text format."""
+
+    def parse() -> Dataset:
+        name = "CEXP" if "CEXP" in path.absolute().parts else "EXP"
+        return Dataset(name, *import_name("twinwl.datasets.tu", "read_exp_text")(path))
+
+    return _named_rows(parsed(path, "exp", parse), path)
+
+
+def _named_rows(data: Dataset, path: Path) -> Dataset:
+    """Name graphs by their file; in EXP graphs 2i and 2i + 1 are a pair, with opposite classes."""
+    data = replace(data, names=tuple(f"{path}#{row}" for row in data.rows.tolist()))
+    if data.name not in _PAIRED:
+        return data
+    y = data.targets
+    if len(y) % 2 or (y[::2] == y[1::2]).any():
+        warn_caller(
+            f"{data.name} does not consist of pairs with opposite classes, so it is unknown which graphs to "
+            "keep together in folds; scores will be misleading"
+        )
+        return data
+    return replace(data, groups=np.repeat(np.arange(len(y) // 2), 2))
+
+
+def load_collection(name: str, data_dir: str | Path | None, progress: bool | None) -> Dataset:
+    """Load a set by its name in the TU collection, from a local file or by downloading it."""
+    path = find(name, data_dir)
+    if path is not None and (path.parent != downloads_folder() or name not in TU_NAMES):
+        return _checked(name, path)
+    from twinwl.datasets.download import downloaded_tu, is_intact, set_aside  # noqa: PLC0415  (it brings pooch)
+
+    if path is not None and is_intact(path):
+        try:
+            return _checked(name, path)
+        except CardError as error:  # a bad download is replaced
+            set_aside(path, f"{error}; it is downloaded again")
+    check_known(name, data_dir)
+    return _checked(name, downloaded_tu(name, progress))
+
+
+def _checked(name: str, path: Path) -> Dataset:
+    """Load a set from a file, and compare it with the card of its name."""
+    is_text = path.suffix.lower() == ".txt"
+    result = replace((read_exp_set if is_text else read_tu_set)(path), name=name, names=())
+    if name not in CARDS:
+        return result
+    # The authors' text form of EXP need not have the order of the zip.
+    card = replace(CARDS[name], digest=None) if is_text else CARDS[name]
+    check_card(card, result.card, str(path))
+    return replace(result, about=card.about)
+
+
+# ---------------------------------------------------------------------- the list of all
+
+
+class Entry(NamedTuple):
+    """One line of the catalogue.
+
+    Attributes
+    ----------
+    name : str
+    source : str
+        ``"made in code"``, ``"TU collection"``, ``"EXP's authors"``, ``"MoleculeNet"`` or ``"your own"``.
+    where : str or None
+        The file it would be loaded from; None if it is not available locally.
+    card : Card
+        Its figures, as far as they are known without loading it.
+    """
+
+    name: str
+    source: str
+    where: str | None
+    card: Card
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can be loaded without a download."""
+        return self.where is not None or self.source == "made in code"
+
+
+def catalogue(data_dir: str | Path | None = None, *, everything: bool = False) -> list[Entry]:
+    """List generated sets, those with cards, molecules, and all others that are available locally.
+
+    Parameters
+    ----------
+    data_dir
+        Folder to search; None uses ``TWINWL_DATA``.
+    everything
+        Whether to list all names of the TU collection too.
+
+    >>> [entry.name for entry in catalogue()][:3]
+    ['TWINS', 'CSL', 'SRG']
+    """
+    names = [*GENERATED, *CARDS, *MOLECULE_SETS, *names_at_hand(data_dir)]
+    if everything:
+        names += sorted(TU_NAMES, key=str.casefold)
+    return [entry_of(name, data_dir) for name in dict.fromkeys(names)]
+
+
+def entry_of(name: str, data_dir: str | Path | None = None) -> Entry:
+    """Return the entry of one set.
+
+    >>> entry_of("CSL").source
+    'made in code'
+    """
+    if name in GENERATED:
+        about, *_, n_graphs, n_classes = GENERATED[name]
+        return Entry(name, "made in code", None, Card(name, about, n_graphs, n_classes=n_classes))
+    if name in MOLECULE_SETS:
+        return Entry(name, "MoleculeNet", _molecules(name, data_dir), Card(name, MOLECULE_SETS[name].about))
+    path = find(name, data_dir)
+    source = "TU collection" if name in TU_NAMES else "EXP's authors" if name in CARDS else "your own"
+    return Entry(name, source, None if path is None else str(path), CARDS.get(name, Card(name)))
+
+
+def _molecules(name: str, data_dir: str | Path | None) -> str | None:
+    try:
+        path, member = find_molecules(name, data_dir)
+    except TwinWLError:
+        return None
+    return str(path) if member is None else f"{path}: {member}"

@@ -1,33 +1,153 @@
-"""Dataset: graphs with their targets, names, groups and rows.
-
-Statistics of a data set beyond its card: sizes, degrees and labels.
-"""
+"""Dataset: graphs with their targets, names, groups and rows; its card and its statistics."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from twinwl.arguments import (
-    MAX_ITEMS,
-    NAME,
-    Constraint,
-    checked,
-    foreign_array,
-    instance,
-    integer,
-    items,
-)
+from twinwl.arguments import MAX_ITEMS, NAME, checked, foreign_array, integer, items
 from twinwl.arrays import Float64, Int32, Int64, Ints, Values
-from twinwl.datasets.catalogue import Card, measure
 from twinwl.errors import LabelError, TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike, as_batch
 from twinwl.graphs.labels import Coded, Label, encode_labels, label_token
+
+ClassValue: TypeAlias = "int | float | str"
+
+
+class CardError(TwinWLError):
+    """The loaded data do not match the card of the data set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """The figures of a data set; None if a figure is not known in advance.
+
+    Attributes
+    ----------
+    name, about : str
+        Name, and a one-line description of the graphs and classes.
+    n_graphs, n_nodes, n_edges, n_classes : int or None
+        There are no classes if the targets are measurements.
+    classes : tuple of (class, number of its graphs), or None
+        Sorted by class.
+    n_node_labels, n_edge_labels : int or None
+        Number of different labels; 0 if there are none.
+    n_isolated : int or None
+        Nodes without an edge.
+    digest : str or None
+        `twinwl.datasets.dataset.content_digest` of the graphs, classes and groups.
+
+    >>> from twinwl.datasets.catalogue import CARDS
+    >>> CARDS["MUTAG"].n_graphs, CARDS["MUTAG"].classes
+    (188, ((-1, 63), (1, 125)))
+    """
+
+    name: str
+    about: str = ""
+    n_graphs: int | None = None
+    n_nodes: int | None = None
+    n_edges: int | None = None
+    n_classes: int | None = None
+    classes: tuple[tuple[ClassValue, int], ...] | None = None
+    n_node_labels: int | None = None
+    n_edge_labels: int | None = None
+    n_isolated: int | None = None
+    digest: str | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the card as plain values, for JSON; classes become strings.
+
+        >>> Card("X", n_graphs=2).as_dict()["n_graphs"]
+        2
+        """
+        plain: dict[str, object] = {name: getattr(self, name) for name in ("name", "about", *_FIGURES)}
+        if self.classes is not None:
+            plain["classes"] = {str(value): count for value, count in self.classes}
+        return plain
+
+
+_FIGURES = {
+    "n_graphs": "graphs",
+    "n_nodes": "nodes",
+    "n_edges": "edges",
+    "n_classes": "classes",
+    "classes": "graphs by class",
+    "n_node_labels": "node labels",
+    "n_edge_labels": "edge labels",
+    "n_isolated": "isolated nodes",
+}
+
+
+def measure(name: str, graphs: GraphBatch, y: Values | None, about: str = "") -> Card:
+    """Compute the card of a data set from its graphs and, if it has any, its classes.
+
+    >>> from twinwl.graphs.batch import GraphBatch
+    >>> measure("tiny", GraphBatch.from_edges([[(0, 1)], []], num_nodes=[2, 1]), np.array([1, 0])).n_isolated
+    1
+    """
+    several = y is not None and y.ndim > 1
+    values, counts = np.unique(np.empty(0) if y is None or several else y, return_counts=True)
+    measured = several or (values.dtype.kind == "f" and bool((values != np.floor(values)).any()))
+    edge_codes = graphs.edge_labels
+    return Card(
+        name,
+        about,
+        n_graphs=len(graphs),
+        n_nodes=graphs.n_nodes,
+        n_edges=graphs.n_edges,
+        n_classes=None if measured else len(values),
+        classes=None if measured else tuple(zip(values.tolist(), counts.tolist(), strict=True)),
+        n_node_labels=len(np.unique(graphs.node_labels)) if graphs.has_node_labels else 0,
+        n_edge_labels=0 if edge_codes is None else len(np.unique(edge_codes)),
+        n_isolated=int((np.diff(graphs.indptr) == 0).sum()),
+    )
+
+
+def check_card(card: Card, found: Card, where: str) -> Card:
+    """Return the card with every figure filled in, or raise an error that lists the differences.
+
+    Parameters
+    ----------
+    card
+        The known figures.
+    found
+        The measured figures.
+    where
+        The file the data came from.
+
+    Raises
+    ------
+    CardError
+        If a figure differs; the message has the expected and the actual value of each. The digest is
+        mentioned only if no other figure differs.
+
+    >>> check_card(Card("X", n_graphs=2), Card("X", n_graphs=2, n_nodes=9), "X.zip").n_nodes
+    9
+    """
+    differences = []
+    for name, title in _FIGURES.items():
+        expected, measured = getattr(card, name), getattr(found, name)
+        if expected is not None and expected != measured:
+            differences.append(f"{title}: {_shown(expected)} on the card, {_shown(measured)} in the file")
+    if not differences and card.digest not in {None, found.digest}:
+        differences = [f"the digest of its graphs and classes is {found.digest}, expected {card.digest}"]
+    if differences:
+        raise CardError(
+            f"{where} is not the known data set {card.name}: {'; '.join(differences)}. "
+            "Get it again, or give its path instead of its name if the difference is intended"
+        )
+    return replace(found, name=card.name, about=card.about or found.about)
+
+
+def _shown(figure: object) -> str:
+    if isinstance(figure, tuple):
+        return ", ".join(f"{value}: {count:,}" for value, count in figure)
+    return f"{figure:,}"
 
 
 class Spread(NamedTuple):
@@ -116,42 +236,6 @@ class RowError(NamedTuple):
     reason: str
 
 
-def _of_kinds(kinds: str, what: str) -> Constraint:
-    def accept(value: Values) -> Values:
-        if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in kinds:
-            raise TypeError
-        return value
-
-    return Constraint(f"an array of {what}, one per graph", accept)
-
-
-def _is_table(value: Values) -> Values:
-    if (
-        not isinstance(value, np.ndarray)
-        or value.ndim != 2  # noqa: PLR2004
-        or value.dtype != np.float64
-        or value.shape[1] < 2  # noqa: PLR2004
-    ):
-        raise TypeError
-    return value
-
-
-_TABLE = Constraint("an array of float64, one row per graph and one column per task", _is_table)
-_PARTS: dict[str, tuple[Constraint | None, ...]] = {
-    "name": (NAME,),
-    "graphs": (instance(GraphBatch),),
-    "y": (_of_kinds("biufSU", "numbers or strings"), _TABLE, None),
-    "groups": (_of_kinds("iu", "integers"), None),
-    "smiles": (instance(tuple), None),
-    "names": (instance(tuple),),
-    "rows": (_of_kinds("iu", "integers"),),
-    "errors": (instance(tuple),),
-    "target": (NAME, None),
-    "about": (NAME,),
-    "tasks": (instance(tuple),),
-}
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """A collection of graphs; build one with `from_graphs` or `twinwl.load_dataset`.
@@ -179,6 +263,8 @@ class Dataset:
         One-line description of graphs and targets.
     tasks : tuple of str
         The columns of the targets, if there are several.
+    lines : tuple of str
+        What writes each graph again, in a file of one graph per line; only if the graphs were streamed.
     card : Card
         Its figures.
     digest : str
@@ -202,10 +288,9 @@ class Dataset:
     target: str | None = None
     about: str = ""
     tasks: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for what, constraints in _PARTS.items():
-            checked(what, getattr(self, what), *constraints)
         n_tasks = self.y.shape[1] if self.y is not None and self.y.ndim > 1 else 0
         if n_tasks and not self.tasks:
             object.__setattr__(self, "tasks", tuple(f"y{task}" for task in range(n_tasks)))
@@ -316,49 +401,44 @@ class Dataset:
         return f"Dataset({self.name!r}, {len(self):,} graph{'s' * (len(self) != 1)}, {targets})"
 
 
-def _tasks(values: object, name: str) -> tuple[tuple[str, ...], Float64 | None]:
+def _tasks(values: Any, name: str) -> tuple[tuple[str, ...], Float64 | None]:  # noqa: ANN401
     """Return the names and the table of several tasks; no names and None if it is not a table."""
-    keys = getattr(values, "columns", None)
-    if keys is not None:  # a frame
-        names = tuple(str(key) for key in items("y", keys, "named columns"))
-        if len(set(names)) < len(names):
-            twice = next(key for key in names if names.count(key) > 1)
+    names: tuple[str, ...] = ()
+    if hasattr(values, "columns"):  # a frame
+        names = tuple(map(str, values.columns))
+        twice = next((key for key in names if names.count(key) > 1), None)
+        if twice is not None:
             raise TwinWLError(f"{name}: {names.count(twice)} columns of y are called {twice!r}; rename one")
         columns = [
-            foreign_array(f"{name}: column {key!r} of y", values[key], np.float64)  # type: ignore[index]
-            for key in keys
+            foreign_array(f"{name}: column {key!r} of y", values[key], np.float64) for key in values.columns
         ]
         table = np.stack(columns, axis=1) if columns else np.empty((0, 0))
     elif isinstance(values, np.ndarray) and values.ndim == 2:  # noqa: PLR2004
-        names, table = (), foreign_array(f"{name}: y", values, np.float64)
+        table = foreign_array(f"{name}: y", values, np.float64).copy()
     else:
         return (), None
     if table.shape[1] < 2:  # noqa: PLR2004
         raise TwinWLError(
             f"{name}: y has {table.shape[1]} columns; give one target per graph, or several tasks"
         )
-    wrong = np.argwhere(np.isinf(table))
-    if len(wrong):
-        row, task = wrong[0].tolist()
+    for row, task in np.argwhere(np.isinf(table)).tolist():
         called = names[task] if names else f"y{task}"
         raise TwinWLError(f"{name}: task {called!r} of row {row} is infinite; correct it, or set it to NaN")
-    return names, table.copy()
+    return names, table
 
 
-def _column(values: object, what: str, name: str) -> Values:
+def _column(values: Any, what: str, name: str) -> Values:  # noqa: ANN401
     """Return one value per graph as a new array of numbers, booleans or strings."""
-    given = isinstance(values, np.ndarray) and values.dtype.kind != "O" and values.dtype != np.longdouble
     plain = items(what, values.tolist() if isinstance(values, np.ndarray) else values, "one value per graph")
     try:
         codes, distinct = encode_labels(plain)
     except LabelError as error:
         raise TwinWLError(f"{name}: {what} must have one value per graph ({error})") from error
     kinds: set[type] = set(map(type, distinct))
-    if kinds == {int, float}:
-        kinds = {float}
-    if len(kinds) > 1 or kinds & {tuple, bytes, type(None)}:
+    if kinds != {int, float} and (len(kinds) > 1 or kinds & {tuple, bytes, type(None)}):
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise TwinWLError(f"{name}: {what} has values of the types {names}, expected numbers or strings")
+    given = isinstance(values, np.ndarray) and values.dtype.kind in "biufSU" and values.dtype != np.longdouble
     return np.array(values if given else [distinct[code] for code in codes.tolist()])
 
 
@@ -372,13 +452,9 @@ def content_digest(graphs: GraphBatch, y: Values | None, groups: Ints | None = N
     total = hashlib.sha256(b"twinwl data set 1" + (b"directed" if graphs.directed else b"undirected"))
     nodes = _in_use(graphs.node_labels, graphs.node_vocabulary)
     edges = None if graphs.edge_labels is None else _in_use(graphs.edge_labels, graphs.edge_vocabulary)
-    integers: list[Values | None] = [
-        graphs.graph_ptr, graphs.indptr, graphs.indices, nodes.codes, edges and edges.codes, groups
-    ]  # fmt: skip
-    for array in integers:
-        _add(total, b"" if array is None else np.ascontiguousarray(array, "<i8").tobytes())
-    features = graphs.node_features
-    _add(total, b"" if features is None else np.ascontiguousarray(features, "<f8").tobytes())
+    integers = (graphs.graph_ptr, graphs.indptr, graphs.indices, nodes.codes, edges and edges.codes, groups)
+    for array, dtype in (*((part, "<i8") for part in integers), (graphs.node_features, "<f8")):
+        _add(total, b"" if array is None else np.ascontiguousarray(array, dtype).tobytes())
     column = () if y is None or y.ndim > 1 else y.tolist()
     for labels in (nodes.vocabulary, edges.vocabulary if edges else (), column):
         _add(total, b"".join(map(label_token, labels)))

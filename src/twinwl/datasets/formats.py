@@ -1,4 +1,7 @@
-"""The ways to name data, and the kind of each.
+"""The formats of files, one line each, and the ways to name data.
+
+To add a format, write its reader and its line in `FORMATS`. Help texts, error messages and the choice by ending
+come from the table.
 
 ==================================  =======================================================================
 ``MUTAG``, ``TWINS:n_pairs=50``     a known name
@@ -18,8 +21,6 @@ a folder of such files              one class per subfolder, or ``labels.csv`` b
 
 Text may be packed as ``.gz``. If the ending is ambiguous, the content decides: a table of molecules has a
 column that is called SMILES, an edge list has two or three columns of names. Other content is refused.
-
-The options for reading a source, of `load_dataset` and of every subcommand.
 """
 
 from __future__ import annotations
@@ -32,20 +33,97 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
-from twinwl.arguments import FLAG, JOBS, PATH, Constraint, checked, items, one_of
-from twinwl.arguments import NAME as SOME_NAME
-from twinwl.datasets.edge_list import HEADINGS
-from twinwl.datasets.exp_text import looks_like_exp
-from twinwl.datasets.tables import smiles_column_of
+from twinwl.arguments import FLAG, JOBS, NAME, PATH, Constraint, checked, items, one_of
+from twinwl.datasets.tables import SEPARATORS, smiles_column_of
 from twinwl.datasets.text_files import STDIN, ending_of, text_lines
-from twinwl.errors import GraphInputError, shown
+from twinwl.errors import GraphInputError, import_name, shown
 from twinwl.graphs.atom_labels import ATOMS, AtomLevel
 
 
+class Format(NamedTuple):
+    """A format of files.
+
+    Attributes
+    ----------
+    title : str
+        What messages call it.
+    endings : tuple of str
+        Of the names of its files, without ``.gz``.
+    reader : str
+        ``"module:function"`` in `twinwl.datasets`, imported when it is needed. Of a format of ``rows``
+        ``(where, reading, targets) -> Records``, else ``(path, reading) -> GraphBatch or Dataset``.
+    options : tuple of str
+        The fields of `ReadOptions` that it has beside those of every format.
+    rows : bool
+        Whether it has one graph per row, which may be unreadable by itself.
+    in_folders : bool
+        Whether such files are read in a folder of files.
+    columns : str
+        Like ``reader``, ``(where) -> dict``: returns the cells of all columns, where it has any.
+    """
+
+    title: str
+    endings: tuple[str, ...]
+    reader: str
+    options: tuple[str, ...] = ()
+    rows: bool = False
+    in_folders: bool = True
+    columns: str = ""
+
+
+LABELS, MOLECULES = ("node_label", "edge_label"), ("target", "smiles_column", "atoms")
+
+FORMATS = {
+    "graph6": Format("graph6", (".g6", ".s6", ".d6"), "tables:read_graph6_lines", rows=True),
+    "smiles": Format("SMILES", (".smi", ".smiles"), "tables:read_smiles_lines", ("atoms",), rows=True),
+    "table": Format(
+        "table of molecules", (".csv", ".tsv", ".parquet"), "tables:read_table", MOLECULES,
+        rows=True, in_folders=False, columns="tables:table_columns",
+    ),
+    "sdf": Format(
+        "SD file", (".sdf", ".sd", ".mol"), "tables:read_sdf", ("target", "atoms"),
+        rows=True, columns="tables:sdf_columns",
+    ),
+    "edges": Format(
+        "edge list", (".edges", ".edgelist", ".csv", ".tsv", ".txt"), "graph_files:read_edge_list", ("edge_label",)
+    ),
+    "graphml": Format("GraphML", (".graphml", ".xml"), "graph_files:read_graphml", LABELS),
+    "gml": Format("GML", (".gml",), "graph_files:read_gml", LABELS),
+    "json": Format("JSON node-link", (".json",), "graph_files:read_node_link", LABELS),
+    "tu": Format("TU data set", (".zip",), "catalogue:read_tu_set", in_folders=False),
+    "exp": Format("EXP in its authors' form", (".txt",), "catalogue:read_exp_set", in_folders=False),
+    "folder": Format("folder of such files", (), "source:read_folder", (*LABELS, "atoms")),
+}  # fmt: skip
+_SHARED = {".csv", ".tsv", ".txt"}  # endings of several formats: in a folder they may also be a readme
+FOLDER_ENDINGS = {
+    ending: kind
+    for kind, form in FORMATS.items()
+    for ending in form.endings
+    if form.in_folders and ending not in _SHARED
+}
+
+
+def reader_of(kind: str, what: str = "reader") -> Callable[..., Any]:
+    """Import a function that `FORMATS` names."""
+    module, _, function = getattr(FORMATS[kind], what).partition(":")
+    found: Callable[..., Any] = import_name(f"twinwl.datasets.{module}", function)
+    return found
+
+
+def known_formats() -> str:
+    """Name the formats and their endings, for error messages and help texts.
+
+    >>> known_formats().partition(",")[0]
+    'graph6 (.g6 .s6 .d6)'
+    """
+    parts = [f"{form.title} ({' '.join(form.endings)})" for form in FORMATS.values() if form.endings]
+    return ", ".join(parts) + ", a folder of these, or the graph itself (smiles:CCO, graph6:Bw)"
+
+
 def _names(value: object) -> tuple[str, ...]:
-    names = tuple(SOME_NAME.accept(name) for name in items("target", value, "names of columns"))
+    names = tuple(NAME.accept(name) for name in items("target", value, "names of columns"))
     if not names:
         raise ValueError
     return names
@@ -77,9 +155,9 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         for option in ("smiles_column", "node_label", "edge_label"):
-            checked(option, getattr(self, option), SOME_NAME, None)
-        object.__setattr__(self, "target", checked("target", self.target, SOME_NAME, _SEVERAL, None))
-        checked("kind", self.kind, one_of(*KINDS), None)
+            checked(option, getattr(self, option), NAME, None)
+        object.__setattr__(self, "target", checked("target", self.target, NAME, _SEVERAL, None))
+        checked("kind", self.kind, one_of(*FORMATS), None)
         checked("on_error", self.on_error, one_of("skip", "fail"))
         checked("data_dir", self.data_dir, PATH, None)
         checked("progress", self.progress, FLAG, None)
@@ -92,34 +170,9 @@ class ReadOptions:
         return cast("AtomLevel", self.atoms or self.usual_atoms)
 
 
-NAME = "name"
-
-
-class _Kind(NamedTuple):
-    title: str
-    endings: tuple[str, ...]
-
-
-KINDS = {
-    "graph6": _Kind("graph6", (".g6", ".s6", ".d6")),
-    "smiles": _Kind("SMILES", (".smi", ".smiles")),
-    "table": _Kind("table of molecules", (".csv", ".tsv", ".parquet")),
-    "sdf": _Kind("SD file", (".sdf", ".sd", ".mol")),
-    "edges": _Kind("edge list", (".edges", ".edgelist", ".csv", ".tsv", ".txt")),
-    "graphml": _Kind("GraphML", (".graphml", ".xml")),
-    "gml": _Kind("GML", (".gml",)),
-    "json": _Kind("JSON node-link", (".json",)),
-    "tu": _Kind("TU data set", (".zip",)),
-    "exp": _Kind("EXP in its authors' form", (".txt",)),
-    "folder": _Kind("folder of such files", ()),
-}
-ROW_KINDS = {"graph6", "smiles", "table", "sdf"}  # one graph per row, which may be unreadable by itself
-FOLDER_KINDS = {  # by ending, what is read in a folder of files: no .txt, which may be a readme
-    ending: kind
-    for kind in ("graph6", "smiles", "sdf", "edges", "graphml", "gml", "json")
-    for ending in KINDS[kind].endings
-    if ending not in {".csv", ".tsv", ".txt"}
-}
+KNOWN = "name"
+"""The kind of a source that is the name of a data set."""
+HEADINGS = {("source", "target"), ("from", "to"), ("src", "dst")}
 _LITERALS = ("smiles", "graph6")
 _PICKLES = {".pkl", ".pickle", ".pt"}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+.-]*(:.*)?")
@@ -137,7 +190,7 @@ class Place(NamedTuple):
     Attributes
     ----------
     kind : str
-        ``"name"``, or one of the keys of `KINDS`.
+        ``"name"``, or one of the keys of `FORMATS`.
     where : str
         A name, a path, ``-`` for standard input, or the literal itself.
     number : int or None
@@ -198,23 +251,14 @@ def place_of(
         raise GraphInputError(f"{shown(text)}: did you mean '{close[0]}:{literal}'?")
     where, number = _split_number(text)
     if not isinstance(source, Path) and kind is None and _NAME.fullmatch(where):
-        missing = not _exists(where) and ending_of(where) not in _all_endings()
+        endings = {ending for form in FORMATS.values() for ending in form.endings} | _PICKLES
+        missing = not _exists(where) and ending_of(where) not in endings
         if missing or is_known(where.partition(":")[0]):
-            return Place(NAME, where, number)
+            return Place(KNOWN, where, number)
     with contextlib.suppress(RuntimeError):  # unknown user name after '~'
         where = str(Path(where).expanduser())
     _exists(where)  # raises an error if the path cannot be checked
     return Place(kind or _kind_of(Path(where), has_columns=has_columns), where, number)
-
-
-def known_kinds() -> str:
-    """Name the kinds of files and their endings, for error messages and help texts.
-
-    >>> known_kinds().partition(",")[0]
-    'graph6 (.g6 .s6 .d6)'
-    """
-    parts = [f"{kind.title} ({' '.join(kind.endings)})" for kind in KINDS.values() if kind.endings]
-    return ", ".join(parts) + ", a folder of these, or the graph itself (smiles:CCO, graph6:Bw)"
 
 
 def _split_number(text: str) -> tuple[str, int | None]:
@@ -238,46 +282,29 @@ def _exists(text: str) -> bool:
         raise GraphInputError(f"{shown(text)}: {reason}; give a name or a path") from error
 
 
-def _all_endings() -> set[str]:
-    return {ending for kind in KINDS.values() for ending in kind.endings} | _PICKLES
-
-
 def _kind_of(path: Path, *, has_columns: bool) -> str:
     if path.is_dir():
-        return _kind_of_folder(path)
+        return "tu" if any(path.glob("*_A.txt")) or any(path.glob("*/*_A.txt")) else "folder"
     ending = ending_of(path.name)
     if ending in _PICKLES:
         raise GraphInputError(
             f"{path} is a pickle, which could run anything when loaded; use the authors' GRAPHSAT.txt"
         )
-    kinds = [kind for kind, known in KINDS.items() if ending in known.endings]
+    kinds = [kind for kind, form in FORMATS.items() if ending in form.endings]
     if not kinds:
-        raise GraphInputError(f"{shown(str(path))}: {_guess(str(path))} Known: {known_kinds()}")
-    if "edges" in kinds and has_columns:
+        problem = f"unknown ending {path.suffix!r}" if path.suffix else "the name of the file has no ending"
+        raise GraphInputError(f'{shown(str(path))}: {problem}. Pass kind="…". Known: {known_formats()}')
+    if "edges" not in kinds:
+        return kinds[0]
+    if has_columns:
         return "table"
-    if ending == ".txt" and looks_like_exp(path):
+    if ending == ".txt" and import_name("twinwl.datasets.tu", "looks_like_exp")(path):
         return "exp"
-    if "edges" in kinds:
-        found = _table_or_edges(path)
-        if found not in kinds:
-            raise GraphInputError(
-                f'{path}: looks like a {KINDS[found].title}; pass kind="{found}" if it is, else kind="edges"'
-            )
-        return found
-    return kinds[0]
-
-
-def _kind_of_folder(path: Path) -> str:
-    if any(path.glob("*_A.txt")) or any(path.glob("*/*_A.txt")):
-        return "tu"
-    return "folder"
-
-
-def _guess(text: str) -> str:
-    """Describe what is wrong with a name whose kind is unknown."""
-    suffix = Path(text).suffix
-    said = f"unknown ending {suffix!r}." if suffix else "the name of the file has no ending."
-    return said + ' Pass kind="…".'
+    found = _table_or_edges(path)
+    if found not in kinds:
+        title = FORMATS[found].title
+        raise GraphInputError(f'{path}: looks like a {title}; pass kind="{found}" if it is, else kind="edges"')
+    return found
 
 
 def _table_or_edges(path: Path) -> str:
@@ -289,63 +316,50 @@ def _table_or_edges(path: Path) -> str:
     ]
     if not lines:
         raise GraphInputError(f"{path}: the file is empty, except for comments")
-    header, body = lines[0][1], lines[1:]
+    first, header = lines[0]
     if smiles_column_of(header) is not None:
         return "table"
     if tuple(field.lower() for field in header[:2]) in HEADINGS:
         return "edges"
-    _refuse_wide(path, lines, header)
-    _refuse_unnamed_smiles(path, lines, header)
-    _refuse_header(path, header, [fields for _, fields in body])
-    return "edges"
-
-
-def _fields(text: str) -> list[str]:
-    delimiter = max(",;\t", key=text.count)
-    if delimiter not in text:
-        return text.split()
-    try:
-        fields = [field.strip() for field in next(csv.reader([text.strip("\r\n")], delimiter=delimiter), [])]
-    except csv.Error:  # told where the file is read
-        return text.split(delimiter)
-    while fields and not fields[-1]:
-        fields.pop()
-    return fields
-
-
-def _refuse_wide(path: Path, lines: list[tuple[int, list[str]]], header: list[str]) -> None:
+    titles = shown(", ".join(header))
     line, fields = max(lines, key=lambda found: len(found[1]))
-    # networkx writes the attributes of an edge as a dictionary, which the reader has a word for.
+    # networkx writes the attributes of an edge as a dictionary, for which the reader has an error of its own.
     if len(fields) > _EDGE_COLUMNS and not fields[2].startswith("{"):
         raise GraphInputError(
             f"{path}, line {line}: got {len(fields)} columns, expected two or three in an edge list; if it "
-            f'is a table of molecules, name the column of SMILES with smiles_column="…" (line {lines[0][0]}: '
-            f"{shown(', '.join(header))})"
+            f'is a table of molecules, name the column of SMILES with smiles_column="…" (line {first}: {titles})'
         )
-
-
-def _refuse_unnamed_smiles(path: Path, lines: list[tuple[int, list[str]]], header: list[str]) -> None:
     for line, fields in lines:
-        for column, field in enumerate(fields):
+        for field, name in itertools.zip_longest(fields, header[: len(fields)], fillvalue="…"):
             if _BONDS.search(field) and not field.startswith("{"):
-                name = header[column] if column < len(header) else "…"
                 remedy = f'pass smiles_column="{name}"'
-                if line == lines[0][0]:
+                if line == first:
                     remedy = "give its columns a header, with the name 'smiles' above them"
                 raise GraphInputError(
                     f"{path}, line {line}: {shown(field)} looks like SMILES; if this is a table of "
                     f'molecules, {remedy}; if it is an edge list, pass kind="edges"'
                 )
+    # A first line of words above numbers is not an edge.
+    columns = zip(*(fields for _, fields in lines[1:]), strict=False)
+    if not any(map(_INTEGER.fullmatch, header)) and any(
+        all(map(_INTEGER.fullmatch, column)) for column in itertools.islice(columns, len(header))
+    ):
+        raise GraphInputError(
+            f"{path}, line 1: {titles} looks like a header; an edge list may only have the header "
+            "'source,target' (or 'from,to', 'src,dst'). Rename or remove it, or pass "
+            'kind="edges" if it is an edge, or smiles_column="…" if this is a table of molecules'
+        )
+    return "edges"
 
 
-def _refuse_header(path: Path, header: list[str], body: list[list[str]]) -> None:
-    """Refuse a first line of words above numbers: it is not an edge."""
-    width = min((len(fields) for fields in body), default=0)
-    for column in range(min(width, len(header))):
-        numbers = all(_INTEGER.fullmatch(fields[column]) for fields in body)
-        if numbers and not any(map(_INTEGER.fullmatch, header)):
-            raise GraphInputError(
-                f"{path}, line 1: {shown(', '.join(header))} looks like a header; an edge list may only have "
-                "the header 'source,target' (or 'from,to', 'src,dst'). Rename or remove it, or pass "
-                'kind="edges" if it is an edge, or smiles_column="…" if this is a table of molecules'
-            )
+def _fields(text: str) -> list[str]:
+    delimiter = max(SEPARATORS, key=text.count)
+    if delimiter not in text:
+        return text.split()
+    fields = text.split(delimiter)
+    with contextlib.suppress(csv.Error):  # told where the file is read
+        fields = next(csv.reader([text.strip("\r\n")], delimiter=delimiter), [])
+    fields = [field.strip() for field in fields]
+    while fields and not fields[-1]:
+        fields.pop()
+    return fields

@@ -1,34 +1,65 @@
 """Conversion of every kind of source to a `Dataset`, with or without targets.
 
-The library and every subcommand read data with these functions and options. `twinwl.datasets.formats`
-lists the kinds of sources.
+The library and every subcommand read data with these functions and options. `open_source` finds out what a source
+is, checks its options and columns, and returns how to read it; nothing slow is done before that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
-from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.formats import ROW_KINDS, Place, ReadOptions, place_of
-from twinwl.datasets.known import is_known
-from twinwl.datasets.opening import (
-    check_options,
-    check_place,
-    columns_of,
-    is_frame,
-    read_place,
-    refuse_options,
-    rows_in_memory,
-    rows_of,
+import numpy as np
+
+from twinwl.datasets.catalogue import (
+    GENERATED,
+    MOLECULE_SETS,
+    check_generator_options,
+    check_known,
+    generate,
+    is_known,
+    load_collection,
+    molecule_table,
+    parsed,
+    split_options,
 )
-from twinwl.datasets.rows import BLOCK, Row, read_rows, stream_rows, warn_left_out
-from twinwl.datasets.tables import Targets, all_cells, frame_table
-from twinwl.datasets.targets import as_targets, known_cells
-from twinwl.errors import GraphInputError, TwinWLError, nearest, shown
+from twinwl.datasets.dataset import Dataset, RowError
+from twinwl.datasets.formats import (
+    FOLDER_ENDINGS,
+    FORMATS,
+    KNOWN,
+    LABELS,
+    MOLECULES,
+    Place,
+    ReadOptions,
+    known_formats,
+    place_of,
+    reader_of,
+)
+from twinwl.datasets.records import BLOCK, Record, Records, read_records, stream_records, warn_left_out
+from twinwl.datasets.tables import all_cells, csv_table, frame_table, records_of
+from twinwl.datasets.targets import Targets, as_targets, known_cells
+from twinwl.datasets.text_files import STDIN, ending_of, open_file
+from twinwl.errors import (
+    GraphInputError,
+    TwinWLError,
+    gist,
+    held_warnings,
+    import_extra,
+    nearest,
+    shown,
+    warn_caller,
+)
+from twinwl.graphs.batch import concatenate
+from twinwl.terminal import ProgressBar
+
+_LONGEST_NAME = 200
+_NO_OPTIONS: Mapping[str, int] = MappingProxyType({})
 
 
 def load_dataset(
@@ -63,9 +94,9 @@ def load_dataset(
         Folder to search first; None uses the environment variable ``TWINWL_DATA``. Data sets that are not
         there are read from the user's cache folder, or downloaded to it.
     kind
-        Format of a file, if its ending and content do not tell: ``"graph6"``, ``"smiles"``,
-        ``"table"``, ``"sdf"``, ``"edges"``, ``"graphml"``, ``"gml"``, ``"json"``, ``"tu"``, ``"exp"``,
-        ``"folder"``.
+        Format of a file, if its ending and content do not tell: a key of `twinwl.datasets.formats.FORMATS`
+        (``"graph6"``, ``"smiles"``, ``"table"``, ``"sdf"``, ``"edges"``, ``"graphml"``, ``"gml"``,
+        ``"json"``, ``"tu"``, ``"exp"``, ``"folder"``).
     target
         Column of a table, or property of an SD file, with the targets. None uses the only column besides
         the SMILES, or the one called label, class, target or y; if there is no such column, the data set
@@ -125,11 +156,214 @@ def load_dataset(
     return read_source(source, reading, options=options)
 
 
+@dataclass(frozen=True)
+class Source:
+    """A source that was found and checked.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    read : function
+        Returns the data set; called once.
+    records : Records or None
+        If the source has one graph per row, and all of them are asked for: what ``read`` reads.
+    """
+
+    name: str
+    read: Callable[[], Dataset]
+    records: Records | None = None
+
+
+def open_source(
+    source: object,
+    reading: ReadOptions,
+    targets: Targets = "obvious",
+    options: Mapping[str, int] = _NO_OPTIONS,
+) -> Source:
+    """Find a source, and check its options, columns and rows; no graph is built.
+
+    Only the header is read, and of text the rows up to the one that is asked for. The parameters are those of
+    `read_source`.
+    """
+    if isinstance(source, Dataset):
+        _refuse_options(source.name, options)
+        return Source(source.name, lambda: source)
+    if not isinstance(source, str | Path):
+        _refuse_options(shown(source), options)
+        records = _records_in_memory(source, reading, targets)
+        name = records.source.removeprefix("the ")
+        return Source(records.source, lambda: read_records(records, name, reading.on_error), records)
+    place = place_in(source, reading)
+    if place.kind == KNOWN:
+        found = _open_known(place.where, reading, targets, options)
+    else:
+        _refuse_options(place.where, options)
+        found = _open_literal(place, reading) if place.literal else _open_file(place, reading, targets)
+    if place.number is None or place.literal:
+        return found
+    return _picked(found, place, place.number)
+
+
+def _open_known(given: str, reading: ReadOptions, targets: Targets, options: Mapping[str, int]) -> Source:
+    name, chosen = split_options(given, options)
+    if name in GENERATED:
+        check_generator_options(name, chosen)
+        return Source(name, lambda: generate(name, chosen))
+    _refuse_options(name, chosen)
+    if name not in MOLECULE_SETS:
+        check_known(name, reading.data_dir)
+        return Source(name, lambda: load_collection(name, reading.data_dir, reading.progress))
+    known = MOLECULE_SETS[name]
+    path, member, table = molecule_table(name, reading.data_dir)
+    reading = replace(
+        reading,
+        target=reading.target or (None if targets == "none" else known.target),
+        smiles_column=reading.smiles_column or known.smiles_column,
+    )
+    found = _cached(records_of(table, reading, "given"), name, path, f"{member}", reading)
+    return replace(found, read=lambda: replace(found.read(), about=known.about))
+
+
+def _open_literal(place: Place, reading: ReadOptions) -> Source:
+    source = f"{place.kind}:{place.where}"
+    source = source if len(source) <= _LONGEST_NAME else f"{source[: _LONGEST_NAME - 1]}…"
+    record = Record(0, None, place.where, source)
+    records = Records(source, place.kind, [record], atoms=reading.level, single=True)  # type: ignore[arg-type]
+    return Source(source, lambda: read_records(records, source, "fail"))
+
+
+def _open_file(place: Place, reading: ReadOptions, targets: Targets) -> Source:
+    path = Path(place.where)
+    if place.where != STDIN and not (path.is_dir() and place.kind in {"folder", "tu"}):
+        with open_file(path):  # refuses what is not a file or not readable
+            pass
+    if FORMATS[place.kind].rows:
+        records = reader_of(place.kind)(place.where, reading, targets if place.number is None else "given")
+        return _cached(records, _stem(place.where), path, place.kind, reading)
+
+    def read() -> Dataset:
+        found = reader_of(place.kind)(path, reading)
+        if isinstance(found, Dataset):
+            return found
+        names = [place.where] if len(found) == 1 else [f"{place.where}#{row}" for row in range(len(found))]
+        return Dataset(_stem(place.where), found, names=tuple(names))
+
+    return Source(place.where, read)
+
+
+def _cached(records: Records, name: str, path: Path, what: str, reading: ReadOptions) -> Source:
+    """Read records; molecules, which are slow to parse, are cached."""
+
+    def read() -> Dataset:
+        if records.kind != "smiles" or records.source == STDIN:
+            return read_records(records, name, reading.on_error)
+        # RDKit decides what can be read, so the result of one version is not used for another.
+        version = import_extra("rdkit", "chem").__version__
+        options = (what, reading.smiles_column, records.target, reading.on_error, version, reading.level)
+        key = repr(("molecules", *options))
+        return replace(parsed(path, key, lambda: read_records(records, name, reading.on_error)), name=name)
+
+    return Source(records.source, read, records)
+
+
+def _picked(found: Source, place: Place, number: int) -> Source:
+    """Return the requested graph; of rows, the others are not converted."""
+
+    def out_of_range(n_graphs: int) -> GraphInputError:
+        held = "1 graph, number 0" if n_graphs == 1 else f"{n_graphs} graphs, numbered 0 to {n_graphs - 1}"
+        return GraphInputError(f"{place.where}: graph {number} is out of range: there are {held}")
+
+    if found.records is not None:
+        count = 0
+        for record in found.records.records:
+            if record.row == number:
+                single = replace(found.records, records=[record], target=None, single=True)
+                return Source(found.name, lambda: read_records(single, _stem(place.where), "fail"))
+            count += 1
+        raise out_of_range(count)
+
+    def read() -> Dataset:
+        data = found.read()
+        index = np.flatnonzero(data.rows == number)
+        if len(index):
+            return data[int(index[0])]
+        for error in data.errors:
+            if error.row == number:
+                raise GraphInputError(f"{place.where}: graph {number} cannot be read: {error.reason}")
+        raise out_of_range(len(data) + len(data.errors))
+
+    return replace(found, read=read)
+
+
+def _stem(where: str) -> str:
+    name = "stdin" if where == STDIN else Path(where).name.removesuffix(".gz")
+    return Path(name).stem or name
+
+
+def _is_frame(source: object) -> bool:
+    return any(kind.__module__.partition(".")[0] in {"pandas", "polars"} for kind in type(source).__mro__)
+
+
+def _records_in_memory(source: object, reading: ReadOptions, targets: Targets) -> Records:
+    """Open a frame, or a list of strings."""
+    if _is_frame(source):
+        return records_of(frame_table(source), reading, targets)
+    kind = reading.kind
+    if kind not in {"smiles", "graph6"} or not isinstance(source, list | tuple | np.ndarray):
+        raise TwinWLError(
+            f"data set: got {shown(source)}, expected a name, a path, a frame with a column of SMILES, or a "
+            'list of strings with kind="smiles" or kind="graph6"; graphs become a data set by '
+            "Dataset.from_graphs"
+        )
+    _check_options("the list", reading, FORMATS[kind].options)
+    records = (
+        Record(row, None, text, text, error="" if isinstance(text, str) else f"{shown(text)} is not text")
+        for row, text in enumerate(source)
+    )
+    return Records("the list", kind, records, None, reading.level, reading.n_jobs)  # type: ignore[arg-type]
+
+
+def place_in(source: str | Path, reading: ReadOptions) -> Place:
+    """Parse the name of a source; its content is read only as far as needed to find its kind."""
+    if not str(source):
+        raise TwinWLError("the name of the data set is empty; 'twinwl datasets' lists all names")
+    has_columns = reading.smiles_column is not None or reading.target is not None
+    place = place_of(source, reading.kind, is_known, has_columns=has_columns)
+    takes = FORMATS[place.kind].options if place.kind != KNOWN else ()
+    _check_options(str(source), reading, MOLECULES if place.where in MOLECULE_SETS else takes)
+    return place
+
+
+def _check_options(source: str, reading: ReadOptions, takes: Sequence[str]) -> None:
+    if reading.atoms is not None and "atoms" not in takes:
+        raise TwinWLError(
+            f"{shown(source)} has no molecules, so the level {reading.atoms!r} does not apply; leave it out"
+        )
+    given = {option: getattr(reading, option) for option in (*MOLECULES, *LABELS) if option not in takes}
+    _refuse_options(source, given)
+
+
+def _refuse_options(given: str, options: Mapping[str, str | int | None]) -> None:
+    """Refuse options that a source does not have; None means that an option was not given."""
+    for option, value in options.items():
+        if value is not None:
+            raise TwinWLError(f"{shown(given)} does not have the option {option!r}")
+
+
+def check_source(source: str | Path, reading: ReadOptions, targets: Targets = "obvious") -> None:
+    """Check the kind of a source, its options and its columns, before any slow work.
+
+    >>> check_source("graph6:Bw", ReadOptions())
+    """
+    open_source(source, reading, targets)
+
+
 def read_source(
     source: object,
     reading: ReadOptions,
     targets: Targets = "obvious",
-    options: Mapping[str, int] = MappingProxyType({}),
+    options: Mapping[str, int] = _NO_OPTIONS,
 ) -> Dataset:
     """Read all graphs of a source.
 
@@ -149,22 +383,14 @@ def read_source(
     >>> read_source("graph6:Bw", ReadOptions()).names
     ('graph6:Bw',)
     """
-    if isinstance(source, Dataset):
-        refuse_options(source.name, options)
-        found, name = source, source.name
-    elif isinstance(source, (str, Path)):
-        name = str(source)
-        found = read_place(place_in(source, reading), reading, targets, options)
-        warn_left_out(found.errors, len(found), name)
-    else:
-        refuse_options(shown(source), options)
-        rows = rows_in_memory(source, reading, targets)
-        name = rows.source
-        found = read_rows(rows, name.removeprefix("the "), reading.on_error)
+    opened = open_source(source, reading, targets, options)
+    found = opened.read()
+    if not isinstance(source, Dataset):
+        name = str(source) if isinstance(source, str | Path) else opened.name
         warn_left_out(found.errors, len(found), name)
     if targets == "needed" and found.y is None:
         raise GraphInputError(
-            f"{shown(name)}: its graphs have no targets; give a TU data set, a table with a "
+            f"{shown(opened.name)}: its graphs have no targets; give a TU data set, a table with a "
             "column of targets, or a folder with a subfolder for each class (or a labels.csv)"
         )
     return found
@@ -194,9 +420,9 @@ def iter_source(source: str | Path, reading: ReadOptions, block: int = BLOCK) ->
     >>> [len(part) for part in iter_source("graph6:Bw", ReadOptions())]
     [1]
     """
-    place = place_in(source, reading)
-    if place.kind in ROW_KINDS and not place.literal and place.number is None:
-        yield from stream_rows(rows_of(place, reading, "given"), reading.on_error, block)
+    records = open_source(source, reading, "given").records
+    if records is not None:
+        yield from stream_records(records, reading.on_error, block)
     else:
         yield read_source(source, reading, "given")
 
@@ -211,11 +437,18 @@ def read_columns(source: object, reading: ReadOptions) -> dict[str, list[object]
     >>> read_columns(pandas.DataFrame({"smiles": ["CC"], "year": [1999]}), ReadOptions())
     {'smiles': ['CC'], 'year': [1999]}
     """
-    if is_frame(source):
+    if _is_frame(source):
         return all_cells(frame_table(source))
-    if not (isinstance(source, (str, Path))):
+    if not isinstance(source, str | Path):
         return {}
-    return columns_of(place_in(source, reading), reading)
+    place = place_in(source, reading)
+    if place.kind == KNOWN:
+        known = place.where in MOLECULE_SETS
+        return all_cells(molecule_table(place.where, reading.data_dir)[2]) if known else {}
+    found: dict[str, list[object]] = {}
+    if FORMATS[place.kind].columns and not place.literal:
+        found = reader_of(place.kind, "columns")(place.where)
+    return found
 
 
 def read_with_targets(source: object, reading: ReadOptions) -> tuple[Dataset, list[Any] | None]:
@@ -245,27 +478,156 @@ def read_with_targets(source: object, reading: ReadOptions) -> tuple[Dataset, li
 
 def targets_in(columns: Mapping[str, Sequence[object]], target: str, found: Dataset) -> list[Any]:
     """Return the target of each graph, from the columns of its source; None where it is missing."""
-    cells = known_cells(columns[target])
-    cells = [cells[row] for row in found.rows]
-    rows = [Row(int(row), None, "", "", cell) for row, cell in zip(found.rows, cells, strict=True)]
-    known = [row for row in rows if row.target is not None]
-    values = iter(as_targets([row.target for row in known], target, found.name, known).tolist())
+    known = known_cells(columns[target])
+    cells = [known[row] for row in found.rows]
+    rows = [Record(int(row), None, "", "") for row, cell in zip(found.rows, cells, strict=True) if cell is not None]
+    present = [cell for cell in cells if cell is not None]
+    values = iter(as_targets(present, target, found.name, rows).tolist())
     return [None if cell is None else next(values) for cell in cells]
 
 
-def check_source(source: str | Path, reading: ReadOptions, targets: Targets = "obvious") -> None:
-    """Check the kind of a source, its options and its columns, before any slow work.
+# ---------------------------------------------------------------------- folders
 
-    >>> check_source("graph6:Bw", ReadOptions())
+_CLASSES = "labels.csv"
+
+
+def read_folder(folder: Path, reading: ReadOptions) -> Dataset:
+    """Read a folder of files: classes are the names of its subfolders, or are listed in a table.
+
+    Either ``FOLDER/CLASS/*.graphml``, or ``FOLDER/*.graphml`` and ``FOLDER/labels.csv``, which has a column
+    ``file`` and one column of classes. Other formats are possible in place of GraphML, and each file may be
+    packed as ``.gz``. A file may contain several graphs, which then all have its class. A warning counts the
+    files that are not read.
+
+    Raises
+    ------
+    GraphInputError
+        If no file can be read, classes are missing, or directed and undirected graphs are mixed.
     """
-    check_place(place_in(source, reading), reading, targets)
+    files = _graph_files(folder)
+    if not files:
+        raise GraphInputError(
+            f"{folder}: neither a TU data set nor files of graphs in this folder or its subfolders. "
+            f"Known: {known_formats()}"
+        )
+    class_of_file = _classes_of_files(folder, files)
+    parts: dict[Path, Dataset] = {}
+    names: list[str] = []
+    rows: list[int] = []
+    errors: list[RowError] = []
+    row = 0
+    with held_warnings() as messages, ProgressBar(f"reading {folder.name}", total=len(files)) as bar:
+        for path in files:
+            bar.advance()
+            place = Place(FOLDER_ENDINGS[ending_of(path.name)], str(path))
+            try:
+                opened = _open_file(place, reading, "given")
+                if opened.records is None:
+                    found = opened.read()
+                else:  # without the cache, which thousands of small files would fill
+                    found = read_records(opened.records, path.name, reading.on_error)
+            except GraphInputError as error:
+                if reading.on_error == "fail":
+                    raise
+                errors.append(RowError(row, None, "graph", str(error)))
+                row += 1
+                continue
+            name = path.relative_to(folder).as_posix()
+            several = len(found) + len(found.errors) > 1
+            names += [f"{name}#{index}" if several else name for index in found.rows.tolist()]
+            rows += (row + found.rows).tolist()
+            errors += [
+                error._replace(row=row + error.row, reason=f"{path}: {error.reason}")
+                for error in found.errors
+            ]
+            row += len(found) + len(found.errors)
+            parts[path] = found
+    for about, times in Counter(map(gist, messages)).items():
+        first = next(message for message in messages if gist(message) == about)
+        warn_caller(f"{first}; the same in {times:,} of {len(files):,} files" if times > 1 else first)
+    if not parts:
+        raise GraphInputError(f"{folder}: none of its {len(files):,} files can be read; {errors[0].reason}")
+    one_way = {part.graphs.directed: path for path, part in parts.items()}
+    if len(one_way) > 1:
+        raise GraphInputError(f"{one_way[True]} is directed and {one_way[False]} is not; expected all or none")
+    y = None
+    if class_of_file is not None:
+        y = as_targets([class_of_file[path] for path in parts for _ in range(len(parts[path]))], "class", str(folder))
+    smiles = [text for part in parts.values() for text in part.smiles or ()]
+    return Dataset(
+        folder.name,
+        concatenate([part.graphs for part in parts.values()]),
+        y,
+        smiles=tuple(smiles) if len(smiles) == len(names) else None,
+        names=tuple(names),
+        rows=np.array(rows, np.int64),
+        errors=tuple(errors),
+    )
 
 
-def place_in(source: str | Path, reading: ReadOptions) -> Place:
-    """Parse the name of a source; its content is read only as far as needed to find its kind."""
-    if not str(source):
-        raise TwinWLError("the name of the data set is empty; 'twinwl datasets' lists all names")
-    has_columns = reading.smiles_column is not None or reading.target is not None
-    place = place_of(source, reading.kind, is_known, has_columns=has_columns)
-    check_options(place, str(source), reading)
-    return place
+def _graph_files(folder: Path) -> list[Path]:
+    """Return the files of a folder and its subfolders that can be read, sorted; warn about others."""
+    found = [*folder.glob("*"), *folder.glob("*/*")]
+    files = sorted(path for path in found if ending_of(path.name) in FOLDER_ENDINGS and path.is_file())
+    twice = set(files) & {path.with_suffix("") for path in files if path.suffix == ".gz"}
+    if twice:
+        raise GraphInputError(f"{min(twice)} is also there as .gz; remove one of the two")
+    below = {path for path in folder.rglob("*") if path.is_file()} - {*files, folder / _CLASSES}
+    names = sorted(path.relative_to(folder).as_posix() for path in below)
+    others = [name for name in names if not re.search(r"(^|/)\.", name)]  # .DS_Store, .git/…
+    if files and others:
+        warn_caller(
+            f"{folder}: did not read {len(others):,} of {len(files) + len(others):,} files, first "
+            f"{shown(others[0])}; files in a folder or its direct subfolders "
+            f"are read if they end in {' '.join(FOLDER_ENDINGS)}, also packed as .gz"
+        )
+    return files
+
+
+def _classes_of_files(folder: Path, files: list[Path]) -> dict[Path, object] | None:
+    """Return the class of each file, or None if there are no classes."""
+    if (folder / _CLASSES).is_file():
+        return _listed_classes(folder, files)
+    if all(path.parent == folder for path in files):
+        return None
+    stray = next((path for path in files if path.parent == folder), None)
+    if stray is not None:
+        raise GraphInputError(
+            f"{stray}: is not in a subfolder, which would give its class; move it into one, or add {_CLASSES}"
+        )
+    return {path: path.parent.name for path in files}
+
+
+def _listed_classes(folder: Path, files: list[Path]) -> dict[Path, object]:
+    path = folder / _CLASSES
+    table = csv_table(str(path))
+    if len(table.header) != 2 or "file" not in table.header:  # noqa: PLR2004
+        raise GraphInputError(
+            f"{path}: got the header {','.join(table.header)!r}, "
+            "expected two columns, 'file' and one of classes"
+        )
+    # A file may be listed with its ending, without, and without .gz; the fuller name wins.
+    file_of_name: dict[str, Path] = {}
+    for file in files:
+        name = file.relative_to(folder).as_posix()
+        unpacked = name[:-3] if name.lower().endswith(".gz") else name
+        file_of_name |= {unpacked: file, name: file}
+        file_of_name.setdefault(str(PurePosixPath(unpacked).with_suffix("")), file)
+    column = table.header.index("file")
+    class_of_file: dict[Path, object] = {}
+    for line, cells in table.read([column, 1 - column]):
+        if isinstance(cells, str) or not all(cells):
+            raise GraphInputError(f"{path}, line {line}: expected a file and its class")
+        file = file_of_name.get(str(cells[0]))  # type: ignore[assignment]
+        if file in class_of_file:
+            raise GraphInputError(f"{path}, line {line}: {cells[0]!r} is listed twice")
+        if file is not None:
+            class_of_file[file] = cells[1]
+    known = dict(zip(class_of_file, known_cells(class_of_file.values()), strict=True))
+    missing = [file for file in files if known.get(file) is None]
+    if missing:
+        first = missing[0].relative_to(folder).as_posix()
+        raise GraphInputError(
+            f"{path}: has no class for {len(missing):,} of {len(files):,} files, first {first!r}"
+        )
+    return known

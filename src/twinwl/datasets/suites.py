@@ -29,7 +29,7 @@ import numpy as np
 
 from twinwl.arguments import PATH, checked, items
 from twinwl.arrays import Int64
-from twinwl.datasets.catalogue import data_folders
+from twinwl.datasets.catalogue import data_folders, is_known
 from twinwl.datasets.text_files import ArchiveMembers
 from twinwl.errors import TwinWLError, nearest, shown
 from twinwl.files.model_files import ModelFileError, read_array
@@ -242,7 +242,6 @@ def load_suite(suite: object, data_dir: str | Path | None = None) -> PairSuite:
 
 
 def _from_source(source: str | Path, data_dir: str | Path | None) -> PairSuite:
-    from twinwl.datasets.known import is_known  # noqa: PLC0415  (each suite loads what it needs)
     from twinwl.datasets.source import load_dataset  # noqa: PLC0415
 
     path = checked("suite", source, PATH).expanduser()

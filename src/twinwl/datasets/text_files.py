@@ -1,41 +1,28 @@
-"""Reading of text files, as a whole or line by line, with limits on their size.
-
-Files inside a zip or a folder, read into memory and never unpacked to disk.
-"""
+"""Text files, whole or line by line, and the files in a zip or folder; sizes are limited, errors name the file."""
 
 from __future__ import annotations
 
 import gzip
-import lzma
 import stat
-import struct
 import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from typing import IO, Self
 
 from twinwl.errors import GraphInputError, TwinWLError, shown
 
-_BROKEN = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    OSError,
-    IndexError,  # a member without a name
-    ValueError,  # a member that starts before the file, or a date that does not exist
-    RuntimeError,  # encrypted
-    NotImplementedError,  # packed by a method Python lacks
-)
+STDIN = "-"
+MAX_BYTES = 2**29  # formats that are parsed as a whole are refused beyond this
+MAX_LINE = 2**26  # a graph6 line of this length has some 28,000 nodes
+# A column of equal numbers packs hundreds to one, but a whole set, with its arcs, about six to one.
+MAX_RATIO, RATIO_FROM = 100, 2**24
 
 
 class ArchiveMembers:
-    """The files of a zip or of a folder and its subfolders, by their names inside it.
+    """The files of a zip or of a folder and its subfolders, by their names inside it; nothing is unpacked.
 
     Parameters
     ----------
@@ -48,7 +35,7 @@ class ArchiveMembers:
         If the path does not exist, is not a readable zip, would unpack to far more than real data does, or
         has member names outside its folder.
 
-    >>> import io, tempfile
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = (Path(folder) / "a.txt").write_text("1")
     ...     with ArchiveMembers(Path(folder)) as members:
@@ -65,16 +52,17 @@ class ArchiveMembers:
             return
         with open_file(path) as stream:  # refuses what is not a file or not readable
             packed = stream.seek(0, 2)
-        try:
+        with _one_error(f"{path} is not a readable zip"):
             self._zip = zipfile.ZipFile(path)
-        except _BROKEN as error:
-            raise TwinWLError(f"{path} is not a readable zip ({error}); get it again") from error
-        members = [member for member in self._zip.infolist() if not member.filename.endswith("/")]
-        self.names = sorted(member.filename for member in members)
+        sizes = {member.filename: member.file_size for member in self._zip.infolist() if not member.is_dir()}
+        self.names = sorted(sizes)
         try:
             # Entries may overlap, so what they say they take up counts for nothing beside the file's size.
-            check_ratio(packed, sum(member.file_size for member in members), str(path))
-            self._check_names()
+            check_ratio(packed, sum(sizes.values()), str(path))
+            for name in self.names:
+                place = PurePosixPath(name.replace("\\", "/"))
+                if place.is_absolute() or ".." in place.parts:
+                    raise TwinWLError(f"{path}: the member name {name!r} is outside its folder; pack it again")
         except TwinWLError:
             self._zip.close()
             raise
@@ -82,9 +70,7 @@ class ArchiveMembers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._zip is not None:
             self._zip.close()
 
@@ -92,39 +78,27 @@ class ArchiveMembers:
         """Return the content of one file, which must be small enough to be parsed as a whole."""
         if self._zip is None:
             with open_file(self.path / PurePosixPath(name)) as stream:
-                return bounded(stream, f"{self.path}: {name}")
-        try:
-            with self._zip.open(name) as member:
-                return bounded(member, f"{self.path}: {name}")
-        except TwinWLError:
-            raise
-        except _BROKEN as error:
-            raise TwinWLError(f"{self.path}: cannot read {name} ({error}); get the file again") from error
+                return _bounded(stream, f"{self.path}: {name}")
+        with _one_error(f"{self.path}: cannot read {name}"), self._zip.open(name) as member:
+            return _bounded(member, f"{self.path}: {name}")
 
     def check_sums(self) -> None:
         """Compare the content of every file of a zip with its checksum."""
-        try:
+        with _one_error(f"{self.path} is not a readable zip"):
             damaged = None if self._zip is None else self._zip.testzip()
-        except _BROKEN as error:
-            raise TwinWLError(f"{self.path} is not a readable zip ({error}); get it again") from error
         if damaged is not None:
             raise TwinWLError(f"{self.path}: its member {damaged} is damaged; get it again")
 
-    def _check_names(self) -> None:
-        for name in self.names:
-            place = PurePosixPath(name.replace("\\", "/"))
-            if place.is_absolute() or ".." in place.parts:
-                raise TwinWLError(
-                    f"{self.path}: the member name {name!r} is outside its folder; pack it again"
-                )
 
-
-STDIN = "-"
-MAX_BYTES = 2**29  # formats that are parsed as a whole are refused beyond this
-MAX_LINE = 2**26  # a graph6 line of this length has some 28,000 nodes
-# A column of equal numbers packs hundreds to one, but a whole set, with its arcs, about six to one.
-MAX_RATIO, RATIO_FROM = 100, 2**24
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+@contextmanager
+def _one_error(problem: str) -> Iterator[None]:
+    """Turn whatever zipfile and its decompressors raise on broken bytes, a dozen kinds, into one error."""
+    try:
+        yield
+    except TwinWLError:
+        raise
+    except Exception as error:
+        raise TwinWLError(f"{problem} ({error}); get it again") from error
 
 
 def read_bytes(path: Path) -> bytes:
@@ -136,13 +110,18 @@ def read_bytes(path: Path) -> bytes:
         If it cannot be opened, is empty, too large, or not text.
     """
     with open_file(path) as stream:
-        content = bounded(stream, str(path))
+        content = _bounded(stream, str(path))
     if path.suffix.lower() == ".gz":
         check_ratio(path.stat().st_size, len(content), str(path))
     if not content.strip():
         raise GraphInputError(f"{path}: the file is empty")
     _refuse_binary(content, str(path))
     return content
+
+
+def read_text(path: Path) -> str:
+    """Return the same, decoded."""
+    return decode(read_bytes(path), str(path))
 
 
 def ending_of(name: str) -> str:
@@ -154,8 +133,7 @@ def ending_of(name: str) -> str:
     return Path(name.lower().removesuffix(".gz")).suffix
 
 
-def bounded(stream: IO[bytes], name: str) -> bytes:
-    """Read a stream to its end; refuse one that is too long."""
+def _bounded(stream: IO[bytes], name: str) -> bytes:
     content = stream.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise GraphInputError(
@@ -194,45 +172,35 @@ def decode(content: bytes, name: str) -> str:
 
 
 def numbered_lines(name: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not empty, stripped, with their number from 1; ``-`` is standard input.
-
-    Only one line is in memory at a time.
-    """
-    with _stdin() if name == STDIN else open_file(Path(name)) as stream:
-        for number, text in _lines(stream, name, "strict"):
-            stripped = text.strip()
-            if stripped:
-                yield number, stripped
+    """Yield the lines that are not empty, stripped, with their number from 1; ``-`` is standard input."""
+    for number, text in text_lines(name):
+        if stripped := text.strip():
+            yield number, stripped
 
 
-def text_lines(path: Path, errors: str = "strict") -> Iterator[tuple[int, str]]:
-    """Yield all lines unchanged, with their ends and their number from 1.
+def text_lines(name: str | Path, errors: str = "strict") -> Iterator[tuple[int, str]]:
+    """Yield all lines unchanged, with their ends and their number from 1; one is in memory at a time.
 
     Parameters
     ----------
-    path
+    name
+        A path, or ``-`` for standard input.
     errors
         ``"replace"`` replaces bytes that are not UTF-8 by a mark, for text that does not matter.
     """
-    with open_file(path) as stream:
-        yield from _lines(stream, str(path), errors)
-
-
-def _lines(stream: IO[bytes], name: str, errors: str) -> Iterator[tuple[int, str]]:
-    number = 0
-    while line := stream.readline(MAX_LINE):
-        number += 1
-        if len(line) == MAX_LINE:
-            raise GraphInputError(
-                f"{name}, line {number}: longer than {MAX_LINE >> 20} MiB; is this a text file?"
-            )
-        _refuse_binary(line, name)
-        if number == 1:
-            line = line.removeprefix(_BYTE_ORDER_MARK)
-        try:
-            yield number, line.decode("utf-8", errors)
-        except UnicodeDecodeError as error:
-            raise _not_text(name, number) from error
+    with nullcontext(sys.stdin.buffer) if name == STDIN else open_file(Path(name)) as stream:
+        number = 0
+        while line := stream.readline(MAX_LINE):
+            number += 1
+            if len(line) == MAX_LINE:
+                raise GraphInputError(
+                    f"{name}, line {number}: longer than {MAX_LINE >> 20} MiB; is this a text file?"
+                )
+            _refuse_binary(line, str(name))
+            try:
+                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8", errors)
+            except UnicodeDecodeError as error:
+                raise _not_text(str(name), number) from error
 
 
 @contextmanager
@@ -243,12 +211,9 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
     """
     try:
         mode = path.stat().st_mode
-    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
-        raise _unreadable(path, error) from error
-    if not stat.S_ISREG(mode):
-        kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or device; pipe its text to '-'"
-        raise GraphInputError(f"cannot read {shown(str(path))}: expected a file, got {kind}")
-    try:
+        if not stat.S_ISREG(mode):
+            kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or device; pipe its text to '-'"
+            raise GraphInputError(f"cannot read {shown(str(path))}: expected a file, got {kind}")
         with path.open("rb") as stream:
             if path.suffix.lower() == ".gz":
                 with gzip.open(stream) as unpacked:
@@ -262,17 +227,8 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
     except (EOFError, zlib.error) as error:
         raise GraphInputError(f"{path}: not a readable gzip file ({error}); get it again") from error
     except OSError as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: OSError | ValueError) -> GraphInputError:
-    reason = getattr(error, "strerror", None) or str(error)
-    return GraphInputError(f"cannot read {shown(str(path))}: {reason[:1].lower() + reason[1:]}")
-
-
-@contextmanager
-def _stdin() -> Iterator[IO[bytes]]:
-    yield sys.stdin.buffer
+        reason = error.strerror or str(error)
+        raise GraphInputError(f"cannot read {shown(str(path))}: {reason[:1].lower() + reason[1:]}") from error
 
 
 def _not_text(name: str, line: int) -> GraphInputError:

@@ -1,207 +1,102 @@
-"""The TU text format: a zip or a folder of ``DS_*.txt`` files, one row per node, arc or graph.
+"""Text files of numbers: the TU format, and EXP in its authors' form.
 
-``DS_A.txt`` has the arcs (nodes numbered from 1 over the whole collection), ``DS_graph_indicator.txt``
-the graph of each node, ``DS_graph_labels.txt`` the class of each graph; node labels, edge labels and
-attributes are optional. The number of nodes comes from the indicator, since nodes may be isolated.
+A TU data set is a zip or a folder of ``DS_*.txt`` files, one row per node, arc or graph. ``DS_A.txt`` has the arcs
+(nodes numbered from 1 over the whole collection), ``DS_graph_indicator.txt`` the graph of each node,
+``DS_graph_labels.txt`` the class of each graph; node labels, edge labels and attributes are optional. The number of
+nodes comes from the indicator, since nodes may be isolated.
 
-Text files of numbers, one row per line; errors name the line.
-
-The memory of a table is bounded by the length of its text, since a number has at least one digit and one
-separator; the number of columns in the first line is not trusted.
+EXP's ``GRAPHSAT.txt`` has the number of graphs; then for each a line ``n class`` and n lines
+``label degree neighbour…``, nodes numbered from 0 within the graph. (Its other form is a pickle, which could run
+anything: it is never loaded.)
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from itertools import chain
+import re
+import warnings
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Float64, Int64, pointer
-from twinwl.compilation import kernel
-from twinwl.datasets.text_files import ArchiveMembers
+from twinwl.arrays import Float64, Int64
+from twinwl.datasets.text_files import ArchiveMembers, read_bytes
 from twinwl.errors import GraphInputError, TwinWLError
+from twinwl.graphs.assembly import assemble
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
-from twinwl.graphs.building import assemble
+from twinwl.graphs.building import build
 from twinwl.graphs.labels import Coded, encode_labels
+from twinwl.graphs.selection import pointer
 
-_BAD, _BLANK, _RAGGED, _LONG = 1, 2, 3, 4
-_MAX_DIGITS = 18  # more may not fit 64 bits
-_NEWLINE, _COMMA, _MINUS, _ZERO, _NINE = 10, 44, 45, 48, 57
-_SPACE = (32, 9, 13)  # blank, tab, carriage return
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_PIECE = 1 << 20  # bytes of text that are split into cells at a time
+_NUMBER = {
+    np.int64: re.compile(rb"[-+]?[0-9]{1,18}"),  # more digits may not fit 64 bits
+    np.float64: re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?"),
+}
+_EMPTY_CELL = re.compile(rb",[ \t\r]*(,|$)|^[ \t\r]*,", re.MULTILINE)
+_LONGEST = 19  # characters of an integer
 _SHOWN = 60  # characters of a line in a message
+_REMEDY = "correct that line, or get the file again"
 
 
-def integer_table(data: bytes, name: str) -> Int64:
-    r"""Parse rows of integers that commas or blanks separate.
+def number_table(data: bytes, name: str, dtype: Any) -> Any:  # noqa: ANN401  (an array of that type)
+    r"""Parse rows of finite numbers that commas or blanks separate, all as long as the first, and none empty.
 
     Parameters
     ----------
     data
-        The file's content; all rows must be as long as the first, and none may be empty.
+        The file's content.
     name
         The file's name, for error messages.
+    dtype
+        ``np.int64`` or ``np.float64``.
 
-    Returns
-    -------
-    array of int64, shape (n_rows, n_columns)
-
-    >>> integer_table(b"2, 1\n1, 2\n", "A.txt").tolist()
+    >>> number_table(b"2, 1\n1, 2\n", "A.txt", np.int64).tolist()
     [[2, 1], [1, 2]]
     """
-    data = data.removeprefix(_BYTE_ORDER_MARK)
-    if not data or data.isspace():
-        return np.empty((0, 1), np.int64)
-    width = max(1, len(_line_at(data, 0).replace(b",", b" ").split()))
-    most = min((data.count(b"\n") + 1) * width, (len(data) + 1) // 2)
-    values = np.empty(most, np.int64)
-    n_rows, problem, line, start = _parsed(np.frombuffer(data, np.uint8), values, width)
-    if problem:
-        raise _error(_line_at(data, int(start)), name, int(problem), int(line), _wanted("integer", width))
-    return values[: n_rows * width].reshape(n_rows, width)
+    values, counts = _numbers(data, name, dtype)
+    n_rows = int(np.flatnonzero(counts)[-1]) + 1 if len(values) else 0  # empty lines may follow the last row
+    if not n_rows:
+        return np.empty((0, 1), dtype)
+    width = int(counts[0])
+    wrong = np.flatnonzero(counts[:n_rows] != max(width, 1))
+    if len(wrong):
+        line = int(wrong[0])
+        problem = "the line is empty, but more rows follow"
+        if counts[line]:
+            problem = f"got {_line(data, line)}, expected a row of {width} as in the lines before"
+        raise TwinWLError(f"{name}, line {line + 1}: {problem}; {_REMEDY}")
+    return values.reshape(n_rows, width)
 
 
-def float_table(data: bytes, name: str) -> Float64:
-    r"""Parse rows of finite numbers that commas or blanks separate, all as long as the first.
-
-    >>> float_table(b"0.5, 1\n2, 3e1\n", "attributes.txt").tolist()
-    [[0.5, 1.0], [2.0, 30.0]]
-    """
-    data = data.removeprefix(_BYTE_ORDER_MARK)
-    width = blank = 0  # blank: the first empty line so far; fine at the end of the file only
-    parts: list[Float64] = []
-    for first_line, lines in _pieces(data):
-        rows: list[list[bytes]] = []
-        for line, text in enumerate(lines, start=first_line):
-            row = text.replace(b",", b" ").split()
-            if not row:
-                blank = blank or line
-                continue
-            width = width or len(row)
-            if blank:
-                raise _error(b"", name, _BLANK, blank, _wanted("number", width))
-            if len(row) != width:
-                raise _error(text, name, _RAGGED, line, _wanted("number", width))
-            rows.append(row)
-        numbers = _floats(rows, width)
-        if numbers is None:
-            bad = next(place for place, row in enumerate(rows) if _floats([row], width) is None)
-            raise _error(lines[bad], name, _BAD, first_line + bad, _wanted("finite number", width))
-        parts.append(numbers)
-    return np.concatenate(parts) if width else np.empty((0, 1), np.float64)
+def _numbers(data: bytes, name: str, dtype: Any) -> tuple[Any, Int64]:  # noqa: ANN401
+    """Return all numbers of a text, and how many are on each line."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    text = data.replace(b",", b" ")
+    characters = np.frombuffer(text + b"\n", np.uint8)
+    is_ink = characters > ord(" ")
+    starts = np.flatnonzero(is_ink & ~np.concatenate([[False], is_ink[:-1]]))
+    stops = np.flatnonzero(is_ink & ~np.concatenate([is_ink[1:], [False]]))
+    counts = np.diff(np.searchsorted(starts, np.flatnonzero(characters == ord("\n"))), prepend=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # it stops at what is not a number, and warns
+        try:
+            values = np.fromstring(text, dtype, sep=" ")
+        except ValueError:
+            values = np.empty(0, dtype)
+    too_long = dtype is np.int64 and (stops - starts >= _LONGEST).any()
+    if len(values) != len(starts) or too_long or not np.isfinite(values).all() or _EMPTY_CELL.search(data):
+        for line, cells in enumerate(text.split(b"\n")):
+            whole = all(_NUMBER[dtype].fullmatch(cell) and np.isfinite(float(cell)) for cell in cells.split())
+            if not whole or _EMPTY_CELL.search(data.split(b"\n")[line]):
+                wanted = "integers of up to 18 digits" if dtype is np.int64 else "finite numbers"
+                problem = f"got {_line(data, line)}, expected {wanted}"
+                raise GraphInputError(f"{name}, line {line + 1}: {problem}; {_REMEDY}")
+    return values, counts
 
 
-def _pieces(data: bytes) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield whole lines, about a megabyte of them at a time, with the number of the first."""
-    start, line = 0, 1
-    while start < len(data):
-        stop = data.find(b"\n", start + _PIECE)
-        stop = len(data) if stop < 0 else stop
-        lines = data[start:stop].split(b"\n")
-        yield line, lines
-        start, line = stop + 1, line + len(lines)
-
-
-def _floats(rows: list[list[bytes]], width: int) -> Float64 | None:
-    """Return the cells as a table, or None if one of them is not a finite number."""
-    if any(b"_" in cell for row in rows for cell in row):  # Python allows 1_000, no file means it
-        return None
-    try:
-        table = np.fromiter(map(float, chain.from_iterable(rows)), np.float64, len(rows) * width)
-    except ValueError:
-        return None
-    return table.reshape(len(rows), width) if np.isfinite(table).all() else None
-
-
-def _line_at(data: bytes, start: int) -> bytes:
-    end = data.find(b"\n", start)
-    return data[start:] if end < 0 else data[start:end]
-
-
-def _wanted(what: str, width: int) -> str:
-    return f"{width} {what}s" if width > 1 else f"one {what}"
-
-
-def _error(text: bytes, name: str, problem: int, line: int, wanted: str) -> TwinWLError:
-    content = text[: 4 * _SHOWN].decode("utf-8", "replace").strip()[:_SHOWN]
-    what = {
-        _BAD: f"got {content!r}, expected {wanted}",
-        _BLANK: "the line is empty, but more rows follow",
-        _RAGGED: f"got {content!r}, expected {wanted} as in the lines before",
-        _LONG: f"{content!r} holds a number of more than {_MAX_DIGITS} digits",
-    }[problem]
-    return TwinWLError(f"{name}, line {line}: {what}; correct that line, or get the file again")
-
-
-@kernel
-def _parsed(data, values, width):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, C901
-    """Fill in the values; return the number of rows, and a problem (0 for none), its line, and its start."""
-    row, column, line, start = 0, 0, 1, 0
-    blank = 0  # first empty line so far; fine at the end of the file only
-    after_comma = False
-    place, end = 0, len(data)
-    while place <= end:
-        byte = data[place] if place < end else np.uint8(_NEWLINE)  # as if the last line ended like the others
-        if byte == _NEWLINE:
-            if column == 0 and not after_comma:
-                blank = blank or line
-            elif column != width or after_comma:
-                return row, _RAGGED, line, start
-            else:
-                row += 1
-            column, after_comma = 0, False
-            line += 1
-            place += 1
-            start = place
-        elif byte in _SPACE:
-            place += 1
-        elif byte == _COMMA:
-            if after_comma or column == 0:
-                return row, _BAD, line, start
-            after_comma = True
-            place += 1
-        else:
-            if blank:
-                return row, _BLANK, blank, start
-            value, length = _integer(data, place)
-            if length <= 0:
-                return row, _LONG if length < 0 else _BAD, line, start
-            if column == width:
-                return row, _RAGGED, line, start
-            values[row * width + column] = value
-            column += 1
-            after_comma = False
-            place += length
-    return row, 0, 0, 0
-
-
-@kernel
-def _integer(data, start):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Read one integer and its length in characters: 0 if there is no integer, -1 if it is too long."""
-    place, end = start, len(data)
-    negative = data[place] == _MINUS
-    if negative:
-        place += 1
-    first_digit = place
-    value = np.int64(0)
-    while place < end and _ZERO <= data[place] <= _NINE:
-        if place - first_digit == _MAX_DIGITS:
-            return value, -1
-        value = 10 * value + np.int64(data[place]) - _ZERO
-        place += 1
-    if place == first_digit or (place < end and not _separates(data[place])):
-        return value, 0
-    return -value if negative else value, place - start
-
-
-@kernel
-def _separates(byte):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    return byte in (_NEWLINE, _COMMA) or byte in _SPACE
+def _line(data: bytes, line: int) -> str:
+    return repr(data.split(b"\n")[line][: 4 * _SHOWN].decode("utf-8", "replace").strip()[:_SHOWN])
 
 
 class TUCollection(NamedTuple):
@@ -294,7 +189,7 @@ class _Files:
             raise TwinWLError(
                 f"{self.named(part)} is missing, which the format requires; get the data set again"
             )
-        table = integer_table(self.content(part, n_rows), self.named(part))
+        table = number_table(self.content(part, n_rows), self.named(part), np.int64)
         if n_columns is not None and len(table) and table.shape[1] != n_columns:
             raise TwinWLError(
                 f"{self.named(part)}, line 1: got {table.shape[1]} numbers, expected {n_columns}"
@@ -304,7 +199,7 @@ class _Files:
     def floats(self, part: str, n_rows: int) -> Float64 | None:
         if not self.has(part):
             return None
-        return float_table(self.content(part, n_rows), self.named(part))
+        return number_table(self.content(part, n_rows), self.named(part), np.float64)
 
     def content(self, part: str, n_rows: int | None) -> bytes:
         """Read a file; if its number of lines is known, check it first."""
@@ -403,3 +298,87 @@ class _Files:
                 f"{owners[sources[line]] + 1} and {owners[targets[line]] + 1}; an arc must stay inside one"
             )
         return sources, targets
+
+
+# ---------------------------------------------------------------------- EXP in its authors' text form
+
+
+def read_exp_text(path: str | Path) -> tuple[GraphBatch, Int64]:
+    r"""Read graphs and classes from ``GRAPHSAT.txt``.
+
+    Raises
+    ------
+    GraphInputError
+        If the file is not valid; the message names the line.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "GRAPHSAT.txt").write_text("1\n2 1\n0 1 1\n1 1 0\n")
+    ...     read_exp_text(Path(folder, "GRAPHSAT.txt"))
+    (GraphBatch(1 graph, 2 nodes, 1 edge, 2 node labels), array([1]))
+    """
+    path = Path(path)
+    rows, heads = _exp_rows(path)
+    node_counts, y = np.array([rows[head] for head in heads], np.int64).reshape(-1, 2).T.copy()
+    others = {0, *heads}
+    nodes = [(line, row) for line, row in enumerate(rows) if line not in others]
+    for line, row in nodes:
+        if len(row) < 2:  # noqa: PLR2004
+            raise _exp_error(path, line, "a node needs its label and its degree")
+        if row[1] != len(row) - 2:
+            raise _exp_error(path, line, f"degree {row[1]}, but {len(row) - 2} neighbours follow")
+    first = pointer(node_counts)
+    owner = np.repeat(np.arange(len(heads)), node_counts)
+    degrees = np.array([row[1] for _, row in nodes], np.int64)
+    try:
+        graphs = build(
+            node_counts,
+            np.bincount(owner, degrees, len(heads)).astype(np.int64),
+            np.repeat(np.arange(len(nodes)) - first[owner], degrees),
+            np.array([neighbour for _, row in nodes for neighbour in row[2:]], np.int64),
+            nodes=encode_labels([row[0] for _, row in nodes]),
+            one_way_remedy="a neighbour must name its neighbour back; get the file again",
+        )
+    except GraphInputError as error:
+        raise GraphInputError(f"{path}: {error}") from error
+    return graphs, y
+
+
+def looks_like_exp(path: Path) -> bool:
+    """Return whether a text file has this format: the number of graphs, then a head and lines for each.
+
+    >>> looks_like_exp(Path("some/GRAPHSAT.txt"))
+    True
+    """
+    try:
+        return path.name.startswith("GRAPHSAT") or bool(_exp_rows(path))
+    except GraphInputError:
+        return False
+
+
+def _exp_rows(path: Path) -> tuple[list[list[int]], list[int]]:
+    """Return the numbers of each line that is not empty, and the lines that start a graph."""
+    values, counts = _numbers(read_bytes(path), str(path), np.int64)
+    ends = pointer(counts[counts > 0]).tolist()
+    listed = values.tolist()
+    rows = [listed[start:stop] for start, stop in zip(ends, ends[1:], strict=False)]
+    if len(rows[0]) != 1 or rows[0][0] < 0:
+        raise _exp_error(path, 0, "the first line must be the number of graphs")
+    n_graphs, heads, line = rows[0][0], [], 1
+    if n_graphs > len(rows):
+        raise _exp_error(path, 0, f"{n_graphs} graphs do not fit in {len(rows)} lines")
+    for graph in range(n_graphs):
+        if line >= len(rows):
+            raise _exp_error(path, len(rows) - 1, f"the file ends after {graph} of {n_graphs} graphs")
+        if len(rows[line]) != 2 or rows[line][0] < 0:  # noqa: PLR2004
+            raise _exp_error(path, line, f"graph {graph} must start with its number of nodes and its class")
+        heads.append(line)
+        line += 1 + rows[line][0]
+    if line != len(rows):
+        what = f"line {len(rows)} is the last, but graph {n_graphs - 1} ends in line {line}"
+        raise _exp_error(path, min(line, len(rows)) - 1, what)
+    return rows, heads
+
+
+def _exp_error(path: Path, line: int, problem: str) -> GraphInputError:
+    return GraphInputError(f"{path}, line {line + 1}: {problem}; get the file again")

@@ -128,6 +128,7 @@ class _LabelKind:
 
 
 _NAMES = {"Label": _LabelKind}
+_PLAIN = {int, str, bool, bytes}
 _MATRIX = ("data", "indices", "indptr", "shape")
 
 
@@ -188,7 +189,11 @@ def _restore_plain(kind: Any, origin: Any, parts: tuple[Any, ...], value: Any, n
             restore(parts[0], key, name): restore(parts[1], part, f"{name}/{key}")
             for key, part in value.items()
         }
+    if hasattr(origin, "_fields"):  # a named tuple
+        return origin(*value)
     if origin in {list, tuple}:
+        if parts[0] in _PLAIN and parts[-1] in {..., parts[0]} and set(map(type, value)) == {parts[0]}:
+            return origin(value)  # the usual case, and a quick one
         each = parts if origin is tuple and ... not in parts else parts[:1] * len(value)
         pairs = enumerate(zip(each, value, strict=True))
         return origin(restore(part, entry, f"{name}/{place}") for place, (part, entry) in pairs)
@@ -202,7 +207,7 @@ def _restore_plain(kind: Any, origin: Any, parts: tuple[Any, ...], value: Any, n
     elif origin is float:
         fits = type(value) in {int, float}
     else:
-        fits = kind not in {int, str, bool, bytes} or type(value) is kind
+        fits = kind not in _PLAIN or type(value) is kind
     if not fits:
         raise TypeError
     return float(value) if origin is float else value

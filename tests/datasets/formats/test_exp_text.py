@@ -7,8 +7,7 @@ import pytest
 
 from tests.batch_equality import assert_same_graphs
 from twinwl import load_dataset
-from twinwl.datasets.exp_text import read_exp_text
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.tu import read_exp_text, read_tu
 from twinwl.errors import GraphInputError
 
 TWO = "2\n3 1\n0 1 1\n1 2 0 2\n0 1 1\n2 0\n7 0\n7 0\n"
@@ -76,10 +75,10 @@ def test_real_set_reads_as_its_tu_form(tu_zip, tmp_path):
         ("1\n2 0\n0 2 1\n0 1 0\n", "line 3: degree 2, but 1 neighbours follow"),
         ("1\n2 0\n0 1 1\n0 0\n", "graph 0: (0, 1) is there but (1, 0) is not; a neighbour must name"),
         ("1\n2 0\n0 1 5\n0 0\n", "names node 5, which does not exist"),
-        ("1\n1 x\n0 0\n", "line 2: 'x' is not a number"),
-        ("1\n1 0\n0 0.5\n", "line 3: '.' is not a number"),
-        ("1\n1 -\n0 0\n", "expected integers only"),
-        ("1\n1 99999999999999999999\n0 0\n", "expected integers only"),
+        ("1\n1 x\n0 0\n", "line 2: got '1 x', expected integers"),
+        ("1\n1 0\n0 0.5\n", "line 3: got '0 0.5', expected integers"),
+        ("1\n1 -\n0 0\n", "line 2: got '1 -', expected integers"),
+        ("1\n1 99999999999999999999\n0 0\n", "expected integers of up to 18 digits"),
         ("", "the file is empty"),
     ],
 )
