@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from twinwl import load_dataset
+from twinwl.datasets.catalogue import is_known
 from twinwl.datasets.formats import place_of
-from twinwl.datasets.known import is_known
 from twinwl.errors import GraphInputError, TwinWLError
 
 

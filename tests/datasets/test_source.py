@@ -10,7 +10,7 @@ import pytest
 
 from tests.batch_equality import assert_same_graphs
 from twinwl import load_dataset
-from twinwl.datasets.known import known_names
+from twinwl.datasets.catalogue import known_names
 from twinwl.datasets.tu import read_tu
 from twinwl.errors import TwinWLError, TwinWLWarning
 from twinwl.files import cache

@@ -22,9 +22,9 @@ from twinwl.cli.options import Json, arg, bundled, opt, reading
 from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
+    from twinwl.datasets.catalogue import Entry
     from twinwl.datasets.dataset import Dataset, Spread, Statistics
     from twinwl.datasets.formats import ReadOptions
-    from twinwl.datasets.known import Entry
 
 _LABELS_SHOWN = 8
 
@@ -70,8 +70,7 @@ def datasets(
 
 def _list(data_dir: str | Path | None, *, everything: bool, json: bool) -> None:
     from twinwl.cli.output import print_table  # noqa: PLC0415
-    from twinwl.datasets.catalogue import TU_NAMES, data_folders  # noqa: PLC0415
-    from twinwl.datasets.known import catalogue  # noqa: PLC0415
+    from twinwl.datasets.catalogue import TU_NAMES, catalogue, data_folders  # noqa: PLC0415
 
     entries = catalogue(data_dir, everything=everything)
     if json:

@@ -76,16 +76,20 @@ def dedup(
 ) -> None:
     """Find groups of isomorphic graphs, and count the distinct ones."""
     from twinwl.cli.output import TABLES, check_output, write_table  # noqa: PLC0415
-    from twinwl.datasets.source import check_source, iter_source  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.datasets.formats import FORMATS  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.datasets.source import iter_source, open_source  # noqa: PLC0415
 
-    check_source(file, reading, "given")
-    check_output(output, (*TABLES, *_endings(file, reading)), inputs=(file,))
+    records = open_source(file, reading, "given").records
+    # Rows of a file can be written again as they are there.
+    endings = () if records is None or records.source == "-" else FORMATS[records.kind].endings
+    check_output(output, (*TABLES, *endings), inputs=(file,))
     from twinwl.isomorphism.deduplication import deduplicate, differing_groups  # noqa: PLC0415
 
     names: list[str] = []
     rows: list[int] = []
     errors: list[RowError] = []
     smiles: list[str] = []
+    lines: list[str] = []
 
     def blocks() -> Iterator[GraphBatch]:
         for block in iter_source(file, reading):
@@ -93,6 +97,7 @@ def dedup(
             rows.extend(block.rows.tolist())
             errors.extend(block.errors)
             smiles.extend(block.smiles or ())
+            lines.extend(block.lines if output is not None else ())
             if len(block.graphs):
                 yield block.graphs.without_edge_labels() if edge_labels is False else block.graphs
             progress.advance(len(block.graphs))
@@ -107,7 +112,7 @@ def dedup(
         write_table(output, {"graph": range(len(names)), "name": names, **groups})
     elif output is not None:
         with written(output) as stream:
-            stream.writelines(_lines(file, reading, {rows[graph] for graph in first.tolist()}))
+            stream.writelines(f"{lines[graph]}\n".encode() for graph in sorted(first.tolist()))
     if json:
         about = {
             "graphs": len(found.labels),
@@ -127,29 +132,6 @@ def dedup(
     _print_summary(found, names, level, differing)
     if output is not None:
         say(f"\nWritten to {output}")
-
-
-def _endings(source: str, reading: ReadOptions) -> tuple[str, ...]:
-    """Return the endings of files that can have graphs of the source, as they are there."""
-    from twinwl.datasets.formats import KINDS, ROW_KINDS  # noqa: PLC0415
-    from twinwl.datasets.source import place_in  # noqa: PLC0415
-
-    place = place_in(source, reading)
-    if place.kind not in ROW_KINDS or place.where == "-" or place.literal or place.number is not None:
-        return ()
-    return KINDS["graph6" if place.kind == "graph6" else "smiles"].endings
-
-
-def _lines(source: str, reading: ReadOptions, chosen: set[int]) -> Iterator[bytes]:
-    """Yield the chosen rows as lines; the source is read a second time, so that it need not fit in memory."""
-    from twinwl.datasets.opening import rows_of  # noqa: PLC0415
-    from twinwl.datasets.source import place_in  # noqa: PLC0415
-
-    opened = rows_of(place_in(source, reading), reading, "given")
-    for row in opened.rows:
-        if row.row in chosen:
-            named = opened.kind == "smiles" and row.name != row.text
-            yield (f"{row.text} {row.name}\n" if named else f"{row.text}\n").encode()
 
 
 def _print_summary(

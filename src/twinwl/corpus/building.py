@@ -28,7 +28,7 @@ from twinwl.corpus.shards import (
     vocabularies_of,
     write_shard,
 )
-from twinwl.datasets.tables import choose_columns, smiles_column_of
+from twinwl.datasets.tables import choose_smiles, smiles_column_of
 from twinwl.datasets.text_files import open_file
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest
 from twinwl.files.model_files import to_json
@@ -148,7 +148,7 @@ def _settings_of(source: Source, wanted: Mapping[str, Any]) -> dict[str, Any]:
     import_extra("rdkit.Chem", "chem")
     if source.kind in {"table", "parquet"}:
         header = list(types) if source.kind == "parquet" else header_of(source)
-        column = choose_columns(header, source.name, wanted["smiles_column"], None, "none").smiles
+        column = choose_smiles(header, source.name, wanted["smiles_column"])
         return _with_columns({**settings, "smiles_column": column}, source, wanted, header, types)
     if source.kind == "sdf":
         names = ["smiles", *(name for name in types if name != "smiles")]

@@ -32,8 +32,7 @@ from twinwl.arguments import MAX_ITEMS, PATH, checked, items
 from twinwl.arrays import Bool, Int64, pointer, ranges
 from twinwl.corpus.shards import arrow, digest_of, graph_table, lists_in
 from twinwl.datasets.formats import ROW_KINDS, place_of
-from twinwl.datasets.sdf import END, properties_in, property_names, record_rows
-from twinwl.datasets.tables import csv_table
+from twinwl.datasets.tables import END, csv_table, sdf_columns, sdf_records
 from twinwl.datasets.text_files import MAX_LINE, open_file
 from twinwl.errors import GraphInputError, TwinWLError, first_line, import_extra, nearest, shown
 from twinwl.files.atomic import written
@@ -218,7 +217,7 @@ def header_of(source: Source) -> list[str]:
         with open_file(Path(source.path)) as stream:
             text = stream.readline(MAX_LINE).decode("utf-8", "replace")
         return csv_table(source.name, [text]).header
-    return property_names(Path(source.path)) if source.kind == "sdf" else []
+    return [name for name in sdf_columns(source.path) if name != "title"] if source.kind == "sdf" else []
 
 
 def parquet_file(source: Source) -> Any:  # noqa: ANN401
@@ -500,12 +499,12 @@ def _text_rows(piece: Piece, settings: Mapping[str, Any]) -> Rows:
             "columns": {"smiles": "smiles"},
         }
     elif piece.source.kind == "sdf":
-        records = list(record_rows(enumerate(io.StringIO(text), piece.line), piece.source.name))
-        problems |= {place: row.problem for place, (row, _) in enumerate(records) if row.problem}
-        found = [properties_in(record) for _, record in records]
-        cells = {name: [one.get(name) for one in found] for name in settings["columns"]}
-        cells["smiles"] = [row.text for row, _ in records]
-        cells[""] = [record.partition("\n")[0].strip() for _, record in records]
+        wanted = tuple(settings["columns"])
+        records = list(sdf_records(enumerate(io.StringIO(text), piece.line), "", wanted))
+        problems |= {record.row: record.error for record in records if record.error}
+        cells = {name: [record.cells[place] for record in records] for place, name in enumerate(wanted)}
+        cells["smiles"] = [record.text for record in records]
+        cells[""] = [record.name for record in records]
         settings = {**settings, "smiles_column": "smiles", "id_column": ""}
     else:
         table = csv_table(

@@ -1,8 +1,8 @@
 """Data sets by name: what is known of them, where they are, and how they are loaded.
 
-A name stands for a set that is generated, found in the user's folders, or downloaded. Cards hold the known figures
-of a data set, which are compared with the loaded data. Names of the TU collection are listed, so that a typo does
-not start a download.
+A name stands for a set that is generated, found in the user's folders, or downloaded. Cards hold the known
+figures of a data set, which are compared with the loaded data. Names of the TU collection are listed, so
+that a typo does not start a download.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from twinwl.arrays import Values
-from twinwl.datasets.dataset import Card, CardError, Dataset, check_card
+from twinwl.datasets.dataset import Card, Dataset, check_card
 from twinwl.datasets.tables import Table, csv_table
 from twinwl.datasets.text_files import ArchiveMembers, decode
 from twinwl.errors import TwinWLError, held_warnings, import_name, nearest, warn_caller
 from twinwl.files.cache import cache_folder, file_digest, read_arrays, write_arrays
 from twinwl.files.model_files import from_json, restore, to_json
+from twinwl.terminal import ProgressBar
 
 if TYPE_CHECKING:
     from twinwl.datasets.formats import ReadOptions
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
 _PAIRED = {"EXP", "CEXP"}
 _ARCHIVES = ("moleculenet_csv.zip", "moleculenet_regression_csv.zip")
 _FORMAT = 4  # of cached data sets; raise it whenever the same file would be parsed or kept in another way
+_URL = "https://www.chrsmrrs.com/graphkerneldatasets/{name}.zip"
+_RETRIES = 2
+_TIMEOUT = (10, 60)  # seconds to connect, and between two pieces
+
 _MOLECULES = """
 AIDS BZR BZR_MD COX2 COX2_MD DHFR DHFR_MD ER_MD FRANKENSTEIN MCF-7 MCF-7H MOLT-4 MOLT-4H
 Mutagenicity MUTAG NCI1 NCI109 NCI-H23 NCI-H23H OVCAR-8 OVCAR-8H P388 P388H PC-3 PC-3H PTC_FM PTC_FR
@@ -64,7 +69,6 @@ TU_NAMES = (
     *_SOCIAL.split(),
     *_SYNTHETIC.split(),
 )
-
 
 
 # Where only graphs and classes are given, they are all that is certain without the file.
@@ -143,9 +147,8 @@ MOLECULE_SETS = {
 }
 
 
-
 class Generated(NamedTuple):
-    """A generated data set: description, function of `generators` and its first argument, size without options."""
+    """A generated data set: its description, function and first argument, and its size without options."""
 
     about: str
     function: str
@@ -162,7 +165,9 @@ GENERATED = {
     "SRG": Generated("strongly regular graphs of three families: which one", _REGULAR, (None,), 210, 21),
     "CFI": Generated("CFI graphs of 19 base graphs: twisted or not", "cfi", (), 380, 2),
 } | {
-    f"SRG-{family}": Generated("strongly regular graphs of one family: which one", _REGULAR, (family,), 10 * n, n)
+    f"SRG-{family}": Generated(
+        "strongly regular graphs of one family: which one", _REGULAR, (family,), 10 * n, n
+    )
     for family, n in _FAMILIES.items()
 }
 
@@ -191,7 +196,9 @@ def generate(name: str, options: Mapping[str, int]) -> Dataset:
 
 def _generator(name: str) -> Callable[..., Any]:
     # The list of names must not import the generators.
-    return partial(import_name("twinwl.datasets.generators", GENERATED[name].function), *GENERATED[name].argument)
+    return partial(
+        import_name("twinwl.datasets.generators", GENERATED[name].function), *GENERATED[name].argument
+    )
 
 
 # ---------------------------------------------------------------------- where they are
@@ -265,7 +272,6 @@ def _holds_tu_set(path: Path) -> bool:
             return any(name.endswith(f"{path.stem}_A.txt") for name in archive.namelist())
     except (OSError, zipfile.BadZipFile):
         return False
-
 
 
 def find_molecules(name: str, data_dir: str | Path | None = None) -> tuple[Path, str | None]:
@@ -358,7 +364,6 @@ def split_options(given: str, options: Mapping[str, int]) -> tuple[str, dict[str
     return name, found
 
 
-
 # ---------------------------------------------------------------------- reading
 
 
@@ -431,17 +436,72 @@ def _named_rows(data: Dataset, path: Path) -> Dataset:
 def load_collection(name: str, data_dir: str | Path | None, progress: bool | None) -> Dataset:
     """Load a set by its name in the TU collection, from a local file or by downloading it."""
     path = find(name, data_dir)
-    if path is not None and (path.parent != downloads_folder() or name not in TU_NAMES):
-        return _checked(name, path)
-    from twinwl.datasets.download import downloaded_tu, is_intact, set_aside  # noqa: PLC0415  (it brings pooch)
-
-    if path is not None and is_intact(path):
+    if path is not None:
         try:
             return _checked(name, path)
-        except CardError as error:  # a bad download is replaced
-            set_aside(path, f"{error}; it is downloaded again")
-    check_known(name, data_dir)
-    return _checked(name, downloaded_tu(name, progress))
+        except TwinWLError as error:
+            if path.parent != downloads_folder() or name not in TU_NAMES:
+                raise
+            aside = path.with_name(path.name + ".rejected")  # a bad download is replaced
+            path.replace(aside)
+            warn_caller(f"{error}; it is downloaded again (the old file is kept as {aside.name})")
+    return _checked(name, _download(name, progress))
+
+
+class DownloadError(TwinWLError):
+    """A file could not be downloaded, or is not what it should be."""
+
+
+def _download(name: str, progress: bool | None) -> Path:
+    """Download the zip of a TU data set to the user's cache, and check it."""
+    import pooch  # noqa: PLC0415  (it brings requests, and most calls need neither)
+
+    url, target = _URL.format(name=name), downloads_folder() / f"{name}.zip"
+    pooch.get_logger().setLevel("ERROR")  # there is a progress bar
+    try:
+        with ProgressBar(target.name, unit="bytes", show=progress) as bar:
+            fetcher = pooch.create(
+                target.parent,
+                "",
+                registry={target.name: None},
+                urls={target.name: url},
+                retry_if_failed=_RETRIES,
+            )
+            downloader = pooch.HTTPDownloader(progressbar=_PoochBar(bar), timeout=_TIMEOUT)
+            fetcher.fetch(target.name, downloader=downloader)
+        _check_tu_zip(target, name)
+    except (OSError, ValueError) as error:  # of requests, the disk, or the check
+        target.unlink(missing_ok=True)
+        raise DownloadError(
+            f"could not download {url}: {error}. To put the file there by hand, save {url} as "
+            f"{str(target)!r}, or in any folder that TWINWL_DATA (or --data-dir) names"
+        ) from error
+    return target
+
+
+class _PoochBar:
+    """A progress bar as pooch wants it."""
+
+    def __init__(self, bar: ProgressBar) -> None:
+        self.update, self.total = bar.advance, 0
+
+    def reset(self) -> None:
+        """Stop: pooch reports all once more at the end."""
+        self.update = lambda _: None
+
+    def close(self) -> None:
+        """Leave that to the bar."""
+
+
+def _check_tu_zip(path: Path, name: str) -> None:
+    """Refuse a zip that is not the TU data set of that name, or that is dangerous."""
+    with ArchiveMembers(path) as members:
+        present = {PurePosixPath(member).name for member in members.names}
+        required = [f"{name}_{part}.txt" for part in ("A", "graph_indicator", "graph_labels")]
+        missing = [file for file in required if file not in present]
+        if missing:
+            raise TwinWLError(f"it lacks {', '.join(missing)}, so it is not the TU data set {name}")
+        members.check_sums()
 
 
 def _checked(name: str, path: Path) -> Dataset:

@@ -1,7 +1,7 @@
 """The formats of files, one line each, and the ways to name data.
 
-To add a format, write its reader and its line in `FORMATS`. Help texts, error messages and the choice by ending
-come from the table.
+To add a format, write its reader and its line in `FORMATS`. Help texts, error messages and the choice by
+ending come from the table.
 
 ==================================  =======================================================================
 ``MUTAG``, ``TWINS:n_pairs=50``     a known name
@@ -87,7 +87,8 @@ FORMATS = {
         rows=True, columns="tables:sdf_columns",
     ),
     "edges": Format(
-        "edge list", (".edges", ".edgelist", ".csv", ".tsv", ".txt"), "graph_files:read_edge_list", ("edge_label",)
+        "edge list", (".edges", ".edgelist", ".csv", ".tsv", ".txt"), "graph_files:read_edge_list",
+        ("edge_label",),
     ),
     "graphml": Format("GraphML", (".graphml", ".xml"), "graph_files:read_graphml", LABELS),
     "gml": Format("GML", (".gml",), "graph_files:read_gml", LABELS),
@@ -96,6 +97,7 @@ FORMATS = {
     "exp": Format("EXP in its authors' form", (".txt",), "catalogue:read_exp_set", in_folders=False),
     "folder": Format("folder of such files", (), "source:read_folder", (*LABELS, "atoms")),
 }  # fmt: skip
+ROW_KINDS = {kind for kind, form in FORMATS.items() if form.rows}
 _SHARED = {".csv", ".tsv", ".txt"}  # endings of several formats: in a folder they may also be a readme
 FOLDER_ENDINGS = {
     ending: kind
@@ -276,10 +278,13 @@ def _split_number(text: str) -> tuple[str, int | None]:
 
 def _exists(text: str) -> bool:
     try:
-        return Path(text).exists()
+        Path(text).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
     except (OSError, ValueError) as error:  # too long, in a folder that is closed to us, with a zero byte
         reason = getattr(error, "strerror", None) or error
         raise GraphInputError(f"{shown(text)}: {reason}; give a name or a path") from error
+    return True
 
 
 def _kind_of(path: Path, *, has_columns: bool) -> str:
@@ -303,7 +308,9 @@ def _kind_of(path: Path, *, has_columns: bool) -> str:
     found = _table_or_edges(path)
     if found not in kinds:
         title = FORMATS[found].title
-        raise GraphInputError(f'{path}: looks like a {title}; pass kind="{found}" if it is, else kind="edges"')
+        raise GraphInputError(
+            f'{path}: looks like a {title}; pass kind="{found}" if it is, else kind="edges"'
+        )
     return found
 
 
@@ -327,7 +334,8 @@ def _table_or_edges(path: Path) -> str:
     if len(fields) > _EDGE_COLUMNS and not fields[2].startswith("{"):
         raise GraphInputError(
             f"{path}, line {line}: got {len(fields)} columns, expected two or three in an edge list; if it "
-            f'is a table of molecules, name the column of SMILES with smiles_column="…" (line {first}: {titles})'
+            'is a table of molecules, name the column of SMILES with smiles_column="…" '
+            f"(line {first}: {titles})"
         )
     for line, fields in lines:
         for field, name in itertools.zip_longest(fields, header[: len(fields)], fillvalue="…"):

@@ -1,15 +1,16 @@
 """Files of whole graphs: edge lists, GraphML, GML, and JSON in the node-link format of networkx and d3.
 
-Labels are read only if they are named, in the library and on the command line, so that a file always gives the same
-graph; a warning lists the attributes that are not read.
+Labels are read only if they are named, in the library and on the command line, so that a file always gives
+the same graph; a warning lists the attributes that are not read.
 
-An edge list has ``u v`` on each line, or ``u v value`` if edges have an attribute. Names of nodes may be any text
-without separators; nodes are numbered in the order of their first occurrence. A line with a single name is an
-isolated node. Fields are separated by spaces, tabs, commas or semicolons; in a ``.csv`` file a field may be quoted,
-and a first line ``source,target`` (or ``from,to``, ``src,dst``) is a header. Lines that begin with ``#`` are
-comments. The graph is undirected. The third field is read as a label only if its column is named. Its name is that
-of the header; without a header it is ``weight`` if all values are numbers, else ``label``. A value that looks like an
-integer is an integer, any other a string; if all values are numbers and not all are integers, all are floats.
+An edge list has ``u v`` on each line, or ``u v value`` if edges have an attribute. Names of nodes may be any
+text without separators; nodes are numbered in the order of their first occurrence. A line with a single name
+is an isolated node. Fields are separated by spaces, tabs, commas or semicolons; in a ``.csv`` file a field
+may be quoted, and a first line ``source,target`` (or ``from,to``, ``src,dst``) is a header. Lines that begin
+with ``#`` are comments. The graph is undirected. The third field is read as a label only if its column is
+named. Its name is that of the header; without a header it is ``weight`` if all values are numbers, else
+``label``. A value that looks like an integer is an integer, any other a string; if all values are numbers
+and not all are integers, all are floats.
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ _MOST_LISTED = 6
 def _batch(graphs: list[nx.Graph], path: Path, reading: ReadOptions) -> GraphBatch:
     nodes = [data for graph in graphs for _, data in graph.nodes(data=True)]
     edges = [data for graph in graphs for _, _, data in graph.edges(data=True)]
-    for entries, attribute, what in ((nodes, reading.node_label, "node"), (edges, reading.edge_label, "edge")):
+    for entries, attribute, what in (
+        (nodes, reading.node_label, "node"),
+        (edges, reading.edge_label, "edge"),
+    ):
         missing = sum(attribute not in entry for entry in entries)
         if attribute is not None and missing:
             known = ", ".join(sorted({str(key) for entry in entries for key in entry})) or "none"
@@ -94,7 +98,9 @@ _DASHES = {"-", "\u2013", "\u2014"}  # may be names, but not between two others
 def read_edge_list(path: Path, reading: ReadOptions) -> GraphBatch:
     """Read the one graph of an edge list file."""
     text = read_text(path)
-    return parse_edge_list(text, str(path), reading.edge_label, quoted=ending_of(path.name) in {".csv", ".tsv"})
+    return parse_edge_list(
+        text, str(path), reading.edge_label, quoted=ending_of(path.name) in {".csv", ".tsv"}
+    )
 
 
 def parse_edge_list(
@@ -112,7 +118,7 @@ def parse_edge_list(
         the third column.
     """
     number_of_node: dict[str, int] = {}
-    edges: list[list[int]] = []
+    edges: list[tuple[int, int]] = []
     values: list[str] = []
     heading: list[str] = []
     for place, (line, fields) in enumerate(_fields_of_lines(text, name, quoted=quoted)):
@@ -128,7 +134,7 @@ def parse_edge_list(
         ends = [number_of_node.setdefault(field, len(number_of_node)) for field in fields[:2]]
         if len(fields) == 1:
             continue
-        edges.append(ends)
+        edges.append((ends[0], ends[1]))
         values += fields[2:]
         if values and len(values) != len(edges):
             state = "has a label" if len(fields) == _MAX_FIELDS else "has no label"
@@ -392,12 +398,21 @@ def _node_link_graph(found: Any, name: str) -> nx.MultiGraph:  # noqa: ANN401
         ends = [_id_in(link, side, f"{name}: {where}") for side in ("source", "target")]
         for identifier in ends:
             if identifier not in number_of_id:
-                raise GraphInputError(f"{name}: {where} names node {identifier}, which is not among the nodes")
+                raise GraphInputError(
+                    f"{name}: {where} names node {identifier}, which is not among the nodes"
+                )
         graph.add_edges_from([(*(number_of_id[identifier] for identifier in ends), _frozen(link))])
     return graph
 
 
-_KINDS = {str: "text", bool: "a boolean", int: "a number", float: "a number", list: "a list", type(None): "null"}
+_KINDS = {
+    str: "text",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    list: "a list",
+    type(None): "null",
+}
 
 
 def _entries(found: dict[str, object], key: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:

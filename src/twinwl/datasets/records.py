@@ -1,14 +1,14 @@
 """Records: the one stream in which rows of files, frames and lists become graphs.
 
 Whatever has one graph per row (lines of SMILES or graph6, tables, SD files, frames, lists) is opened as
-`Records`: an iterator of `Record`, each with the text of its graph, its name, the cells of the columns that were
-asked for, its row and line, and the reason if it cannot be read. A record that cannot be read keeps its row, so that
-rows of a data set are rows of its source.
+`Records`: an iterator of `Record`, each with the text of its graph, its name, the cells of the columns that
+were asked for, its row and line, and the reason if it cannot be read. A record that cannot be read keeps its
+row, so that rows of a data set are rows of its source.
 
-`read_records` makes one `Dataset` of all of them, `stream_records` one per block of rows, `convert` the graphs of a
-list of them. All three take records from anywhere, such as a part of a file that another process reads:
-`twinwl.datasets.tables` has functions from numbered lines to records (`smiles_records`, `graph6_records`,
-`sdf_records`, and `table_records` of `csv_table`).
+`read_records` makes one `Dataset` of all of them, `stream_records` one per block of rows, `convert` the
+graphs of a list of them. All three take records from anywhere, such as a part of a file that another process
+reads: `twinwl.datasets.tables` has functions from numbered lines to records (`smiles_records`,
+`graph6_records`, `sdf_records`, and `table_records` of `csv_table`).
 """
 
 from __future__ import annotations
@@ -188,7 +188,8 @@ def _with_known_cells(records: Records) -> list[Record]:
         if all(cell is None for cell in cells):
             lacks = "all its targets are missing"
             if not isinstance(target, tuple):
-                written = str((record.cells or ("",))[0] or "").strip()
+                given = record.cells[0] if record.cells else None
+                written = "" if given is None else str(given).strip()
                 lacks = f"its target {target!r} is missing" + (f" ({shown(written)})" if written else "")
         found.append(record._replace(cells=cells, lacks=lacks))
     return found

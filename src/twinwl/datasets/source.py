@@ -1,11 +1,12 @@
 """Conversion of every kind of source to a `Dataset`, with or without targets.
 
-The library and every subcommand read data with these functions and options. `open_source` finds out what a source
-is, checks its options and columns, and returns how to read it; nothing slow is done before that.
+The library and every subcommand read data with these functions and options. `open_source` finds out what a
+source is, checks its options and columns, and returns how to read it; nothing slow is done before that.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -275,13 +276,11 @@ def _picked(found: Source, place: Place, number: int) -> Source:
         return GraphInputError(f"{place.where}: graph {number} is out of range: there are {held}")
 
     if found.records is not None:
-        count = 0
-        for record in found.records.records:
-            if record.row == number:
-                single = replace(found.records, records=[record], target=None, single=True)
-                return Source(found.name, lambda: read_records(single, _stem(place.where), "fail"))
-            count += 1
-        raise out_of_range(count)
+        rows = list(itertools.islice(found.records.records, number + 1))
+        if len(rows) <= number:
+            raise out_of_range(len(rows))
+        single = replace(found.records, records=rows[number:], target=None, single=True)
+        return Source(found.name, lambda: read_records(single, _stem(place.where), "fail"))
 
     def read() -> Dataset:
         data = found.read()
@@ -480,7 +479,11 @@ def targets_in(columns: Mapping[str, Sequence[object]], target: str, found: Data
     """Return the target of each graph, from the columns of its source; None where it is missing."""
     known = known_cells(columns[target])
     cells = [known[row] for row in found.rows]
-    rows = [Record(int(row), None, "", "") for row, cell in zip(found.rows, cells, strict=True) if cell is not None]
+    rows = [
+        Record(int(row), None, "", "")
+        for row, cell in zip(found.rows, cells, strict=True)
+        if cell is not None
+    ]
     present = [cell for cell in cells if cell is not None]
     values = iter(as_targets(present, target, found.name, rows).tolist())
     return [None if cell is None else next(values) for cell in cells]
@@ -549,10 +552,14 @@ def read_folder(folder: Path, reading: ReadOptions) -> Dataset:
         raise GraphInputError(f"{folder}: none of its {len(files):,} files can be read; {errors[0].reason}")
     one_way = {part.graphs.directed: path for path, part in parts.items()}
     if len(one_way) > 1:
-        raise GraphInputError(f"{one_way[True]} is directed and {one_way[False]} is not; expected all or none")
+        raise GraphInputError(
+            f"{one_way[True]} is directed and {one_way[False]} is not; expected all or none"
+        )
     y = None
     if class_of_file is not None:
-        y = as_targets([class_of_file[path] for path in parts for _ in range(len(parts[path]))], "class", str(folder))
+        y = as_targets(
+            [class_of_file[path] for path in parts for _ in range(len(parts[path]))], "class", str(folder)
+        )
     smiles = [text for part in parts.values() for text in part.smiles or ()]
     return Dataset(
         folder.name,

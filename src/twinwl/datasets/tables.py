@@ -1,7 +1,8 @@
 """Files of one graph per row: tables (CSV, TSV, Parquet, frames), SD files, lines of SMILES or graph6.
 
-One column of a table has the SMILES and, usually, one the target. The column of SMILES is found by its name; the
-target is the column given by the user, or else the only other column or the one called label, class, target or y.
+One column of a table has the SMILES and, usually, one the target. The column of SMILES is found by its name;
+the target is the column given by the user, or else the only other column or the one called label, class,
+target or y.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def read_smiles_lines(where: str, reading: ReadOptions, _: Targets) -> Records:
 
 def read_graph6_lines(where: str, _: ReadOptions, __: Targets) -> Records:
     """Open a file of graph6, sparse6 or digraph6, or standard input."""
-    return Records(where, "graph6", graph6_records(numbered_lines(where), "stdin" if where == STDIN else where))
+    return Records(
+        where, "graph6", graph6_records(numbered_lines(where), "stdin" if where == STDIN else where)
+    )
 
 
 def smiles_records(lines: Lines) -> Iterator[Record]:
@@ -320,7 +323,7 @@ def sdf_records(lines: Lines, name: str, wanted: tuple[str, ...] = ()) -> Iterat
         with logs():  # the reason kept with the record says all that RDKit would have logged
             smiles, error = _smiles_of(chem, text)
         properties = properties_in(text) if wanted else {}
-        title = text.partition("\n")[0].strip() or f"{name}#{row}"
+        title = text.partition("\n")[0].strip() or (f"{name}#{row}" if name else "")
         yield Record(row, line, smiles, title, tuple(properties.get(each) for each in wanted), error)
 
 

@@ -1,4 +1,4 @@
-"""Targets: which columns hold them, which of their cells are missing, and what numbers or classes the others are."""
+"""Targets: which columns hold them, which cells are missing, and what numbers or classes the others are."""
 
 from __future__ import annotations
 
@@ -108,7 +108,9 @@ def named_column(header: Sequence[str], wanted: str, option: str, name: str) -> 
     if wanted not in header:
         raise GraphInputError(f"{name}: {option}: got {wanted!r}; {nearest(wanted, header)}")
     if list(header).count(wanted) > 1:
-        raise GraphInputError(f"{name}: {list(header).count(wanted)} columns are called {wanted!r}; rename one")
+        raise GraphInputError(
+            f"{name}: {list(header).count(wanted)} columns are called {wanted!r}; rename one"
+        )
     return wanted
 
 

@@ -1,4 +1,4 @@
-"""Text files, whole or line by line, and the files in a zip or folder; sizes are limited, errors name the file."""
+"""Text files, whole or by line, and files in a zip or folder; sizes are limited, errors name the file."""
 
 from __future__ import annotations
 
@@ -56,13 +56,14 @@ class ArchiveMembers:
             self._zip = zipfile.ZipFile(path)
         sizes = {member.filename: member.file_size for member in self._zip.infolist() if not member.is_dir()}
         self.names = sorted(sizes)
+        places = {name: PurePosixPath(name.replace("\\", "/")) for name in self.names}
+        outside = [name for name, place in places.items() if place.is_absolute() or ".." in place.parts]
         try:
             # Entries may overlap, so what they say they take up counts for nothing beside the file's size.
             check_ratio(packed, sum(sizes.values()), str(path))
-            for name in self.names:
-                place = PurePosixPath(name.replace("\\", "/"))
-                if place.is_absolute() or ".." in place.parts:
-                    raise TwinWLError(f"{path}: the member name {name!r} is outside its folder; pack it again")
+            if outside:
+                problem = f"the member name {outside[0]!r} is outside its folder; pack it again"
+                raise TwinWLError(f"{path}: {problem}")  # noqa: TRY301
         except TwinWLError:
             self._zip.close()
             raise

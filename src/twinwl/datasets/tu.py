@@ -1,17 +1,18 @@
 """Text files of numbers: the TU format, and EXP in its authors' form.
 
-A TU data set is a zip or a folder of ``DS_*.txt`` files, one row per node, arc or graph. ``DS_A.txt`` has the arcs
-(nodes numbered from 1 over the whole collection), ``DS_graph_indicator.txt`` the graph of each node,
-``DS_graph_labels.txt`` the class of each graph; node labels, edge labels and attributes are optional. The number of
-nodes comes from the indicator, since nodes may be isolated.
+A TU data set is a zip or a folder of ``DS_*.txt`` files, one row per node, arc or graph. ``DS_A.txt`` has
+the arcs (nodes numbered from 1 over the whole collection), ``DS_graph_indicator.txt`` the graph of each
+node, ``DS_graph_labels.txt`` the class of each graph; node labels, edge labels and attributes are optional.
+The number of nodes comes from the indicator, since nodes may be isolated.
 
-EXP's ``GRAPHSAT.txt`` has the number of graphs; then for each a line ``n class`` and n lines
-``label degree neighbour…``, nodes numbered from 0 within the graph. (Its other form is a pickle, which could run
-anything: it is never loaded.)
+EXP's ``GRAPHSAT.txt`` has the number of graphs; then for each a line ``n class`` and n lines ``label degree
+neighbour…``, nodes numbered from 0 within the graph. (Its other form is a pickle, which could run anything:
+it is never loaded.)
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import warnings
@@ -20,23 +21,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Float64, Int64
+from twinwl.arrays import Float64, Int64, pointer
 from twinwl.datasets.text_files import ArchiveMembers, read_bytes
 from twinwl.errors import GraphInputError, TwinWLError
-from twinwl.graphs.assembly import assemble
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
-from twinwl.graphs.building import build
+from twinwl.graphs.building import assemble, build
 from twinwl.graphs.labels import Coded, encode_labels
-from twinwl.graphs.selection import pointer
 
-_NUMBER = {
-    np.int64: re.compile(rb"[-+]?[0-9]{1,18}"),  # more digits may not fit 64 bits
-    np.float64: re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?"),
+# What is not a number; no more digits than are certain to fit 64 bits.
+_BAD = {
+    np.int64: re.compile(rb"(?<!\S)(?!-?[0-9]{1,18}(?!\S))\S+"),
+    np.float64: re.compile(rb"(?<!\S)(?![-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?(?!\S))\S+"),
 }
 _EMPTY_CELL = re.compile(rb",[ \t\r]*(,|$)|^[ \t\r]*,", re.MULTILINE)
-_LONGEST = 19  # characters of an integer
+_LONGEST = 18  # digits of an integer
 _SHOWN = 60  # characters of a line in a message
-_REMEDY = "correct that line, or get the file again"
 
 
 def number_table(data: bytes, name: str, dtype: Any) -> Any:  # noqa: ANN401  (an array of that type)
@@ -54,7 +53,8 @@ def number_table(data: bytes, name: str, dtype: Any) -> Any:  # noqa: ANN401  (a
     >>> number_table(b"2, 1\n1, 2\n", "A.txt", np.int64).tolist()
     [[2, 1], [1, 2]]
     """
-    values, counts = _numbers(data, name, dtype)
+    values, ends = _numbers(data, name, dtype)
+    counts = np.diff(ends, prepend=0)
     n_rows = int(np.flatnonzero(counts)[-1]) + 1 if len(values) else 0  # empty lines may follow the last row
     if not n_rows:
         return np.empty((0, 1), dtype)
@@ -62,41 +62,57 @@ def number_table(data: bytes, name: str, dtype: Any) -> Any:  # noqa: ANN401  (a
     wrong = np.flatnonzero(counts[:n_rows] != max(width, 1))
     if len(wrong):
         line = int(wrong[0])
-        problem = "the line is empty, but more rows follow"
-        if counts[line]:
-            problem = f"got {_line(data, line)}, expected a row of {width} as in the lines before"
-        raise TwinWLError(f"{name}, line {line + 1}: {problem}; {_REMEDY}")
+        newlines = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+        start = int(newlines[line - 1]) + 1 if line else 0
+        if not counts[line]:
+            raise TwinWLError(f"{name}, line {line + 1}: the line is empty, but more rows follow; {_REMEDY}")
+        raise _wrong(data, name, start, f"a row of {width} as in the lines before")
     return values.reshape(n_rows, width)
 
 
 def _numbers(data: bytes, name: str, dtype: Any) -> tuple[Any, Int64]:  # noqa: ANN401
-    """Return all numbers of a text, and how many are on each line."""
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    text = data.replace(b",", b" ")
+    """Return all numbers of a text, and how many there are up to the end of each line."""
+    text = data.removeprefix(b"\xef\xbb\xbf").replace(b",", b" ")
     characters = np.frombuffer(text + b"\n", np.uint8)
     is_ink = characters > ord(" ")
     starts = np.flatnonzero(is_ink & ~np.concatenate([[False], is_ink[:-1]]))
-    stops = np.flatnonzero(is_ink & ~np.concatenate([is_ink[1:], [False]]))
-    counts = np.diff(np.searchsorted(starts, np.flatnonzero(characters == ord("\n"))), prepend=0)
+    ends = np.searchsorted(starts, np.flatnonzero(characters == ord("\n")))
+    if not len(starts):
+        return np.empty(0, dtype), ends
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # it stops at what is not a number, and warns
         try:
             values = np.fromstring(text, dtype, sep=" ")
         except ValueError:
             values = np.empty(0, dtype)
-    too_long = dtype is np.int64 and (stops - starts >= _LONGEST).any()
-    if len(values) != len(starts) or too_long or not np.isfinite(values).all() or _EMPTY_CELL.search(data):
-        for line, cells in enumerate(text.split(b"\n")):
-            whole = all(_NUMBER[dtype].fullmatch(cell) and np.isfinite(float(cell)) for cell in cells.split())
-            if not whole or _EMPTY_CELL.search(data.split(b"\n")[line]):
-                wanted = "integers of up to 18 digits" if dtype is np.int64 else "finite numbers"
-                problem = f"got {_line(data, line)}, expected {wanted}"
-                raise GraphInputError(f"{name}, line {line + 1}: {problem}; {_REMEDY}")
-    return values, counts
+    sound = len(values) == len(starts) and not _EMPTY_CELL.search(data)
+    if dtype is np.int64:  # it also reads what is too long, and a sign alone
+        is_sign = characters == ord("-")
+        is_digit = (characters >= ord("0")) & (characters <= ord("9"))
+        stops = np.flatnonzero(is_ink & ~np.concatenate([is_ink[1:], [False]]))
+        lengths = stops - starts + 1 - is_sign[starts]
+        sound = (
+            sound and bool((is_digit | is_sign == is_ink).all()) and is_sign.sum() == is_sign[starts].sum()
+        )
+        sound = sound and lengths.min() >= 1 and lengths.max() <= _LONGEST
+    if not sound or not np.isfinite(values).all():
+        found = _EMPTY_CELL.search(data) or _BAD[dtype].search(text)
+        infinite = np.flatnonzero(~np.isfinite(values)) if found is None else [0]
+        start = int(starts[infinite[0]]) if found is None else found.start()
+        kind = "integers of up to 18 digits" if dtype is np.int64 else "finite numbers"
+        raise _wrong(data, name, start, kind)
+    return values, ends
 
 
-def _line(data: bytes, line: int) -> str:
-    return repr(data.split(b"\n")[line][: 4 * _SHOWN].decode("utf-8", "replace").strip()[:_SHOWN])
+_REMEDY = "correct that line, or get the file again"
+
+
+def _wrong(data: bytes, name: str, start: int, wanted: str) -> GraphInputError:
+    """Return the error about the line at some byte."""
+    line = data[data.rfind(b"\n", 0, start) + 1 :][: 4 * _SHOWN].split(b"\n")[0]
+    shown = line.decode("utf-8", "replace").strip()[:_SHOWN]
+    number = data.count(b"\n", 0, start) + 1
+    return GraphInputError(f"{name}, line {number}: got {shown!r}, expected {wanted}; {_REMEDY}")
 
 
 class TUCollection(NamedTuple):
@@ -358,11 +374,10 @@ def looks_like_exp(path: Path) -> bool:
 
 def _exp_rows(path: Path) -> tuple[list[list[int]], list[int]]:
     """Return the numbers of each line that is not empty, and the lines that start a graph."""
-    values, counts = _numbers(read_bytes(path), str(path), np.int64)
-    ends = pointer(counts[counts > 0]).tolist()
-    listed = values.tolist()
-    rows = [listed[start:stop] for start, stop in zip(ends, ends[1:], strict=False)]
-    if len(rows[0]) != 1 or rows[0][0] < 0:
+    values, ends = _numbers(read_bytes(path), str(path), np.int64)
+    listed, cuts = values.tolist(), [0, *np.unique(ends[ends > 0]).tolist()]
+    rows = [listed[start:stop] for start, stop in itertools.pairwise(cuts)]
+    if not rows or len(rows[0]) != 1 or rows[0][0] < 0:
         raise _exp_error(path, 0, "the first line must be the number of graphs")
     n_graphs, heads, line = rows[0][0], [], 1
     if n_graphs > len(rows):

@@ -181,7 +181,7 @@ def restore(kind: Any, value: Any, name: str = "state") -> Any:  # noqa: ANN401
         ) from error
 
 
-def _restore_plain(kind: Any, origin: Any, parts: tuple[Any, ...], value: Any, name: str) -> Any:  # noqa: ANN401
+def _restore_plain(kind: Any, origin: Any, parts: tuple[Any, ...], value: Any, name: str) -> Any:  # noqa: ANN401, PLR0911
     if is_dataclass(origin):
         return _restore_fields(origin, value, name)
     if origin is dict:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from twinwl import GraphBatch, load_dataset
-from twinwl.datasets.catalogue import CARDS, Card, CardError, check_card, measure
+from twinwl.datasets.catalogue import CARDS
+from twinwl.datasets.dataset import Card, CardError, check_card, measure
 
 AT_HAND = ["MUTAG", "PTC_MR", "Mutagenicity", "NCI1", "NCI109", "EXP", "DD", "IMDB-BINARY"]
 

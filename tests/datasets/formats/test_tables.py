@@ -11,9 +11,9 @@ pytest.importorskip("rdkit")
 from tests.batch_equality import assert_same_graphs
 from tests.conftest import data_folder
 from twinwl import GraphBatch, load_dataset
-from twinwl.datasets import rows
+from twinwl.datasets import records
 from twinwl.datasets.source import ReadOptions, iter_source, read_source
-from twinwl.datasets.tables import choose_columns, csv_table, smiles_column_of
+from twinwl.datasets.tables import csv_table, records_of, smiles_column_of
 from twinwl.errors import GraphInputError, TwinWLError, TwinWLWarning
 
 GOOD = "id,smiles,active\na,CCO,1\nb,c1ccccc1,0\nc,C#N,1\n"
@@ -126,7 +126,7 @@ def test_rows_without_a_target_stay_where_no_target_is_asked_for(tmp_path):
 
 def test_many_molecules_are_read_in_pieces(parsed, tmp_path, monkeypatch):
     smiles = ["C" * n for n in range(1, 12)]
-    monkeypatch.setattr(rows, "BLOCK", 4)
+    monkeypatch.setattr(records, "BLOCK", 4)
     data = parsed("smiles\n" + "\n".join(smiles))
     assert_same_graphs(data.graphs, GraphBatch.from_smiles(smiles))
     parts = list(iter_source(tmp_path / "m.csv", ReadOptions(), block=4))
@@ -169,18 +169,20 @@ def test_bad_input_is_explained(parsed, text, options, problem):
 
 
 def chosen(header, smiles_column=None, target=None, targets="needed"):
-    table = csv_table("m.csv", [f"{header}\n", "CC,1\n"])
-    return tuple(choose_columns(table.header, "m.csv", smiles_column, target, targets))
+    opened = records_of(
+        csv_table("m.csv", [f"{header}\n"]), ReadOptions(smiles_column=smiles_column, target=target), targets
+    )
+    return opened.target
 
 
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
-        ("smiles,active", ("smiles", "active")),
-        ("BBBP,SMILES", ("SMILES", "BBBP")),
-        ("mol,CID,Class,Model,pIC50", ("mol", "Class")),
-        ("id;Smiles;y", ("Smiles", "y")),
-        ('"smiles","a, b"', ("smiles", "a, b")),
+        ("smiles,active", "active"),
+        ("BBBP,SMILES", "BBBP"),
+        ("mol,CID,Class,Model,pIC50", "Class"),
+        ("id;Smiles;y", "y"),
+        ('"smiles","a, b"', "a, b"),
     ],
 )
 def test_obvious_columns_are_found(header, expected):
@@ -188,7 +190,7 @@ def test_obvious_columns_are_found(header, expected):
 
 
 def test_named_columns_are_taken():
-    assert chosen("a,b,c", "b", "c") == ("b", "c")
+    assert chosen("a,b,c", "b", "c") == "c"
 
 
 def test_a_target_that_is_not_obvious_is_asked_for():
@@ -200,9 +202,9 @@ def test_a_target_that_is_not_obvious_is_asked_for():
 
 
 def test_targets_are_left_alone_unless_wanted():
-    assert chosen("smiles,active", targets="given") == ("smiles", None)
-    assert chosen("smiles,a,b", targets="obvious") == ("smiles", None)
-    assert chosen("smiles,a", targets="obvious") == ("smiles", "a")
+    assert chosen("smiles,active", targets="given") is None
+    assert chosen("smiles,a,b", targets="obvious") is None
+    assert chosen("smiles,a", targets="obvious") == "a"
 
 
 # ------------------------------------------------------------------ other tables
@@ -278,7 +280,7 @@ def test_table_read_again_comes_from_the_cache_with_its_warning(tmp_path, monkey
     path.write_text(BAD)
     with pytest.warns(TwinWLWarning, match="left out 3 of 5 rows"):
         first = load_dataset(path, target="active")
-    monkeypatch.setattr("twinwl.datasets.rows.read_smiles", None)
+    monkeypatch.setattr("twinwl.datasets.records.read_smiles", None)
     with pytest.warns(TwinWLWarning, match="left out 3 of 5 rows"):
         again = load_dataset(path, target="active")
     assert again.digest == first.digest
