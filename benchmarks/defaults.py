@@ -27,8 +27,8 @@ from twinwl.evaluation.result import compare_scores, p_value_text
 from twinwl.evaluation.splits import make_folds
 from twinwl.models.features import stwin_features
 from twinwl.models.similarity import Similarity, own_sums, similarities_by_rounds
-from twinwl.models.svm import inner_folds, make_svc
-from twinwl.models.targets import Targets
+from twinwl.models.svm import inner_folds, kernel_svm
+from twinwl.models.targets import TargetColumn
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for the reproduction, which is not installed
 
@@ -139,11 +139,11 @@ def _scores(data: Dataset, similarities: Float64, fold: Fold, seed: int) -> dict
     """Return, for each C, the score on inner folds and on the test fold."""
     train, test = fold.training_part, fold.test
     groups = None if data.groups is None else data.groups[train]
-    targets = Targets.of(data.targets[train], len(train), None, None, groups)
-    machine = make_svc(targets)
+    targets = TargetColumn.read(data.targets[train], len(train), None, None, groups)
+    machine = kernel_svm(targets)
     own = np.ascontiguousarray(similarities[np.ix_(train, train)])
     inner = machine.held_out(own, targets, PENALTIES, inner_folds(targets, 5, seed), None)
-    all_targets = Targets.of(data.targets, len(data.graphs), None, None, None)
+    all_targets = TargetColumn.read(data.targets, len(data.graphs), None, None, None)
     tested = machine.held_out(similarities, all_targets, PENALTIES, [(train, test)], None)
     found = []
     for decisions in tested:

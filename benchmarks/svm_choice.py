@@ -18,8 +18,8 @@ from sklearn.base import clone
 import twinwl as tw
 from twinwl.models.features import stwin_features
 from twinwl.models.similarity import similarities_by_rounds
-from twinwl.models.svm import KernelMachine, choose_machine, inner_folds, make_svc
-from twinwl.models.targets import Targets
+from twinwl.models.svm import KernelSVM, choose_machine, inner_folds, kernel_svm
+from twinwl.models.targets import TargetColumn
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
@@ -28,14 +28,14 @@ PENALTIES = (1.0, 3.0, 10.0)
 console = Console(width=120)
 
 
-class Libsvm(KernelMachine):
+class Libsvm(KernelSVM):
     """The machine as it was before."""
 
     def _shared(self, similarities: Float64) -> Float64:
         return similarities
 
     def _of_fold(
-        self, similarities: Float64, targets: Targets, fold: tuple[Int64, Int64], Cs: list[float]
+        self, similarities: Float64, targets: TargetColumn, fold: tuple[Int64, Int64], Cs: list[float]
     ) -> list[Float64]:
         learnt, held = fold
         train, test = similarities[np.ix_(learnt, learnt)], similarities[np.ix_(held, learnt)]
@@ -61,10 +61,10 @@ def main() -> None:
         kept = np.sort(np.random.default_rng(0).choice(kept, options.graphs, replace=False))
     graphs, y = data.graphs[kept], data.targets[kept]
     _choose(graphs[::7], y[::7], (0, 1), Libsvm)  # compiles
-    _choose(graphs[::7], y[::7], (0, 1), KernelMachine)
+    _choose(graphs[::7], y[::7], (0, 1), KernelSVM)
     console.print(f"{options.name}, {len(graphs):,} graphs, rounds {options.rounds}, C {PENALTIES}")
     before = _choose(graphs, y, options.rounds, Libsvm)
-    after = _choose(graphs, y, options.rounds, KernelMachine)
+    after = _choose(graphs, y, options.rounds, KernelSVM)
     for name, was, now in zip(
         ("features and kernels", "inner folds", "refits", "all"), before[0], after[0], strict=True
     ):
@@ -76,7 +76,7 @@ def main() -> None:
     console.print(f"scores that differ: {len(differ)} of {len(before[1].scores)}")
 
 
-def _choose(graphs: tw.GraphBatch, y: object, rounds: list[int], kind: type[KernelMachine]) -> tuple:
+def _choose(graphs: tw.GraphBatch, y: object, rounds: list[int], kind: type[KernelSVM]) -> tuple:
     """Return the seconds of the parts and of all, and the chosen machine."""
     seconds = dict.fromkeys(("held_out", "learnt"), 0.0)
 
@@ -94,10 +94,10 @@ def _choose(graphs: tw.GraphBatch, y: object, rounds: list[int], kind: type[Kern
         return found
 
     begin = time.process_time()
-    targets = Targets.of(y, len(graphs), None, None, None)
+    targets = TargetColumn.read(y, len(graphs), None, None, None)
     encoding = stwin_features(graphs, max(rounds), "joint")
     kernels = similarities_by_rounds(encoding, rounds, "minmax", normalize=True)
-    machine = Timed(make_svc(targets).machine)
+    machine = Timed(kernel_svm(targets).machine)
     chosen = choose_machine(kernels, targets, machine, PENALTIES, inner_folds(targets, 5, 0))
     whole = time.process_time() - begin
     return (whole - sum(seconds.values()), *seconds.values(), whole), chosen

@@ -104,7 +104,7 @@ def test_regressors_predict_intervals_and_remember_them(name, tmp_path):
 def test_held_out_scores_are_those_of_machines_that_did_not_learn_the_graph():
     graphs, y = small_graphs()
     model = tw.STwinSVC(n_iter=1, C=1).fit(graphs, y)
-    held_out = model.calibration_.probabilities(model.held_out_decisions_)
+    held_out = model.heads_[0].calibration.probabilities(model.held_out_decisions_)
     codes = np.array([int(each == "ring") for each in y])
     own = 1 - held_out[np.arange(40), codes]
     assert model.conformal_.scores.tolist() == [*np.sort(own[codes == 0]), *np.sort(own[codes == 1])]
@@ -116,23 +116,3 @@ def test_a_model_without_held_out_graphs_says_so():
     model = tw.STwinClassifier(max_epochs=1, hidden=4, validation_fraction=None).fit(graphs, y)
     with pytest.raises(TwinWLError, match="kept no scores of held-out graphs"):
         model.predict_set(graphs)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"conformal_scores": np.array([0.5])},
-        {"conformal_ptr": np.array([0, 20, 41])},
-        {"conformal_ptr": np.array([0, 50, 40])},
-        {"conformal_scores": np.full(40, np.nan)},
-        {"conformal_scores": np.full(40, 7.0)},
-        {"conformal_scores": np.tile([1.0, 0.0], 20)},
-        {"conformal_scores": None},
-        {"conformal_scores": "x"},
-    ],
-)
-def test_damaged_scores_are_refused(damage):
-    graphs, y = small_graphs()
-    model = tw.STwinSVC(n_iter=1, C=1).fit(graphs, y)
-    with pytest.raises(TwinWLError, match="conformal"):
-        type(model)._from_state(model.get_params(), {**model._to_state(), **damage})

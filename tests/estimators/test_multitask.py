@@ -11,7 +11,7 @@ from tests.stwin.test_svc import noisy
 from tests.stwin.test_svr import measured
 from twinwl.models import svc
 from twinwl.models.hold_out import rarest_classes
-from twinwl.models.targets import Tasks
+from twinwl.models.targets import read_targets
 
 NAN = np.nan
 SMALL = {"n_iter": (1, 2), "C": (0.5, 5)}
@@ -268,7 +268,7 @@ def test_repeated_columns_are_refused():
 
 @pytest.mark.parametrize("missing", [None, NAN, np.datetime64("NaT")])
 def test_whatever_is_missing_counts_as_unknown(missing):
-    tasks = Tasks.of(entries(at_2_1=missing), 12)
+    tasks = read_targets(entries(at_2_1=missing), 12)
     assert tasks.known.sum() == 23
     assert not tasks.known[2, 1]
     assert tasks.columns[1].dtype == np.int64

@@ -9,8 +9,8 @@ from tests.stwin.test_svc import noisy
 from tests.stwin.test_svr import measured
 from twinwl import memory
 from twinwl.models.similarity import BASES
-from twinwl.models.svm import LandmarkMachine, inner_folds
-from twinwl.models.targets import Targets
+from twinwl.models.svm import LandmarkSVM, inner_folds
+from twinwl.models.targets import TargetColumn
 
 
 def approximate(kind=tw.STwinSVC, n_iter=(1, 2), C=(0.5, 5), **options):
@@ -83,7 +83,7 @@ def test_weights_and_classes():
 def test_the_inner_choice_is_that_of_cross_validation():
     graphs, y = noisy()
     model = approximate(n_iter=(0, 2), C=(0.1, 10), n_components=15, random_state=3).fit(graphs, y)
-    targets = Targets.of(y, len(y), None, None, None)
+    targets = TargetColumn.read(y, len(y), None, None, None)
     for (n_iter, C), score in model.inner_scores_.items():
         K = tw.TwinKernel(n_iter, "joint", "minmax").fit_transform(graphs)
         landmarks = model.support_vectors_.rows
@@ -146,7 +146,7 @@ def test_graphs_that_are_alike_or_empty_do_not_break_the_inverse():
 
 
 def test_landmarks_are_distinct_training_graphs():
-    landmarks = LandmarkMachine.drawn(1000, 10, 0).landmarks
+    landmarks = LandmarkSVM.drawn(1000, 10, 0).landmarks
     assert len(np.unique(landmarks)) == 10
     assert landmarks.min() >= 0
     assert landmarks.max() < 1000

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 import twinwl as tw
 from twinwl.errors import MissingExtraError
-from twinwl.models.targets import Answered
 
 SHORT = {"max_epochs": 30, "learning_rate": 0.02, "validation_fraction": None}
 SMALL = {"layers": 1, "hidden": 16, **SHORT}
@@ -69,7 +68,7 @@ class OfRows:
     """Takes rows of numbers where an estimator takes graphs, and passes on all else."""
 
     def _graphs(self, X, *, reset=False):
-        if isinstance(X, tw.GraphBatch | Answered):
+        if isinstance(X, tw.GraphBatch):
             return X
         if not reset:
             check_is_fitted(self)

@@ -1,5 +1,7 @@
 """The own optimisation, with LIBSVM as judge."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -8,7 +10,7 @@ from sklearn.svm import SVC, SVR
 from twinwl.models import svm
 from twinwl.models.metrics import predicted_codes
 from twinwl.models.svm import Problem, solve
-from twinwl.models.targets import Measurements, Targets
+from twinwl.models.targets import TargetColumn
 
 N = 120
 TOLERANCE = 5e-3  # both stop where errors agree to 1e-3
@@ -59,13 +61,13 @@ def test_held_out_decisions_are_those_of_libsvm(n_classes, class_weight):
     similarities, values = kernel_and_values(n_classes)
     y = np.digitize(values, np.quantile(values, np.linspace(0, 1, n_classes + 1)[1:-1] ** 1.5))
     weights = np.random.default_rng(0).choice([1.0, 3.0], N)
-    targets = Targets.of(y, N, weights, class_weight, None)
-    machine, Cs = svm.make_svc(targets), [0.1, 1.0, 10.0]
+    targets = TargetColumn.read(y, N, weights, class_weight, None)
+    machine, Cs = svm.kernel_svm(targets), [0.1, 1.0, 10.0]
     found = machine.held_out(similarities, targets, Cs, folds(), None)
     for C, decisions in zip(Cs, found, strict=True):
         judged = np.empty_like(decisions)
         for learnt, held in folds():
-            fitted = clone(machine.machine).set_params(C=C)
+            fitted = clone(machine.solver).set_params(C=C)
             fitted.fit(similarities[np.ix_(learnt, learnt)], y[learnt], weights[learnt])
             judged[held] = fitted.decision_function(similarities[np.ix_(held, learnt)])
         assert (predicted_codes(decisions) == predicted_codes(judged)).mean() > 0.98
@@ -75,8 +77,9 @@ def test_held_out_decisions_are_those_of_libsvm(n_classes, class_weight):
 def test_held_out_numbers_are_those_of_libsvm():
     similarities, values = kernel_and_values(5)
     weights = np.random.default_rng(0).choice([1.0, 3.0], N)
-    targets = Measurements.of(values, N, weights, None)
-    found = svm.make_svr(0.1).held_out(similarities, targets, [0.1, 1.0, 10.0], folds(), None)
+    targets = TargetColumn.read(values, N, weights, numbers=True)
+    solver = svm.kernel_svm(targets, epsilon=0.1)
+    found = solver.held_out(similarities, targets, [0.1, 1.0, 10.0], folds(), None)
     for C, numbers in zip([0.1, 1.0, 10.0], found, strict=True):
         for learnt, held in folds():
             judge = SVR(kernel="precomputed", C=C, epsilon=0.1)
@@ -88,12 +91,10 @@ def test_held_out_numbers_are_those_of_libsvm():
 def test_a_task_of_some_rows_is_as_if_there_were_no_others():
     similarities, values = kernel_and_values(6)
     kept = np.flatnonzero(np.arange(N) % 3 > 0)
-    known = np.zeros(N, bool)
-    known[kept] = True
-    among_all = Targets.of(values > 0, N, None, None, None, known)
-    alone = Targets.of(values[kept] > 0, len(kept), None, None, None)
+    alone = TargetColumn.read(values[kept] > 0, len(kept))
+    among_all = replace(alone, rows=kept)
     parts = svm.inner_folds(alone, 4, 0)
-    machine = svm.make_svc(alone)
+    machine = svm.kernel_svm(alone)
     first = machine.held_out(similarities, among_all, [1.0, 3.0], parts, None)
     again = machine.held_out(similarities[np.ix_(kept, kept)], alone, [1.0, 3.0], parts, None)
     np.testing.assert_array_equal(first, again)
@@ -102,8 +103,8 @@ def test_a_task_of_some_rows_is_as_if_there_were_no_others():
 @pytest.mark.parametrize("penalties", [[1e3, 1e4, 1e5], [0.01, 0.1, 1.0]])
 def test_the_start_from_a_smaller_penalty_changes_no_decision(penalties):
     similarities, values = kernel_and_values(7, 10.0)
-    targets = Targets.of(values > 0, N, None, None, None)
-    machine = svm.make_svc(targets)
+    targets = TargetColumn.read(values > 0, N, None, None, None)
+    machine = svm.kernel_svm(targets)
     all_at_once = machine.held_out(similarities, targets, penalties, folds(), None)
     one_by_one = [machine.held_out(similarities, targets, [C], folds(), None)[0] for C in penalties]
     np.testing.assert_allclose(all_at_once, one_by_one, atol=TOLERANCE)

@@ -1,13 +1,11 @@
-from functools import partial
-
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
 from twinwl.models.calibration import Calibration
 from twinwl.models.metrics import predicted_codes
-from twinwl.models.svm import Choice, SupportVectors, choose_machines, inner_folds, make_svc
-from twinwl.models.targets import Targets
+from twinwl.models.svm import Choice, SupportVectors, inner_folds, kernel_svm, select_svms
+from twinwl.models.targets import TargetColumn
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -58,15 +56,17 @@ def _literal_choice(kernels, choice, Cs):
         (n_iter, C, decisions)
         for n_iter, kernel in kernels
         for C, decisions in zip(
-            Cs, choice.machine.held_out(kernel, choice.targets, Cs, choice.folds, None), strict=True
+            Cs, choice.svm.held_out(kernel, choice.targets, Cs, choice.folds, None), strict=True
         )
     ]
-    best = max(choice.score(decisions) for *_, decisions in tried)
-    leaders = [one for one in tried if choice.score(one[2]) == best]
+    best = max(choice.targets.score(decisions, choice.scoring) for *_, decisions in tried)
+    leaders = [one for one in tried if choice.targets.score(one[2], choice.scoring) == best]
     chosen = leaders[0]
     for one in leaders[1:]:
         same_class_for_all = len(set(predicted_codes(chosen[2]).tolist())) == 1
-        if same_class_for_all and choice.tie_score(one[2]) > choice.tie_score(chosen[2]):
+        if same_class_for_all and choice.targets.score(one[2], "roc_auc") > choice.targets.score(
+            chosen[2], "roc_auc"
+        ):
             chosen = one
     return chosen[:2]
 
@@ -75,15 +75,15 @@ def test_equal_scores_of_machines_that_know_one_class_only_are_decided_by_rank()
     Cs = [0.1, 1.0, 3.0]
     changed, kept = 0, 0
     for seed, n_rare in [(seed, n_rare) for seed in range(8) for n_rare in (4, 15)]:
-        targets = Targets.of([1] * n_rare + [0] * (40 - n_rare), 40, None, None, None)
-        parts = targets, make_svc(targets), inner_folds(targets, 5, 0), targets.score
-        choice = Choice(*parts, partial(targets.score, scoring="roc_auc"))
+        targets = TargetColumn.read([1] * n_rare + [0] * (40 - n_rare), 40, None, None, None)
+        parts = targets, kernel_svm(targets), inner_folds(targets, 5, 0), "accuracy"
+        choice = Choice(*parts, break_ties=True)
         kernels = list(_kernels(np.random.default_rng(seed), n_rare))
-        (chosen,) = choose_machines(kernels, [choice], Cs)
-        (plain,) = choose_machines(kernels, [Choice(*parts)], Cs)
+        (chosen,) = select_svms(kernels, [choice], Cs)
+        (plain,) = select_svms(kernels, [Choice(*parts)], Cs)
         assert (chosen.n_iter, chosen.C) == _literal_choice(kernels, choice, Cs)
         assert chosen.score == plain.score
-        if len(np.unique(plain.held_out_decisions > 0)) > 1:
+        if len(np.unique(plain.held_out > 0)) > 1:
             assert (chosen.n_iter, chosen.C) == (plain.n_iter, plain.C)
             kept += 1
         else:

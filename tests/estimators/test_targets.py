@@ -3,14 +3,14 @@ import pytest
 
 from twinwl import GraphBatch, STwinSVC, TwinWLError
 from twinwl.models.metrics import positive_class
-from twinwl.models.targets import Targets
+from twinwl.models.targets import TargetColumn
 
 PATHS = [[(node, node + 1) for node in range(size)] for size in range(2, 8)]
 CYCLES = [[*edges, (len(edges), 0)] for edges in PATHS]
 
 
 def test_graphs_of_weight_0_are_left_out_with_their_classes_and_groups():
-    targets = Targets.of(["a", "b", "c", "b"], 4, [1, 2, 0, 3], {"a": 2.0}, ["x", "y", "z", "x"])
+    targets = TargetColumn.read(["a", "b", "c", "b"], 4, [1, 2, 0, 3], {"a": 2.0}, ["x", "y", "z", "x"])
     assert targets.rows.tolist() == [0, 1, 3]
     assert targets.classes.tolist() == ["a", "b"]
     assert targets.codes.tolist() == [0, 1, 1]
@@ -44,7 +44,7 @@ def test_a_machine_learns_nothing_from_weight_0():
 def test_what_cannot_be_learnt_from_is_refused(options, message):
     given = {"y": [0, 1, 0], "sample_weight": None, "class_weight": None, "groups": None, **options}
     with pytest.raises(TwinWLError, match=message):
-        Targets.of(n_graphs=3, **given)
+        TargetColumn.read(n_graphs=3, **given)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,6 @@ def test_only_one_of_two_classes_can_be_positive(classes, message):
 
 def test_choices_by_average_precision_are_about_the_positive_class():
     decisions = np.array([-3.0, -1.0, -2.0, 1.0])
-    named = Targets.of(["active", "inactive", "inactive", "inactive"], 4, None, None, None)
-    coded = Targets.of([1, 0, 0, 0], 4, None, None, None)
+    named = TargetColumn.read(["active", "inactive", "inactive", "inactive"], 4, None, None, None)
+    coded = TargetColumn.read([1, 0, 0, 0], 4, None, None, None)
     assert named.score(decisions, "average_precision") == coded.score(-decisions, "average_precision")

@@ -76,24 +76,9 @@ def test_held_out_outputs_are_of_the_network_that_did_not_learn_from_them():
     np.testing.assert_allclose(logits[:, 1] - logits[:, 0], decisions, rtol=1e-6)
 
 
-def test_several_hold_outs_choose_the_mean_number_of_epochs():
-    model = small(tw.STwinClassifier, refit=True, hold_outs=3, max_epochs=6)
-    lengths = []
-    model.set_params(callbacks=lambda history: lengths.append((history.n_epochs, history.best_epoch)))
-    model.fit(GRAPHS, CLASSES)
-    ends = [i for i, (n, _) in enumerate(lengths) if i + 1 == len(lengths) or lengths[i + 1][0] == 1]
-    chosen = [lengths[end][1] + 1 for end in ends]
-    assert len(chosen) == 4  # of three hold-outs and of the refit
-    assert chosen[-1] == model.n_epochs_ == round(sum(chosen[:3]) / 3)
-    assert model.history_ == small(tw.STwinClassifier, max_epochs=6).fit(GRAPHS, CLASSES).history_
-
-
 @pytest.mark.parametrize(
     ("params", "data", "message"),
     [
-        ({"hold_outs": 2}, None, "without refit"),
-        ({"hold_outs": 2, "refit": True}, (GRAPHS, CLASSES), "with validation_data"),
-        ({"hold_outs": 2, "refit": True, "validation_fraction": None}, None, "validation_fraction=None"),
         ({"average_epochs": 0}, None, "average_epochs: got 0"),
         ({"callbacks": "print"}, None, "callbacks: got 'print'"),
         ({"callbacks": [print, 1]}, None, "callbacks: got"),
@@ -174,10 +159,10 @@ def test_an_exception_of_a_callback_says_where():
 
 
 def test_parameters_are_saved_but_for_callbacks(tmp_path):
-    model = small(tw.STwinClassifier, refit=True, hold_outs=2, average_epochs=2, callbacks=[print])
+    model = small(tw.STwinClassifier, refit=True, average_epochs=2, callbacks=[print])
     model.fit(GRAPHS, CLASSES)
     with pytest.warns(UserWarning, match="callbacks is code"):
         tw.save(model, tmp_path / "model.twinwl")
     loaded = tw.load(tmp_path / "model.twinwl")
-    assert (loaded.refit, loaded.hold_outs, loaded.average_epochs, loaded.callbacks) == (True, 2, 2, None)
+    assert (loaded.refit, loaded.average_epochs, loaded.callbacks) == (True, 2, None)
     np.testing.assert_array_equal(loaded.predict_proba(GRAPHS), model.predict_proba(GRAPHS))

@@ -9,8 +9,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch")
 
 import twinwl as tw  # noqa: E402
 from tests.estimators.test_multitask import table  # noqa: E402
-from twinwl.models.targets import Targets, Tasks  # noqa: E402
-from twinwl.neural.outputs import TaskTable  # noqa: E402
+from twinwl.models.targets import TargetTable  # noqa: E402
 from twinwl.neural.training import Held, _evaluate, _loss, train  # noqa: E402
 
 NAN = np.nan
@@ -171,12 +170,7 @@ def test_more_than_two_classes_are_for_machines():
 
 def test_a_table_holds_codes_and_weights_of_known_targets_only():
     Y = np.array([[0, 1], [1, NAN], [NAN, NAN], [1, 0], [0, 0]])
-    tasks = Tasks.of(Y, 5)
-    weights = np.array([1.0, 2, 3, 0, 5])
-    targets = tasks.each(
-        lambda column, known: Targets.of(column, 5, weights, None, None, known), tasks.columns, tasks.known.T
-    )
-    found = TaskTable.of(tasks, targets, weights, None)
+    found = TargetTable.read(Y, 5, [1.0, 2, 3, 0, 5])
     assert found.rows.tolist() == [0, 1, 4]
     assert found.answers.tolist() == [[0, 1], [1, -1], [0, 0]]
     assert found.importance().tolist() == [[1, 1], [2, 0], [5, 5]]

@@ -10,7 +10,7 @@ from tests.stwin.test_features import batches
 from tests.stwin.test_svc import noisy
 from twinwl import GraphBatch, STwinSVC, TwinWLError
 from twinwl.models import features
-from twinwl.models.contributions import explanation_of, node_shares
+from twinwl.models.explanation import explanation_of, node_shares
 from twinwl.models.features import KINDS, stwin_features
 from twinwl.models.similarity import BASES
 from twinwl.refinement.colours import refine

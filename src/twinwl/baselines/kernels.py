@@ -10,11 +10,10 @@ The deep graph kernel: WL colours as words, whose embeddings tell which of them 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from twinwl.arguments import CLASS_WEIGHT, FLAG, RANDOM_STATE, ROUNDS, WIDTH, integer
 from twinwl.arrays import Float64, Int64
@@ -23,14 +22,22 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike
 from twinwl.graphs.labels import label_token
 from twinwl.memory import check_fits
-from twinwl.models.base import Constraints, GraphEstimator, RandomState, graphs_of, keeps_parameters, one_seed
+from twinwl.models.base import Constraints, RandomState, graphs_of, keeps_parameters, one_seed
 from twinwl.models.calibration import Calibration
 from twinwl.models.features import Encoding, stwin_features
-from twinwl.models.metrics import predicted_codes
 from twinwl.models.similarity import similarities_from_sums
 from twinwl.models.svc import STwinSVC
-from twinwl.models.svm import INNER_FOLDS, PENALTIES, SupportVectors, choose_machine, inner_folds, make_svc
-from twinwl.models.targets import Targets
+from twinwl.models.svm import (
+    INNER_FOLDS,
+    PENALTIES,
+    Choice,
+    SupportVectors,
+    inner_folds,
+    kernel_svm,
+    select_svms,
+)
+from twinwl.models.targets import TargetColumn
+from twinwl.models.tasks import GraphClassifier
 
 _MATRICES = 3  # at once: similarities, their normalised form, a fold's part
 USUAL_PENALTIES = (0.1, 1, 3, 10, 100, 1000)
@@ -55,7 +62,7 @@ def labelled_graphs(batch: GraphBatch, kernel: str) -> GraphBatch:
     return batch
 
 
-class KernelSVC(ClassifierMixin, GraphEstimator):
+class KernelSVC(GraphClassifier):
     """Base of the kernels that other libraries compute; a subclass computes the kernel matrices.
 
     A subclass implements ``_fit_kernel(batch, seed)``, which returns the square matrix of the training
@@ -94,13 +101,12 @@ class KernelSVC(ClassifierMixin, GraphEstimator):
     class_weight: object
     random_state: RandomState
 
-    _fitted_attribute = "calibration_"
+    _fitted_attribute = "heads_"
+    _learns_tasks = False
 
-    classes_: NDArray[np.generic]
     C_: float
     inner_score_: float
     support_vectors_: SupportVectors
-    calibration_: Calibration
 
     kernel_name = "graph kernel"
 
@@ -125,7 +131,7 @@ class KernelSVC(ClassifierMixin, GraphEstimator):
             Weight of each graph.
         """
         batch = labelled_graphs(self._graphs_to_fit(X), self.kernel_name)
-        targets = Targets.of(y, len(batch), sample_weight, self.class_weight, groups)
+        targets = TargetColumn.read(y, len(batch), sample_weight, self.class_weight, groups)
         n_graphs = len(targets.rows)
         check_fits(
             8 * _MATRICES * n_graphs**2,
@@ -136,27 +142,16 @@ class KernelSVC(ClassifierMixin, GraphEstimator):
         seed = one_seed(self.random_state)
         folds = inner_folds(targets, self.inner_folds, seed)
         kernels = [(0, self._fit_kernel(targets.counted(batch), seed))]
-        chosen = choose_machine(kernels, targets, make_svc(targets), self.C, folds)
-        self.classes_, self.C_, self.inner_score_ = targets.classes, chosen.C, chosen.score
-        self.support_vectors_ = chosen.vectors
-        self.calibration_ = Calibration.fitted(chosen.held_out_decisions, targets.codes, targets.weights)
+        numbered = replace(targets, rows=np.arange(n_graphs))
+        (chosen,) = select_svms(kernels, [Choice(numbered, kernel_svm(targets), folds)], self.C)
+        self.C_, self.inner_score_, self.support_vectors_ = chosen.C, chosen.score, chosen.vectors
+        calibration = Calibration.fitted(chosen.held_out, targets.codes, targets.weights)
+        self.heads_ = [replace(targets.head, calibration=calibration)]
         return self
 
-    def decision_function(self, X: GraphsLike) -> Float64:
-        """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
-        self._check_fitted()
+    def _decisions(self, X: GraphsLike) -> list[Float64]:
         similarities = self._kernel(labelled_graphs(self._new_graphs(X, "predict"), self.kernel_name))
-        return self.support_vectors_.decisions(similarities[:, self.support_vectors_.rows])
-
-    def predict(self, X: GraphsLike) -> NDArray[np.generic]:
-        """Return the class of each graph."""
-        codes = predicted_codes(self.decision_function(X))
-        return self.classes_[codes]
-
-    def predict_proba(self, X: GraphsLike) -> Float64:
-        """Return the probability of each class, shape (n_graphs, n_classes), after Platt."""
-        decisions = self.decision_function(X)
-        return self.calibration_.probabilities(decisions)
+        return [self.support_vectors_.decisions(similarities[:, self.support_vectors_.rows])]
 
 
 class WLSubtreeSVC(STwinSVC):
@@ -211,16 +206,11 @@ class WLSubtreeSVC(STwinSVC):
 
     _learns_tasks = False
 
-    def fit(
-        self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None
-    ) -> WLSubtreeSVC:
-        """Choose rounds and C, then learn from all graphs; as `twinwl.STwinSVC.fit`."""
-        super().fit(labelled_graphs(graphs_of(X, "fit"), self.kernel_name), y, groups, sample_weight)
-        return self
+    def _graphs_to_fit(self, X: GraphsLike) -> GraphBatch:
+        return super()._graphs_to_fit(labelled_graphs(graphs_of(X, "fit"), self.kernel_name))
 
-    def decision_function(self, X: GraphsLike) -> Float64:
-        """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
-        return super().decision_function(labelled_graphs(self._new_graphs(X, "predict"), self.kernel_name))
+    def _new_graphs(self, X: GraphsLike, what: str) -> GraphBatch:
+        return labelled_graphs(super()._new_graphs(X, what), self.kernel_name)
 
 
 class WLOptimalAssignmentSVC(WLSubtreeSVC):

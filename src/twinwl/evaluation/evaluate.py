@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -47,7 +47,7 @@ from twinwl.evaluation.splits import Fold, Split, groups_of, is_column, read_col
 from twinwl.evaluation.store import ResultStore, Row, key_of, row_key, versions
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.base import GraphEstimator
-from twinwl.models.targets import Answered, MultiTask
+from twinwl.models.tasks import Precomputed, TaskEstimator
 from twinwl.terminal import ProgressBar
 
 # Parameters of our estimators: the value that shows progress or warns, and the one that is silent.
@@ -528,11 +528,13 @@ def _has_epochs(estimator: BaseEstimator) -> bool:
 def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, request: FoldRequest) -> float:
     """Return the score on the hold-out of an estimator that was trained without it."""
     held = unit.fold.validation
-    graphs: Any = data.graphs[held]
+    graphs, judge = data.graphs[held], estimator
     if getattr(estimator, "refit", False) is True and _has_epochs(estimator):
-        graphs = Answered(estimator.held_out_outputs_)  # by now it has learnt from the hold-out
+        judge = Precomputed(
+            estimator, estimator.held_out_decisions_
+        )  # by now it has learnt from the hold-out
     answers = task_answers_of(
-        estimator, graphs, data.targets[held], [request.scoring], data.tasks, request.positive
+        judge, graphs, data.targets[held], [request.scoring], data.tasks, request.positive
     )
     score = scores_of(answers, [request.scoring]).get(request.scoring)
     if score is None:
@@ -552,7 +554,7 @@ def _fit(estimator: BaseEstimator, data: Dataset, part: Int64) -> None:
 
 def _named(y: Values, estimator: BaseEstimator, data: Dataset) -> object:
     """Return the columns of several targets by name, if the estimator knows names, for its messages."""
-    if not data.tasks or not isinstance(estimator, MultiTask):
+    if not data.tasks or not isinstance(estimator, TaskEstimator):
         return y
     return dict(zip(data.tasks, y.T, strict=True))
 

@@ -17,7 +17,7 @@ from twinwl.arguments import checked, items, one_of
 from twinwl.arrays import Bool, Float64, Values
 from twinwl.errors import TwinWLError, shown
 from twinwl.models.metrics import METRICS, Answers, measure, names_for, positive_name
-from twinwl.models.targets import Tasks
+from twinwl.models.targets import read_targets
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -142,11 +142,9 @@ def check_positive(data: Dataset, task: Task, positive: object, scoring: str | N
         if positive is not None:
             raise TwinWLError(f"positive: got {shown(positive)}, but the targets are numbers; leave it out")
         return None
-    table = Tasks.of(data.targets, len(data)) if data.tasks else None
-    columns = [data.targets] if table is None else table.columns
-    known = [np.ones(len(data), np.bool_)] if table is None else table.known.T
+    table = read_targets(data.targets, len(data))
     names = set()
-    for column, there in zip(columns, known, strict=True):
+    for column, there in zip(table.columns, table.known.T, strict=True):
         classes = np.unique(column[there])
         name, usual = positive_name(classes, positive), positive_name(classes)
         if scoring is not None and METRICS[scoring].of_positive and name != usual:
@@ -226,9 +224,9 @@ def task_answers_of(
     TwinWLError
         If a metric needs probabilities and the estimator gives none, or it does not predict every task.
     """
-    found = Tasks.of(y, len(y), empty=True) if tasks else None
-    if found is None:
+    if not tasks:
         return answers_of(estimator, graphs, y, names, positive)
+    found = read_targets(y, len(y), empty=True)
     predicted, shares = predictions_of(estimator, graphs, names)
     if predicted.ndim != 2 or predicted.shape[1] != len(tasks):  # noqa: PLR2004
         raise TwinWLError(

@@ -16,10 +16,9 @@ from twinwl.datasets.targets import ALL, named_targets
 from twinwl.errors import TwinWLError, shown
 from twinwl.evaluation.metrics import METRICS, Answers, figures, mean_scores, measure, names_for
 from twinwl.graphs.batch import GraphBatch
-from twinwl.models.calibration import kept
-from twinwl.models.metrics import positive_class, positive_name, predicted_codes
+from twinwl.models.calibration import ClassHead, NumberHead
+from twinwl.models.metrics import positive_class, positive_name
 from twinwl.models.similarity import NearGraphs
-from twinwl.models.targets import Answered, probabilities_of
 from twinwl.refinement.alphabet import Alphabet
 from twinwl.refinement.colours import refine
 
@@ -128,7 +127,7 @@ class Predictions:
 
 
 def check_asked(
-    model: object,
+    model: Any,  # noqa: ANN401
     path: object,
     *,
     proba: bool,
@@ -137,40 +136,39 @@ def check_asked(
     positive: str | None = None,
 ) -> None:
     """Refuse options that do not apply to the model, before graphs are read."""
-    tasks = getattr(model, "tasks_", None)
-    if tasks is not None:
-        for task in tasks:
-            one = model.for_task(task)  # type: ignore[attr-defined]
-            check_asked(one, path, proba=proba, threshold=threshold, confidence=confidence, positive=positive)
-        return
-    if not predicts_classes(model):
-        asked = {"--proba": proba, "--threshold": threshold is not None, "--positive": positive is not None}
-        for option, given in asked.items():
-            if given:
-                raise TwinWLError(
-                    f"{option} needs a classifier, but this model predicts numbers; leave it out "
-                    "(--confidence adds a range around each number)"
-                )
-    else:
-        positive_name(model.classes_, positive)  # type: ignore[attr-defined]
-    if confidence is None:
-        return
-    try:
-        scores = kept(getattr(model, "conformal_", None))
-    except TwinWLError as error:
-        raise TwinWLError(f"--confidence: {path}: {error}") from error
-    errors = getattr(scores, "errors", None)
-    if errors is not None and not np.isfinite(scores.of(np.zeros(1), confidence)).all():
-        n = len(errors)
-        raise TwinWLError(
-            f"--confidence: got {confidence:g}, but the model held out {n} graphs, which are enough for "
-            f"{n / (n + 1):.3g} at most; lower it, or train with more graphs"
-        )
+    for head in model.heads_:
+        if isinstance(head, NumberHead):
+            asked = {
+                "--proba": proba,
+                "--threshold": threshold is not None,
+                "--positive": positive is not None,
+            }
+            for option, given in asked.items():
+                if given:
+                    raise TwinWLError(
+                        f"{option} needs a classifier, but this model predicts numbers; leave it out "
+                        "(--confidence adds a range around each number)"
+                    )
+        else:
+            positive_name(head.classes, positive)
+        if confidence is None:
+            continue
+        nothing = np.zeros((0, len(head.classes))) if isinstance(head, ClassHead) else np.zeros(1)
+        try:
+            found = (head.sets if isinstance(head, ClassHead) else head.intervals)(nothing, confidence)
+        except TwinWLError as error:
+            raise TwinWLError(f"--confidence: {path}: {error}") from error
+        if not np.isfinite(found).all():
+            n = len(head.conformal.errors)
+            raise TwinWLError(
+                f"--confidence: got {confidence:g}, but the model held out {n} graphs, which are enough for "
+                f"{n / (n + 1):.3g} at most; lower it, or train with more graphs"
+            )
 
 
-def _check_classes(truth: Sequence[Any] | None, target: object, data: Dataset, model: Any) -> None:  # noqa: ANN401
+def _check_classes(truth: Sequence[Any] | None, target: object, data: Dataset, head: ClassHead) -> None:
     """Refuse targets none of which is a class of the model: they mean something else."""
-    classes = [str(name) for name in model.classes_.tolist()]
+    classes = [str(name) for name in head.classes.tolist()]
     known = [
         (row, value) for row, value in zip(data.rows.tolist(), truth or [], strict=False) if value is not None
     ]
@@ -183,37 +181,40 @@ def _check_classes(truth: Sequence[Any] | None, target: object, data: Dataset, m
 
 
 def predictions_of(
-    model: Any,  # noqa: ANN401  (models share no base that has predict)
-    graphs: GraphBatch,
+    head: ClassHead | NumberHead,
+    decisions: Float64,
     threshold: float | None = None,
     confidence: float | None = None,
     positive: str | None = None,
 ) -> Predictions:
-    """Predict, computing the decision values only once.
+    """Return what decision values of one task mean.
 
     Parameters
     ----------
-    model
-        A classifier or a regressor.
-    graphs
-        Whose classes or numbers are asked for.
+    head
+        That of the task.
+    decisions
+        Its decision values.
     threshold
         Predict the positive one of two classes if its probability is at least this; None predicts as the
         model does.
     confidence
         Confidence of sets or intervals, above 0 and below 1; None returns none.
     positive
-        The positive class; see `twinwl.models.targets.positive_class`.
+        The positive class; see `twinwl.models.metrics.positive_class`.
     """
-    if predicts_classes(model):
-        values, shares = answers_of(model, graphs, threshold, positive)
-        sets = None if confidence is None else kept(model.conformal_).of(shares, confidence)
-        name = positive_name(model.classes_, positive)
-        return Predictions(values, model.classes_, shares, sets, positive=name)
-    numbers = model.predict(graphs)
-    return Predictions(
-        numbers, intervals=None if confidence is None else kept(model.conformal_).of(numbers, confidence)
-    )
+    if isinstance(head, NumberHead):
+        intervals = None if confidence is None else head.intervals(decisions, confidence)
+        return Predictions(head.predict(decisions), intervals=intervals)
+    values, shares = head.predict(decisions), head.probabilities(decisions)
+    if threshold is not None:
+        if len(head.classes) != 2:  # noqa: PLR2004
+            listing = ", ".join(map(str, head.classes.tolist()))
+            raise TwinWLError(f"--threshold needs a model with two classes; this one has {listing}")
+        place = positive_class(head.classes, positive)
+        values = head.classes[np.where(shares[:, place] >= threshold, place, 1 - place)]
+    sets = None if confidence is None else head.sets(decisions, confidence)
+    return Predictions(values, head.classes, shares, sets, positive=positive_name(head.classes, positive))
 
 
 def prediction_table(
@@ -293,20 +294,20 @@ def answers_about(
     proba
         Whether to return the probabilities.
     """
+    names = model.tasks_ or tuple(truths)
     for task, truth in truths.items():
-        if predicts_classes(model):
-            _check_classes(truth, task, data, model if model.tasks_ is None else model.for_task(task))
+        head = model.heads_[names.index(task)]
+        if isinstance(head, ClassHead):
+            _check_classes(truth, task, data, head)
         else:
             _check_numbers(truth, task, data)
+    pairs = zip(model.heads_, model._decisions(data.graphs), strict=True)  # noqa: SLF001  (graphs are encoded once)
+    answers = [predictions_of(head, own, threshold, confidence, positive) for head, own in pairs]
     if model.tasks_ is None:
-        predicted = predictions_of(model, data.graphs, threshold, confidence, positive)
-        truth = next(iter(truths.values()))
+        (predicted,), truth = answers, next(iter(truths.values()))
         lines = [] if truth is None else predicted.figures(truth)
         return predicted.columns(proba=proba), _thresholds({"": predicted}, threshold) + lines
-    asked = zip(model.tasks_, model._ask(data.graphs), strict=True)  # noqa: SLF001  (graphs are encoded once)
-    found = {
-        task: predictions_of(one, known, threshold, confidence, positive) for task, (one, known) in asked
-    }
+    found = dict(zip(model.tasks_, answers, strict=True))
     columns = {
         f"{name}_{task}": values
         for task, one in found.items()
@@ -389,50 +390,6 @@ def _coverage(what: str, inside: Bool) -> str:
 def predicts_classes(model: object) -> bool:
     """Return whether a model is a classifier; else it is a regressor, which predicts numbers."""
     return hasattr(model, "predict_proba")
-
-
-def answers_of(
-    model: Any,  # noqa: ANN401
-    graphs: GraphBatch | Answered[Any],
-    threshold: float | None = None,
-    positive: str | None = None,
-) -> tuple[Values, Float64]:
-    """Return the results of ``predict`` and ``predict_proba``, computing the decision values only once.
-
-    Parameters
-    ----------
-    model
-    graphs
-    threshold
-        Predict the positive one of two classes if its probability is at least this; None predicts as the
-        model does.
-    positive
-        That class, as `twinwl.models.targets.positive_class` takes it.
-    """
-    if threshold is not None and len(model.classes_) != 2:  # noqa: PLR2004
-        listing = ", ".join(map(str, model.classes_.tolist()))
-        raise TwinWLError(f"--threshold needs a model with two classes; this one has {listing}")
-    return answers_from(model, model.decision_function(graphs), threshold, positive)
-
-
-def answers_from(
-    model: Any,  # noqa: ANN401
-    decisions: Float64,
-    threshold: float | None = None,
-    positive: str | None = None,
-) -> tuple[Values, Float64]:
-    """Return the classes and probabilities that decision values of a model stand for."""
-    calibration = getattr(model, "calibration_", None)  # only support vector machines have one
-    probabilities = (
-        probabilities_of(decisions.astype(float))
-        if calibration is None
-        else calibration.probabilities(decisions)
-    )
-    codes = predicted_codes(decisions)
-    if threshold is not None:
-        place = positive_class(model.classes_, positive)
-        codes = np.where(probabilities[:, place] >= threshold, place, 1 - place)
-    return model.classes_[codes], probabilities
 
 
 def unseen_shares(model: object, graphs: GraphBatch) -> Float64 | None:

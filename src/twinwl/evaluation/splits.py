@@ -35,7 +35,7 @@ from twinwl.datasets.targets import is_missing
 from twinwl.datasets.text_files import ArchiveMembers, decode, numbered_lines, open_file, read_bytes
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest, shown
 from twinwl.models.hold_out import hold_out, rarest_classes
-from twinwl.models.targets import Tasks
+from twinwl.models.targets import read_targets
 
 WORDS = ("stratified", "scaffold", "scaffold-shuffled", "gnn-comparison")
 HELD_OUT = 0.1  # share of the training part that chooses epoch and configuration
@@ -138,9 +138,9 @@ def _strata(y: Values, *, stratified: bool) -> Values:
     """Return what to stratify by: the classes, or of several tasks each graph's rarest class."""
     if not stratified:
         return np.zeros(len(y))
-    tasks = Tasks.of(y, len(y), empty=True) if y.ndim > 1 else None
-    if tasks is None:
+    if y.ndim == 1:
         return y
+    tasks = read_targets(y, len(y), empty=True)
     codes = [np.unique(column, return_inverse=True)[1] for column in tasks.columns]
     return rarest_classes(np.where(tasks.known, np.stack(codes, axis=1), -1))
 

@@ -21,9 +21,8 @@ from twinwl.evaluation.metrics import (
     names_for,
     scorer_for,
 )
-from twinwl.evaluation.predictions import answers_from, predicts_classes
+from twinwl.evaluation.predictions import predicts_classes
 from twinwl.models.metrics import positive_name
-from twinwl.models.targets import Answered
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Values
@@ -200,8 +199,9 @@ def _held_out(model: Any, y: Values, positive: str | None) -> HeldOut:  # noqa: 
         if held is None:
             decisions = model.held_out_decisions_
         else:
-            y, decisions = y[held], model.decision_function(Answered(model.held_out_outputs_))
-        answers = Answers(y, *answers_from(model, decisions), model.classes_, positive)
+            y, decisions = y[held], model.held_out_decisions_
+        head = model.heads_[0]
+        answers = Answers(y, head.predict(decisions), head.probabilities(decisions), head.classes, positive)
         return HeldOut(measure(answers, names_for("classification")), "classification", how, name)
     numbers = y.astype(np.float64)
     if held is None:
@@ -209,7 +209,8 @@ def _held_out(model: Any, y: Values, positive: str | None) -> HeldOut:  # noqa: 
     elif not len(held):
         return HeldOut({}, "regression", how, None)
     else:
-        mean, found = float(np.delete(numbers, held).mean()), model.predict(Answered(model.held_out_outputs_))
+        mean = float(np.delete(numbers, held).mean())
+        found = model.heads_[0].predict(model.held_out_decisions_)
         numbers = numbers[held]
     baseline = mean, float(np.sqrt(np.mean((numbers - mean) ** 2)))
     scores = measure(Answers(numbers, found), names_for("regression"))

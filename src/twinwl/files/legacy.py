@@ -26,7 +26,52 @@ def upgraded(version: int, state: Any) -> Any:  # noqa: ANN401
     >>> upgraded(1, {"alphabet": {"labels": [["str", "C"], ["tuple", [["int", "7"]]]]}})
     {'alphabet': {'labels': ['C', (7,)]}}
     """
-    return _with_plain_labels(state) if version == 1 else state
+    state = _with_plain_labels(state) if version == 1 else state
+    return _with_heads(state) if version < 3 and isinstance(state, dict) else state  # noqa: PLR2004
+
+
+def _with_heads(state: dict[str, Any]) -> dict[str, Any]:
+    """Give the models of format 2 a list of heads, and of support vector machines, with an entry per task."""
+    parts = state.get("machines", state.get("outputs", [state]))
+    if "weights" in state and "history" in state:  # a network
+        return {**state, "tasks": state.get("tasks"), "heads": [_head(part) for part in parts]}
+    if "support_weights" not in parts[0]:
+        return state
+    svms = [_svm(part, state) for part in parts]
+    return {**state, "tasks": state.get("tasks"), "svms": svms, "heads": [_head(part) for part in parts]}
+
+
+def _head(part: dict[str, Any]) -> dict[str, Any]:
+    head: dict[str, Any] = {"conformal": None}
+    if "conformal_scores" in part:
+        head["conformal"] = {"scores": part["conformal_scores"], "ptr": part["conformal_ptr"]}
+    if "conformal_errors" in part:
+        head["conformal"] = {"errors": part["conformal_errors"]}
+    if "classes" not in part:
+        return {**head, "mean": part.get("target_mean", 0.0), "scale": part.get("target_scale", 1.0)}
+    if "slopes" in part:
+        head["calibration"] = {"slopes": part["slopes"], "offsets": part["offsets"]}
+    classes, dtype = part["classes"], part.get("classes_dtype", "|O")
+    if hasattr(classes, "dtype"):  # an array, as networks of 0.1 had them
+        classes, dtype = classes.tolist(), classes.dtype.newbyteorder("<").str
+    return {**head, "classes": classes, "dtype": dtype}
+
+
+def _svm(part: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+    n_classes = len(part.get("classes", [1]))
+    rows = state["rows"][part["places"]] if "places" in part else state["rows"]
+    return {
+        "n_iter": part.get("n_rounds", state["n_iter"]),
+        "C": part["C"],
+        "score": part["inner_score"],
+        "scores": {(n_iter, C): score for n_iter, C, score in part["inner_scores"]},
+        "vectors": {
+            "rows": rows,
+            "weights": part["support_weights"],
+            "intercepts": part["intercepts"],
+            "n_classes": n_classes,
+        },
+    }
 
 
 def _with_plain_labels(value: Any, key: object = None) -> Any:  # noqa: ANN401

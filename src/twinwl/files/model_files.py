@@ -388,7 +388,7 @@ def _at(name: str, *, imported: bool) -> object:
 EstimatorClass = TypeVar("EstimatorClass", bound=type)
 
 FORMAT = "twinwl model"
-FORMAT_VERSION = 2  # 1, of twinwl 0.1, is still read: labels stood there as [kind, value]
+FORMAT_VERSION = 3  # 1, of twinwl 0.1, is still read: labels stood there as [kind, value]
 
 _SAVABLE: dict[str, type] = {}
 

@@ -1,5 +1,7 @@
 """Calibration on held-out graphs: Platt scaling to probabilities; conformal sets of classes and intervals.
 
+A head turns the decision values of one task into what users are told.
+
 Conformal prediction gives sets of classes and intervals that contain the truth with a given probability. The
 scores of graphs that a model had not seen, with their true targets, are kept. A new graph's score for a
 class, were that its class, is ranked among them: a class stays in the set unless its score is among the
@@ -10,25 +12,26 @@ scores are those of held-out scaffolds, so that new scaffolds are no shift.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeGuard, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from twinwl.arguments import FLAG, Constraint, checked, number
-from twinwl.arrays import Bool, Float64, Int64
-from twinwl.errors import TwinWLError
-from twinwl.models.targets import Scored, one_each, per_task, probabilities_of
-
-if TYPE_CHECKING:
-    from twinwl.graphs.coercion import GraphsLike
+from twinwl.arrays import Bool, Float64, Int64, Values
+from twinwl.errors import TwinWLError, shown
+from twinwl.files.model_files import restore
+from twinwl.graphs.labels import Label, normalise_label
+from twinwl.models.metrics import predicted_codes
 
 Kept = TypeVar("Kept", "ConformalSets", "ConformalIntervals")
 
 CONFIDENCE: Constraint = number(0, 1, above=True, below=True)
 _HARDLY_REGULARISED = 1e6  # the doubt about each target keeps the slope finite already
+_CLASSES_DTYPE = re.compile(r"[|]b1|[|][iu]1|<[iu][248]|<f[248]|[|]S\d+|<U\d+|[|]O")
 _TOLERANCE = 1e-12  # equal scores may differ in the last digit
 
 
@@ -73,7 +76,8 @@ class Calibration:
         >>> Calibration(np.array([[2.0]]), np.array([0.0])).probabilities(np.array([0.0])).tolist()
         [[0.5, 0.5]]
         """
-        return probabilities_of(decisions.reshape(len(decisions), -1) @ self.slopes.T + self.offsets)
+        columns = decisions if decisions.ndim > 1 else decisions[:, None]
+        return probabilities_of(columns @ self.slopes.T + self.offsets)
 
 
 def _doubt(codes: Int64, n_classes: int) -> Float64:
@@ -171,102 +175,20 @@ class ConformalIntervals:
         return np.stack([predicted - width, predicted + width], axis=1)
 
 
-class PredictsSets(Scored):
-    """Sets of classes, for classifiers with ``conformal_`` scores."""
+def probabilities_of(logits: Float64) -> Float64:
+    """Return the probability of each class, shape (n, n_classes), from decision values that are logits.
 
-    _measure = "accuracy_score"
-
-    conformal_: ConformalSets | None
-
-    @per_task(one_each)
-    def predict_set(
-        self, X: GraphsLike, confidence: float = 0.9, per_class: bool = True
-    ) -> Bool | list[Bool]:
-        """Return which classes cannot be ruled out at a confidence, shape (n_graphs, n_classes).
-
-        For several tasks, a list with one array per task; the guarantee holds for each task.
-
-        If new graphs are like the training graphs (molecules: if their scaffolds are as new as those that
-        were held out), a set contains the true class with at least this probability. A set may contain
-        several classes, if the model is unsure, or none, if the graph is unlike all classes. Under a shift
-        (another laboratory) sets contain the true class less often.
-
-        Parameters
-        ----------
-        X
-            The graphs.
-        confidence
-            Above 0 and below 1. The closer to 1, the larger the sets.
-        per_class
-            Whether the guarantee holds within each class, also a rare one, or only on average.
-        """
-        checked("confidence", confidence, CONFIDENCE)
-        probabilities = self.predict_proba(X)  # type: ignore[attr-defined]
-        return kept(self.conformal_).of(probabilities, confidence, per_class=per_class)
-
-    def _conformal_to_state(self) -> dict[str, object]:
-        if self.conformal_ is None:
-            return {}
-        return {"conformal_scores": self.conformal_.scores, "conformal_ptr": self.conformal_.ptr}
-
-    def _conformal_from_state(self, state: Mapping[str, object], n_classes: int) -> None:
-        """Read the scores back; models saved by twinwl 0.1 have none."""
-        scores, ptr = state.get("conformal_scores"), state.get("conformal_ptr")
-        self.conformal_ = None
-        if scores is None and ptr is None:
-            return
-        if (
-            not _is_rising(scores, 0.0, 1.0 + _TOLERANCE, falls=n_classes)
-            or not isinstance(ptr, np.ndarray)
-            or ptr.dtype != np.int64
-            or ptr.shape != (n_classes + 1,)
-            or ptr[0] != 0
-            or ptr[-1] != len(scores)
-            or (np.diff(ptr) < 0).any()
-        ):
-            raise TwinWLError("the model's conformal scores do not fit; the file is damaged")
-        self.conformal_ = ConformalSets(scores, ptr)
+    >>> probabilities_of(np.array([0.0])).tolist()
+    [[0.5, 0.5]]
+    """
+    scores = logits if logits.ndim > 1 else logits[:, None]
+    if scores.shape[1] == 1:  # two classes share one value
+        scores = np.hstack([np.zeros_like(scores), scores])
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
 
 
-class PredictsIntervals(Scored):
-    """Intervals, for regressors with ``conformal_`` errors."""
-
-    _measure = "r2_score"
-
-    conformal_: ConformalIntervals | None
-
-    @per_task(one_each)
-    def predict_interval(self, X: GraphsLike, confidence: float = 0.9) -> Float64 | list[Float64]:
-        """Return the lower and upper end of an interval for each graph, shape (n_graphs, 2).
-
-        For several tasks, a list with one array per task; the guarantee holds for each task.
-
-        If new graphs are like the training graphs (molecules: if their scaffolds are as new as those that
-        were held out), an interval contains the true number with at least this probability. All intervals are
-        equally wide, and infinite if too few graphs were held out.
-
-        Parameters
-        ----------
-        X
-            The graphs.
-        confidence
-            Above 0 and below 1.
-        """
-        checked("confidence", confidence, CONFIDENCE)
-        predicted = self.predict(X)  # type: ignore[attr-defined]
-        return kept(self.conformal_).of(predicted, confidence)
-
-    def _conformal_to_state(self) -> dict[str, object]:
-        return {} if self.conformal_ is None else {"conformal_errors": self.conformal_.errors}
-
-    def _conformal_from_state(self, state: Mapping[str, object]) -> None:
-        errors = state.get("conformal_errors")
-        if errors is not None and not _is_rising(errors, 0.0, np.inf):
-            raise TwinWLError("the model's conformal errors do not fit; the file is damaged")
-        self.conformal_ = None if errors is None else ConformalIntervals(errors)
-
-
-def kept(conformal: Kept | None) -> Kept:
+def _kept(conformal: Kept | None) -> Kept:
     """Return the scores of a model; the error says how to train a model that has them."""
     if conformal is None:
         raise TwinWLError(
@@ -276,13 +198,98 @@ def kept(conformal: Kept | None) -> Kept:
     return conformal
 
 
-def _is_rising(values: object, low: float, high: float, falls: int = 1) -> TypeGuard[Float64]:
-    """Return whether these are finite numbers within bounds that decrease fewer than ``falls`` times."""
-    return (
-        isinstance(values, np.ndarray)
-        and values.dtype == np.float64
-        and values.ndim == 1
-        and bool(np.isfinite(values).all())
-        and bool(((values >= low) & (values <= high)).all())
-        and int((np.diff(values) < 0).sum()) < falls
-    )
+@dataclass(frozen=True, eq=False)
+class ClassHead:
+    """From the decision values of one task to classes, probabilities and sets.
+
+    Attributes
+    ----------
+    classes : array
+        The classes, sorted.
+    calibration : Calibration or None
+        None where decision values are logits.
+    conformal : ConformalSets or None
+        None where no graphs were held out.
+    """
+
+    classes: Values
+    calibration: Calibration | None = None
+    conformal: ConformalSets | None = None
+
+    def predict(self, decisions: Float64) -> Values:
+        """Return the class of each graph."""
+        return self.classes[predicted_codes(decisions)]
+
+    def probabilities(self, decisions: Float64) -> Float64:
+        """Return the probability of each class, shape (n, n_classes)."""
+        values = decisions.astype(np.float64, copy=False)
+        return (
+            probabilities_of(values) if self.calibration is None else self.calibration.probabilities(values)
+        )
+
+    def sets(self, decisions: Float64, confidence: float, *, per_class: bool = True) -> Bool:
+        """Return which classes cannot be ruled out, shape (n, n_classes)."""
+        return _kept(self.conformal).of(self.probabilities(decisions), confidence, per_class=per_class)
+
+    def calibrated(self, decisions: Float64, codes: Int64) -> ClassHead:
+        """Return the head with the scores of graphs that the model had not seen."""
+        return replace(self, conformal=ConformalSets.fitted(self.probabilities(decisions), codes))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberHead:
+    """From the decision values of one task, which are standardised, to numbers and intervals.
+
+    Attributes
+    ----------
+    mean, scale : float
+        Mean and standard deviation of the training targets.
+    conformal : ConformalIntervals or None
+        None where no graphs were held out.
+    """
+
+    mean: float = 0.0
+    scale: float = 1.0
+    conformal: ConformalIntervals | None = None
+
+    def predict(self, decisions: Float64) -> Float64:
+        """Return a number for each graph."""
+        return decisions.astype(np.float64, copy=False) * self.scale + self.mean
+
+    def intervals(self, decisions: Float64, confidence: float) -> Float64:
+        """Return the lower and upper end of an interval for each graph, shape (n, 2)."""
+        return _kept(self.conformal).of(self.predict(decisions), confidence)
+
+    def calibrated(self, decisions: Float64, answers: Float64) -> NumberHead:
+        """Return the head with the errors on graphs that the model had not seen."""
+        errors = ConformalIntervals.fitted(self.scale * decisions.astype(np.float64), self.scale * answers)
+        return replace(self, conformal=errors)
+
+
+def head_to_state(head: ClassHead | NumberHead) -> dict[str, object]:
+    """Return a head for a model file: classes keep the type of their array, which may be objects."""
+    state = {field.name: getattr(head, field.name) for field in fields(head)}
+    if not isinstance(head, ClassHead):
+        return state
+    dtype = head.classes.dtype.newbyteorder("<").str
+    if not _CLASSES_DTYPE.fullmatch(dtype):
+        raise TwinWLError(
+            f"the classes are an array of {head.classes.dtype}, which a model file cannot hold; "
+            "name classes by strings or numbers"
+        )
+    return {**state, "classes": [normalise_label(label) for label in head.classes.tolist()], "dtype": dtype}
+
+
+def head_from_state(state: Mapping[str, Any]) -> ClassHead | NumberHead:
+    """Undo `head_to_state`."""
+    if "classes" not in state:
+        return restore(NumberHead, state)
+    labels = restore(tuple[Label, ...], state["classes"])
+    dtype = state["dtype"]
+    sound = len(set(labels)) == len(labels) > 1 and _CLASSES_DTYPE.fullmatch(dtype)
+    # Strings take the room they need, never what the file claims.
+    classes = np.array(labels) if dtype[1] in "SU" else np.empty(len(labels), dtype)
+    classes[:] = labels
+    if not sound or classes.dtype.kind != dtype[1] or classes.tolist() != list(labels):
+        raise TwinWLError(f"the model's classes are not different ones of type {shown(dtype)}")
+    return restore(ClassHead, {**state, "classes": classes})

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from twinwl.arguments import MAX_ITEMS, checked, integer
 from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, import_extra
+from twinwl.refinement.identities import rooted_sizes
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
     from twinwl.isomorphism.rooted import RootedSubgraph
+    from twinwl.models.features import Encoding
     from twinwl.refinement.alphabet import Alphabet
 
 _NODES_LISTED = 10
@@ -164,6 +167,114 @@ class Explanation:
         from twinwl.report.picture import draw_explanation  # noqa: PLC0415  (matplotlib, on demand)
 
         draw_explanation(self, target, molecule)
+
+
+class Decision(NamedTuple):
+    """The decision of a model about one graph.
+
+    ``prediction`` is compared with ``against``, None where it is a number; the decision is a sum of outputs,
+    or of similarities, times ``weights``, plus ``intercept``.
+    """
+
+    prediction: object
+    against: object
+    weights: Any
+    intercept: float
+
+
+def explanation_of(
+    graph: GraphBatch,
+    encoding: Encoding,
+    contributions: Float64,
+    decision: Decision,
+    method: str,
+    n_columns: int = 10,
+) -> Explanation:
+    """Build an explanation from the contribution of each column to the decision.
+
+    Parameters
+    ----------
+    graph
+        A batch of one.
+    encoding
+        Its features.
+    contributions : array of float64, shape (n_columns,)
+        Contribution of each column to the decision.
+    decision
+        What is explained.
+    method
+        How, as text.
+    n_columns
+        Number of columns to list.
+    """
+    n_columns = checked("n_columns", n_columns, integer(0, MAX_ITEMS))
+    row = encoding.matrix[0]
+    by_weight = np.argsort(-np.abs(contributions[row.indices]), kind="stable")
+    by_weight = by_weight[contributions[row.indices[by_weight]] != 0][:n_columns]
+    return Explanation(
+        graph=graph,
+        prediction=plain(decision.prediction),
+        against=plain(decision.against),
+        decision=float(contributions[row.indices].sum() + decision.intercept),
+        intercept=float(decision.intercept),
+        node_shares=node_shares(graph, encoding, contributions),
+        columns=tuple(
+            _column_share(encoding, int(row.indices[entry]), contributions, float(row.data[entry]))
+            for entry in by_weight
+        ),
+        method=method,
+    )
+
+
+def node_shares(graph: GraphBatch, encoding: Encoding, contributions: Float64) -> Float64:
+    """Distribute the contribution of each column among the nodes that it counts.
+
+    A node gets its part of a column: one over the number of nodes, or its rooted size over their sum. So the
+    shares sum to the contributions of the graph's columns.
+
+    Parameters
+    ----------
+    graph
+        A batch of one.
+    encoding
+        Its features.
+    contributions : array of float64, shape (n_columns,)
+
+    Returns
+    -------
+    array of float64, shape (n_nodes,)
+
+    >>> from twinwl import GraphBatch
+    >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
+    >>> from twinwl.models.features import stwin_features
+    >>> node_shares(path, stwin_features(path, 1, "size"), np.array([3.0, 2.0, 10.0]))
+    array([ 2., 11.,  2.])
+    """
+    places = encoding.column_of_node
+    if encoding.space.kind == "size":
+        parts = rooted_sizes(graph, len(places) - 1).astype(np.float64)
+    else:
+        parts = np.ones(places.shape)
+    shares = np.zeros(graph.n_nodes)
+    first = 0
+    for place, part, width in zip(places, parts, encoding.space.columns_per_round, strict=True):
+        seen = np.flatnonzero(place >= 0)
+        whole = np.bincount(place[seen], part[seen], minlength=width)
+        shares[seen] += contributions[first + place[seen]] * part[seen] / whole[place[seen]]
+        first += width
+    return shares
+
+
+def _column_share(encoding: Encoding, column: int, contributions: Float64, value: float) -> ColumnShare:
+    name, tree = encoding.space.explained(column)
+    place = column - sum(encoding.space.columns_per_round[: tree.depth])
+    nodes = np.flatnonzero(encoding.column_of_node[tree.depth] == place)
+    return ColumnShare(name, float(contributions[column]), value, tree, tuple(nodes.tolist()))
+
+
+def plain(label: object) -> object:
+    """Return a class of an array as plain Python."""
+    return label.item() if isinstance(label, np.generic) else label
 
 
 _MOST_LINES = 60

@@ -82,6 +82,15 @@ class Similarity:
             rows = slice(first, min(first + block_size, len(own)))
             yield rows, self.of(left[rows], own[rows])
 
+    def divisors(self, own: Float64, sums: Float64) -> Float64:
+        """Return the divisor of each sum of one row, whose sum with itself is ``own``; infinite for zero."""
+        divisors = np.ones(len(self.own))
+        if self.base == "minmax":
+            divisors = own + self.own - sums[0]
+        elif self.normalize:
+            divisors = np.sqrt(own * self.own)
+        return np.where(divisors > 0, divisors, np.inf)
+
     def from_sums(self, sums: Float64, own: Float64) -> Float64:
         """Turn the result of `sums` into similarities, in place."""
         return similarities_from_sums(sums, own, self.own, self.base, normalize=self.normalize)

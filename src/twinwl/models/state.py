@@ -9,29 +9,25 @@ Support vector machines of one task or several in model files: plain values and 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
-from twinwl.arrays import Float64, Int64, Ints, Values
+from twinwl.arrays import Int64, Ints
 from twinwl.errors import TwinWLError, nearest, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, normalise_label
 from twinwl.isomorphism.readouts import resolve
 from twinwl.models.features import KINDS, STRIDE, FeatureSpace
 from twinwl.models.readout_columns import LARGEST_EXAMPLE, Examples, ValueTable
-from twinwl.models.svm import SupportVectors
 from twinwl.refinement.alphabet import Alphabet, Round
 from twinwl.refinement.colours import INITIALS
 
 if TYPE_CHECKING:
-    from twinwl.models.svc import TwinMachine
-
-_CLASSES_DTYPE = re.compile(r"[|]b1|[|][iu]1|<[iu][248]|<f[248]|[|]S\d+|<U\d+|[|]O")
+    pass
 
 
 def labels_from_state(values: object) -> tuple[Label, ...]:
@@ -77,67 +73,6 @@ def _read(value: object) -> Label:  # noqa: PLR0911  (one per kind)
         case ["tuple", list(parts)]:
             return tuple(_read(part) for part in parts)
     raise ValueError(value)
-
-
-def task_names_from_state(state: Mapping[str, object]) -> tuple[str, ...]:
-    """Read the names of tasks.
-
-    >>> task_names_from_state({"tasks": ["toxic", "approved"]})
-    ('toxic', 'approved')
-    """
-    names = state.get("tasks")
-    if (
-        not isinstance(names, list)
-        or not names
-        or not all(isinstance(name, str) for name in names)
-        or len(set(names)) < len(names)
-    ):
-        raise TwinWLError("the model's tasks are not different names; the file is damaged")
-    return tuple(names)
-
-
-def classes_to_state(classes: Values) -> dict[str, object]:
-    """Return the classes of a classifier with the type of the array that holds them."""
-    dtype = classes.dtype.newbyteorder("<").str
-    if not _CLASSES_DTYPE.fullmatch(dtype):
-        raise TwinWLError(
-            f"the classes are an array of {classes.dtype}, which a model file cannot hold; "
-            "name classes by strings or numbers"
-        )
-    return {"classes": [normalise_label(label) for label in classes.tolist()], "classes_dtype": dtype}
-
-
-def classes_from_state(state: Mapping[str, object]) -> Values:
-    """Undo `classes_to_state`.
-
-    >>> classes_from_state(classes_to_state(np.array(["no", "yes"])))
-    array(['no', 'yes'], dtype='<U3')
-
-    Raises
-    ------
-    TwinWLError
-        If they are fewer than two, not all different, or not of the type that the file names.
-    """
-    values, dtype = state.get("classes"), state.get("classes_dtype", "|O")
-    if isinstance(values, np.ndarray):  # as networks of twinwl 0.1 wrote them
-        values, dtype = values.tolist(), values.dtype.newbyteorder("<").str
-    labels = labels_from_state(values)
-    if len(labels) < 2 or len(set(labels)) != len(labels):  # noqa: PLR2004
-        raise TwinWLError("the model's classes are not two or more different ones; the file is damaged")
-    if not isinstance(dtype, str) or not _CLASSES_DTYPE.fullmatch(dtype):
-        raise TwinWLError(f"the model's classes are an array of {shown(dtype)}; the file is damaged")
-    try:
-        # Strings take the room they need, never what the file claims.
-        classes = np.empty(len(labels), dtype) if dtype[1] not in "SU" else np.array(labels)
-        for place, label in enumerate(labels):
-            classes[place] = label
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TwinWLError(
-            f"the model's classes are not an array of {shown(dtype)}; the file is damaged"
-        ) from error
-    if classes.ndim != 1 or classes.dtype.kind != dtype[1] or classes.tolist() != list(labels):
-        raise TwinWLError(f"the model's classes are not an array of {shown(dtype)}; the file is damaged")
-    return classes
 
 
 _INTEGERS = (np.int32, np.int64)
@@ -261,14 +196,6 @@ def matrix_from_state(state: Mapping[str, object], n_columns: int) -> sparse.csr
     return matrix
 
 
-def floats_from_state(state: Mapping[str, object], key: str, shape: tuple[int, ...]) -> Float64:
-    """Read an array of numbers of a known shape."""
-    value = state.get(key)
-    if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != shape:
-        raise TwinWLError(f"{key!r} in the model should be numbers of shape {shape}; the file is damaged")
-    return value
-
-
 def _readouts_to_state(space: FeatureSpace) -> dict[str, object]:
     """Return the readouts of a space by name, their values, and the example of each column."""
     if space.values is None or space.examples is None:
@@ -380,128 +307,3 @@ def _one_of(state: Mapping[str, object], key: str, known: tuple[str, ...]) -> st
     if value not in known:
         raise TwinWLError(f"{key} in the model is {shown(value)}: {nearest(shown(value), known)}")
     return str(value)
-
-
-Machine = TypeVar("Machine", bound="TwinMachine")
-
-
-def machine_to_state(model: TwinMachine) -> dict[str, object]:
-    """Return all that the decisions of a support vector machine need, and how it was chosen."""
-    return {
-        **space_to_state(model.space_),
-        **matrix_to_state(model.matrix_),
-        "rows": model.support_vectors_.rows,
-        **_choice_to_state(model),
-    }
-
-
-def machine_from_state(model: TwinMachine, state: Mapping[str, object], n_classes: int) -> None:
-    """Fill an unfitted machine; ``n_classes`` is 1 where it predicts numbers.
-
-    Raises
-    ------
-    TwinWLError
-        If anything in the state is missing or does not fit.
-    """
-    space = space_from_state(state)
-    model._keep_features(space, matrix_from_state(state, space.n_columns))  # noqa: SLF001  (the same layer)
-    _choice_from_state(model, state, _rows(state, model.matrix_.shape[0]), n_classes)
-
-
-def tasks_to_state(model: TwinMachine, rows: Int64, models: Sequence[TwinMachine]) -> dict[str, object]:
-    """Return all that the machines of several tasks decide with; their features stand once."""
-    return {
-        **space_to_state(model.space_),
-        **matrix_to_state(model.matrix_),
-        "rows": rows,
-        "tasks": list(model.tasks_ or ()),
-        "machines": [
-            {
-                "n_rounds": one.n_iter_,
-                "places": np.searchsorted(rows, one.support_vectors_.rows),
-                **_choice_to_state(one),
-                **one._own_to_state(),  # noqa: SLF001
-            }
-            for one in models
-        ],
-    }
-
-
-def tasks_from_state(
-    state: Mapping[str, object], new: Callable[[], Machine]
-) -> tuple[tuple[str, ...], list[Machine], FeatureSpace, Int64, sparse.csr_matrix]:
-    """Undo `tasks_to_state`.
-
-    Parameters
-    ----------
-    state
-        From `tasks_to_state`.
-    new
-        Returns an unfitted machine.
-
-    Returns
-    -------
-    names, models, space, rows, matrix
-        What `TwinMachine` keeps.
-    """
-    space = space_from_state(state)
-    matrix = matrix_from_state(state, space.n_columns)
-    rows = _rows(state, matrix.shape[0])
-    names = task_names_from_state(state)
-    parts = state.get("machines")
-    if not isinstance(parts, list) or len(parts) != len(names):
-        raise TwinWLError("the model's machines do not fit its tasks; the file is damaged")
-    models = []
-    for part in parts:
-        model, n_rounds, places = new(), part["n_rounds"], part["places"]
-        if type(n_rounds) is not int or not 0 <= n_rounds <= space.alphabet.n_iter:
-            raise TwinWLError(f"a machine has {shown(n_rounds)} rounds; the file is damaged")
-        if (
-            not isinstance(places, np.ndarray)
-            or places.dtype != np.int64
-            or places.ndim != 1
-            or (len(places) and (places.min() < 0 or places.max() >= len(rows)))
-        ):
-            raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
-        n_classes = model._own_from_state(part)  # noqa: SLF001
-        model._keep_features(space.first_rounds(n_rounds), matrix[places])  # noqa: SLF001
-        _choice_from_state(model, part, rows[places], n_classes)
-        models.append(model)
-    return names, models, space, rows, matrix
-
-
-def _choice_to_state(model: TwinMachine) -> dict[str, object]:
-    return {
-        "support_weights": model.support_vectors_.weights,
-        "intercepts": model.support_vectors_.intercepts,
-        "C": model.C_,
-        "inner_score": model.inner_score_,
-        "inner_scores": [[n_iter, C, score] for (n_iter, C), score in model.inner_scores_.items()],
-    }
-
-
-def _choice_from_state(model: TwinMachine, state: Mapping[str, object], rows: Int64, n_classes: int) -> None:
-    model.n_iter_ = model.space_.alphabet.n_iter
-    n_support, n_pairs = len(rows), max(1, n_classes * (n_classes - 1) // 2)
-    model.support_vectors_ = SupportVectors(
-        rows,
-        floats_from_state(state, "support_weights", (n_pairs, n_support)),
-        floats_from_state(state, "intercepts", (n_pairs,)),
-        n_classes,
-    )
-    try:
-        model.C_ = float(state["C"])  # type: ignore[arg-type]
-        model.inner_score_ = float(state["inner_score"])  # type: ignore[arg-type]
-        model.inner_scores_ = {
-            (int(n_iter), float(C)): float(score)
-            for n_iter, C, score in state["inner_scores"]  # type: ignore[attr-defined]
-        }
-    except (KeyError, TypeError, ValueError) as error:
-        raise TwinWLError(f"the model lacks how it was chosen ({error}); the file is damaged") from error
-
-
-def _rows(state: Mapping[str, object], n_support: int) -> Int64:
-    rows = state.get("rows")
-    if not isinstance(rows, np.ndarray) or rows.dtype != np.int64 or rows.shape != (n_support,):
-        raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
-    return rows

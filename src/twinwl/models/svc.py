@@ -1,17 +1,13 @@
-"""STwinSVC: STwin features, a kernel and a support vector machine in one estimator.
-
-STwinSVR: STwin features, a kernel and support vector regression in one estimator.
-"""
+"""STwinSVC and STwinSVR: STwin features, a kernel and a support vector machine in one estimator."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from scipy import sparse
 
 from twinwl.arguments import (
     CLASS_WEIGHT,
@@ -26,92 +22,64 @@ from twinwl.arguments import (
     one_of,
     one_or_more,
 )
-from twinwl.arrays import Bool, Float64, Int64, Values
-from twinwl.files.model_files import savable
-from twinwl.graphs.batch import GraphBatch
+from twinwl.arrays import Float64, Int64
+from twinwl.errors import TwinWLError
+from twinwl.files.model_files import restore, savable
 from twinwl.graphs.coercion import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.memory import check_fits
-from twinwl.models.base import Constraints, GraphEstimator, RandomState, keeps_parameters, old_names, one_seed
-from twinwl.models.calibration import (
-    Calibration,
-    ConformalIntervals,
-    ConformalSets,
-    PredictsIntervals,
-    PredictsSets,
-)
-from twinwl.models.contributions import Sides, explain_machine
-from twinwl.models.explanation import Explanation
-from twinwl.models.features import FEATURE_PARAMETERS, Encoding, FeatureSpace, encode_in_full, stwin_features
+from twinwl.models.base import Constraints, RandomState, keeps_parameters, old_names, one_seed
+from twinwl.models.calibration import Calibration, ClassHead, NumberHead, head_from_state, head_to_state
+from twinwl.models.explanation import Decision, Explanation, explanation_of
+from twinwl.models.features import FEATURE_PARAMETERS, FeatureSpace, encode_in_full, stwin_features
 from twinwl.models.hold_out import scaffolds_of
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, predicted_codes
 from twinwl.models.similarity import BASES, Similarity, own_sums, similarities_by_rounds
-from twinwl.models.state import (
-    classes_from_state,
-    classes_to_state,
-    floats_from_state,
-    machine_from_state,
-    machine_to_state,
-    tasks_from_state,
-    tasks_to_state,
-)
+from twinwl.models.state import matrix_from_state, matrix_to_state, space_from_state, space_to_state
 from twinwl.models.svm import (
     INNER_FOLDS,
     PENALTIES,
     Choice,
-    ChosenMachine,
-    LandmarkMachine,
-    Machine,
-    SupportVectors,
-    choose_machines,
+    LandmarkSVM,
+    SelectedSVM,
     inner_folds,
-    make_svc,
-    make_svr,
+    kernel_svm,
     scaffold_folds,
+    select_svms,
 )
-from twinwl.models.targets import (
-    Answered,
-    Measurements,
-    MultiTask,
-    Targets,
-    Tasks,
-    one_each,
-    per_task,
-    side_by_side,
-)
+from twinwl.models.targets import TargetColumn, name_task
+from twinwl.models.tasks import GraphClassifier, GraphRegressor, TaskEstimator
 from twinwl.terminal import ProgressBar
 
-if TYPE_CHECKING:
-    from scipy import sparse
+# The model of one task is of the same class.
+# ruff: noqa: SLF001
 
 # At once: sums, their similarities, a part of a task or fold; and Nyström features, and their part.
 _MATRICES, _MATRICES_OF_LANDMARKS = 3, 5
 
 
-class TwinMachine(MultiTask, GraphEstimator):
+def _of_svms(name: str, doc: str) -> Any:  # noqa: ANN401
+    """Return a fitted attribute of which each task has its own."""
+
+    def value(self: TwinSVM) -> object:
+        return self._per_task([getattr(svm, name) for svm in self.svms_])
+
+    return property(value, doc=doc)
+
+
+class TwinSVM(TaskEstimator):
     """Base of the support vector machines on a twin kernel: the choice of rounds and C, and prediction.
 
-    A subclass has the parameters below, reads targets in ``_targets``, chooses as ``_choice`` says, keeps
-    what it needs of a chosen machine in ``_keep``, says in ``_sides`` what its decision about a graph means,
-    and names in ``_for_large_sets`` the estimator to use where the kernel matrices do not fit into memory.
-
-    Several tasks share the features and the kernel matrices. Each has a machine of its own, which is the one
+    Several tasks share the features and the kernel matrices. Each has an SVM of its own, which is the one
     that its known targets alone would give.
 
     Attributes
     ----------
-    n_iter_, C_ : int and float
-        The chosen values.
-    inner_score_ : float
-        Score on the held-out graphs of the inner folds; optimistic, because it is the best of all.
-    inner_scores_ : dict from (n_iter, C) to float
-        The scores of all.
+    svms_ : list of SelectedSVM
+        One per task.
     space_ : FeatureSpace
     matrix_ : csr_matrix, shape (n_support, n_columns)
-        Features of the support vectors.
-    similarity_ : Similarity
-        The kernel with the prepared support vectors.
-    support_vectors_ : SupportVectors
+        Features of the support vectors of all tasks.
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -128,9 +96,8 @@ class TwinMachine(MultiTask, GraphEstimator):
         "tol": (number(1e-12, 1),),
         "verbose": (FLAG, integer(0), None),
     }
-    _fitted_attribute = "similarity_"
+    _fitted_attribute = "heads_"
     _for_large_sets: ClassVar[str]
-    _learns_tasks = True
 
     n_iter: int | Sequence[int]
     C: float | Sequence[float]
@@ -139,25 +106,36 @@ class TwinMachine(MultiTask, GraphEstimator):
     normalize: bool
     edge_labels: bool | None
     initial: str
+    epsilon: float = 0.0
     inner_folds: int
     n_jobs: int | None
     random_state: RandomState
+    scoring: str
     kernel_approximation: str | None
     n_components: int
     readout: ReadoutChoice
     tol: float
     verbose: bool | int | None
 
-    n_iter_: int
-    C_: float
-    inner_score_: float
-    inner_scores_: dict[tuple[int, float], float]
+    svms_: list[SelectedSVM]
     space_: FeatureSpace
     matrix_: sparse.csr_matrix
-    similarity_: Similarity
-    support_vectors_: SupportVectors
-    _models: list[Self]
     _rows: Int64
+    _similarities: list[Similarity]
+
+    n_iter_ = _of_svms("n_iter", "The number of rounds chosen.")
+    C_ = _of_svms("C", "The penalty chosen.")
+    inner_score_ = _of_svms(
+        "score", "Score on held-out graphs of the inner folds; optimistic: the best of all."
+    )
+    inner_scores_ = _of_svms("scores", "The scores of all (n_iter, C).")
+    support_vectors_ = _of_svms("vectors", "The training graphs that are kept, and their weights.")
+
+    @property
+    def n_support_(self) -> int | list[int]:
+        """Number of training graphs that the SVM keeps."""
+        self._check_fitted()
+        return self._per_task([len(svm.vectors.rows) for svm in self.svms_])
 
     def fit(self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None) -> Self:
         """Choose rounds and C, then learn from all graphs.
@@ -168,7 +146,7 @@ class TwinMachine(MultiTask, GraphEstimator):
             The graphs.
         y
             Their classes, of any type that can be sorted; for a regressor, numbers. For several tasks at once
-            a table with one column per task (see `MultiTask`), NaN where a target is unknown.
+            a table with one column per task, NaN where a target is unknown.
         groups
             Graphs of one group stay on one side of every inner fold. If None, sets and intervals of
             molecules are calibrated on folds that part scaffolds.
@@ -176,58 +154,33 @@ class TwinMachine(MultiTask, GraphEstimator):
             Weight of each graph.
         """
         batch = self._graphs_to_fit(X)
-
-        def targets(column: object, known: Bool | None = None) -> Targets | Measurements:
-            return self._targets(column, len(batch), sample_weight, groups, known)
-
-        tasks = Tasks.of(y, len(batch)) if self._learns_tasks else None
-        if tasks is None:
-            self.tasks_ = None
-            only = targets(y)
-            encoding, (chosen,) = self._choose(batch, [only], None)
-            self._keep(only, chosen, encoding.space, encoding.matrix[chosen.vectors.rows])
-        else:
-            self._keep_tasks(tasks, batch, tasks.each(targets, tasks.columns, tasks.known.T))
-        return self
-
-    def _targets(
-        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: Bool | None
-    ) -> Targets | Measurements:
-        """Check the targets of a task."""
-        raise NotImplementedError
-
-    def _choice(self, targets: Any, machine: Machine | None, folds: list[tuple[Int64, Int64]]) -> Choice:  # noqa: ANN401
-        """Return the machine to choose C for, unless one is given, and what to choose by."""
-        raise NotImplementedError
-
-    def _choose(
-        self, batch: GraphBatch, targets: Sequence[Targets | Measurements], tasks: Tasks | None
-    ) -> tuple[Encoding, list[ChosenMachine]]:
-        """Encode the graphs once, and choose rounds and C for each task."""
-        rows = np.unique(np.concatenate([one.rows for one in targets]))
-        self._check_memory(len(rows))
+        targets = self._read_targets(y, len(batch), sample_weight, groups)
+        self._check_memory(len(targets.rows))
         n_iters = checked("n_iter", self.n_iter, one_or_more(ROUNDS))
         seed = one_seed(self.random_state)
-
-        def folds_of(one: Targets | Measurements) -> list[tuple[Int64, Int64]]:
-            return inner_folds(one, self.inner_folds, seed)
-
-        folds = [folds_of(targets[0])] if tasks is None else tasks.each(folds_of, targets)
         scaffolds = None if batch.atoms is None else scaffolds_of(batch)
-        machine, landmarks = None, None
+        approximation = None
         if self.kernel_approximation is not None:
-            machine = LandmarkMachine.drawn(len(rows), self.n_components, seed)
-            landmarks = machine.landmarks
-        choices = [
-            self._choice(replace(one, rows=np.searchsorted(rows, one.rows)), machine, parts)._replace(
-                scaffold_folds=scaffold_folds(one, scaffolds, self.inner_folds, seed)
+            approximation = LandmarkSVM.drawn(len(targets.rows), self.n_components, seed)
+        columns = [targets.column(place) for place in range(len(targets.heads))]
+        choices = []
+        for place, column in enumerate(columns):
+            with name_task(targets.names and targets.names[place]):
+                folds = inner_folds(column, self.inner_folds, seed)
+            choices.append(
+                Choice(
+                    replace(column, rows=np.searchsorted(targets.rows, column.rows)),
+                    approximation or kernel_svm(column, self.tol, self.epsilon),
+                    folds,
+                    self.scoring,
+                    break_ties=not column.numbers,
+                    scaffold_folds=scaffold_folds(column, scaffolds, self.inner_folds, seed),
+                )
             )
-            for one, parts in zip(targets, folds, strict=True)
-        ]
         show = None if self.verbose is None else bool(self.verbose)
         with ProgressBar("choosing rounds and C", len(n_iters), show=show) as bar:
             encoding = stwin_features(
-                batch if len(rows) == len(batch) else batch[rows],
+                targets.counted(batch),
                 max(n_iters),
                 self.features,
                 edge_labels=bool(self.edge_labels),
@@ -235,65 +188,43 @@ class TwinMachine(MultiTask, GraphEstimator):
                 readout=self.readout,
             )
             kernels = similarities_by_rounds(
-                encoding, n_iters, self.base, normalize=self.normalize, landmarks=landmarks
+                encoding,
+                n_iters,
+                self.base,
+                normalize=self.normalize,
+                landmarks=approximation and approximation.landmarks,
             )
-            return encoding, choose_machines(bar.over(kernels), choices, self.C, self.n_jobs)
+            found = select_svms(bar.over(kernels), choices, self.C, self.n_jobs)
+        pairs = [_finished(column, svm) for column, svm in zip(columns, found, strict=True)]
+        rows = np.unique(np.concatenate([svm.vectors.rows for svm in found]))
+        self.tasks_ = targets.names
+        self._keep(pairs, encoding.space, rows, encoding.matrix[rows])
+        return self
 
     def _keep(
         self,
-        targets: Any,  # noqa: ANN401, ARG002  (Targets or Measurements, as the subclass has them)
-        chosen: ChosenMachine,
-        space: FeatureSpace,
-        matrix: sparse.csr_matrix,
-    ) -> None:
-        """Keep a chosen machine; ``matrix`` are the features of its support vectors."""
-        self.n_iter_, self.C_, self.inner_score_, self.inner_scores_ = chosen[:4]
-        self.support_vectors_ = chosen.vectors
-        self._keep_features(space.first_rounds(self.n_iter_), matrix)
-
-    def _keep_features(self, space: FeatureSpace, matrix: sparse.csr_matrix) -> None:
-        self.space_ = space
-        self.matrix_ = matrix[:, : space.n_columns]
-        self.similarity_ = Similarity(self.matrix_, self.base, normalize=self.normalize)
-
-    def _keep_tasks(self, tasks: Tasks, batch: GraphBatch, targets: Sequence[Targets | Measurements]) -> None:
-        """Learn all tasks; each has a model of its own, on features that they share."""
-        encoding, found = self._choose(batch, targets, tasks)
-        rows = np.unique(np.concatenate([one.vectors.rows for one in found]))
-        space = encoding.space.first_rounds(max(one.n_iter for one in found))
-        matrix = encoding.matrix[rows][:, : space.n_columns]
-        models = []
-        for one, chosen in zip(targets, found, strict=True):
-            model = type(self)(**self.get_params(deep=False))
-            own = matrix[np.searchsorted(rows, chosen.vectors.rows)]
-            model._keep(one, chosen, space, own)  # noqa: SLF001  (of the same class)
-            models.append(model)
-        self._keep_models(tasks.names, models, space, rows, matrix)
-
-    def _keep_models(
-        self,
-        names: tuple[str, ...],
-        models: list[Self],
+        pairs: Sequence[tuple[ClassHead | NumberHead, SelectedSVM]],
         space: FeatureSpace,
         rows: Int64,
         matrix: sparse.csr_matrix,
     ) -> None:
-        """Keep the model of each task; what they have of their own is shown as lists."""
-        for name in vars(models[0]).keys() - self.get_params(deep=False).keys():
-            setattr(self, name, [getattr(model, name) for model in models])
-        self.tasks_, self._models, self._rows = names, models, rows
-        self.space_, self.matrix_ = space, matrix
+        """Keep the head and the SVM of each task, and the features of the training graphs ``rows``."""
+        self.svms_ = [svm for _, svm in pairs]
+        self.space_ = space.first_rounds(max(svm.n_iter for svm in self.svms_))
+        self._rows, self.matrix_ = rows, matrix[:, : self.space_.n_columns]
+        order = np.argsort(rows)
+        self._similarities = []
+        for svm in self.svms_:
+            own = self.matrix_[order[np.searchsorted(rows, svm.vectors.rows, sorter=order)]]
+            n_columns = self.space_.first_rounds(svm.n_iter).n_columns
+            self._similarities.append(Similarity(own[:, :n_columns], self.base, normalize=self.normalize))
+        self.heads_ = [head for head, _ in pairs]
 
-    def _of_task(self, place: int) -> Self:
-        return self._models[place]
-
-    def _ask(self, X: GraphsLike) -> Iterator[tuple[Self, GraphsLike]]:
-        self._check_fitted()
-        batch, encoded = self._new_graphs(X, "predict"), {}
-        for model in self._models:
-            if model.n_iter_ not in encoded:
-                encoded[model.n_iter_] = encode_in_full(batch, model.space_)
-            yield model, cast("GraphsLike", Answered(encoded[model.n_iter_]))
+    def _select(self, place: int) -> Self:
+        model, svm = super()._select(place), self.svms_[place]
+        own = np.isin(self._rows, svm.vectors.rows)
+        model._keep([(self.heads_[place], svm)], self.space_, self._rows[own], self.matrix_[own])
+        return model
 
     def _check_memory(self, n_graphs: int) -> None:
         """Refuse kernel matrices that would not fit into memory."""
@@ -306,25 +237,16 @@ class TwinMachine(MultiTask, GraphEstimator):
             what, remedy = f"with {n_landmarks:,} landmarks,", "use a smaller n_components"
         check_fits(8 * needed, None, f"the kernel of {n_graphs:,} training graphs, {what}", remedy)
 
-    def _decisions(self, X: GraphsLike) -> Float64:
+    def _decisions(self, X: GraphsLike) -> list[Float64]:
         self._check_fitted()
-        known, full = (
-            X.values
-            if isinstance(X, Answered)
-            else encode_in_full(self._new_graphs(X, "predict"), self.space_)
-        )
-        blocks = self.similarity_.blocks(known.matrix, own_sums(full, self.base))
-        return np.concatenate([self.support_vectors_.decisions(similarities) for _, similarities in blocks])
-
-    def _sides(self, decisions: Float64) -> Sides:
-        """Return what the decision about one graph is, and the weights that make it."""
-        raise NotImplementedError
-
-    @property
-    def n_support_(self) -> int:
-        """Number of training graphs that the machine keeps."""
-        self._check_fitted()
-        return len(self.support_vectors_.rows)
+        batch, encoded, found = self._new_graphs(X, "predict"), {}, []
+        for svm, similarity in zip(self.svms_, self._similarities, strict=True):
+            if svm.n_iter not in encoded:  # tasks with the same rounds share it
+                encoded[svm.n_iter] = encode_in_full(batch, self.space_.first_rounds(svm.n_iter))
+            known, full = encoded[svm.n_iter]
+            blocks = similarity.blocks(known.matrix, own_sums(full, self.base))
+            found.append(np.concatenate([svm.vectors.decisions(block) for _, block in blocks]))
+        return found
 
     @old_names(graph="X")
     def explain(self, X: GraphsLike, n_columns: int = 10, task: str | int | None = None) -> Explanation:
@@ -344,36 +266,84 @@ class TwinMachine(MultiTask, GraphEstimator):
         task
             The task to explain, by its name or place, if there are several.
         """
-        return explain_machine(self._one_task(task), X, n_columns)
-
-    # ------------------------------------------------------------------ model files
-
-    def _own_to_state(self) -> dict[str, object]:
-        """Return what a subclass keeps beside the machine."""
-        raise NotImplementedError
-
-    def _own_from_state(self, state: Mapping[str, object]) -> int:
-        """Read it back; return the number of classes, 1 where the machine predicts numbers."""
-        raise NotImplementedError
+        model = self._one_task(task)
+        graph, similarity = self._graph_to_explain(X), model._similarities[0]
+        encoding, full = encode_in_full(graph, model.space_)
+        own, sums = own_sums(full, self.base), similarity.sums(encoding.matrix)
+        divisors = similarity.divisors(own, sums)
+        decision = _decision(model.heads_[0], model.svms_[0], similarity.from_sums(sums, own))
+        contributions = _contributions(
+            encoding.matrix, similarity.matrix, decision.weights / divisors, self.base
+        )
+        method = "value times weight" if self.base == "linear" else "shares add up to the decision value"
+        return explanation_of(graph, encoding, contributions, decision, f"exact: {method}", n_columns)
 
     def _to_state(self) -> dict[str, object]:
         self._check_fitted()
-        if self.tasks_ is None:
-            return {**machine_to_state(self), **self._own_to_state()}
-        return tasks_to_state(self, self._rows, self._models)
+        svms = [replace(svm, held_out=None, unlike_rows=None, unlike=None) for svm in self.svms_]
+        return {
+            **space_to_state(self.space_),
+            **matrix_to_state(self.matrix_),
+            "rows": self._rows,
+            "tasks": self.tasks_,
+            "svms": svms,
+            "heads": [head_to_state(head) for head in self.heads_],
+        }
 
     @classmethod
-    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> Self:
+    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, Any]) -> Self:
         self = cls._with_params(params)
-        if "tasks" in state:
-            self._keep_models(*tasks_from_state(state, lambda: cls._with_params(params)))
-        else:
-            machine_from_state(self, state, self._own_from_state(state))
+        space = space_from_state(state)
+        self.tasks_ = restore(tuple[str, ...] | None, state["tasks"])
+        svms = restore(list[SelectedSVM], state["svms"])
+        heads = [head_from_state(head) for head in state["heads"]]
+        rows = restore(Int64, state["rows"])
+        matrix = matrix_from_state(state, space.n_columns)
+        if matrix.shape[0] != len(rows):
+            raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
+        self._keep(list(zip(heads, svms, strict=True)), space, rows, matrix)
         return self
 
 
+def _finished(column: TargetColumn, svm: SelectedSVM) -> tuple[ClassHead | NumberHead, SelectedSVM]:
+    """Return the head that an SVM's held-out decisions give; SVMs of numbers answer in the targets' unit."""
+    assert svm.held_out is not None  # noqa: S101  (it was just chosen)
+    if not column.numbers:
+        calibration = Calibration.fitted(svm.held_out, column.codes, column.weights)
+        head = replace(column.head, calibration=calibration)
+        return head.calibrated(svm.unlike, column.codes[svm.unlike_rows]), svm
+    mean, scale = column.head.mean, column.head.scale
+    head = column.head.calibrated(svm.unlike, column.answers[svm.unlike_rows])
+    vectors = svm.vectors.rescaled(scale, mean)
+    return replace(head, mean=0.0, scale=1.0), replace(
+        svm, vectors=vectors, held_out=scale * svm.held_out + mean
+    )
+
+
+def _decision(head: ClassHead | NumberHead, svm: SelectedSVM, similarities: Float64) -> Decision:
+    """Return the decision about one graph and the weights of the similarities that make it."""
+    decisions = svm.vectors.decisions(similarities)
+    if isinstance(head, NumberHead):
+        return Decision(float(decisions[0]), None, svm.vectors.weights[0], float(svm.vectors.intercepts[0]))
+    wanted = int(predicted_codes(decisions)[0])
+    other = 1 - wanted if decisions.ndim == 1 else int(np.argsort(-decisions[0], kind="stable")[1])
+    return Decision(head.classes[wanted], head.classes[other], *svm.vectors.between(wanted, other))
+
+
+def _contributions(
+    known: sparse.csr_matrix, support: sparse.csr_matrix, weights: Float64, base: str
+) -> Float64:
+    """Return the contribution of each column: its part of every similarity, weighted and summed."""
+    value = known.toarray()[0]
+    if base == "linear":
+        return np.asarray(support.T @ weights) * value
+    shared = support.copy()
+    shared.data = np.minimum(shared.data, value[shared.indices])
+    return np.asarray(shared.T @ weights)
+
+
 @savable
-class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
+class STwinSVC(GraphClassifier, TwinSVM):
     """Classify graphs with a support vector machine on a twin kernel.
 
     The number of rounds and C are chosen by cross-validation inside the training graphs; the strong default
@@ -414,15 +384,15 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         is taken instead.
     kernel_approximation : None or "nystroem", default=None
         ``"nystroem"`` compares each graph with ``n_components`` landmarks alone, training graphs drawn at
-        random, and learns a linear machine with a squared loss on the Nyström features that they give. Its
+        random, and learns a linear model with a squared loss on the Nyström features that they give. Its
         memory and time grow with the number of graphs, not with its square.
     n_components : int, default=1000
         Number of landmarks, which become the support vectors; all graphs where there are fewer.
     readout : str, function or list of these, default="size"
         As for `STwinVectorizer`.
     tol : float, default=1e-3
-        How closely the machine that learns from all graphs is optimised, as in scikit-learn; not used with
-        ``kernel_approximation``, whose machine has a closed form.
+        How closely the SVM that learns from all graphs is optimised, as in scikit-learn; not used with
+        ``kernel_approximation``, whose solution has a closed form.
     verbose : bool, int or None, default=None
         Show a progress bar of the rounds tried; None shows it if standard error is a terminal.
 
@@ -439,10 +409,10 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
     inner_scores_ : dict
         The same for each (n_iter, C) that was tried.
     held_out_decisions_ : array of float64
-        Decision values of all training graphs of positive weight, each by a machine of the chosen rounds and
+        Decision values of all training graphs of positive weight, each by an SVM of the chosen rounds and
         C that did not learn from it; not saved.
     n_support_ : int
-        Number of training graphs that the machine keeps.
+        Number of training graphs that the SVM keeps.
 
     Notes
     -----
@@ -462,12 +432,11 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
     """
 
     _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT, "scoring": (one_of(*SCORINGS),)}
-    _fitted_attribute = "calibration_"
     _for_large_sets = "STwinClassifier"
 
-    classes_: Values
-    calibration_: Calibration
-    held_out_decisions_: Float64
+    held_out_decisions_ = _of_svms(
+        "held_out", "Decision values of all training graphs, by SVMs that did not learn from them."
+    )
 
     @keeps_parameters
     def __init__(
@@ -493,78 +462,13 @@ class STwinSVC(PredictsSets, ClassifierMixin, TwinMachine):
         verbose: bool | int | None = None,
     ) -> None: ...
 
-    def _targets(
-        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: Bool | None
-    ) -> Targets:
-        return Targets.of(y, n_graphs, sample_weight, self.class_weight, groups, known)
-
-    def _choice(self, targets: Targets, machine: Machine | None, folds: list[tuple[Int64, Int64]]) -> Choice:
-        machine = make_svc(targets, self.tol) if machine is None else machine
-        score = partial(targets.score, scoring=self.scoring)
-        return Choice(targets, machine, folds, score, partial(targets.score, scoring="roc_auc"))
-
-    def _keep(
-        self, targets: Targets, chosen: ChosenMachine, space: FeatureSpace, matrix: sparse.csr_matrix
-    ) -> None:
-        super()._keep(targets, chosen, space, matrix)
-        self.classes_ = targets.classes
-        self.held_out_decisions_ = chosen.held_out_decisions
-        self.calibration_ = Calibration.fitted(self.held_out_decisions_, targets.codes, targets.weights)
-        unlike = self.calibration_.probabilities(chosen.unlike_decisions)
-        self.conformal_ = ConformalSets.fitted(unlike, targets.codes[chosen.unlike_rows])
-
-    @per_task(side_by_side)
-    def decision_function(self, X: GraphsLike) -> Float64:
-        """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes)."""
-        return self._decisions(X)
-
-    @per_task(side_by_side)
-    def predict(self, X: GraphsLike) -> Values:
-        """Return the class of each graph, shape (n_graphs,), or (n_graphs, n_tasks)."""
-        codes = predicted_codes(self.decision_function(X))
-        return self.classes_[codes]
-
-    @per_task(one_each)
-    def predict_proba(self, X: GraphsLike) -> Float64 | list[Float64]:
-        """Return the probability of each class, shape (n_graphs, n_classes); of several tasks a list.
-
-        They come from a logistic regression on the decision values of the inner folds' held-out graphs, as
-        Platt proposed; close to the border their winner can differ from ``predict``.
-        """
-        decisions = self.decision_function(X)
-        return self.calibration_.probabilities(decisions)
-
-    def _sides(self, decisions: Float64) -> Sides:
-        wanted = int(predicted_codes(decisions)[0])
-        other = 1 - wanted if decisions.ndim == 1 else int(np.argsort(-decisions[0], kind="stable")[1])
-        weights, intercept = self.support_vectors_.between(wanted, other)
-        return Sides(self.classes_[wanted], self.classes_[other], weights, intercept)
-
-    def _own_to_state(self) -> dict[str, object]:
-        return {
-            **classes_to_state(self.classes_),
-            "slopes": self.calibration_.slopes,
-            "offsets": self.calibration_.offsets,
-            **self._conformal_to_state(),
-        }
-
-    def _own_from_state(self, state: Mapping[str, object]) -> int:
-        self.classes_ = classes_from_state(state)
-        n_scores = 1 if len(self.classes_) == 2 else len(self.classes_)  # noqa: PLR2004
-        self.calibration_ = Calibration(
-            floats_from_state(state, "slopes", (n_scores, n_scores)),
-            floats_from_state(state, "offsets", (n_scores,)),
-        )
-        self._conformal_from_state(state, len(self.classes_))
-        return len(self.classes_)
-
 
 @savable
-class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
+class STwinSVR(GraphRegressor, TwinSVM):
     """Predict a number for each graph with support vector regression on a twin kernel.
 
     The number of rounds and C are chosen by cross-validation inside the training graphs. Targets are
-    standardised for the machine, so that no parameter depends on their unit.
+    standardised for the SVM, so that no parameter depends on their unit.
 
     Parameters
     ----------
@@ -597,15 +501,15 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         What the inner choice goes by, as in scikit-learn.
     kernel_approximation : None or "nystroem", default=None
         ``"nystroem"`` compares each graph with ``n_components`` landmarks alone, training graphs drawn at
-        random, and learns a linear machine with a squared loss on the Nyström features that they give. Its
+        random, and learns a linear model with a squared loss on the Nyström features that they give. Its
         memory and time grow with the number of graphs, not with its square.
     n_components : int, default=1000
         Number of landmarks, which become the support vectors; all graphs where there are fewer.
     readout : str, function or list of these, default="size"
         As for `STwinVectorizer`.
     tol : float, default=1e-3
-        How closely the machine that learns from all graphs is optimised, as in scikit-learn; not used with
-        ``kernel_approximation``, whose machine has a closed form.
+        How closely the SVM that learns from all graphs is optimised, as in scikit-learn; not used with
+        ``kernel_approximation``, whose solution has a closed form.
     verbose : bool, int or None, default=None
         Show a progress bar of the rounds tried; None shows it if standard error is a terminal.
 
@@ -620,7 +524,7 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         The same for all.
     support_vectors_ : SupportVectors
     held_out_predictions_ : array of float64
-        Prediction for each training graph of positive weight, by a machine that did not learn from it; not
+        Prediction for each training graph of positive weight, by an SVM that did not learn from it; not
         saved.
 
     Examples
@@ -632,13 +536,15 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
     array([2., 3.])
     """
 
-    held_out_predictions_: Float64
-
     _constraints: ClassVar[Constraints] = {
         "epsilon": (number(0, 1e6),),
         "scoring": (one_of(*NUMBER_SCORINGS),),
     }
     _for_large_sets = "STwinRegressor"
+
+    held_out_predictions_ = _of_svms(
+        "held_out", "Numbers of all training graphs, by SVMs that did not learn from them."
+    )
 
     @keeps_parameters
     def __init__(
@@ -663,41 +569,3 @@ class STwinSVR(PredictsIntervals, RegressorMixin, TwinMachine):
         tol: float = 1e-3,
         verbose: bool | int | None = None,
     ) -> None: ...
-
-    def _targets(
-        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: Bool | None
-    ) -> Measurements:
-        return Measurements.of(y, n_graphs, sample_weight, groups, known)
-
-    def _choice(
-        self, targets: Measurements, machine: Machine | None, folds: list[tuple[Int64, Int64]]
-    ) -> Choice:
-        machine = make_svr(self.epsilon, self.tol) if machine is None else machine
-        return Choice(targets, machine, folds, partial(targets.score, scoring=self.scoring))
-
-    def _keep(
-        self, targets: Measurements, chosen: ChosenMachine, space: FeatureSpace, matrix: sparse.csr_matrix
-    ) -> None:
-        super()._keep(targets, chosen, space, matrix)
-        self.support_vectors_ = chosen.vectors.rescaled(targets.scale, targets.mean)
-        self.held_out_predictions_ = targets.scale * chosen.held_out_decisions + targets.mean
-        truth = targets.answers[chosen.unlike_rows]
-        self.conformal_ = ConformalIntervals.fitted(
-            targets.scale * chosen.unlike_decisions, targets.scale * truth
-        )
-
-    @per_task(side_by_side)
-    def predict(self, X: GraphsLike) -> Float64:
-        """Return a number for each graph, shape (n_graphs,), or (n_graphs, n_tasks)."""
-        return self._decisions(X)
-
-    def _sides(self, decisions: Float64) -> Sides:
-        vectors = self.support_vectors_
-        return Sides(float(decisions[0]), None, vectors.weights[0], float(vectors.intercepts[0]))
-
-    def _own_to_state(self) -> dict[str, object]:
-        return self._conformal_to_state()
-
-    def _own_from_state(self, state: Mapping[str, object]) -> int:
-        self._conformal_from_state(state)
-        return 1

@@ -1,24 +1,24 @@
-"""Support vector machines on kernel matrices: the choice of C, the machines, the support vectors.
+"""Support vector machines on kernel matrices: the choice of C, the SVMs, the support vectors.
 
 Sequential minimal optimisation of support vector machines, on one kernel matrix that all folds share.
 
 The dual problem is to maximise ``t·b - b·K·b / 2`` subject to ``sum(b) = 0`` and ``lower <= b <= upper``. For
-two classes the targets ``t`` are ±1 and the bounds [0, C] or [-C, 0]. A machine that predicts numbers has two
+two classes the targets ``t`` are ±1 and the bounds [0, C] or [-C, 0]. An SVM that predicts numbers has two
 weights per graph: one in [0, C] with target ``y - ε`` and one in [-C, 0] with target ``y + ε``.
 
 A graph with both bounds 0 takes no part, but its error ``t - K·b`` is kept up to date like all others and
 contains the decision about it. So a held-out graph costs a column, and no part of the matrix is copied. The
 working set is chosen as in LIBSVM (second order; Fan, Chen and Lin, 2005), to the same tolerance.
 
-Nyström approximation of a kernel: a least-squares machine that decides by similarities with landmarks.
+Nyström approximation of a kernel: least squares on similarities with landmarks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -32,7 +32,7 @@ from twinwl.arrays import Float32, Float64, Int64
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError, shown
 from twinwl.models.metrics import predicted_codes
-from twinwl.models.targets import Measurements, Targets
+from twinwl.models.targets import TargetColumn
 
 _TOLERANCE = 1e-3  # of LIBSVM
 _MAX_SMO_STEPS = 10_000_000  # of LIBSVM
@@ -43,7 +43,7 @@ _LANES = 256
 
 
 class Problem(NamedTuple):
-    """A machine to train; all arrays of the weights have the shape (weights per graph * n_graphs,).
+    """An SVM to train; all arrays of the weights have the shape (weights per graph * n_graphs,).
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Problem(NamedTuple):
 
 @kernel
 def optimise(problem: Problem, weights: Float64, errors: Float64) -> tuple[float, float]:
-    """Train a machine, starting from ``weights`` within the bounds; weights and errors are changed in place.
+    """Train an SVM, starting from ``weights`` within the bounds; weights and errors are changed in place.
 
     ``errors`` are the targets at first, and in the end ``t - K·b``: targets minus decisions without the
     intercept.
@@ -180,14 +180,19 @@ def _partner(
 
 PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the optimisation does not finish
 INNER_FOLDS = integer(2, MAX_ITEMS)
+Fold: TypeAlias = "tuple[Int64, Int64]"  # the rows that are learnt from, and those that are held out
 
 _FEWEST_RINGS = 50  # molecules with a ring, in each class, to calibrate on them alone
-_CACHE_MEGABYTES = 500
-_MAX_STEPS = 10_000_000  # LIBSVM's own limit, which scikit-learn lifts
+_LIBSVM = {
+    "kernel": "precomputed",
+    "cache_size": 500,
+    "max_iter": 10_000_000,
+}  # the steps: LIBSVM's own limit
 
 
-class ChosenMachine(NamedTuple):
-    """The best of several machines, trained on all graphs.
+@dataclass(frozen=True, eq=False)
+class SelectedSVM:
+    """The best of several SVMs, trained on all graphs.
 
     Attributes
     ----------
@@ -196,16 +201,16 @@ class ChosenMachine(NamedTuple):
     C : float
         The penalty that was best with it.
     score : float
-        Accuracy (for numbers, R²), or another score, on held-out graphs of the inner folds; optimistic, for
-        it was the best.
+        Accuracy (for numbers, R²), or another score, on held-out graphs of the inner folds; optimistic,
+        because it was the best.
     scores : dict from (n_iter, C) to float
         That of all.
     vectors : SupportVectors
-    held_out_decisions : array of float64
-        Decision values of all graphs, each by a machine that did not learn from it.
-    unlike_rows, unlike_decisions : array of int64 and of float64
-        Graphs to calibrate on and their decision values: molecules with a ring, by machines that did not
-        learn from their scaffold; where there are too few, or for other graphs, as ``held_out_decisions``.
+    held_out : array of float64, or None
+        Decision values of all graphs, each by an SVM that did not learn from it; not saved.
+    unlike_rows, unlike : array of int64 and of float64, or None
+        Graphs to calibrate on and their decision values: molecules with a ring, by SVMs that did not
+        learn from their scaffold; where there are too few, or for other graphs, as ``held_out``; not saved.
     """
 
     n_iter: int
@@ -213,38 +218,18 @@ class ChosenMachine(NamedTuple):
     score: float
     scores: dict[tuple[int, float], float]
     vectors: SupportVectors
-    held_out_decisions: Float64
-    unlike_rows: Int64
-    unlike_decisions: Float64
+    held_out: Float64 | None = None
+    unlike_rows: Int64 | None = None
+    unlike: Float64 | None = None
 
 
-def choose_machine(
-    kernels: Iterable[tuple[int, Float64]],
-    targets: Targets | Measurements,
-    machine: Machine,
-    C: object,
-    folds: list[tuple[Int64, Int64]],
-) -> ChosenMachine:
-    """Choose a machine for one task, whose graphs are all rows of the kernel matrices.
-
-    Parameters
-    ----------
-    targets, machine, folds
-        As for `Choice`.
-    kernels, C
-        As for `choose_machines`.
-    """
-    numbered = replace(targets, rows=np.arange(len(targets.rows)))
-    return choose_machines(kernels, [Choice(numbered, machine, folds, targets.score)], C)[0]
-
-
-def choose_machines(
+def select_svms(
     kernels: Iterable[tuple[int, Float64]], choices: Sequence[Choice], C: object, n_jobs: int | None = None
-) -> list[ChosenMachine]:
+) -> list[SelectedSVM]:
     """Try every C on every kernel matrix by cross-validation, and train the best on all graphs, per task.
 
     All tasks share the kernel matrices; no more than one matrix is kept. In a tie, the first kernel is
-    chosen, then the smallest C, unless the choice says otherwise (`Choice.tie_score`).
+    chosen, then the smallest C, unless the choice says otherwise (`Choice.break_ties`).
 
     Parameters
     ----------
@@ -258,7 +243,7 @@ def choose_machines(
         Threads.
     """
     Cs = checked("C", C, PENALTIES)
-    found: list[ChosenMachine | None] = [None] * len(choices)
+    found: list[SelectedSVM | None] = [None] * len(choices)
     for n_iter, similarities in kernels:
         for place, choice in enumerate(choices):
             found[place] = choice.better(found[place], n_iter, similarities, Cs, n_jobs)
@@ -266,90 +251,79 @@ def choose_machines(
 
 
 class Choice(NamedTuple):
-    """A task for which a machine is chosen.
+    """A task for which an SVM is chosen.
 
     Attributes
     ----------
     targets
         What to learn; ``rows`` are its graphs among the rows of the kernel matrices.
-    machine
-        From `make_svc` or `make_svr`.
+    svm
+        From `kernel_svm`, or a `LandmarkSVM`.
     folds
         From `inner_folds`.
-    score
-        From decisions about held-out graphs to how good they are.
-    tie_score
-        The same, for equal scores where the first machine gives one class to every held-out graph: then the
-        score only says how common that class is. Where classes are uneven, several machines often do so.
+    scoring
+        How good decisions about held-out graphs are.
+    break_ties
+        Whether of equally good SVMs one with a higher ROC-AUC is taken, if the first gives one class to every
+        held-out graph: then the score only says how common that class is. Where classes are uneven, several
+        SVMs often do so.
     scaffold_folds
-        From `scaffold_folds`: for errors as they are on molecules unlike those that were learnt from.
+        From `scaffold_folds`: for errors on molecules unlike those that were learnt from.
     """
 
-    targets: Targets | Measurements
-    machine: Machine
-    folds: list[tuple[Int64, Int64]]
-    score: Callable[[Float64], float]
-    tie_score: Callable[[Float64], float] | None = None
-    scaffold_folds: list[tuple[Int64, Int64]] | None = None
+    targets: TargetColumn
+    svm: SVM
+    folds: list[Fold]
+    scoring: str = "accuracy"
+    break_ties: bool = False
+    scaffold_folds: list[Fold] | None = None
 
     def better(
         self,
-        before: ChosenMachine | None,
+        before: SelectedSVM | None,
         n_iter: int,
         similarities: Float64,
         Cs: list[float],
         n_jobs: int | None,
-    ) -> ChosenMachine | None:
-        """Return the best machine on one more kernel matrix, or the one from before."""
+    ) -> SelectedSVM | None:
+        """Return the best SVM on one more kernel matrix, or the one from before."""
         scores = {} if before is None else before.scores
-        highest, leading = (-np.inf, None) if before is None else (before.score, before.held_out_decisions)
+        highest, leading = (-np.inf, None) if before is None else (before.score, before.held_out)
         best = None
-        of_penalties = self.machine.held_out(similarities, self.targets, Cs, self.folds, n_jobs)
+        of_penalties = self.svm.held_out(similarities, self.targets, Cs, self.folds, n_jobs)
         for penalty, decisions in zip(Cs, of_penalties, strict=True):
-            found = scores[n_iter, penalty] = self.score(decisions)
-            if found > highest or (found == highest and self._breaks_tie(leading, decisions)):
-                highest, leading = found, decisions
-                best = penalty, found, decisions
-        if best is None:
+            found = scores[n_iter, penalty] = self.targets.score(decisions, self.scoring)
+            if found > highest or (found == highest and self._wins_tie(leading, decisions)):
+                highest, leading, best = found, decisions, penalty
+        if best is None or leading is None:
             return before
         # Learnt at once, so that the matrix need not be kept until the last one was tried.
-        vectors = self.machine.learnt(similarities, self.targets, best[0])
-        rows, unlike = np.arange(len(best[2])), best[2]
+        vectors = self.svm.learnt(similarities, self.targets, best)
+        rows, unlike = np.arange(len(leading)), leading
         if self.scaffold_folds is not None:
             rows = np.sort(np.concatenate([held for _, held in self.scaffold_folds]))
-            only = [best[0]]
-            (unlike,) = self.machine.held_out(similarities, self.targets, only, self.scaffold_folds, n_jobs)
-        return ChosenMachine(n_iter, best[0], best[1], scores, vectors, best[2], rows, unlike[rows])
+            (unlike,) = self.svm.held_out(similarities, self.targets, [best], self.scaffold_folds, n_jobs)
+        return SelectedSVM(n_iter, best, highest, scores, vectors, leading, rows, unlike[rows])
 
-    def _breaks_tie(self, leading: Float64 | None, decisions: Float64) -> bool:
-        if self.tie_score is None or leading is None or len(np.unique(predicted_codes(leading))) > 1:
+    def _wins_tie(self, leading: Float64 | None, decisions: Float64) -> bool:
+        if not self.break_ties or leading is None or len(np.unique(predicted_codes(leading))) > 1:
             return False
-        return self.tie_score(decisions) > self.tie_score(leading)
+        return self.targets.score(decisions, "roc_auc") > self.targets.score(leading, "roc_auc")
 
 
-def make_svc(targets: Targets, tol: float = 1e-3) -> KernelMachine:
-    """Return an untrained machine that tells classes apart, to a tolerance when it learns from all graphs."""
+def kernel_svm(targets: TargetColumn, tol: float = 1e-3, epsilon: float = 0.0) -> KernelSVM:
+    """Return an untrained SVM for classes, or for numbers, whose errors up to ``epsilon`` cost nothing.
+
+    ``tol`` is the tolerance when it learns from all graphs.
+    """
+    if targets.numbers:
+        return KernelSVM(SVR(epsilon=epsilon, tol=tol, **_LIBSVM))
     by_class = targets.weight_of_class
     weights = None if by_class is None else dict(enumerate(by_class.tolist()))
-    return KernelMachine(
-        SVC(
-            kernel="precomputed",
-            class_weight=weights,
-            tol=tol,
-            cache_size=_CACHE_MEGABYTES,
-            max_iter=_MAX_STEPS,
-        )
-    )
+    return KernelSVM(SVC(class_weight=weights, tol=tol, **_LIBSVM))
 
 
-def make_svr(epsilon: float, tol: float = 1e-3) -> KernelMachine:
-    """Return an untrained machine that predicts numbers and ignores errors up to ``epsilon``."""
-    return KernelMachine(
-        SVR(kernel="precomputed", epsilon=epsilon, tol=tol, cache_size=_CACHE_MEGABYTES, max_iter=_MAX_STEPS)
-    )
-
-
-def inner_folds(targets: Targets | Measurements, n_folds: int, seed: int) -> list[tuple[Int64, Int64]]:
+def inner_folds(targets: TargetColumn, n_folds: int, seed: int) -> list[Fold]:
     """Cut the training graphs into folds, fewer where a class (or its groups) would not reach that many.
 
     Parameters
@@ -366,7 +340,7 @@ def inner_folds(targets: Targets | Measurements, n_folds: int, seed: int) -> lis
     TwinWLError
         If a class has one graph only, or all its graphs in one group; of numbers, if there is one in all.
     """
-    if isinstance(targets, Measurements):
+    if targets.numbers:
         units = np.arange(len(targets.rows)) if targets.groups is None else targets.groups
         n_units = int(units.max()) + 1
         if n_units < 2:  # noqa: PLR2004
@@ -398,8 +372,8 @@ def inner_folds(targets: Targets | Measurements, n_folds: int, seed: int) -> lis
 
 
 def scaffold_folds(
-    targets: Targets | Measurements, scaffolds: Int64 | None, n_folds: int, seed: int
-) -> list[tuple[Int64, Int64]] | None:
+    targets: TargetColumn, scaffolds: Int64 | None, n_folds: int, seed: int
+) -> list[Fold] | None:
     """Cut molecules into folds that part scaffolds; only molecules with a ring are held out.
 
     The errors on these are those on new chemistry. Molecules without a ring have no scaffold that could be
@@ -421,8 +395,7 @@ def scaffold_folds(
         return None
     own = scaffolds[targets.rows]
     rings = own < len(scaffolds)
-    codes = targets.codes if isinstance(targets, Targets) else np.zeros(len(own), np.int64)
-    if np.bincount(codes, rings).min() < _FEWEST_RINGS:
+    if np.bincount(targets.codes, rings).min() < _FEWEST_RINGS:
         return None
     try:
         groups = np.unique(own, return_inverse=True)[1]
@@ -451,7 +424,7 @@ class SupportVectors:
         scikit-learn has it.
     intercepts : array of float64, shape (n_pairs,)
     n_classes : int
-        1 for machines that predict numbers.
+        1 for SVMs that predict numbers.
     """
 
     rows: Int64
@@ -459,21 +432,26 @@ class SupportVectors:
     intercepts: Float64
     n_classes: int
 
+    def __post_init__(self) -> None:
+        n_pairs = max(1, self.n_classes * (self.n_classes - 1) // 2)
+        if self.weights.shape != (n_pairs, len(self.rows)) or self.intercepts.shape != (n_pairs,):
+            raise TwinWLError("the weights do not fit the support vectors")
+
     @classmethod
-    def of(cls, machine: SVC | SVR) -> SupportVectors:
-        """Take them out of a fitted scikit-learn machine."""
-        n_classes = len(machine.classes_) if isinstance(machine, SVC) else 1
-        rows = machine.support_.astype(np.int64)
+    def of(cls, fitted: SVC | SVR) -> SupportVectors:
+        """Take them out of a fitted scikit-learn SVM."""
+        n_classes = len(fitted.classes_) if isinstance(fitted, SVC) else 1
+        rows = fitted.support_.astype(np.int64)
         if n_classes <= 2:  # noqa: PLR2004
-            return cls(rows, np.array(machine.dual_coef_), np.array(machine.intercept_), n_classes)
-        bounds = np.concatenate([[0], np.cumsum(machine.n_support_)])
+            return cls(rows, np.array(fitted.dual_coef_), np.array(fitted.intercept_), n_classes)
+        bounds = np.concatenate([[0], np.cumsum(fitted.n_support_)])
         weights = np.zeros((n_classes * (n_classes - 1) // 2, len(rows)))
         for pair, (i, j) in enumerate(combinations(range(n_classes), 2)):
             # libsvm keeps, for each vector, its weights against the other classes, its own left out.
             of_i, of_j = slice(bounds[i], bounds[i + 1]), slice(bounds[j], bounds[j + 1])
-            weights[pair, of_i] = machine.dual_coef_[j - 1, of_i]
-            weights[pair, of_j] = machine.dual_coef_[i, of_j]
-        return cls(rows, weights, np.array(machine.intercept_), n_classes)
+            weights[pair, of_i] = fitted.dual_coef_[j - 1, of_i]
+            weights[pair, of_j] = fitted.dual_coef_[i, of_j]
+        return cls(rows, weights, np.array(fitted.intercept_), n_classes)
 
     def decisions(self, similarities: Float64) -> Float64:
         """Return the decision values, or the numbers, from similarities with the support vectors.
@@ -491,7 +469,7 @@ class SupportVectors:
         return _decisions(similarities @ self.weights.T + self.intercepts, self.n_classes)
 
     def rescaled(self, scale: float, shift: float) -> SupportVectors:
-        """Return the machine whose numbers are those of this one times ``scale`` plus ``shift``."""
+        """Return the SVM whose numbers are those of this one times ``scale`` plus ``shift``."""
         return replace(self, weights=scale * self.weights, intercepts=scale * self.intercepts + shift)
 
     def between(self, wanted: int, other: int) -> tuple[Float64, float]:
@@ -505,18 +483,18 @@ class SupportVectors:
         return sign * self.weights[pair], sign * float(self.intercepts[pair])
 
 
-class Machine:
-    """A machine that learns from similarities, with a C to choose; the base of all of them."""
+class SVM:
+    """An SVM that learns from similarities, with a C to choose; the base of all of them."""
 
     def held_out(
         self,
         similarities: Float64,
-        targets: Targets | Measurements,
+        targets: TargetColumn,
         Cs: list[float],
-        folds: list[tuple[Int64, Int64]],
+        folds: list[Fold],
         n_jobs: int | None,
     ) -> list[Float64]:
-        """Return decisions about all graphs for each C, each by a machine that did not learn from it."""
+        """Return decisions about all graphs for each C, each by an SVM that did not learn from it."""
         shared = self._shared(similarities)
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(self._of_fold)(shared, targets, fold, Cs) for fold in folds
@@ -527,7 +505,7 @@ class Machine:
                 whole[held] = decisions
         return out
 
-    def learnt(self, similarities: Float64, targets: Targets | Measurements, C: float) -> SupportVectors:
+    def learnt(self, similarities: Float64, targets: TargetColumn, C: float) -> SupportVectors:
         """Learn from all graphs."""
         raise NotImplementedError
 
@@ -538,8 +516,8 @@ class Machine:
     def _of_fold(
         self,
         similarities: Any,  # noqa: ANN401
-        targets: Targets | Measurements,
-        fold: tuple[Int64, Int64],
+        targets: TargetColumn,
+        fold: Fold,
         Cs: list[float],
     ) -> list[Float64]:
         """Learn with each C (rising) from one side of a fold; return decisions about the other."""
@@ -547,22 +525,22 @@ class Machine:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelMachine(Machine):
+class KernelSVM(SVM):
     """A support vector machine on a square kernel matrix.
 
     Attributes
     ----------
-    machine : SVC or SVR
+    solver : SVC or SVR
         Untrained, of scikit-learn.
     """
 
-    machine: SVC | SVR
+    solver: SVC | SVR
 
-    def learnt(self, similarities: Float64, targets: Targets | Measurements, C: float) -> SupportVectors:
+    def learnt(self, similarities: Float64, targets: TargetColumn, C: float) -> SupportVectors:
         """Learn from all graphs."""
         rows = targets.rows
         own = similarities if len(rows) == len(similarities) else similarities[np.ix_(rows, rows)]
-        fitted = clone(self.machine).set_params(C=C).fit(own, targets.answers, targets.weights)
+        fitted = clone(self.solver).set_params(C=C).fit(own, targets.answers, targets.weights)
         vectors = SupportVectors.of(fitted)
         return replace(vectors, rows=rows[vectors.rows])
 
@@ -573,24 +551,21 @@ class KernelMachine(Machine):
     def _of_fold(
         self,
         similarities: Float32,
-        targets: Targets | Measurements,
-        fold: tuple[Int64, Int64],
+        targets: TargetColumn,
+        fold: Fold,
         Cs: list[float],
     ) -> list[Float64]:
-        if isinstance(targets, Measurements):
-            n_classes, pairs = 1, [(fold[0], 0)]
-        else:
-            n_classes, pairs = len(targets.classes), _pairs(targets, fold[0])
+        pairs = [(fold[0], 0)] if targets.numbers else _pairs(targets, fold[0])
         margins = np.empty((len(Cs), len(fold[1]), len(pairs)))
         for place, (learnt, positive) in enumerate(pairs):
             margins[:, :, place] = self._margins(similarities, targets, (learnt, fold[1]), positive, Cs)
-        return [_decisions(of_penalty, n_classes) for of_penalty in margins]
+        return [_decisions(of_penalty, len(targets.classes)) for of_penalty in margins]
 
     def _margins(
         self,
         similarities: Float32,
-        targets: Targets | Measurements,
-        fold: tuple[Int64, Int64],
+        targets: TargetColumn,
+        fold: Fold,
         positive: int,
         Cs: list[float],
     ) -> Float64:
@@ -600,8 +575,8 @@ class KernelMachine(Machine):
         part = similarities if len(rows) == len(similarities) else similarities[np.ix_(rows, rows)]
         bounds = targets.importance()[columns]
         bounds[asked] = 0.0
-        if isinstance(targets, Measurements):
-            answers, epsilon = targets.answers[columns], self.machine.epsilon
+        if targets.numbers:
+            answers, epsilon = targets.answers[columns], self.solver.epsilon
             wanted = np.concatenate([answers - epsilon, answers + epsilon])
             signed = np.concatenate([bounds, -bounds])
         else:
@@ -618,7 +593,7 @@ class KernelMachine(Machine):
 
 
 def solve(problem: Problem, weights: Float64) -> tuple[Float64, float]:
-    """Train a machine, starting from ``weights`` within the bounds, which are changed in place.
+    """Train an SVM, starting from ``weights`` within the bounds, which are changed in place.
 
     Returns
     -------
@@ -639,7 +614,7 @@ def solve(problem: Problem, weights: Float64) -> tuple[Float64, float]:
     return errors, float(errors[free].mean()) if free.any() else (most + least) / 2
 
 
-def _pairs(targets: Targets, learnt: Int64) -> list[tuple[Int64, int]]:
+def _pairs(targets: TargetColumn, learnt: Int64) -> list[tuple[Int64, int]]:
     """Return the graphs of each pair of classes, and which of the two is positive (see `SupportVectors`)."""
     codes, n_classes = targets.codes[learnt], len(targets.classes)
     return [
@@ -650,7 +625,7 @@ def _pairs(targets: Targets, learnt: Int64) -> list[tuple[Int64, int]]:
 
 def _decisions(margins: Float64, n_classes: int) -> Float64:
     """Turn the margins of all pairs of classes into decisions (see `SupportVectors.decisions`)."""
-    if n_classes <= 2:  # noqa: PLR2004
+    if margins.shape[1] == 1:  # two classes, or numbers
         return margins[:, 0]
     votes = np.zeros((len(margins), n_classes))
     confidence = np.zeros_like(votes)
@@ -667,8 +642,8 @@ _ROUNDING = 1e-13  # share of the trace below which a penalty is rounding
 
 
 @dataclass(frozen=True, eq=False)
-class LandmarkMachine(Machine):
-    """A linear machine on Nyström features, K(X, L) K(L, L)^(-1/2) for landmarks L.
+class LandmarkSVM(SVM):
+    """A linear model on Nyström features, K(X, L) K(L, L)^(-1/2) for landmarks L.
 
     It minimises ``|w|² / 2 + C / 2 · Σ (error)²``, the error being that of ±1 for classes (one class against
     another where there are more than two). The squared loss has a closed form, and its decisions estimate
@@ -686,18 +661,18 @@ class LandmarkMachine(Machine):
     _prepared: list[Float64] = field(default_factory=list, repr=False)
 
     @classmethod
-    def drawn(cls, n_graphs: int, n_components: int, seed: int) -> LandmarkMachine:
+    def drawn(cls, n_graphs: int, n_components: int, seed: int) -> LandmarkSVM:
         """Draw landmarks from the training graphs; all of them where there are no more than asked for.
 
-        >>> LandmarkMachine.drawn(3, 5, 0).landmarks
+        >>> LandmarkSVM.drawn(3, 5, 0).landmarks
         array([0, 1, 2])
         """
         n_landmarks = min(n_graphs, n_components)
         return cls(np.sort(np.random.default_rng(seed).choice(n_graphs, n_landmarks, replace=False)))
 
-    def learnt(self, similarities: Float64, targets: Targets | Measurements, C: float) -> SupportVectors:
+    def learnt(self, similarities: Float64, targets: TargetColumn, C: float) -> SupportVectors:
         """Learn from all graphs."""
-        return self._machines(similarities, targets, np.arange(len(targets.rows)), [C])[0]
+        return self._solve(similarities, targets, np.arange(len(targets.rows)), [C])[0]
 
     def _shared(self, similarities: Float64) -> Float64:
         self._prepare(similarities)  # once, before the folds do so in threads
@@ -706,13 +681,13 @@ class LandmarkMachine(Machine):
     def _of_fold(
         self,
         similarities: Float64,
-        targets: Targets | Measurements,
-        fold: tuple[Int64, Int64],
+        targets: TargetColumn,
+        fold: Fold,
         Cs: list[float],
     ) -> list[Float64]:
         learnt, held = fold
         asked = similarities[targets.rows[held]]
-        return [machine.decisions(asked) for machine in self._machines(similarities, targets, learnt, Cs)]
+        return [found.decisions(asked) for found in self._solve(similarities, targets, learnt, Cs)]
 
     def _prepare(self, similarities: Float64) -> tuple[Float64, Float64]:
         """Return Nyström's features and the root that makes them; all tasks on one matrix share both."""
@@ -728,20 +703,21 @@ class LandmarkMachine(Machine):
         root: Float64 = vectors[:, kept] / np.sqrt(values[kept])
         return root
 
-    def _machines(
-        self, similarities: Float64, targets: Targets | Measurements, rows: Int64, Cs: list[float]
+    def _solve(
+        self, similarities: Float64, targets: TargetColumn, rows: Int64, Cs: list[float]
     ) -> list[SupportVectors]:
         """Learn from some of the graphs, once for each C."""
         features, root = self._prepare(similarities)
         importance = targets.importance()[rows]
-        learnt, wanted = features[targets.rows[rows]], _wanted(targets)[rows]
+        wanted, pairs = _wanted(targets)
+        learnt, wanted = features[targets.rows[rows]], wanted[rows]
         centre, level = (np.average(each, axis=0, weights=importance) for each in (learnt, wanted))
         scale = np.sqrt(importance)[:, None]
         learnt -= centre
         learnt *= scale
         products, towards = learnt.T @ learnt, learnt.T @ (scale * (wanted - level))
         own = np.diagonal(products).copy()
-        pairs, n_classes = _landmark_pairs(targets)
+        n_classes = max(1, len(targets.classes))
         found = []
         for C in Cs:
             # One Cholesky factor for each C takes a fraction of the time of the eigenvalues for all.
@@ -752,18 +728,13 @@ class LandmarkMachine(Machine):
         return found
 
 
-def _wanted(targets: Targets | Measurements) -> Float64:
-    """Return what to fit: numbers, or one column per class that is 1 for its graphs."""
-    if isinstance(targets, Measurements):
-        return targets.answers[:, None]
-    return np.eye(len(targets.classes))[targets.codes]
+def _wanted(targets: TargetColumn) -> tuple[Float64, Float64]:
+    """Return what to fit, and which of its columns make each margin of `SupportVectors`.
 
-
-def _landmark_pairs(targets: Targets | Measurements) -> tuple[Float64, int]:
-    """Return which columns of `_wanted` make each margin of `SupportVectors`, and its n_classes."""
-    if isinstance(targets, Measurements):
-        return np.ones((1, 1)), 1
+    Numbers, or one column per class that is 1 for its graphs.
+    """
+    if targets.numbers:
+        return targets.answers[:, None], np.ones((1, 1))
     one = np.eye(len(targets.classes))
-    if len(one) == 2:  # noqa: PLR2004
-        return (one[1] - one[0])[:, None], 2
-    return np.array([one[i] - one[j] for i, j in combinations(range(len(one)), 2)]).T, len(one)
+    pairs = [one[i] - one[j] for i, j in combinations(range(len(one)), 2)]
+    return one[targets.codes], np.array([-pairs[0]] if len(one) == 2 else pairs).T  # noqa: PLR2004

@@ -1,49 +1,28 @@
-"""The base class of the neural estimators: hold-out, training, state. Subclasses define the network.
-
-A trained network in a model file: history and weights, checked when they are read.
-
-Going on from the network of an earlier fit.
-
-The base class of neural classifiers: classes as targets, logits and probabilities.
-
-The base class of neural regressors: numbers as targets, standardised for the network.
-"""
+"""The base classes of the neural estimators: hold-out, training, state. Subclasses define the network."""
 
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
-from sklearn.base import ClassifierMixin, RegressorMixin
 
 from twinwl.arguments import CLASS_WEIGHT, FLAG, MAX_ITEMS, RANDOM_STATE, integer, items, number, one_of
-from twinwl.arrays import Bool, Float32, Float64, Int64, Values
+from twinwl.arrays import Float32, Float64, Int64, Values
 from twinwl.errors import TwinWLError, shown
+from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.coercion import GraphsLike
-from twinwl.models.base import Constraints, GraphEstimator, RandomState, seeds
-from twinwl.models.calibration import ConformalIntervals, ConformalSets, PredictsIntervals, PredictsSets
+from twinwl.models.base import Constraints, RandomState, seeds
+from twinwl.models.calibration import ClassHead, NumberHead, head_from_state, head_to_state
+from twinwl.models.explanation import Decision
 from twinwl.models.hold_out import hold_out, hold_out_scaffolds, scaffolds_of
-from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, positive_class, predicted_codes
-from twinwl.models.state import classes_from_state, classes_to_state
-from twinwl.models.targets import (
-    Answered,
-    Measurements,
-    Targets,
-    codes_of,
-    numbers_of,
-    one_each,
-    per_task,
-    probabilities_of,
-    side_by_side,
-)
+from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, positive_class
+from twinwl.models.targets import TargetTable, encode, is_known, name_task
+from twinwl.models.tasks import GraphClassifier, GraphRegressor, TaskEstimator
 from twinwl.neural.devices import DEVICES, PRECISIONS, device_of, seeded
-from twinwl.neural.outputs import Outputs, TaskOutputs, TaskTable
 from twinwl.neural.training import (
     CALLBACKS,
     Callbacks,
@@ -56,32 +35,23 @@ from twinwl.neural.training import (
 )
 from twinwl.terminal import ProgressBar
 
+# The model of one task, or of an earlier fit, is of the same class.
+# ruff: noqa: SLF001
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def history_to_state(history: History) -> dict[str, object]:
-    """Return the curves as lists of numbers."""
-    return asdict(history)
-
-
 def history_from_state(state: object) -> History:
-    """Undo `history_to_state`.
+    """Read the curves of a training.
 
-    >>> history_from_state(history_to_state(History([0.5], best_epoch=0))).train_loss
+    >>> history_from_state({"train_loss": [0.5], "best_epoch": 0}).train_loss
     [0.5]
     """
-    if isinstance(state, dict):
-        state = {"validation_score": [], **state}  # which files of version 0.1 do not have
-    if not isinstance(state, dict) or set(state) != {field.name for field in fields(History)}:
-        raise TwinWLError("the model has no history of its training; the file is damaged")
-    for name, value in state.items():
-        curve = isinstance(value, list) and all(isinstance(entry, float) for entry in value)
-        if type(value) is not int if name == "best_epoch" else not curve:
-            raise TwinWLError(f"{name} in the model's history is not a curve; the file is damaged")
-    if not -1 <= state["best_epoch"] < max(1, len(state["train_loss"])):
+    history: History = restore(History, state, "history")
+    if not -1 <= history.best_epoch < max(1, len(history.train_loss)):
         raise TwinWLError("the best epoch of the model's history is not in it; the file is damaged")
-    return History(**state)
+    return history
 
 
 def weights_to_state(module: torch.nn.Module) -> dict[str, Values]:
@@ -140,52 +110,33 @@ def check_same_shape(earlier: dict[str, object], now: dict[str, object], free: C
             )
 
 
-def check_same_targets(earlier: Any, now: Any) -> None:  # noqa: ANN401  (estimators)
-    """Refuse to go on with other classes or tasks; what the estimator was is then put back."""
-    old = getattr(earlier, "classes_", None)
-    same = earlier.tasks_ == now.tasks_
-    if same and old is not None:
-        new = now.classes_
-        pairs = [(old, new)] if earlier.tasks_ is None else list(zip(old, new, strict=True))
-        same = all(np.array_equal(before, after) for before, after in pairs)
-    if not same:
-        wanted = f"classes {old}" if earlier.tasks_ is None else f"tasks {earlier.tasks_} with classes {old}"
-        vars(now).clear()
-        vars(now).update(vars(earlier))
+def check_same_targets(earlier: NeuralGraphEstimator, targets: TargetTable) -> None:
+    """Refuse to go on with other classes or tasks."""
+    old = [getattr(head, "classes", None) for head in earlier.heads_]
+    new = [getattr(head, "classes", None) for head in targets.heads]
+    if earlier.tasks_ != targets.names or not all(map(np.array_equal, old, new)):
+        tasks = "" if earlier.tasks_ is None else f"tasks {earlier.tasks_} with "
         raise TwinWLError(
-            f"warm_start: y has other classes or tasks than before, {wanted}; give the same, or set "
-            "warm_start=False"
+            f"warm_start: y has other classes or tasks than before, {tasks}classes {earlier._per_task(old)}; "
+            "give the same, or set warm_start=False"
         )
 
 
-def network_of(earlier: Any, now: Any) -> torch.nn.Module:  # noqa: ANN401
+def network_of(earlier: NeuralGraphEstimator, targets: TargetTable) -> torch.nn.Module:
     """Return a copy of the earlier network; that of a regressor answers in the units of the new targets."""
-    module: torch.nn.Module = copy.deepcopy(earlier.module_)
-    if hasattr(earlier, "scale_"):
-        factor = np.asarray(earlier.scale_) / np.asarray(now.scale_)
-        shift = (np.asarray(earlier.mean_) - np.asarray(now.mean_)) / np.asarray(now.scale_)
-        last: Any = module.second
+    module: Any = copy.deepcopy(earlier.module_)
+    if isinstance(targets.heads[0], NumberHead):
+        pairs = list(zip(earlier.heads_, targets.heads, strict=True))
+        factor = torch.tensor([old.scale / new.scale for old, new in pairs], dtype=torch.float64)
+        shift = torch.tensor([(old.mean - new.mean) / new.scale for old, new in pairs], dtype=torch.float64)
         with torch.no_grad():
-            last.weight.mul_(torch.from_numpy(np.atleast_1d(factor)[:, None]).to(last.weight.dtype))
-            last.bias.mul_(torch.from_numpy(np.atleast_1d(factor)).to(last.bias.dtype))
-            last.bias.add_(torch.from_numpy(np.atleast_1d(shift)).to(last.bias.dtype))
+            module.second.weight.mul_(factor[:, None].to(module.second.weight.dtype))
+            module.second.bias.mul_(factor.to(module.second.bias.dtype))
+            module.second.bias.add_(shift.to(module.second.bias.dtype))
     return module
 
 
-class Decision(NamedTuple):
-    """What a network's outputs about one graph mean.
-
-    ``prediction`` is weighed against ``against``, None where it is a number; the decision is the outputs
-    times ``weights``, summed, plus ``shift``.
-    """
-
-    prediction: object
-    against: object
-    weights: Float32
-    shift: float
-
-
-class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
+class NeuralGraphEstimator(TaskEstimator):
     """Base of the neural estimators; a subclass defines how graphs become examples, and the network.
 
     A subclass implements ``_fit_examples(batch)``, which fits encoders and alphabets on the training part;
@@ -283,6 +234,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     verbose: bool | int | None
 
     _fitted_attribute = "history_"
+    _learns_tasks = False
 
     module_: torch.nn.Module
     history_: History
@@ -290,12 +242,6 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     held_out_outputs_: Float32 | None
     n_epochs_: int
     _fitted_with: dict[str, object]
-
-    # ------------------------------------------------------------------ what is learnt
-
-    def _decision_about(self, outputs: Float32) -> Decision:
-        """Say what the outputs about one graph mean, for its explanation."""
-        raise NotImplementedError
 
     # ------------------------------------------------------------------ what a subclass implements
 
@@ -330,7 +276,7 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
             A GraphBatch, or anything `twinwl.as_batch` accepts.
         y : sequence of shape (n_graphs,), or table of shape (n_graphs, n_tasks)
             Classes, of any type that can be sorted; numbers for a regressor. For several tasks at once a
-            table (see `MultiTask`), NaN where a target is unknown, with two classes per task.
+            table (see `TaskEstimator`), NaN where a target is unknown, with two classes per task.
         groups : sequence of shape (n_graphs,), optional
             Graphs of one group stay on one side of the inner hold-out. If None, rare scaffolds of molecules
             are held out as a whole; ``range(n_graphs)`` holds out molecules at random.
@@ -343,62 +289,77 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
             Only scored: ``history_.monitor_accuracy``. A class that is not in ``y`` counts as an error.
         """
         batch = self._graphs_to_fit(X)
-        self._check_hold_outs(validation_data)
-        earlier = self._earlier_fit()
-        targets = self._all_targets(y, len(batch), sample_weight, groups)
+        going_on = self.warm_start and hasattr(self, self._fitted_attribute)
+        if going_on:
+            free = {*NeuralGraphEstimator._constraints, "class_weight"} - {"dropout"}
+            check_same_shape(self._fitted_with, self.get_params(deep=False), free)
+        targets = self._read_targets(y, len(batch), sample_weight, groups)
         start = None
-        if earlier is not None:
-            check_same_targets(earlier, self)
-            start = network_of(earlier, self)
+        if going_on:
+            check_same_targets(self, targets)
+            start = network_of(self, targets)
+        self._begin(targets)
         batch = targets.counted(batch)
         device_of(self.device)  # refuse one that is not there before the work of encoding
-        split_seed, module_seed, train_seed, *more = seeds(self.random_state, 2 + self.hold_outs)
-        importance = targets.importance() if targets.weighed else None
-        n_epochs = []
-        for seed in [*more, split_seed]:  # what is kept is from the last
-            kept, held = split_rows(self.validation_fraction, validation_data, targets, seed, batch)
-            # Encoders are fitted on the kept part only, so that held-out graphs are encoded as new graphs
-            # will be.
-            examples = self._learnt_examples(batch if held is None else batch[kept], start)
-            if held is None:
-                validation = self._held(validation_data, "validation_data")
-            else:
-                # The weights of training also apply to the choice of the epoch.
-                weights = None if importance is None else importance[held]
-                validation = Held(self._examples(batch[held]), targets.answers[held], weights)
-            monitor = self._held(monitor_data, "monitor_data")
-            self._train(examples, targets, kept, validation, monitor, (module_seed, train_seed), start)
-            self.held_out_ = None if held is None else targets.rows[held]
-            n_epochs.append(self.n_epochs_)
+        split_seed, *other_seeds = seeds(self.random_state, 3)
+        kept, held = split_rows(self.validation_fraction, validation_data, targets, split_seed, batch)
+        # Encoders are fitted on the kept part only: held-out graphs are encoded as new graphs will be.
+        rows = self._labelled(
+            self._learnt_examples(batch if held is None else batch[kept], start), targets, kept
+        )
+        if held is None:
+            validation = self._held(validation_data, "validation_data")
+        else:  # the weights of training also apply to the choice of the epoch
+            validation = self._labelled(self._examples(batch[held]), targets, held)
+        self._train(rows, validation, self._held(monitor_data, "monitor_data"), other_seeds, start)
+        self.held_out_ = None if held is None else targets.rows[held]
         if self.refit and validation is not None:
-            self.n_epochs_ = round(sum(n_epochs) / len(n_epochs))
-            self._refit(batch, targets, validation_data, (module_seed, train_seed), start)
+            self._refit(batch, targets, validation_data, other_seeds, start)
         return self
+
+    def _begin(self, targets: TargetTable) -> None:
+        """Keep what predictions need of the targets."""
+        for name, head in zip(targets.names or (), targets.heads, strict=bool(targets.names)):
+            if isinstance(head, ClassHead) and len(head.classes) > 2:  # noqa: PLR2004
+                raise TwinWLError(
+                    f"task {name!r}: got {len(head.classes)} classes, expected 2 where a network learns "
+                    "several tasks; train that task alone, or use STwinSVC"
+                )
+        self.tasks_, self.heads_ = targets.names, list(targets.heads)
+
+    def _labelled(self, examples: Examples, targets: TargetTable, rows: Int64) -> Held:
+        """Return examples with the targets ``rows``."""
+        importance = targets.importance()
+        weights = None if importance is None else self._squeeze(importance[rows])
+        return Held(examples, self._squeeze(targets.answers[rows]), weights)
+
+    def _squeeze(self, table: Any) -> Any:  # noqa: ANN401
+        """Return a table with one column per task, or the only column: then each class has an output."""
+        return table[:, 0] if self.tasks_ is None else table
 
     def _train(
         self,
-        examples: Examples,
-        targets: Targets | Measurements | TaskTable,
-        kept: Int64,
+        rows: Held,
         validation: Held | None,
         monitor: Held | None,
         seeds: Sequence[int],
         start: torch.nn.Module | None = None,
     ) -> None:
-        """Train a network on examples of the targets ``kept``, and choose its epoch.
+        """Train a network, and choose its epoch.
 
         The two seeds are those of weights and of training; ``start`` is the network of an earlier fit.
         """
-        importance = targets.importance()[kept] if targets.weighed else None
-        rows = Held(examples, targets.answers[kept], importance)
         self.module_, self.history_ = self._trained(rows, self.max_epochs, seeds, start, validation, monitor)
         self.n_epochs_ = self.history_.best_epoch + 1
         self._fitted_with = self.get_params(deep=False)
-        self.held_out_outputs_ = answers = None
+        self.held_out_outputs_ = None
         if validation is not None:
             self.held_out_outputs_ = predict_logits(self.module_, validation.examples)
-            answers = validation.targets
-        self._keep_all_scores(self.held_out_outputs_, answers)
+            answers = validation.targets.reshape(-1, len(self.heads_))
+            decisions = self._task_decisions(self.held_out_outputs_)
+            for place, head in enumerate(self.heads_):
+                known = is_known(answers[:, place])
+                self.heads_[place] = head.calibrated(decisions[place][known], answers[known, place])
 
     def _trained(
         self,
@@ -411,12 +372,12 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     ) -> tuple[torch.nn.Module, History]:
         module_seed, train_seed = seeds
         if validation is not None:
-            # Of several tasks, each has the classes 0 and 1.
-            classes = getattr(self, "classes_", None) if self.tasks_ is None else None
-            positive = 1 if classes is None else positive_class(classes)
+            head = self.heads_[0]  # of several tasks, each has the classes 0 and 1
+            single = self.tasks_ is None and isinstance(head, ClassHead)
+            positive = positive_class(head.classes) if single else 1
             validation = validation._replace(scoring=self.scoring, positive=positive)
         with seeded(module_seed):
-            module = self._build_module(self._n_outputs if self.tasks_ is None else len(self.tasks_))
+            module = self._build_module(self._n_outputs)
         if start is not None:
             module.load_state_dict(start.state_dict())
         with ProgressBar(
@@ -450,18 +411,18 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
     def _refit(
         self,
         batch: GraphBatch,
-        targets: Targets | Measurements | TaskTable,
+        targets: TargetTable,
         validation_data: tuple[GraphsLike, object] | None,
         seeds: Sequence[int],
         start: torch.nn.Module | None,
     ) -> None:
         """Train a network on all graphs for the number of epochs that was chosen."""
-        answers, weights = targets.answers, targets.importance() if targets.weighed else None
+        _, answers, weights, *_ = self._labelled([], targets, np.arange(len(targets.rows)))
         if validation_data is not None:
             graphs, y = validation_data
             held = self._new_graphs(graphs, "take as validation_data")
             batch = concatenate([batch, held])
-            more = self._all_answers(y, len(held), "validation_data")
+            more = self._encode(y, len(held), "validation_data")
             if weights is not None:
                 weights = np.concatenate([weights, _usual_weights(weights, answers, more)])
             answers = np.concatenate([answers, more])
@@ -473,23 +434,6 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         """Encode graphs to learn from: with the encoders of the earlier fit, if there is one."""
         return self._fit_examples(batch) if start is None else self._examples(batch)
 
-    def _check_hold_outs(self, validation_data: object) -> None:
-        if self.hold_outs == 1:
-            return
-        if not self.refit:
-            raise TwinWLError(f"hold_outs: got {self.hold_outs} without refit, expected 1, or refit=True")
-        if validation_data is not None or self.validation_fraction is None:
-            given = "validation_fraction=None" if validation_data is None else "validation_data"
-            raise TwinWLError(f"hold_outs: got {self.hold_outs} with {given}, expected 1, or leave that out")
-
-    def _earlier_fit(self) -> Self | None:
-        """Return the estimator as it was fitted before, if training is to go on from there."""
-        if not self.warm_start or not hasattr(self, self._fitted_attribute):
-            return None
-        free = {*NeuralGraphEstimator._constraints, "class_weight"} - {"dropout"}
-        check_same_shape(self._fitted_with, self.get_params(deep=False), free)
-        return copy.copy(self)
-
     def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> Held | None:
         if data is None:
             return None
@@ -498,13 +442,77 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
             raise TwinWLError(f"{name}: got {len(pair)} entries, expected a pair (graphs, targets)")
         graphs, y = pair
         batch = self._new_graphs(graphs, f"take as {name}")
-        return Held(self._examples(batch), self._all_answers(y, len(batch), name))
+        return Held(self._examples(batch), self._encode(y, len(batch), name))
+
+    def _encode(self, y: object, n_graphs: int, name: str) -> Int64 | Float64:
+        """Return targets of other graphs as the network learns them; ``name`` says what they are for."""
+        found = self._same_tasks(y, n_graphs, name, empty=True)
+        if not found.known.any():
+            raise TwinWLError(f"{name}: all targets are missing; give some that are known")
+        table: Any = np.full(found.known.shape, np.nan if self._learns_numbers else np.int64(-1))
+        for place, (column, known, head) in enumerate(
+            zip(found.columns, found.known.T, self.heads_, strict=True)
+        ):
+            with name_task(self.tasks_ and self.tasks_[place]):
+                table[known, place] = encode(head, column[known])
+            unseen = np.flatnonzero(known & ~is_known(table[:, place]))
+            if name == "validation_data" and len(unseen):
+                raise TwinWLError(f"{name}: the class of graph {unseen[0]} is not in y: {head.classes}")
+        return self._squeeze(table)
+
+    @property
+    def held_out_decisions_(self) -> Any:  # noqa: ANN401
+        """Decision values of the held-out graphs, by the network that had not learnt from them."""
+        return self._per_task(self._task_decisions(self.held_out_outputs_))
+
+    @property
+    def _n_outputs(self) -> int:
+        """Number of the network's outputs: one per task, or one per class of the only task."""
+        alone = self.tasks_ is None and not self._learns_numbers
+        return len(self.heads_[0].classes) if alone else len(self.heads_)
+
+    def _task_decisions(self, outputs: Any) -> list[Any]:  # noqa: ANN401
+        """Return the decision values of each task: of two classes the logit of the second."""
+        if outputs.shape[1] == len(self.heads_):
+            return list(outputs.T)
+        return [outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs]  # noqa: PLR2004
+
+    def _decisions(self, X: GraphsLike) -> list[Float64]:
+        return self._task_decisions(self._outputs(X))
+
+    def _decision_about(self, outputs: Float32) -> Decision:
+        """Say what the outputs about one graph mean: a number, or a class against the second most likely."""
+        head = self.heads_[0]
+        if isinstance(head, NumberHead):
+            number = float(outputs[0]) * head.scale + head.mean
+            return Decision(number, None, np.array([head.scale], np.float32), head.mean)
+        wanted, other = np.argsort(-outputs, kind="stable")[:2].tolist()
+        weights = np.zeros(len(outputs), np.float32)
+        weights[wanted], weights[other] = 1.0, -1.0
+        return Decision(head.classes[wanted], head.classes[other], weights, 0.0)
+
+    def _select(self, place: int) -> Self:
+        """Return the model of one task; its network shares all weights but those of the last layer."""
+        model = super()._select(place)
+
+        def own(rows: Any) -> Any:  # noqa: ANN401  (of two classes, the first has the logit 0)
+            part = rows[[place] if self._learns_numbers else [place, place]]
+            part[: len(part) - 1] = 0
+            return part
+
+        weights = dict(self.module_.state_dict())
+        weights |= {name: own(weights[name]) for name in ("second.weight", "second.bias")}
+        with torch.device("meta"):
+            model.module_ = model._build_module(model._n_outputs)
+        model.module_.load_state_dict(weights, assign=True)
+        model.module_.eval()
+        held = getattr(self, "held_out_outputs_", None)  # a loaded model has none
+        model.held_out_outputs_ = None if held is None else own(held.T).T
+        return model
 
     def _outputs(self, X: GraphsLike) -> Float32:
         """Return the outputs of the network, shape (n_graphs, n_outputs)."""
         self._check_fitted()
-        if isinstance(X, Answered):
-            return cast("Float32", X.values)
         examples = self._examples(self._new_graphs(X, "predict"))
         place = device_of(self.device, or_else="cpu")
         if place.type == "cpu":
@@ -526,23 +534,27 @@ class NeuralGraphEstimator(TaskOutputs, GraphEstimator):
         """Return history, weights and what is kept of the targets for a model file."""
         self._check_fitted()
         return {
-            "history": history_to_state(self.history_),
+            "history": self.history_,
             "weights": weights_to_state(self.module_),
-            **self._all_to_state(),
+            "tasks": self.tasks_,
+            "heads": [head_to_state(head) for head in self.heads_],
         }
 
-    def _network_from_state(self, state: Mapping[str, object]) -> None:
+    def _network_from_state(self, state: Mapping[str, Any]) -> None:
         """Undo `_network_to_state`; the encoders, which decide the network's shape, must be set before."""
-        n_outputs = self._all_from_state(state)
-        self.history_ = history_from_state(state.get("history"))
-        self.module_ = network_from_state(lambda: self._build_module(n_outputs), state.get("weights"))
+        self.tasks_ = restore(tuple[str, ...] | None, state["tasks"])
+        self.heads_ = [head_from_state(head) for head in state["heads"]]
+        if len(self.heads_) != len(self.tasks_ or self.heads_[:1]):
+            raise TwinWLError("the model's outputs do not fit its tasks; the file is damaged")
+        self.history_ = history_from_state(state["history"])
+        self.module_ = network_from_state(lambda: self._build_module(self._n_outputs), state["weights"])
         self._fitted_with = self.get_params(deep=False)
 
 
 def split_rows(
     fraction: float | None,
     validation_data: object,
-    targets: Targets | Measurements | TaskTable,
+    targets: TargetTable,
     seed: int,
     graphs: GraphBatch | None = None,
 ) -> tuple[Int64, Int64 | None]:
@@ -553,7 +565,7 @@ def split_rows(
     """
     if validation_data is not None or fraction is None:
         return np.arange(len(targets.rows)), None
-    codes = np.zeros(len(targets.rows), np.int64) if isinstance(targets, Measurements) else targets.codes
+    codes = targets.codes
     parts = None
     if targets.groups is None and graphs is not None and graphs.atoms is not None:
         parts = hold_out_scaffolds(codes, fraction, seed, scaffolds_of(graphs))
@@ -568,7 +580,7 @@ def _usual_weights(weights: Float64, answers: Int64 | Float64, others: Int64 | F
     return mean[others]
 
 
-class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator):
+class NeuralGraphClassifier(GraphClassifier, NeuralGraphEstimator):
     """Base of the neural classifiers: trained on the cross-entropy.
 
     Parameters
@@ -590,82 +602,8 @@ class NeuralGraphClassifier(PredictsSets, ClassifierMixin, NeuralGraphEstimator)
 
     _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT, "scoring": (one_of(*SCORINGS), None)}
 
-    _per_task = ("classes_", "conformal_")
 
-    class_weight: object
-    classes_: Values
-
-    @per_task(side_by_side)
-    def decision_function(self, X: GraphsLike) -> Float32:
-        """Return the logits, shape (n_graphs, n_classes); of two classes their difference, (n_graphs,).
-
-        Of several tasks, which have two classes each, one column per task.
-        """
-        return self._decisions(self._outputs(X))
-
-    def _decisions(self, logits: Float32) -> Float32:
-        return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits  # noqa: PLR2004
-
-    @per_task(one_each)
-    def predict_proba(self, X: GraphsLike) -> Float64 | list[Float64]:
-        """Return the probability of each class, shape (n_graphs, n_classes), in the order of ``classes_``.
-
-        Of several tasks a list with one array per task.
-        """
-        decisions = self.decision_function(X)
-        return probabilities_of(decisions.astype(np.float64))
-
-    @per_task(side_by_side)
-    def predict(self, X: GraphsLike) -> Values:
-        """Return the likeliest class of each graph, shape (n_graphs,), or (n_graphs, n_tasks)."""
-        codes = predicted_codes(self.decision_function(X))
-        return self.classes_[codes]
-
-    def _targets(
-        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: Bool | None = None
-    ) -> Targets:
-        targets = Targets.of(y, n_graphs, sample_weight, self.class_weight, groups, known)
-        self.classes_ = targets.classes
-        return targets
-
-    def _answers(self, y: object, n_graphs: int, name: str) -> Int64:
-        codes = codes_of(y, self.classes_, n_graphs)
-        if name == "validation_data" and (codes < 0).any():
-            first = int(np.flatnonzero(codes < 0)[0])
-            raise TwinWLError(f"validation_data: the class of graph {first} is not in y: {self.classes_}")
-        return codes
-
-    def _keep_scores(self, outputs: Float32 | None, answers: Int64 | Float64 | None) -> None:
-        self.conformal_ = None
-        if outputs is not None:
-            probabilities = probabilities_of(self._decisions(outputs).astype(np.float64))
-            self.conformal_ = ConformalSets.fitted(probabilities, np.asarray(answers, np.int64))
-
-    def _own_outputs(self, outputs: Outputs, place: int) -> Outputs:
-        own = outputs[..., [place, place]]
-        own[..., 0] = 0
-        return own
-
-    @property
-    def _n_outputs(self) -> int:
-        return len(self.classes_)
-
-    def _decision_about(self, outputs: Float32) -> Decision:
-        """Compare the predicted class with the second most likely one."""
-        wanted, other = np.argsort(-outputs, kind="stable")[:2].tolist()
-        weights = np.zeros(len(outputs), np.float32)
-        weights[wanted], weights[other] = 1.0, -1.0
-        return Decision(self.classes_[wanted], self.classes_[other], weights, 0.0)
-
-    def _own_to_state(self) -> dict[str, object]:
-        return {**classes_to_state(self.classes_), **self._conformal_to_state()}
-
-    def _own_from_state(self, state: Mapping[str, object]) -> None:
-        self.classes_ = classes_from_state(state)
-        self._conformal_from_state(state, len(self.classes_))
-
-
-class NeuralGraphRegressor(PredictsIntervals, RegressorMixin, NeuralGraphEstimator):
+class NeuralGraphRegressor(GraphRegressor, NeuralGraphEstimator):
     """Base of the neural regressors: trained on the mean squared error of standardised targets.
 
     Parameters
@@ -685,53 +623,12 @@ class NeuralGraphRegressor(PredictsIntervals, RegressorMixin, NeuralGraphEstimat
 
     _constraints: ClassVar[Constraints] = {"scoring": (one_of(*NUMBER_SCORINGS), None)}
 
-    _per_task = ("mean_", "scale_", "conformal_")
-
-    mean_: float
-    scale_: float
-
-    @per_task(side_by_side)
-    def predict(self, X: GraphsLike) -> Float64:
-        """Return a number for each graph, shape (n_graphs,), or (n_graphs, n_tasks)."""
-        return self._outputs(X)[:, 0].astype(np.float64) * self.scale_ + self.mean_
-
-    def _targets(
-        self, y: object, n_graphs: int, sample_weight: object, groups: object, known: Bool | None = None
-    ) -> Measurements:
-        targets = Measurements.of(y, n_graphs, sample_weight, groups, known)
-        self.mean_, self.scale_ = targets.mean, targets.scale
-        return targets
-
-    def _answers(self, y: object, n_graphs: int, name: str) -> Float64:  # noqa: ARG002
-        return (numbers_of(y, n_graphs) - self.mean_) / self.scale_
-
-    def _keep_scores(self, outputs: Float32 | None, answers: Int64 | Float64 | None) -> None:
-        self.conformal_ = None
-        if outputs is not None:
-            numbers = outputs[:, 0].astype(np.float64)
-            self.conformal_ = ConformalIntervals.fitted(
-                self.scale_ * numbers, self.scale_ * np.asarray(answers, np.float64)
-            )
-
-    def _own_outputs(self, outputs: Outputs, place: int) -> Outputs:
-        return outputs[..., [place]]
+    @property
+    def mean_(self) -> float | list[float]:
+        """Mean of the training targets."""
+        return self._per_task([head.mean for head in self.heads_])
 
     @property
-    def _n_outputs(self) -> int:
-        return 1
-
-    def _decision_about(self, outputs: Float32) -> Decision:
-        number = float(outputs[0]) * self.scale_ + self.mean_
-        return Decision(number, None, np.array([self.scale_], np.float32), self.mean_)
-
-    def _own_to_state(self) -> dict[str, object]:
-        numbers = {"target_mean": self.mean_, "target_scale": self.scale_}
-        return {**numbers, **self._conformal_to_state()}
-
-    def _own_from_state(self, state: Mapping[str, object]) -> None:
-        for name in ("mean", "scale"):
-            value = state.get(f"target_{name}")
-            if not isinstance(value, float) or not math.isfinite(value) or (name == "scale" and value <= 0):
-                raise TwinWLError(f"the {name} of the model's targets is not a number; the file is damaged")
-            setattr(self, f"{name}_", value)
-        self._conformal_from_state(state)
+    def scale_(self) -> float | list[float]:
+        """Standard deviation of the training targets."""
+        return self._per_task([head.scale for head in self.heads_])

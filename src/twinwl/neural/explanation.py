@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from twinwl.arguments import MAX_ITEMS, checked, integer
 from twinwl.arrays import Float64
 from twinwl.graphs.batch import GraphBatch
-from twinwl.models.explanation import ColumnShare, Explanation, tree_of_colour
+from twinwl.models.explanation import ColumnShare, Decision, Explanation, plain, tree_of_colour
 from twinwl.neural.distinct_subgraphs import DistinctExamples, DistinctSlice
 from twinwl.neural.encoder import NTwinEncoder, TwinSlices
 from twinwl.neural.gin import GIN
@@ -24,9 +24,6 @@ from twinwl.neural.slicing import QuotientSlice, QuotientSlicer
 from twinwl.neural.sparse import SparseRows
 from twinwl.neural.uncompressed import GraphData
 from twinwl.refinement.colours import refine
-
-if TYPE_CHECKING:
-    from twinwl.neural.estimator import Decision
 
 _METHOD = "gradient × state of each node in each rooted subgraph, gradient × count of each colour"
 _LITERAL = "gradient × input of each node, gradient × count of each colour"
@@ -70,7 +67,7 @@ def explain_graph(
     units = network.hidden_units(sums, inputs.histograms)
     outputs = network.second(units.relu())[0]
     reading = read(outputs.detach().float().numpy())
-    decision = outputs @ torch.from_numpy(reading.weights).to(outputs.dtype) + reading.shift
+    decision = outputs @ torch.from_numpy(reading.weights).to(outputs.dtype) + reading.intercept
     x = inputs.graphs.x if isinstance(inputs.graphs, GraphData) else sums
     wanted = [part for part in (sums, units, x) if part.requires_grad]
     found = torch.autograd.grad(decision, wanted, allow_unused=True)  # an own readout may not look at x
@@ -87,8 +84,8 @@ def explain_graph(
         columns = _column_shares(graph, histograms, taken.histograms, of_columns, shares, n_columns)
     return Explanation(
         graph=graph,
-        prediction=_plain(reading.prediction),
-        against=_plain(reading.against),
+        prediction=plain(reading.prediction),
+        against=plain(reading.against),
         decision=float(decision.detach()),
         intercept=float(decision.detach()) - float(shares.sum()),
         node_shares=shares,
@@ -188,7 +185,3 @@ def _column_shares(
         nodes = tuple(np.flatnonzero(colours[layer] == colour).tolist())
         listed.append(ColumnShare(f"h{layer}:c{colour}", share, float(row.values[entry]), tree, nodes))
     return tuple(listed)
-
-
-def _plain(label: object) -> object:
-    return label.item() if isinstance(label, np.generic) else label

@@ -27,7 +27,6 @@ from twinwl.models.vocabulary import ColumnCounts, frozen
 from twinwl.neural.estimator import split_rows
 from twinwl.neural.sparse import SparseExamples, SparseRows
 from twinwl.neural.stwin import ColumnStatistics, STwinNetworkEstimator
-from twinwl.neural.training import Held
 
 # What ``fit`` of the estimator consists of, is called here in the same order.
 # ruff: noqa: SLF001
@@ -81,7 +80,8 @@ def fit_in_parts(
     if model.refit or model.warm_start:
         name = "refit" if model.refit else "warm_start"
         raise TwinWLError(f"{name}: got True, expected False where graphs are not all in memory")
-    targets = model._all_targets(y, sum(parts.sizes), None, None)
+    targets = model._read_targets(y, sum(parts.sizes), None, None)
+    model._begin(targets)
     split_seed, *other_seeds = seeds(model.random_state, 3)
     if held_out is None or model.validation_fraction is None:
         kept, held = split_rows(model.validation_fraction, None, targets, split_seed)
@@ -104,9 +104,8 @@ def fit_in_parts(
             watched = StoredExamples(Path(scratch, "held"), memory // 4)
             for _, batch in _Selection(parts, targets.rows[held]):
                 watched.add(model._scaled(*_views(model, batch)))
-            importance = targets.importance()[held] if targets.weighed else None
-            validation = Held(watched, targets.answers[held], importance)
-        model._train(examples, targets, kept, validation, None, other_seeds)
+            validation = model._labelled(watched, targets, held)
+        model._train(model._labelled(examples, targets, kept), validation, None, other_seeds)
     model.held_out_ = None if held is None else targets.rows[held]
 
 

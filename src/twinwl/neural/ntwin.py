@@ -35,7 +35,6 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike
 from twinwl.models.base import Constraints, RandomState, keeps_parameters, old_names, seeds
 from twinwl.models.explanation import Explanation
-from twinwl.models.targets import Answered
 from twinwl.neural.choice import (
     Step,
     bytes_per_entry,
@@ -181,8 +180,6 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
 
     def _outputs(self, X: GraphsLike) -> NDArray[np.float32]:
         self._check_fitted()
-        if isinstance(X, Answered):
-            return super()._outputs(X)
         batch = self._new_graphs(X, "predict")
         self.inputs_.check_labels(batch, self.unknown)
         return super()._outputs(batch)
@@ -226,8 +223,9 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
                 outputs = sampled_outputs(self.module_, examples, n_samples)
         finally:
             self.module_.cpu()
-        ask = self.predict_proba if hasattr(self, "predict_proba") else self.predict
-        values, *left_out = (ask(Answered(one)) for one in outputs)
+        head = self.heads_[0]
+        ask = head.predict if self._learns_numbers else head.probabilities
+        values, *left_out = (ask(self._task_decisions(one)[0]) for one in outputs)
         return SampledPrediction(values, standard_error(left_out))
 
     @old_names(graph="X")

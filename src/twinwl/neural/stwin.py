@@ -39,8 +39,7 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import Constraints, RandomState, keeps_parameters
-from twinwl.models.contributions import explanation_of, node_shares
-from twinwl.models.explanation import Explanation
+from twinwl.models.explanation import Explanation, explanation_of, node_shares
 from twinwl.models.features import (
     COLUMN_PARAMETERS,
     FEATURE_PARAMETERS,
@@ -422,17 +421,10 @@ def explain_decision(model: STwinNetworkEstimator, X: GraphsLike, n_columns: int
     steepness = np.zeros(examples.n_columns)
     steepness[row.indices] = gradient
     by_count, by_excess, slope = _on_columns(model, added, steepness)
-    decision = float(outputs.astype(np.float64) @ reading.weights.astype(np.float64)) + reading.shift
-    explanation = explanation_of(
-        graph,
-        encoding,
-        by_count + by_excess,
-        prediction=reading.prediction,
-        against=reading.against,
-        intercept=decision - float(added.sum()),
-        method="gradient × input",
-        n_columns=n_columns,
-    )
+    decision = float(outputs.astype(np.float64) @ reading.weights.astype(np.float64)) + reading.intercept
+    reading = reading._replace(intercept=decision - float(added.sum()))
+    contributions = by_count + by_excess
+    explanation = explanation_of(graph, encoding, contributions, reading, "gradient × input", n_columns)
     if model.input_ is None or model.input_.usual_sizes is None:
         return explanation
     return replace(explanation, node_shares=_shares(model, graph, encoding, by_count, slope))
