@@ -49,13 +49,13 @@ def test_predictions_are_the_models(model, tmp_path):
 
 def test_decisions_are_made_once(model, monkeypatch):
     kind = type(load(model))
-    decide, calls = kind.decision_function, []
+    decide, calls = kind._decisions, []
 
     def counted(self, graphs):
         calls.append(len(graphs))
         return decide(self, graphs)
 
-    monkeypatch.setattr(kind, "decision_function", counted)
+    monkeypatch.setattr(kind, "_decisions", counted)
     assert run("predict", model, "smiles:CCCO", "--proba").exit_code == 0
     assert calls == [1]
 

@@ -17,6 +17,7 @@ from sklearn.base import is_regressor
 import twinwl as tw
 from twinwl.files import model_files
 from twinwl.files.model_files import ModelFileError
+from twinwl.models.calibration import ClassHead
 
 pytest.importorskip("torch", reason="needs PyTorch")
 
@@ -237,7 +238,7 @@ def test_paths_that_name_no_file(path):
 )
 def test_classes_of_a_kind_that_no_file_holds(classes, tmp_path):
     model = tw.STwinClassifier(max_epochs=1, random_state=0).fit(GRAPHS, Y)
-    model.classes_ = classes
+    model.heads_ = [ClassHead(classes)]
     with pytest.raises(tw.TwinWLError, match="cannot hold"):
         tw.save(model, tmp_path / "model.twinwl")
 
@@ -258,7 +259,7 @@ def test_weights_that_are_not_finite_are_neither_written_nor_read(number, model_
 
 def test_arrays_of_the_other_byte_order_are_written_in_the_usual_one(tmp_path):
     model = tw.STwinClassifier(max_epochs=1, random_state=0).fit(GRAPHS, Y)
-    model.classes_ = np.array([3, 7], ">i4")
+    model.heads_ = [ClassHead(np.array([3, 7], ">i4"))]
     tw.save(model, tmp_path / "model.twinwl")
     loaded = tw.load(tmp_path / "model.twinwl").classes_
     assert (loaded.dtype.str, loaded.tolist()) == ("<i4", [3, 7])
@@ -436,7 +437,7 @@ def test_array_that_claims_more_than_it_holds(shape, model_file, tmp_path):
         tw.load(rewritten(model_file, tmp_path / "m", members={name: stream.getvalue() + b"\0" * 8}))
 
 
-@pytest.mark.parametrize("entry", ["classes", "history", "weights", "vectorizer", "input"])
+@pytest.mark.parametrize("entry", ["heads", "history", "weights", "vectorizer", "input"])
 def test_missing_parts_are_refused_even_when_signed(entry, model_file, tmp_path):
     def drop(manifest, arrays):
         pairs = manifest["state"]["dict"]

@@ -10,7 +10,7 @@ from tests.stwin.test_features import batches
 from tests.stwin.test_svc import noisy
 from twinwl import GraphBatch, STwinSVC, TwinWLError
 from twinwl.models import features
-from twinwl.models.explanation import explanation_of, node_shares
+from twinwl.models.explanation import Decision, explanation_of, node_shares
 from twinwl.models.features import KINDS, stwin_features
 from twinwl.models.similarity import BASES
 from twinwl.refinement.colours import refine
@@ -99,10 +99,8 @@ def test_an_explanation_holds_what_it_was_given():
         graph,
         stwin_features(graph, 1, "size"),
         np.array([0.0, 0.0, 5.0]),
-        prediction=np.str_("a"),
-        against="b",
-        intercept=-1.0,
-        method="by hand",
+        Decision(np.str_("a"), "b", None, -1.0),
+        "by hand",
     )
     assert explanation.node_shares.tolist() == [0, 5, 0]
     assert explanation.decision == 4.0

@@ -16,7 +16,7 @@ from twinwl.datasets.targets import ALL, named_targets
 from twinwl.errors import TwinWLError, shown
 from twinwl.evaluation.metrics import METRICS, Answers, figures, mean_scores, measure, names_for
 from twinwl.graphs.batch import GraphBatch
-from twinwl.models.calibration import ClassHead, NumberHead
+from twinwl.models.calibration import ClassHead, NumberHead, kept
 from twinwl.models.metrics import positive_class, positive_name
 from twinwl.models.similarity import NearGraphs
 from twinwl.refinement.alphabet import Alphabet
@@ -153,13 +153,12 @@ def check_asked(
             positive_name(head.classes, positive)
         if confidence is None:
             continue
-        nothing = np.zeros((0, len(head.classes))) if isinstance(head, ClassHead) else np.zeros(1)
         try:
-            found = (head.sets if isinstance(head, ClassHead) else head.intervals)(nothing, confidence)
+            scores = kept(head.conformal)
         except TwinWLError as error:
             raise TwinWLError(f"--confidence: {path}: {error}") from error
-        if not np.isfinite(found).all():
-            n = len(head.conformal.errors)
+        if isinstance(head, NumberHead) and not np.isfinite(scores.of(np.zeros(1), confidence)).all():
+            n = len(scores.errors)
             raise TwinWLError(
                 f"--confidence: got {confidence:g}, but the model held out {n} graphs, which are enough for "
                 f"{n / (n + 1):.3g} at most; lower it, or train with more graphs"

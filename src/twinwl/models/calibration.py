@@ -188,7 +188,7 @@ def probabilities_of(logits: Float64) -> Float64:
     return powers / powers.sum(axis=1, keepdims=True)
 
 
-def _kept(conformal: Kept | None) -> Kept:
+def kept(conformal: Kept | None) -> Kept:
     """Return the scores of a model; the error says how to train a model that has them."""
     if conformal is None:
         raise TwinWLError(
@@ -229,7 +229,7 @@ class ClassHead:
 
     def sets(self, decisions: Float64, confidence: float, *, per_class: bool = True) -> Bool:
         """Return which classes cannot be ruled out, shape (n, n_classes)."""
-        return _kept(self.conformal).of(self.probabilities(decisions), confidence, per_class=per_class)
+        return kept(self.conformal).of(self.probabilities(decisions), confidence, per_class=per_class)
 
     def calibrated(self, decisions: Float64, codes: Int64) -> ClassHead:
         """Return the head with the scores of graphs that the model had not seen."""
@@ -258,7 +258,7 @@ class NumberHead:
 
     def intervals(self, decisions: Float64, confidence: float) -> Float64:
         """Return the lower and upper end of an interval for each graph, shape (n, 2)."""
-        return _kept(self.conformal).of(self.predict(decisions), confidence)
+        return kept(self.conformal).of(self.predict(decisions), confidence)
 
     def calibrated(self, decisions: Float64, answers: Float64) -> NumberHead:
         """Return the head with the errors on graphs that the model had not seen."""
