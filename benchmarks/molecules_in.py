@@ -31,8 +31,7 @@ from rich.console import Console
 from rich.table import Table
 
 from twinwl.datasets.source import ReadOptions, read_columns
-from twinwl.graphs.atom_labels import ATOM_LEVELS
-from twinwl.graphs.molecules import read_smiles
+from twinwl.graphs.molecules import ATOM_LABELLINGS, read_smiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +59,7 @@ def main() -> None:
         OUT.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
         return
     steps: dict[str, Callable[[list[str]], object]] = {"RDKit's parse alone": _parsed}
-    for atoms in ATOM_LEVELS:
+    for atoms in ATOM_LABELLINGS:
         steps[f"from_smiles, {atoms}"] = functools.partial(read_smiles, on_error="skip", atoms=atoms)
     seconds = dict.fromkeys(steps, 0.0)
     some = smiles[::STRIDE]

@@ -11,7 +11,7 @@ import pytest
 from twinwl.cli.options import CHOICES
 from twinwl.engines import ENGINES
 from twinwl.evaluation.metrics import TASKS
-from twinwl.graphs.atom_labels import ATOM_LEVELS, LADDER
+from twinwl.graphs.molecules import ATOM_LABELLINGS, LADDER
 from twinwl.isomorphism.readouts import READOUTS
 from twinwl.models.features import KINDS
 from twinwl.models.svc import STwinSVC
@@ -102,7 +102,7 @@ def test_an_error_comes_before_anything_heavy_is_loaded(line, outcomes):
 
 def test_choices_are_those_of_the_library():
     known = {
-        "atoms": ATOM_LEVELS,
+        "atoms": ATOM_LABELLINGS,
         "device": ("auto", "cpu", "cuda", "mps"),
         "engine": ENGINES,
         "features": KINDS,

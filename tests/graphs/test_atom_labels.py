@@ -7,8 +7,7 @@ from tests.batch_equality import assert_same_graphs, edge_dict
 from tests.conftest import data_folder
 from twinwl import GraphBatch, TwinWLError, TwinWLWarning, deduplicate, graph_hashes, load_dataset
 from twinwl.errors import GraphInputError
-from twinwl.graphs.atom_labels import ATOM_LEVELS, LADDER
-from twinwl.graphs.molecules import read_smiles
+from twinwl.graphs.molecules import ATOM_LABELLINGS, LADDER, read_smiles
 
 Chem = pytest.importorskip("rdkit.Chem", reason="RDKit is not installed")
 descriptors = pytest.importorskip("rdkit.Chem.rdMolDescriptors")
@@ -100,7 +99,7 @@ def test_a_level_never_merges_what_the_one_before_tells_apart():
         assert len(set(zip(coarse, fine, strict=True))) == len(set(fine))
 
 
-@pytest.mark.parametrize("atoms", ATOM_LEVELS)
+@pytest.mark.parametrize("atoms", ATOM_LABELLINGS)
 def test_messy_molecules_have_the_same_atoms_and_bonds_at_every_level(atoms):
     batch = GraphBatch.from_smiles(MESSY, atoms=atoms)
     plain = GraphBatch.from_smiles(MESSY)
@@ -112,7 +111,7 @@ def test_messy_molecules_have_the_same_atoms_and_bonds_at_every_level(atoms):
     assert graph_hashes(again) == graph_hashes(batch)
 
 
-@pytest.mark.parametrize("atoms", ATOM_LEVELS)
+@pytest.mark.parametrize("atoms", ATOM_LABELLINGS)
 def test_molecules_without_atoms_are_empty_graphs(atoms):
     batch = GraphBatch.from_rdkit([Chem.Mol(), Chem.MolFromSmiles("C"), Chem.Mol()], atoms)
     assert batch.nodes_per_graph.tolist() == [0, 1, 0]

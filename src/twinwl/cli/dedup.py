@@ -48,8 +48,8 @@ from twinwl.terminal import ProgressBar, one_line, say
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import RowError
     from twinwl.datasets.formats import ReadOptions
-    from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
+    from twinwl.graphs.molecules import AtomLevel
     from twinwl.isomorphism.deduplication import Deduplication
 
 _GROUPS_SHOWN = 5

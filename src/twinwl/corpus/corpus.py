@@ -30,8 +30,8 @@ from twinwl.corpus.shards import Part, arrow, digest_of, graphs_in, labels_in, r
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ROW_KINDS
 from twinwl.errors import TwinWLError, shown
-from twinwl.graphs.atom_labels import ATOMS
 from twinwl.graphs.batch import GraphBatch, concatenate
+from twinwl.graphs.molecules import ATOMS
 from twinwl.isomorphism.hashing import graph_hashes
 from twinwl.models.base import warn_of_edge_labels
 

@@ -34,10 +34,10 @@ from twinwl.compilation import kernel
 from twinwl.errors import GraphInputError, first_line, import_extra, shown
 from twinwl.files.atomic import written
 from twinwl.files.model_files import from_json, to_json
-from twinwl.graphs.atom_labels import AtomLevel
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.building import build, check_plausible
 from twinwl.graphs.labels import Coded, Label, label_token, normalise_label
+from twinwl.graphs.molecules import AtomLevel
 from twinwl.isomorphism.canonical import exact_keys
 
 KEYS = ("key_high", "key_low")

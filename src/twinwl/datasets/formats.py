@@ -39,7 +39,7 @@ from twinwl.arguments import FLAG, JOBS, NAME, PATH, Constraint, checked, items,
 from twinwl.datasets.tables import SEPARATORS, smiles_column_of
 from twinwl.datasets.text_files import STDIN, ending_of, text_lines
 from twinwl.errors import GraphInputError, import_name, shown
-from twinwl.graphs.atom_labels import ATOMS, AtomLevel
+from twinwl.graphs.molecules import ATOMS, AtomLevel
 
 
 class Format(NamedTuple):

@@ -24,9 +24,8 @@ from twinwl.arrays import Values
 from twinwl.datasets.dataset import Dataset, RowError
 from twinwl.datasets.targets import as_targets, known_cells, place_of, task_table
 from twinwl.errors import GraphInputError, TwinWLError, shown, warn_caller
-from twinwl.graphs.atom_labels import AtomLevel
 from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.graphs.molecules import read_smiles
+from twinwl.graphs.molecules import AtomLevel, read_smiles
 from twinwl.terminal import ProgressBar
 
 BLOCK = 4096  # rows at a time: RDKit's molecules are large, the graphs made from them are not

@@ -38,9 +38,9 @@ from twinwl.arrays import Values
 from twinwl.errors import MissingExtraError, TwinWLError, shown, warn_caller
 from twinwl.files.atomic import atomic_write
 from twinwl.files.legacy import upgraded
-from twinwl.graphs.atom_labels import ATOMS
 from twinwl.graphs.from_pyg import READINGS_OF_X
 from twinwl.graphs.labels import normalise_label
+from twinwl.graphs.molecules import ATOMS
 
 
 class ModelFileError(TwinWLError):

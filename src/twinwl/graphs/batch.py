@@ -18,10 +18,10 @@ from numpy.typing import DTypeLike, NDArray
 from twinwl.arguments import FLAG, MAX_ITEMS, Constraint, checked, exactly, foreign_array, items
 from twinwl.arrays import Float64, Int32, Int64, Values, graph_of_node, pointer, ranges
 from twinwl.errors import GraphIndexError, GraphInputError, LabelError, setting, shown
-from twinwl.graphs.atom_labels import ATOMS, AtomLevel
 from twinwl.graphs.constructors import Constructors
 from twinwl.graphs.exporters import Exporters
 from twinwl.graphs.labels import Coded, Label, encode_labels, label_token, normalise_label, recode
+from twinwl.graphs.molecules import ATOMS, AtomLevel, MoleculeConstructors
 
 Key: TypeAlias = "int | slice | Sequence[int] | Values | tuple[Key, EllipsisType]"
 Bins: TypeAlias = "Sequence[float] | Sequence[Sequence[float]] | Values | None"
@@ -39,7 +39,7 @@ _ARRAYS: dict[str, tuple[Constraint | None, ...]] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class GraphBatch(Constructors, Exporters):
+class GraphBatch(Constructors, MoleculeConstructors, Exporters):
     """A batch of graphs in one CSR structure; a single graph is a batch of one.
 
     It behaves as a one-dimensional array of graphs: ``len(batch)``, ``batch.shape``, ``batch[3]``,

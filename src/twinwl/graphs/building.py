@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
 from twinwl.arguments import MAX_ITEMS, foreign_array, items
 from twinwl.arrays import Float64, Int32, Int64, Values, graph_of_node, pointer
 from twinwl.errors import GraphInputError, LabelError, warn_caller
-from twinwl.graphs.atom_labels import AtomLevel
-from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.labels import Coded, encode_labels
+
+if TYPE_CHECKING:
+    from twinwl.graphs.batch import GraphBatch
 
 
 class _Directable(Protocol):
@@ -37,7 +38,7 @@ def build(
     directed: bool = False,
     warn: bool = True,
     one_way_remedy: str | None = None,
-    atoms: AtomLevel | None = None,
+    atoms: str | None = None,
 ) -> GraphBatch:
     """Build a batch from the edges of all graphs, one graph after the other.
 
@@ -56,6 +57,8 @@ def build(
     atoms
         What the labels of molecules say.
     """
+    from twinwl.graphs.batch import GraphBatch  # noqa: PLC0415  (which is made of the constructors)
+
     graph_ptr = pointer(node_counts)
     _check_edges(node_counts, edge_counts, sources, targets)
     shift = np.repeat(graph_ptr[:-1], edge_counts)
@@ -76,13 +79,14 @@ def build(
         graph = graph_of_node(graph_ptr, adjacency.one_way[0])
         u, v = (end - int(graph_ptr[graph]) for end in adjacency.one_way)
         raise GraphInputError(f"({u}, {v}) is there but ({v}, {u}) is not; {one_way_remedy}", graph)
-    labelled = nodes is not None and len(nodes.codes) > 0
+    labels: dict[str, object] = {"node_labels": np.zeros(int(graph_ptr[-1]), np.int32)}
+    if nodes is not None and len(nodes.codes):
+        labels = {"node_labels": nodes.codes, "node_vocabulary": nodes.vocabulary}
     return GraphBatch.unchecked(
         indptr=adjacency.indptr,
         indices=adjacency.indices,
         graph_ptr=graph_ptr,
-        node_labels=nodes.codes if nodes and labelled else np.zeros(int(graph_ptr[-1]), np.int32),
-        node_vocabulary=nodes.vocabulary if nodes and labelled else UNLABELLED,
+        **labels,
         edge_labels=adjacency.edge_labels,
         edge_vocabulary=() if edges is None else edges.vocabulary,
         node_features=node_features,

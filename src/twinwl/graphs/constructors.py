@@ -6,7 +6,7 @@ Each only names its module, so that nothing is imported before it is needed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from twinwl.arrays import Values
 
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     import networkx as nx
     import scipy.sparse
     import torch_geometric.data
-    from rdkit import Chem
 
-    from twinwl.graphs.atom_labels import AtomLevel
     from twinwl.graphs.batch import GraphBatch
 
 
@@ -213,77 +211,6 @@ class Constructors:
         from twinwl.graphs.from_graph6 import from_graph6  # noqa: PLC0415
 
         return from_graph6(strings)
-
-    @classmethod
-    def from_smiles(
-        cls,
-        smiles: Iterable[str],
-        on_error: Literal["fail", "skip"] = "fail",
-        *,
-        atoms: AtomLevel = "skeleton",
-        n_jobs: int | None = None,
-    ) -> GraphBatch:
-        """Build a batch from SMILES strings; atoms are nodes, bonds are edges.
-
-        Hydrogens are atoms only if RDKit treats them as atoms.
-
-        Parameters
-        ----------
-        smiles
-            One string per molecule.
-        on_error
-            ``"fail"``: a string that does not parse raises an error. ``"skip"``: such strings are left out,
-            with one warning that counts them (to know which, use `twinwl.graphs.molecules.read_smiles`).
-        atoms
-            Content of the labels, and so what counts as the same molecule: ``"skeleton"`` element and bond
-            type; ``"constitution"`` also formal charge, hydrogens and radicals; ``"isotope"`` also isotopes;
-            ``"stereo"`` also tetrahedral and double-bond stereo, as CIP descriptors. ``"ecfp"``, apart from
-            these: the atom invariants of Morgan fingerprints, for features.
-        n_jobs
-            Number of processes; None means one. The result does not depend on it.
-
-        Returns
-        -------
-        GraphBatch
-
-        Examples
-        --------
-        >>> from twinwl import GraphBatch
-        >>> acetate = GraphBatch.from_smiles(["CC(=O)[O-]"])
-        >>> acetate.labels_of_nodes(), acetate.edge_vocabulary
-        (['C', 'C', 'O', 'O'], ('double', 'single'))
-        >>> GraphBatch.from_smiles(["CC(=O)[O-]"], atoms="constitution").labels_of_nodes()
-        ['CH3', 'C', 'O', 'O-']
-        """
-        from twinwl.graphs.molecules import from_smiles  # noqa: PLC0415
-
-        return from_smiles(smiles, on_error, atoms=atoms, n_jobs=n_jobs)
-
-    @classmethod
-    def from_rdkit(cls, molecules: Iterable[Chem.Mol], atoms: AtomLevel = "skeleton") -> GraphBatch:
-        """Build a batch from RDKit molecules.
-
-        Parameters
-        ----------
-        molecules
-            RDKit molecules.
-        atoms
-            Content of the labels, as in `from_smiles`.
-
-        Returns
-        -------
-        GraphBatch
-
-        Examples
-        --------
-        >>> from rdkit import Chem
-        >>> from twinwl import GraphBatch
-        >>> GraphBatch.from_rdkit([Chem.MolFromSmiles("c1ccccc1O")])
-        GraphBatch(1 graph, 7 nodes, 7 edges, 2 node labels, 2 edge labels)
-        """
-        from twinwl.graphs.molecules import from_rdkit  # noqa: PLC0415
-
-        return from_rdkit(molecules, atoms)
 
     @classmethod
     def from_igraph(

@@ -1,16 +1,14 @@
-"""RDKit molecules taken apart in bulk.
+"""SMILES and RDKit molecules into a GraphBatch: atoms are nodes, bonds are edges.
 
-A Python call for each bond would cost half as much as parsing the SMILES. RDKit hands out the matrix of
-bond orders as a whole; only molecules with a bond that has no plain order are read bond by bond.
+`ATOM_LABELLINGS` says what the label of an atom can hold. Labels are written as in the brackets of SMILES:
+``NH3+`` is a nitrogen with three hydrogens and a positive charge, ``13C`` a carbon of mass 13, ``CH3•`` a
+radical, ``CH(R)`` a stereocentre.
 
-Stereo as marks on atoms and bonds: the CIP descriptors (R, S, r, s; E, Z) that RDKit assigns.
-
-Whether an atom is ``@`` or ``@@`` depends on the order in which its neighbours are written, so a graph cannot
-carry it; it can carry a CIP descriptor. Descriptors are those of the canonical SMILES, read again: so equal
-canonical SMILES have equal marks. Where a descriptor is missing though the SMILES says something there, the
-first atom is marked with the whole canonical SMILES: so different ones have different graphs.
-
-SMILES strings and RDKit molecules into a GraphBatch, with labels of atoms and bonds.
+Stereo is the CIP descriptors (R, S, r, s; E, Z) that RDKit assigns. Whether an atom is ``@`` or ``@@`` hangs
+on the order in which its neighbours are written, so a graph cannot carry it; it can carry a descriptor.
+Descriptors are those of the canonical SMILES, read again, so equal canonical SMILES have equal marks. Where
+one is missing though the SMILES says something there, the first atom is marked with the whole canonical
+SMILES, so different ones have different graphs.
 """
 
 from __future__ import annotations
@@ -18,27 +16,396 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter, methodcaller
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twinwl.arguments import JOBS, checked, one_of
-from twinwl.arrays import pointer
-from twinwl.errors import GraphInputError, import_extra, shown, warn_caller
-from twinwl.graphs.atom_labels import ATOMS, AtomKey, AtomLevel, atom_label, atom_reader
-from twinwl.graphs.batch import GraphBatch, concatenate
+from twinwl.errors import GraphInputError, import_extra, setting, shown, warn_caller
 from twinwl.graphs.building import build, listed
 from twinwl.graphs.labels import Coded, encode_labels
 
 if TYPE_CHECKING:
     from rdkit import Chem
 
+    from twinwl.graphs.batch import GraphBatch
+
+OnError = Literal["fail", "skip"]
+AtomLevel: TypeAlias = str
+"""A name in `ATOM_LABELLINGS`."""
+
+
+# ---------------------------------------------------------------------- what the label of an atom holds
+
+
+def _bracket(
+    symbol: str, hydrogens: int = 0, charge: int = 0, radicals: int = 0, isotope: int = 0, mark: str = ""
+) -> str:
+    sign = {0: "", 1: "+", -1: "-"}.get(charge, f"{charge:+d}")
+    counted = f"H{hydrogens if hydrogens > 1 else ''}" if hydrogens else ""
+    return f"{isotope or ''}{symbol}{counted}{sign}{'•' * radicals}{mark}"
+
+
+def _invariant(symbol: str, hydrogens: int, charge: int, mass: int, degree: int, in_ring: bool) -> str:
+    shift = f" mass{mass:+d}" if mass else ""
+    return f"{_bracket(symbol, hydrogens, charge)} X{degree}{shift}{' ring' if in_ring else ''}"
+
+
+def _mass_shift(atom: Chem.Atom) -> int:
+    """Return whole units of mass beside the mean of the element, as RDKit has it: 12C counts as C."""
+    if not atom.GetIsotope():
+        return 0
+    return int(atom.GetMass() - _periodic_table().GetAtomicWeight(atom.GetAtomicNum()))
+
+
+class AtomLabelling(NamedTuple):
+    """One way to label atoms: in words, what is read from each atom, and the label made of it."""
+
+    summary: str
+    read: tuple[Callable[[Any], Any], ...]
+    text: Callable[..., str] = _bracket
+    on_ladder: bool = True
+    """Whether it tells apart all that the one before it does."""
+
+
+_CONSTITUTION = tuple(
+    map(methodcaller, ("GetAtomicNum", "GetTotalNumHs", "GetFormalCharge", "GetNumRadicalElectrons"))
+)
+_ISOTOPE = (*_CONSTITUTION, methodcaller("GetIsotope"))
+
+# A new labelling is one record here; the element always comes first.
+ATOM_LABELLINGS = {
+    "skeleton": AtomLabelling("element and bond type", _CONSTITUTION[:1]),
+    "constitution": AtomLabelling("also formal charge, hydrogens and radicals", _CONSTITUTION),
+    "isotope": AtomLabelling("also isotopes", _ISOTOPE),
+    "stereo": AtomLabelling("also tetrahedral and double-bond stereo, as CIP descriptors", _ISOTOPE),
+    "ecfp": AtomLabelling(
+        "apart from these, the atom invariants of Morgan fingerprints, for features",
+        (
+            methodcaller("GetAtomicNum"),
+            methodcaller("GetTotalNumHs", True),  # noqa: FBT003  (those that are nodes as well)
+            methodcaller("GetFormalCharge"),
+            _mass_shift,
+            methodcaller("GetTotalDegree"),
+            methodcaller("IsInRing"),
+        ),
+        _invariant,
+        on_ladder=False,
+    ),
+}
+LADDER = tuple(name for name, labelling in ATOM_LABELLINGS.items() if labelling.on_ladder)
+ATOMS = one_of(*ATOM_LABELLINGS)
+
+
+@functools.cache
+def _periodic_table() -> Any:  # noqa: ANN401
+    return import_extra("rdkit.Chem", "chem").GetPeriodicTable()
+
+
+# ---------------------------------------------------------------------- constructors
+
+
+class MoleculeConstructors:
+    """The constructors of `GraphBatch` from molecules."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_smiles(
+        cls,
+        smiles: Iterable[str],
+        on_error: OnError = "fail",
+        *,
+        atoms: AtomLevel = "skeleton",
+        n_jobs: int | None = None,
+    ) -> GraphBatch:
+        """Build a batch from SMILES strings; atoms are nodes, bonds are edges.
+
+        Hydrogens are atoms only if RDKit treats them as atoms.
+
+        Parameters
+        ----------
+        smiles
+            One string per molecule.
+        on_error
+            ``"fail"``: a string that does not parse raises an error. ``"skip"``: such strings are left out,
+            with one warning that counts them (to know which, use `twinwl.graphs.molecules.read_smiles`).
+        atoms
+            Content of the labels, and so what counts as the same molecule: ``"skeleton"`` element and bond
+            type; ``"constitution"`` also formal charge, hydrogens and radicals; ``"isotope"`` also isotopes;
+            ``"stereo"`` also tetrahedral and double-bond stereo, as CIP descriptors. ``"ecfp"``, apart from
+            these: the atom invariants of Morgan fingerprints, for features.
+        n_jobs
+            Number of processes; None means one. The result does not depend on it.
+
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
+        >>> from twinwl import GraphBatch
+        >>> acetate = GraphBatch.from_smiles(["CC(=O)[O-]"])
+        >>> acetate.labels_of_nodes(), acetate.edge_vocabulary
+        (['C', 'C', 'O', 'O'], ('double', 'single'))
+        >>> GraphBatch.from_smiles(["CC(=O)[O-]"], atoms="constitution").labels_of_nodes()
+        ['CH3', 'C', 'O', 'O-']
+        """
+        graphs, _, failures = read_smiles(smiles, on_error, atoms=atoms, n_jobs=n_jobs)
+        if failures:
+            first = failures[0]
+            warn_caller(
+                f"left out {len(failures)} SMILES that cannot be read; the first, at index {first.position}, "
+                f"is {shown(first.smiles)}: {first.reason}"
+            )
+        return graphs
+
+    @classmethod
+    def from_rdkit(cls, molecules: Iterable[Chem.Mol], atoms: AtomLevel = "skeleton") -> GraphBatch:
+        """Build a batch from RDKit molecules.
+
+        Parameters
+        ----------
+        molecules
+            RDKit molecules.
+        atoms
+            Content of the labels, as in `from_smiles`.
+
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
+        >>> from rdkit import Chem
+        >>> from twinwl import GraphBatch
+        >>> GraphBatch.from_rdkit([Chem.MolFromSmiles("c1ccccc1O")])
+        GraphBatch(1 graph, 7 nodes, 7 edges, 2 node labels, 2 edge labels)
+        """
+        atoms = checked("atoms", atoms, ATOMS)
+        chem = import_extra("rdkit.Chem", "chem")
+        if isinstance(molecules, chem.Mol):
+            raise GraphInputError("this is one molecule, not a list of them; wrap it in a list: [molecule]")
+        collected = listed(molecules, "molecules")
+        for graph, molecule in enumerate(collected):
+            if molecule is None:
+                raise GraphInputError(
+                    "it is None: RDKit could not read this molecule; correct it or drop it", graph
+                )
+            if not isinstance(molecule, chem.Mol):
+                raise GraphInputError(
+                    f"{type(molecule).__name__} is not an RDKit molecule; convert it", graph
+                )
+        return _batch_of_molecules(((cast("Chem.Mol", molecule), None) for molecule in collected), atoms)
+
+
+class SmilesFailure(NamedTuple):
+    """A SMILES string that could not be read: its index in the input, the string, and the reason."""
+
+    position: int
+    smiles: object
+    reason: str
+
+
+class ReadSmiles(NamedTuple):
+    """Graphs of the strings that could be read, the input index of each, and the failures."""
+
+    graphs: GraphBatch
+    kept: list[int]
+    failures: list[SmilesFailure]
+
+
+def read_smiles(
+    smiles: Iterable[str],
+    on_error: OnError = "fail",
+    *,
+    atoms: AtomLevel = "skeleton",
+    n_jobs: int | None = None,
+) -> ReadSmiles:
+    """Read SMILES strings into graphs, keeping track of which could be read; the parameters of `from_smiles`.
+
+    Molecules are converted a few hundred at a time, because all of them at once would fill the memory.
+
+    >>> graphs, kept, failures = read_smiles(["CCO", "C(", "N"], on_error="skip")
+    >>> len(graphs), kept, failures[0].position
+    (2, [0, 2], 1)
+    """
+    from twinwl.graphs.batch import concatenate  # noqa: PLC0415  (which is made of the constructors here)
+
+    on_error = checked("on_error", on_error, one_of("fail", "skip"))
+    atoms = checked("atoms", atoms, ATOMS)
+    n_jobs = checked("n_jobs", n_jobs, JOBS, None)
+    import_extra("rdkit.Chem", "chem")  # a missing package is reported here, not by a worker
+    strings = listed(smiles, "smiles")
+    starts = range(0, max(1, len(strings)), _CHUNK)
+    chunks = ((strings[start : start + _CHUNK], atoms) for start in starts)
+    if n_jobs in {None, 1} or len(starts) == 1:
+        parts: Iterable[ReadSmiles] = itertools.starmap(_read_chunk, chunks)
+    else:
+        from joblib import Parallel, delayed  # noqa: PLC0415
+
+        parts = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_read_chunk)(*one) for one in chunks)
+    batches: list[GraphBatch] = []
+    kept: list[int] = []
+    failures: list[SmilesFailure] = []
+    for start, part in zip(starts, parts, strict=True):
+        batches.append(part.graphs)
+        kept += [start + index for index in part.kept]
+        failures += [failure._replace(position=start + failure.position) for failure in part.failures]
+        if failures and on_error == "fail":
+            position, text, reason = failures[0]
+            raise GraphInputError(
+                f"SMILES {shown(text)} cannot be read: {reason}",
+                position,
+                remedy=f"correct it, drop it, or pass {setting(on_error='skip')}",
+            )
+    return ReadSmiles(concatenate(batches), kept, failures)
+
+
+def _read_chunk(strings: list[object], atoms: AtomLevel) -> ReadSmiles:
+    chem = import_extra("rdkit.Chem", "chem")
+    parse = functools.partial(_molecule, chem) if atoms == "stereo" else _flat_parser(chem, atoms)
+    kept: list[int] = []
+    failures: list[SmilesFailure] = []
+
+    def molecules() -> Iterator[tuple[Chem.Mol, str]]:
+        for index, text in enumerate(strings):
+            molecule = None if _refused(text) else parse(cast("str", text))
+            if molecule is None:
+                failures.append(SmilesFailure(index, text, _reason(chem, text)))
+            else:
+                kept.append(index)
+                yield molecule, cast("str", text)
+
+    return ReadSmiles(_batch_of_molecules(molecules(), atoms), kept, failures)
+
+
+# ---------------------------------------------------------------------- molecules taken apart
+
+_NAME_OF_ORDER = {1.0: "single", 1.5: "aromatic", 2.0: "double", 3.0: "triple"}
+_LARGE = 400  # atoms from which a dense matrix costs more than a call for each bond
+
+
+def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms: AtomLevel) -> GraphBatch:
+    """Build a batch from molecules, each with the SMILES that it was read from, if that is known."""
+    chem = import_extra("rdkit.Chem", "chem")
+    labelling, name_of_bond = ATOM_LABELLINGS[atoms], _bond_names(chem, atoms)
+    number_of_key: dict[tuple[Any, ...], int] = {}
+    numbers: list[int] = []
+    atom_counts: list[int] = []
+    order_of_name = {name: order for order, name in _NAME_OF_ORDER.items()}
+    places, orders = [np.empty(0, np.int64)], [np.empty(0)]
+    with import_extra("rdkit.rdBase", "chem").BlockLogs():  # the order of an exotic bond prints a stack trace
+        for molecule, text in molecules:
+            n_atoms = molecule.GetNumAtoms()
+            # Twice as fast as GetAtoms, which is written in Python and checks the length at each step.
+            each = list(map(molecule.GetAtomWithIdx, range(n_atoms)))
+            try:
+                keys = list(zip(*(map(read, each) for read in labelling.read), strict=True))
+                plain = atoms != "stereo" or (text is not None and not _may_have_stereo(text))
+                marks = StereoMarks({}, {}) if plain else stereo_marks(chem, molecule)
+            except (RuntimeError, ValueError) as error:  # hydrogens or rings were never worked out
+                raise GraphInputError(
+                    f"RDKit cannot say all that atoms={atoms!r} asks for; sanitise the molecule first "
+                    "(Chem.SanitizeMol)",
+                    len(atom_counts),
+                ) from error
+            for place, mark in marks.atoms.items():
+                keys[place] += (mark,)
+            numbers += [number_of_key.setdefault(key, len(number_of_key)) for key in keys]
+            atom_counts.append(n_atoms)
+            own = _matrix_bonds(chem, molecule) if not marks.bonds else None
+            if own is None:
+                own = _bond_by_bond(molecule, marks.bonds, order_of_name, name_of_bond)
+            places.append(own[0])
+            orders.append(own[1])
+    symbol = _periodic_table().GetElementSymbol
+    node_counts = np.array(atom_counts, np.int64)
+    owners = np.repeat(np.arange(len(node_counts)), [len(own) for own in places[1:]])
+    sources, targets = np.divmod(np.concatenate(places), node_counts[owners])
+    once = sources < targets
+    names, known = zip(*sorted(order_of_name.items(), key=itemgetter(1)), strict=True)
+    kinds = np.searchsorted(known, np.concatenate(orders)[once])
+    used = np.bincount(kinds, minlength=len(known)) > 0
+    return build(
+        node_counts,
+        np.bincount(owners[once], minlength=len(node_counts)),
+        sources[once],
+        targets[once],
+        nodes=_renamed(
+            np.array(numbers, np.int64),
+            [labelling.text(symbol(number), *values) for number, *values in number_of_key],
+        ),
+        edges=_renamed((np.cumsum(used) - 1)[kinds], list(itertools.compress(names, used))),
+        atoms=atoms,
+    )
+
+
+def _renamed(numbers: NDArray[np.int64], names: list[str]) -> Coded:
+    """Encode numbers that have these names."""
+    ranks, vocabulary = encode_labels(names)
+    return Coded(ranks[numbers], vocabulary)
+
+
+def _bond_names(chem: ModuleType, atoms: AtomLevel) -> Callable[[Chem.Bond], str]:
+    """Return what names a bond by its type; beyond the skeleton a dative one also says where it starts."""
+    directed = {kind for name, kind in chem.BondType.names.items() if name.startswith("DATIVE")}
+
+    def name_of_bond(bond: Chem.Bond) -> str:
+        kind = bond.GetBondType()
+        name = str(kind.name).lower()
+        if atoms == "skeleton" or kind not in directed:
+            return name
+        return f"{name} from {bond.GetBeginAtom().GetSymbol()}"
+
+    return name_of_bond
+
+
+def _matrix_bonds(
+    chem: ModuleType, molecule: Chem.Mol
+) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+    """Return ``n * u + v`` and the order of each bond, from both ends; None if a bond has no plain order.
+
+    A Python call for each bond would cost half as much as parsing the SMILES; RDKit hands out the matrix of
+    bond orders as a whole.
+    """
+    if molecule.GetNumAtoms() > _LARGE:
+        return None
+    try:
+        matrix = chem.GetAdjacencyMatrix(molecule, True, 0, True).ravel()  # noqa: FBT003
+    except RuntimeError:
+        return None
+    molecule.ClearProp("AdjacencyMatrixBO")  # RDKit keeps a copy with the molecule otherwise
+    (places,) = matrix.nonzero()
+    orders = matrix[places]
+    # A bond whose order is zero is missing, a dative one stands in one direction only, some orders are odd.
+    plain = len(places) == 2 * molecule.GetNumBonds() and _NAME_OF_ORDER.keys() >= set(orders.tolist())
+    return (places, orders) if plain else None
+
+
+def _bond_by_bond(
+    molecule: Chem.Mol,
+    marks: dict[int, str],
+    order_of_name: dict[str, float],
+    name_of_bond: Callable[[Chem.Bond], str],
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return ``n * u + v`` and the order of each bond, from one end; other types get orders below zero."""
+    places, orders = [], []
+    for bond in molecule.GetBonds():
+        name = name_of_bond(bond) + marks.get(bond.GetIdx(), "")
+        orders.append(order_of_name.setdefault(name, -float(len(order_of_name))))
+        low, high = sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))
+        places.append(molecule.GetNumAtoms() * low + high)
+    return np.array(places, np.int64), np.array(orders, np.float64)
+
+
+# ---------------------------------------------------------------------- stereo
+
 _CODE = "_CIPCode"
-_SIGNS = frozenset("@/\\")
 # Ranking the branches of a highly symmetric molecule can take extremely long; this many steps take a few
 # seconds.
 _MOST_STEPS = 100_000
@@ -51,13 +418,8 @@ class StereoMarks(NamedTuple):
     bonds: dict[int, str]
 
 
-def may_have_stereo(smiles: str) -> bool:
-    """Say whether a SMILES can hold stereo at all, which most do not.
-
-    >>> may_have_stereo("CCO"), may_have_stereo("C/C=C/C")
-    (False, True)
-    """
-    return not _SIGNS.isdisjoint(smiles)
+def _may_have_stereo(smiles: str) -> bool:
+    return not set("@/\\").isdisjoint(smiles)
 
 
 def stereo_marks(chem: ModuleType, molecule: Chem.Mol) -> StereoMarks:
@@ -69,7 +431,7 @@ def stereo_marks(chem: ModuleType, molecule: Chem.Mol) -> StereoMarks:
     """
     copy = chem.Mol(molecule)  # writing SMILES leaves properties behind
     smiles = chem.MolToSmiles(copy)
-    if not may_have_stereo(smiles):
+    if not _may_have_stereo(smiles):
         return StereoMarks({}, {})
     place = list(copy.GetPropsAsDict(True, True)["_smilesAtomOutputOrder"])  # noqa: FBT003
     options = chem.SmilesParserParams()
@@ -106,186 +468,7 @@ def _assign_descriptors(molecule: Chem.Mol) -> bool:
     return True
 
 
-_NAME_OF_ORDER = {1.0: "single", 1.5: "aromatic", 2.0: "double", 3.0: "triple"}
-_LARGE = 400  # atoms from which a dense matrix costs more than a call for each bond
-_BLOCK = 32  # molecules held at once: so few that all stays in the processor's cache
-_NO_ORDERS: NDArray[np.float64] = np.empty(0)
-
-
-class _Bonds(NamedTuple):
-    """Bonds of molecules, some from both ends: ``n * u + v`` for atoms u and v of a molecule of n atoms."""
-
-    counts: NDArray[np.int64]
-    places: NDArray[np.int64]
-    orders: NDArray[np.float64]
-
-
-def batch_from_molecules(
-    molecules: Iterable[Chem.Mol],
-    atoms: AtomLevel = "skeleton",
-    smiles: Iterable[str] | None = None,
-) -> GraphBatch:
-    """Build a batch from molecules, of which a few at a time are held.
-
-    Parameters
-    ----------
-    molecules
-        One graph each.
-    atoms
-        What labels say; see `twinwl.graphs.atom_labels`.
-    smiles
-        What each molecule was read from, asked for after the molecule; None where that is not known.
-    """
-    chem = import_extra("rdkit.Chem", "chem")
-    base = import_extra("rdkit.rdBase", "chem")
-    read = atom_reader(chem, atoms)
-    name_of_bond = _bond_names(chem, atoms)
-    number_of_key: dict[AtomKey, int] = {}
-    numbers: list[int] = []
-    atom_counts: list[int] = []
-    order_of_name: dict[str, float] = {name: order for order, name in _NAME_OF_ORDER.items()}
-    parts: list[_Bonds] = []
-    block: list[tuple[Chem.Mol, NDArray[np.float64] | None, dict[int, str]]] = []
-
-    def flush() -> None:
-        parts.append(_bonds_of_block(block, order_of_name, name_of_bond))
-        block.clear()
-
-    with base.BlockLogs():  # asking for the order of an exotic bond prints a stack trace
-        for molecule, text in zip(molecules, smiles or itertools.repeat(""), strict=False):
-            own, marks = _atoms(chem, molecule, text, atoms, read, len(atom_counts))
-            numbers += [number_of_key.setdefault(key, len(number_of_key)) for key in own]
-            atom_counts.append(len(own))
-            block.append((molecule, None if marks else _bond_orders(chem, molecule), marks))
-            if len(block) == _BLOCK:
-                flush()
-        flush()
-    node_counts = np.array(atom_counts, np.int64)
-    bonds = _Bonds(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    owners = np.repeat(np.arange(len(node_counts)), bonds.counts)
-    sources, targets = np.divmod(bonds.places, node_counts[owners])
-    once = sources < targets
-    names, known = zip(*sorted(order_of_name.items(), key=itemgetter(1)), strict=True)
-    kinds = np.searchsorted(known, bonds.orders[once])
-    used = np.bincount(kinds, minlength=len(known)) > 0
-    return build(
-        node_counts,
-        np.bincount(owners[once], minlength=len(node_counts)),
-        sources[once],
-        targets[once],
-        nodes=_renamed(np.array(numbers, np.int64), [atom_label(atoms, key) for key in number_of_key]),
-        edges=_renamed((np.cumsum(used) - 1)[kinds], list(itertools.compress(names, used))),
-        atoms=atoms,
-    )
-
-
-def _atoms(
-    chem: ModuleType,
-    molecule: Chem.Mol,
-    smiles: str,
-    atoms: AtomLevel,
-    read: Callable[[Chem.Mol, str], list[AtomKey]],
-    graph: int,
-) -> tuple[list[AtomKey], dict[int, str]]:
-    """Read the atoms of a molecule, and which of its bonds are marked."""
-    try:
-        keys = read(molecule, smiles)
-        if atoms != "stereo" or (smiles and not may_have_stereo(smiles)):
-            return keys, {}
-        marks = stereo_marks(chem, molecule)
-    except (RuntimeError, ValueError) as error:  # hydrogens or rings were never worked out
-        raise GraphInputError(
-            f"RDKit cannot say all that atoms={atoms!r} asks for; sanitise the molecule first "
-            "(Chem.SanitizeMol)",
-            graph,
-        ) from error
-    for place, mark in marks.atoms.items():
-        keys[place] += (mark,)
-    return keys, marks.bonds
-
-
-def _renamed(numbers: NDArray[np.int64], names: list[str]) -> Coded:
-    """Encode numbers that have these names."""
-    ranks, vocabulary = encode_labels(names)
-    return Coded(ranks[numbers], vocabulary)
-
-
-def _bond_names(chem: ModuleType, atoms: AtomLevel) -> Callable[[Chem.Bond], str]:
-    """Return what names a bond by its type; beyond the skeleton a dative one also says where it starts."""
-    directed = {kind for name, kind in chem.BondType.names.items() if name.startswith("DATIVE")}
-
-    def name_of_bond(bond: Chem.Bond) -> str:
-        kind = bond.GetBondType()
-        name = str(kind.name).lower()
-        if atoms == "skeleton" or kind not in directed:
-            return name
-        return f"{name} from {bond.GetBeginAtom().GetSymbol()}"
-
-    return name_of_bond
-
-
-def _bond_orders(chem: ModuleType, molecule: Chem.Mol) -> NDArray[np.float64] | None:
-    """Return the matrix of bond orders as a row; None where there is none, or it is too large."""
-    if molecule.GetNumAtoms() > _LARGE:
-        return None
-    try:
-        matrix: NDArray[np.float64] = chem.GetAdjacencyMatrix(molecule, True, 0, True)  # noqa: FBT003
-    except RuntimeError:
-        return None
-    molecule.ClearProp("AdjacencyMatrixBO")  # RDKit keeps a copy with the molecule otherwise
-    return matrix.ravel()
-
-
-def _bonds_of_block(
-    block: list[tuple[Chem.Mol, NDArray[np.float64] | None, dict[int, str]]],
-    order_of_name: dict[str, float],
-    name_of_bond: Callable[[Chem.Bond], str],
-) -> _Bonds:
-    """Read the bonds of some molecules at once; those that a matrix does not tell all about, bond by bond."""
-    rows = [_NO_ORDERS if orders is None else orders for _, orders, _ in block]
-    flat = np.concatenate([_NO_ORDERS, *rows])
-    starts = pointer(np.array([len(row) for row in rows], np.int64))
-    (cells,) = flat.nonzero()
-    orders = flat[cells]
-    bounds = np.searchsorted(cells, starts)
-    counts = np.diff(bounds)
-    # A bond whose order is zero is missing, a dative one stands in one direction only, some orders are odd.
-    odd = functools.reduce(np.logical_and, [orders != order for order in _NAME_OF_ORDER])
-    wrong = set((np.searchsorted(bounds, np.flatnonzero(odd), side="right") - 1).tolist())
-    by_bond = [
-        place
-        for place, ((molecule, row, _), count) in enumerate(zip(block, counts.tolist(), strict=True))
-        if row is None or count != 2 * molecule.GetNumBonds() or place in wrong
-    ]
-    places = cells - np.repeat(starts[:-1], counts)
-    if not by_bond:
-        return _Bonds(counts, places, orders)
-    parts = [(places[low:high], orders[low:high]) for low, high in itertools.pairwise(bounds.tolist())]
-    for place in by_bond:
-        molecule, _, marks = block[place]
-        parts[place] = _bond_by_bond(molecule, marks, order_of_name, name_of_bond)
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return _Bonds(np.array([len(own) for own, _ in parts], np.int64), columns[0], columns[1])
-
-
-def _bond_by_bond(
-    molecule: Chem.Mol,
-    marks: Mapping[int, str],
-    order_of_name: dict[str, float],
-    name_of_bond: Callable[[Chem.Bond], str],
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    n_atoms = molecule.GetNumAtoms()
-    places, orders = [], []
-    for bond in molecule.GetBonds():
-        name = name_of_bond(bond) + marks.get(bond.GetIdx(), "")
-        # Types without a plain order get numbers of their own, below zero.
-        orders.append(order_of_name.setdefault(name, -float(len(order_of_name))))
-        low, high = sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))
-        places.append(n_atoms * low + high)
-    return np.array(places, np.int64), np.array(orders, np.float64)
-
-
-OnError = Literal["fail", "skip"]
+# ---------------------------------------------------------------------- parsing
 
 # RDKit's time grows with the square of a molecule, and with the cube of a fused ring system: at these
 # bounds it is a second or two. The longest SMILES of MoleculeNet's sets has 580 characters.
@@ -299,114 +482,6 @@ _HYDROGEN = re.compile(r"\[\d*H")
 # A bracket that starts with none of the non-metals that are common; outside of brackets there is no metal.
 _METAL = re.compile(r"\[(?!\d*(?:Cl|Br|Si|[HBCNOPSFIbcnops](?![a-z])))")
 _CHUNK = 1024
-_SKIP = 'correct it, drop it, or pass on_error="skip"'
-
-
-class SmilesFailure(NamedTuple):
-    """A SMILES string that could not be read: its index in the input, the string, and the reason."""
-
-    position: int
-    smiles: object
-    reason: str
-
-
-class ReadSmiles(NamedTuple):
-    """Graphs of the strings that could be read, the input index of each, and the failures."""
-
-    graphs: GraphBatch
-    kept: list[int]
-    failures: list[SmilesFailure]
-
-
-def from_smiles(
-    smiles: Iterable[str],
-    on_error: OnError = "fail",
-    *,
-    atoms: AtomLevel = "skeleton",
-    n_jobs: int | None = None,
-) -> GraphBatch:
-    """Build a batch from SMILES strings; see `GraphBatch.from_smiles`."""
-    graphs, _, failures = read_smiles(smiles, on_error, atoms=atoms, n_jobs=n_jobs)
-    _warn_skipped(failures)
-    return graphs
-
-
-def read_smiles(
-    smiles: Iterable[str],
-    on_error: OnError = "fail",
-    *,
-    atoms: AtomLevel = "skeleton",
-    n_jobs: int | None = None,
-) -> ReadSmiles:
-    """Read SMILES strings into graphs, keeping track of which could be read; the parameters of `from_smiles`.
-
-    Molecules are converted a few hundred at a time, because all of them at once would fill the memory.
-
-    >>> graphs, kept, failures = read_smiles(["CCO", "C(", "N"], on_error="skip")
-    >>> len(graphs), kept, failures[0].position
-    (2, [0, 2], 1)
-    """
-    on_error = checked("on_error", on_error, one_of("fail", "skip"))
-    atoms = checked("atoms", atoms, ATOMS)
-    n_jobs = checked("n_jobs", n_jobs, JOBS, None)
-    import_extra("rdkit.Chem", "chem")  # a missing package is not to be told from inside a worker
-    strings = listed(smiles, "smiles")
-    starts = range(0, len(strings), _CHUNK)
-    chunks = ((strings[start : start + _CHUNK], atoms) for start in starts)
-    if n_jobs in {None, 1} or len(starts) < 2:  # noqa: PLR2004
-        parts: Iterable[ReadSmiles] = itertools.starmap(_read_chunk, chunks)
-    else:
-        from joblib import Parallel, delayed  # noqa: PLC0415
-
-        parts = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_read_chunk)(*one) for one in chunks)
-    batches: list[GraphBatch] = []
-    kept: list[int] = []
-    failures: list[SmilesFailure] = []
-    for start, part in zip(starts, parts, strict=True):
-        batches.append(part.graphs)
-        kept += [start + index for index in part.kept]
-        failures += [failure._replace(position=start + failure.position) for failure in part.failures]
-        if failures and on_error == "fail":
-            raise _unreadable(failures[0])
-    return ReadSmiles(concatenate(batches) if batches else batch_from_molecules([], atoms), kept, failures)
-
-
-def from_rdkit(molecules: Iterable[Chem.Mol], atoms: AtomLevel = "skeleton") -> GraphBatch:
-    """Build a batch from RDKit molecules; see `GraphBatch.from_rdkit`."""
-    atoms = checked("atoms", atoms, ATOMS)
-    chem = import_extra("rdkit.Chem", "chem")
-    if isinstance(molecules, chem.Mol):
-        raise GraphInputError("this is one molecule, not a list of them; wrap it in a list: [molecule]")
-    collected = listed(molecules, "molecules")
-    for graph, molecule in enumerate(collected):
-        if molecule is None:
-            raise GraphInputError(
-                "it is None: RDKit could not read this molecule; correct it or drop it", graph
-            )
-        if not isinstance(molecule, chem.Mol):
-            raise GraphInputError(f"{type(molecule).__name__} is not an RDKit molecule; convert it", graph)
-    return batch_from_molecules(cast("list[Chem.Mol]", collected), atoms)
-
-
-def _read_chunk(strings: list[object], atoms: AtomLevel) -> ReadSmiles:
-    chem = import_extra("rdkit.Chem", "chem")
-    parse = functools.partial(_molecule, chem) if atoms == "stereo" else _flat_parser(chem, atoms)
-    kept: list[int] = []
-    failures: list[SmilesFailure] = []
-
-    def molecules() -> Iterator[Chem.Mol]:
-        for index, text in enumerate(strings):
-            molecule = None if _refused(text) else parse(cast("str", text))
-            if molecule is None:
-                failures.append(SmilesFailure(index, text, _reason(chem, text)))
-            else:
-                kept.append(index)
-                yield molecule
-
-    texts = (cast("str", strings[kept[-1]]) for _ in itertools.count())
-    with import_extra("rdkit.rdBase", "chem").BlockLogs():  # the reasons say all that RDKit would have logged
-        graphs = batch_from_molecules(molecules(), atoms, texts)
-    return ReadSmiles(graphs, kept, failures)
 
 
 def _flat_parser(chem: ModuleType, atoms: AtomLevel) -> Callable[[str], Chem.Mol | None]:
@@ -439,11 +514,6 @@ def _steps_without(chem: ModuleType, needless: list[str]) -> int:
     for step in needless:
         steps &= ~int(getattr(chem, f"SANITIZE_{step}", 0))
     return steps
-
-
-def _unreadable(failure: SmilesFailure) -> GraphInputError:
-    message = f"SMILES {shown(failure.smiles)} cannot be read: {failure.reason}; {_SKIP}"
-    return GraphInputError(message, failure.position)
 
 
 def _refused(text: object) -> str:
@@ -492,12 +562,3 @@ def _is_unicode(text: str) -> bool:
     except UnicodeEncodeError:  # half of a surrogate pair
         return False
     return True
-
-
-def _warn_skipped(failures: list[SmilesFailure]) -> None:
-    if failures:
-        first = failures[0]
-        warn_caller(
-            f"left out {len(failures)} SMILES that cannot be read; the first, at index {first.position}, is "
-            f"{shown(first.smiles)}: {first.reason}"
-        )

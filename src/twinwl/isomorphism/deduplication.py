@@ -10,9 +10,9 @@ import numpy as np
 from twinwl.arguments import FLAG, checked
 from twinwl.arrays import Int64
 from twinwl.errors import GraphInputError
-from twinwl.graphs.atom_labels import LADDER, AtomLevel
 from twinwl.graphs.batch import GraphBatch, labels_only
 from twinwl.graphs.coercion import GraphsLike, as_batch
+from twinwl.graphs.molecules import LADDER, AtomLevel
 from twinwl.isomorphism.canonical import exact_keys, number_keys
 from twinwl.isomorphism.hashing import Rounds, graph_keys
 from twinwl.isomorphism.readouts import ReadoutChoice, ReadoutError, resolve

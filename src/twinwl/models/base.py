@@ -19,10 +19,9 @@ from sklearn.utils import check_random_state
 from twinwl.arguments import JOBS, Constraint, checked
 from twinwl.arrays import Bool
 from twinwl.errors import GraphInputError, TwinWLError, warn_caller
-from twinwl.graphs.atom_labels import ATOMS, AtomLevel
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike, as_batch, one_graph
-from twinwl.graphs.molecules import from_smiles
+from twinwl.graphs.molecules import ATOMS, AtomLevel
 
 Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
 RandomState: TypeAlias = "int | np.random.RandomState | np.random.Generator | None"
@@ -302,7 +301,7 @@ class SmilesToGraphs(TransformerMixin, GraphEstimator):
         GraphBatch
             One graph per string, in the same order.
         """
-        return from_smiles(X, atoms=self.atoms, n_jobs=self.n_jobs)
+        return GraphBatch.from_smiles(X, atoms=self.atoms, n_jobs=self.n_jobs)
 
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
