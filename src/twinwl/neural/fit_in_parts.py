@@ -1,15 +1,14 @@
 """Training an STwin network on graphs that are never in memory together.
 
 The graphs come in parts, which are read one at a time, three times: columns are counted, the statistics of
-features are collected, features are scaled. Scaled features are kept in files, from which mini-batches are
-taken. An epoch shuffles the rows of as many parts at a time as the memory allows, the parts chosen at random;
-where all features fit, it shuffles all rows, and the result is that of ``fit`` to the bit.
+features are collected, features are scaled. Scaled features are kept in files that are mapped into memory. An
+epoch shuffles the rows of as many parts at a time as the memory allows, the parts chosen at random; where all
+features fit, it shuffles all rows, and the result is that of ``fit`` to the bit.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -34,6 +33,7 @@ from twinwl.neural.stwin import ColumnStatistics, STwinNetworkEstimator
 
 MEMORY = 1 << 28
 """Bytes of features in memory at a time, unless told otherwise."""
+_FILES = {"indices": np.int64, "values": np.float32}
 _COUNTS_AT_ONCE = 1 << 22
 
 
@@ -86,30 +86,31 @@ def fit_in_parts(
     if held_out is None or model.validation_fraction is None:
         kept, held = split_rows(model.validation_fraction, None, targets, split_seed)
     else:
-        kept, held = _told(held_out[targets.rows], targets)
-    learnt = _Selection(parts, targets.rows[kept])
-    model.vectorizer_ = _counted(learnt, model._new_vectorizer())
+        kept, held = _explicit_split(held_out[targets.rows], targets)
+    learnt = targets.rows[kept]
+    model.vectorizer_ = _counted(parts, learnt, model._new_vectorizer())
+
     with tempfile.TemporaryDirectory(prefix="twinwl-fit-", dir=folder) as scratch:
         model.input_ = None
         if model.scaling == "twin":
             seen = ColumnStatistics(model.vectorizer_.n_features_out_, sums=model.features == "size")
-            for _, batch in learnt:
-                seen.add(*_views(model, batch))
+            for features, counts in _views(model, parts, learnt):
+                seen.add(features, counts)
             model.input_ = seen.scaling()
         examples = StoredExamples(Path(scratch, "learnt"), memory)
-        for _, batch in learnt:
-            examples.add(model._scaled(*_views(model, batch)))
+        for features, counts in _views(model, parts, learnt):
+            examples.add(model._scaled(features, counts))
         validation = None
         if held is not None:
             watched = StoredExamples(Path(scratch, "held"), memory // 4)
-            for _, batch in _Selection(parts, targets.rows[held]):
-                watched.add(model._scaled(*_views(model, batch)))
+            for features, counts in _views(model, parts, targets.rows[held]):
+                watched.add(model._scaled(features, counts))
             validation = model._labelled(watched, targets, held)
         model._train(model._labelled(examples, targets, kept), validation, None, other_seeds)
     model.held_out_ = None if held is None else targets.rows[held]
 
 
-def _told(held_out: Bool, targets: object) -> tuple[Int64, Int64]:
+def _explicit_split(held_out: Bool, targets: object) -> tuple[Int64, Int64]:
     """Return the rows that are learnt from and those that are not; every class must be learnt."""
     kept, held = np.flatnonzero(~held_out), np.flatnonzero(held_out)
     codes = getattr(targets, "codes", np.zeros(len(held_out), np.int64))
@@ -121,30 +122,26 @@ def _told(held_out: Bool, targets: object) -> tuple[Int64, Int64]:
     return kept, held
 
 
-class _Selection:
-    """Some graphs of all parts, one part at a time, with their numbers among all graphs."""
-
-    def __init__(self, parts: GraphParts, rows: Int64) -> None:
-        self._parts, self._rows = parts, rows
-        self._ends = np.cumsum(parts.sizes)
-
-    def __iter__(self) -> Iterator[tuple[Int64, GraphBatch]]:
-        yield from self.only(self._rows)
-
-    def only(self, rows: Int64) -> Iterator[tuple[Int64, GraphBatch]]:
-        """Yield these graphs by part."""
-        for part, here in enumerate(np.split(rows, np.searchsorted(rows, self._ends[:-1]))):
-            if len(here):
-                yield here, self._parts.read(part, here - (self._ends[part] - self._parts.sizes[part]))
-
-    def __len__(self) -> int:
-        return len(self._rows)
+def _read(parts: GraphParts, rows: Int64) -> Iterator[tuple[Int64, GraphBatch]]:
+    """Yield some of all graphs, one part at a time, with their numbers among all graphs."""
+    ends = np.cumsum(parts.sizes)
+    for part, here in enumerate(np.split(rows, np.searchsorted(rows, ends[:-1]))):
+        if len(here):
+            yield here, parts.read(part, here - (ends[part] - parts.sizes[part]))
 
 
-def _counted(graphs: _Selection, vectorizer: STwinVectorizer) -> STwinVectorizer:
+def _views(
+    model: STwinNetworkEstimator, parts: GraphParts, rows: Int64
+) -> Iterator[tuple[sparse.csr_matrix, sparse.csr_matrix | None]]:
+    """Yield features and counts of some graphs, part by part."""
+    for _, batch in _read(parts, rows):
+        yield model._views(batch, stwin_features(batch, space=model.vectorizer_.space_))
+
+
+def _counted(parts: GraphParts, graphs: Int64, vectorizer: STwinVectorizer) -> STwinVectorizer:
     """Fit a vectorizer by counting the columns of each part."""
     merged: list[ColumnCounts] = []
-    for rows, batch in graphs:
+    for rows, batch in _read(parts, graphs):
         merged.append(ColumnCounts.of(batch, vectorizer.settings, rows))
         if sum(len(counts.h) for counts in merged[1:]) > max(_COUNTS_AT_ONCE, len(merged[0].h)):
             merged = [ColumnCounts.merged(merged)]
@@ -155,89 +152,64 @@ def _counted(graphs: _Selection, vectorizer: STwinVectorizer) -> STwinVectorizer
             f"min_df: got {vectorizer.min_df!r}, but no column occurs in {fewest} of {len(graphs)} graphs; "
             "lower it"
         )
-    examples = concatenate([batch for _, batch in graphs.only(np.unique(counts.first))])
+    examples = concatenate([batch for _, batch in _read(parts, np.unique(counts.first))])
     vocabulary = frozen(counts, examples, vectorizer.settings, vectorizer.max_features)
     return frozen_vectorizer(vectorizer, vocabulary)
 
 
-def _views(
-    model: STwinNetworkEstimator, batch: GraphBatch
-) -> tuple[sparse.csr_matrix, sparse.csr_matrix | None]:
-    return model._views(batch, stwin_features(batch, space=model.vectorizer_.space_))
-
-
 class StoredExamples:
-    """Examples of a network in files, of which some are in memory.
+    """Examples of a network in files that are mapped into memory.
 
     Parameters
     ----------
     folder
         Where to write them; it is created.
     memory
-        Bytes to keep in memory, though always one part.
+        Bytes that a random order reads at a time, though always one part.
     """
 
     def __init__(self, folder: Path, memory: int) -> None:
         folder.mkdir()
         self._folder, self._memory = folder, memory
-        self._first: Int64 = np.zeros(1, np.int64)
-        self._bytes: list[int] = []
-        self._loaded: OrderedDict[int, SparseExamples] = OrderedDict()
+        self._indptr: list[Int64] = [np.zeros(1, np.int64)]
+        self._first, self._bytes = [0], list[int]()
+        self._mapped: SparseRows | None = None
 
     def add(self, examples: SparseExamples) -> None:
         """Append a part."""
-        rows = examples.take(np.arange(len(examples)))
-        np.savez(self._file(len(self._bytes)), **rows._asdict(), n_columns=np.array(examples.n_columns))
-        self._first = np.append(self._first, self._first[-1] + len(examples))
-        self._bytes.append(examples.n_bytes)
+        indptr, *arrays = examples.rows
+        for name, array in zip(_FILES, arrays, strict=True):
+            with (self._folder / name).open("ab") as file:
+                array.tofile(file)
+        self._indptr.append(indptr[1:] + self._indptr[-1][-1:])
+        self._first.append(self._first[-1] + len(examples))
+        self._bytes.append(sum(array.nbytes for array in arrays))
+        self._mapped = None
 
     def __len__(self) -> int:
-        return int(self._first[-1])
+        return self._first[-1]
 
     def take(self, rows: Int64) -> SparseRows:
         """Return these rows as input of `SparseLinear`."""
-        part_of_row = np.searchsorted(self._first, rows, side="right") - 1
-        order = np.argsort(part_of_row, kind="stable")
-        taken = [
-            self._part(int(part)).take(rows[order[part_of_row[order] == part]] - self._first[part])
-            for part in np.unique(part_of_row)
-        ]
-        if len(taken) == 1:
-            return taken[0]
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        return SparseRows.joined(taken, place)
+        if self._mapped is None:
+            # An empty file cannot be mapped.
+            indices, values = (
+                np.memmap(self._folder / name, kind, "r") if sum(self._bytes) else np.empty(0, kind)
+                for name, kind in _FILES.items()
+            )
+            self._mapped = SparseRows(np.concatenate(self._indptr), np.asarray(indices), np.asarray(values))
+        return self._mapped.take(rows)
 
     def shuffled(self, random: np.random.Generator) -> Int64:
         """Return all rows in a random order that reads each part once."""
         if sum(self._bytes) <= self._memory:
             return random.permutation(len(self))
-        windows: list[list[int]] = []
+        windows: list[list[Int64]] = []
         room = 0
         for part in random.permutation(len(self._bytes)).tolist():
             room -= self._bytes[part]
             if room < 0:
                 windows.append([])
                 room = self._memory - self._bytes[part]
-            windows[-1].append(part)
-        rows = [
-            np.concatenate([np.arange(self._first[part], self._first[part + 1]) for part in window])
-            for window in windows
-        ]
-        return np.concatenate([random.permutation(here) for here in rows])
-
-    def _part(self, part: int) -> SparseExamples:
-        found = self._loaded.pop(part, None)
-        if found is None:
-            with np.load(self._file(part), allow_pickle=False) as file:
-                shape = len(file["indptr"]) - 1, int(file["n_columns"])
-                arrays = file["values"], file["indices"], file["indptr"]
-                found = SparseExamples(sparse.csr_matrix(arrays, shape=shape))
-            held = sum(self._bytes[one] for one in self._loaded)
-            while self._loaded and held + self._bytes[part] > self._memory:
-                held -= self._bytes[self._loaded.popitem(last=False)[0]]
-        self._loaded[part] = found
-        return found
-
-    def _file(self, part: int) -> Path:
-        return self._folder / f"{part}.npz"
+            windows[-1].append(np.arange(self._first[part], self._first[part + 1]))
+        return np.concatenate([random.permutation(np.concatenate(window)) for window in windows])

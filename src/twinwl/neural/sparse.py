@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -26,14 +25,9 @@ class SparseRows(NamedTuple):
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
-    @classmethod
-    def joined(cls, parts: Sequence[SparseRows], rows: Int64) -> SparseRows:
-        """Return some rows of several parts, numbered as if the parts were one behind the other."""
-        ends = np.cumsum([part.indptr[-1] for part in parts])
-        starts = [part.indptr[:-1] + end - part.indptr[-1] for part, end in zip(parts, ends, strict=True)]
-        indptr = np.concatenate([*starts, ends[-1:]])
-        indices, values = (np.concatenate([part[place] for part in parts]) for place in (1, 2))
-        return cls(*_gather(indptr, indices, values, rows))
+    def take(self, rows: Int64) -> SparseRows:
+        """Return some of the rows."""
+        return SparseRows(*_gather(*self, np.asarray(rows, np.int64)))
 
 
 class SparseExamples:
@@ -46,22 +40,16 @@ class SparseExamples:
     """
 
     def __init__(self, matrix: csr_matrix) -> None:
-        self._indptr = matrix.indptr.astype(np.int64)
-        self._indices = matrix.indices.astype(np.int64)
-        self._values = matrix.data.astype(np.float32)
+        indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+        self.rows = SparseRows(indptr, indices, matrix.data.astype(np.float32))
         self.n_columns = int(matrix.shape[1])
 
-    @property
-    def n_bytes(self) -> int:
-        """Size of the arrays."""
-        return self._indptr.nbytes + self._indices.nbytes + self._values.nbytes
-
     def __len__(self) -> int:
-        return len(self._indptr) - 1
+        return len(self.rows)
 
     def take(self, rows: Int64) -> SparseRows:
         """Return these rows as input of `SparseLinear`."""
-        return SparseRows(*_gather(self._indptr, self._indices, self._values, np.asarray(rows, np.int64)))
+        return self.rows.take(rows)
 
 
 class SparseLinear(torch.nn.Module):

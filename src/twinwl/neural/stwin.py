@@ -32,9 +32,9 @@ import torch
 from scipy import sparse
 
 from twinwl.arguments import WIDTH, one_of
-from twinwl.arrays import Float64, Int64, Ints
+from twinwl.arrays import Float64, Int64
 from twinwl.errors import TwinWLError
-from twinwl.files.model_files import savable
+from twinwl.files.model_files import restore, savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
@@ -136,8 +136,8 @@ class NetworkInput:
     """
 
     step_ptr: Int64
-    usual_sizes: Float64 | None
-    excess_columns: Int64 | None
+    usual_sizes: Float64 | None = None
+    excess_columns: Int64 | None = None
 
     @classmethod
     def fitted(cls, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> NetworkInput:
@@ -180,33 +180,15 @@ class NetworkInput:
         indices = np.repeat(self.step_ptr[column], reached) + place
         return sparse.csr_matrix((values, indices, indptr), shape=(counts.shape[0], self.n_steps))
 
-    def to_state(self) -> dict[str, object]:
-        """Return arrays for a model file."""
-        state: dict[str, object] = {"step_ptr": self.step_ptr}
-        if self.usual_sizes is not None:
-            state |= {"usual_sizes": self.usual_sizes, "excess_columns": self.excess_columns}
-        return state
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, object], n_columns: int, *, sums: bool) -> NetworkInput:
-        """Undo `to_state`, refusing what does not fit the features."""
-        step_ptr = _whole_numbers(state, "step_ptr")
-        steps = np.diff(step_ptr)
-        if (
-            step_ptr.shape != (n_columns + 1,)
-            or step_ptr[0]
-            or (n_columns and not _within(steps, len(STEPS)))
-        ):
-            raise _damaged("step_ptr")
-        if not sums:
-            return cls(step_ptr, None, None)
-        columns = _whole_numbers(state, "excess_columns")
-        if not _within(columns, n_columns - 1) or not (np.diff(columns) > 0).all():
-            raise _damaged("excess_columns")
-        usual = state.get("usual_sizes")
-        if not isinstance(usual, np.ndarray) or usual.dtype != np.float64 or usual.shape != (n_columns,):
-            raise _damaged("usual_sizes")
-        return cls(step_ptr, usual, columns)
+    def fits(self, n_columns: int, *, sums: bool) -> bool:
+        """Return whether a scaling of a model file is one of so many columns, of sums or of counts."""
+        steps, usual, columns = np.diff(self.step_ptr), self.usual_sizes, self.excess_columns
+        if len(steps) != n_columns or self.step_ptr[0] or not ((steps >= 0) & (steps <= len(STEPS))).all():
+            return False
+        if usual is None or columns is None:
+            return not sums
+        rises = np.diff(columns, prepend=-1, append=n_columns) > 0
+        return sums and usual.shape == (n_columns,) and bool(rises.all())
 
 
 class ColumnStatistics:
@@ -238,7 +220,7 @@ class ColumnStatistics:
         """Return the scaling of the graphs so far."""
         step_ptr = np.concatenate([[0], np.cumsum(_steps_reached(self._largest))])
         if not self._sums:
-            return NetworkInput(step_ptr, None, None)
+            return NetworkInput(step_ptr)
         usual = self._sizes / np.maximum(self._nodes, 1)
         # In a graph whose mean size is furthest from the usual one, the excess is the largest.
         varying = np.zeros(len(usual), np.bool_)
@@ -257,21 +239,6 @@ def _excess(features: sparse.csr_matrix, counts: sparse.csr_matrix, usual: Float
     excess: Float64 = features.data - usual[features.indices] * counts.data
     excess[np.abs(excess) < _NOTHING * features.data] = 0.0
     return excess
-
-
-def _whole_numbers(state: Mapping[str, object], name: str) -> Int64:
-    value = state.get(name)
-    if not isinstance(value, np.ndarray) or value.dtype != np.int64 or value.ndim != 1:
-        raise _damaged(name)
-    return value
-
-
-def _within(values: Ints, highest: int) -> bool:
-    return not len(values) or bool(values.min() >= 0 and values.max() <= highest)
-
-
-def _damaged(name: str) -> TwinWLError:
-    return TwinWLError(f"{name} in the model does not fit its features; the file is damaged")
 
 
 class STwinNetworkEstimator(NeuralGraphEstimator):
@@ -385,9 +352,8 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
     # ------------------------------------------------------------------ model files
 
     def _to_state(self) -> dict[str, object]:
-        network = self._network_to_state()
-        scaling = {} if self.input_ is None else self.input_.to_state()
-        return {**network, "vectorizer": self.vectorizer_._to_state(), "input": scaling}  # noqa: SLF001
+        vectorizer = self.vectorizer_._to_state()  # noqa: SLF001
+        return {**self._network_to_state(), "vectorizer": vectorizer, "input": self.input_ or {}}
 
     @classmethod
     def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> Self:
@@ -397,11 +363,10 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
             {name: params[name] for name in wanted if name in params},
             state["vectorizer"],  # type: ignore[arg-type]
         )
-        self.input_ = None
-        if self.scaling == "twin":
-            sums = self.vectorizer_.space_.kind == "size"
-            n_columns = self.vectorizer_.n_features_out_
-            self.input_ = NetworkInput.from_state(state["input"], n_columns, sums=sums)  # type: ignore[arg-type]
+        self.input_ = restore(NetworkInput, state["input"]) if self.scaling == "twin" else None
+        sums, n_columns = self.vectorizer_.space_.kind == "size", self.vectorizer_.n_features_out_
+        if self.input_ is not None and not self.input_.fits(n_columns, sums=sums):
+            raise TwinWLError("the scaling in the model does not fit its features; the file is damaged")
         self._network_from_state(state)
         return self
 

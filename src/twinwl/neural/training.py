@@ -1,11 +1,4 @@
-"""The trainer: cross-entropy or squared error, Adam, early stopping on a held-out part, and curves.
-
-Functions of the user that are called after each epoch of a training.
-
-The history of a training run, epoch by epoch.
-
-The mean of a network's weights over the last epochs, which is often better than those of any of them.
-"""
+"""The trainer: cross-entropy or squared error, Adam, early stopping on a held-out part, and curves."""
 
 from __future__ import annotations
 
@@ -14,10 +7,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import torch
+from torch.nn import functional
 
 from twinwl.arguments import Constraint
 from twinwl.arrays import Bool, Float32, Float64, Int64
@@ -220,30 +214,17 @@ class WeightAverage:
 _ROWS_AT_ONCE = 1024
 
 
-@runtime_checkable
 class Examples(Protocol):
-    """What a network learns from: one row per graph."""
+    """What a network learns from: one row per graph.
+
+    Examples that are not all in memory also have ``shuffled(random)``, which returns all rows in a random
+    order that they are best read in; those with expensive rows have ``rows_at_once``, how many to evaluate.
+    """
 
     def __len__(self) -> int: ...
 
     def take(self, rows: Int64) -> object:
         """Return the input of the network for these rows."""
-
-
-@runtime_checkable
-class Recalibrating(Protocol):
-    """A network with statistics that are recomputed on the training part after each epoch."""
-
-    def recalibrate(self, examples: Examples) -> None:
-        """Recompute them; called after each epoch."""
-
-
-@runtime_checkable
-class Shuffling(Protocol):
-    """Examples that know in which order they are best read, because not all of them are in memory."""
-
-    def shuffled(self, random: np.random.Generator) -> Int64:
-        """Return all rows in a random order."""
 
 
 class Held(NamedTuple):
@@ -334,7 +315,8 @@ def train(
     [0, 0, 1, 1]
     """
     place = device_of(device)
-    weights = moved(_weights_of_rows(sample_weight, targets), place)
+    weights = _weights_of_rows(sample_weight, targets)
+    weights = None if weights is None else weights.float().to(place)  # mps has no double precision
     answers = torch.as_tensor(targets if targets.dtype.kind == "i" else targets.astype(np.float32)).to(place)
     module.to(place)
     held = None if validation is None else Held(*validation)
@@ -355,8 +337,8 @@ def train(
                 _run_epoch(module, examples, answers, weights, optimiser, batch_size, order_of_rows)
             )
             with average.applied(module):
-                if isinstance(module, Recalibrating):
-                    module.recalibrate(examples)
+                if hasattr(module, "recalibrate"):
+                    module.recalibrate(examples)  # type: ignore[operator]
                 if watched is not None:
                     _, accuracy, _ = _evaluate(module, watched)
                     history.monitor_accuracy += [] if accuracy is None else [accuracy]
@@ -399,8 +381,8 @@ def _weights_of_rows(sample_weight: Float64 | None, targets: Int64 | Float64) ->
     counted = weights if targets.ndim == 1 else weights[_is_known(targets)]
     mean = counted.mean() if len(counted) else 1.0
     if not mean > 0:
-        raise TwinWLError("every training graph has a weight of zero; give some a positive weight")
-    return torch.as_tensor(weights / mean, dtype=torch.float32)
+        raise TwinWLError("every graph has a weight of zero; give some a positive weight")
+    return torch.as_tensor(weights / mean)
 
 
 def _run_epoch(
@@ -415,11 +397,8 @@ def _run_epoch(
     module.train()
     place = answers.device
     total = 0.0
-    if isinstance(examples, Shuffling):
-        order = examples.shuffled(order_of_rows)
-    else:
-        order = order_of_rows.permutation(len(examples))
-    for rows in _batches(order, batch_size):
+    shuffled = getattr(examples, "shuffled", lambda random: random.permutation(len(examples)))
+    for rows in _batches(shuffled(order_of_rows), batch_size):
         optimiser.zero_grad()
         outputs = module(moved(examples.take(rows), place))
         picked = torch.as_tensor(rows).to(place)
@@ -450,42 +429,30 @@ def _loss(outputs: torch.Tensor, answers: torch.Tensor, weights: torch.Tensor | 
             return 0 * outputs.sum()
         outputs, answers = outputs[known], answers[known]
         weights = None if weights is None else weights[known]
-        losses = _losses_of_entries
-    else:
-        losses = _losses
+    elif answers.is_floating_point():
+        outputs = outputs[:, 0]
+    losses: Callable[..., torch.Tensor]
+    if answers.is_floating_point():
+        losses = functional.mse_loss
+    elif outputs.ndim > 1:
+        losses = functional.cross_entropy
+    else:  # one output for two classes: the loss of the logistic regression
+        losses, answers = functional.binary_cross_entropy_with_logits, answers.to(outputs.dtype)
     if weights is None:
-        return losses(outputs, answers, "mean")
-    return (losses(outputs, answers, "none") * weights).mean()
-
-
-def _losses(outputs: torch.Tensor, answers: torch.Tensor, reduction: str) -> torch.Tensor:
-    """Return the cross-entropy of classes, or the squared error of numbers."""
-    if answers.is_floating_point():
-        return torch.nn.functional.mse_loss(outputs[:, 0], answers, reduction=reduction)
-    return torch.nn.functional.cross_entropy(outputs, answers, reduction=reduction)
-
-
-def _losses_of_entries(outputs: torch.Tensor, answers: torch.Tensor, reduction: str) -> torch.Tensor:
-    """Return the same for single outputs: of two classes the loss of the logistic regression."""
-    if answers.is_floating_point():
-        return torch.nn.functional.mse_loss(outputs, answers, reduction=reduction)
-    share = answers.to(outputs.dtype)
-    return torch.nn.functional.binary_cross_entropy_with_logits(outputs, share, reduction=reduction)
+        return losses(outputs, answers)
+    return (losses(outputs, answers, reduction="none") * weights).mean()
 
 
 def _is_known(targets: Int64 | Float64) -> Bool:
     return ~np.isnan(targets) if targets.dtype.kind == "f" else targets >= 0
 
 
-def _batches(order: Int64, batch_size: int) -> Iterator[Int64]:
+def _batches(order: Int64, batch_size: int) -> list[Int64]:
     """Cut an order into batches; a last batch of one row, which has no variance, joins the one before."""
-    low = 0
-    while low < len(order):
-        high = low + batch_size
-        if high + 1 == len(order):
-            high += 1
-        yield order[low:high]
-        low = high
+    bounds = list(range(batch_size, len(order), batch_size))
+    if bounds and bounds[-1] == len(order) - 1:
+        bounds.pop()
+    return np.split(order, bounds)
 
 
 def _note_validation(module: torch.nn.Module, held: Held, history: History) -> bool:
@@ -507,7 +474,12 @@ def _note_validation(module: torch.nn.Module, held: Held, history: History) -> b
 def _evaluate(module: torch.nn.Module, held: Held) -> tuple[float | None, float | None, float]:
     """Return the score, if there is a scoring; the accuracy, None for numbers and several tasks; the loss."""
     logits = predict_logits(module, held.examples).astype(np.float64)
-    return (None if held.scoring is None else _score(logits, held), *_accuracy_and_loss(logits, held))
+    weights = _weights_of_rows(held.weights, held.targets)
+    loss = _loss(torch.from_numpy(logits), torch.as_tensor(held.targets), weights).item()
+    accuracy = None
+    if held.targets.ndim == 1 and held.targets.dtype.kind != "f":
+        accuracy = float(np.average(logits.argmax(axis=1) == held.targets, weights=held.weights))
+    return None if held.scoring is None else _score(logits, held), accuracy, loss
 
 
 def _score(logits: Float64, held: Held) -> float:
@@ -533,18 +505,3 @@ def _score(logits: Float64, held: Held) -> float:
             "class; hold more out, or choose another scoring"
         )
     return float(np.mean(defined))
-
-
-def _accuracy_and_loss(logits: Float64, held: Held) -> tuple[float | None, float]:
-    if held.targets.ndim > 1:
-        known = _is_known(held.targets)
-        outputs, answers = logits[known], held.targets[known]
-        is_number = held.targets.dtype.kind == "f"
-        losses = (outputs - answers) ** 2 if is_number else np.logaddexp(0, outputs) - outputs * answers
-        return None, float(np.average(losses, weights=None if held.weights is None else held.weights[known]))
-    if held.targets.dtype.kind == "f":
-        return None, float(np.average((logits[:, 0] - held.targets) ** 2, weights=held.weights))
-    right = logits.argmax(axis=1) == held.targets
-    logits -= logits.max(axis=1, keepdims=True)
-    losses = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(len(logits)), held.targets]
-    return (float(np.average(right, weights=held.weights)), float(np.average(losses, weights=held.weights)))
