@@ -177,13 +177,13 @@ class StoredExamples:
 
     def add(self, examples: SparseExamples) -> None:
         """Append a part."""
-        indptr, *arrays = examples.rows
-        for name, array in zip(_FILES, arrays, strict=True):
+        indptr, indices, values = examples.rows
+        for name, array in zip(_FILES, (indices, values), strict=True):
             with (self._folder / name).open("ab") as file:
                 array.tofile(file)
         self._indptr.append(indptr[1:] + self._indptr[-1][-1:])
         self._first.append(self._first[-1] + len(examples))
-        self._bytes.append(sum(array.nbytes for array in arrays))
+        self._bytes.append(indices.nbytes + values.nbytes)
         self._mapped = None
 
     def __len__(self) -> int:
