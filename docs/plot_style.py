@@ -7,7 +7,7 @@ from typing import Any
 import matplotlib as mpl
 from cycler import cycler
 
-from twinwl.report.svg import FILLS
+from twinwl.report.drawing import FILLS
 
 _ORDER = (0, 1, 3, 5, 4, 7, 6, 8, 2)  # yellow and grey, which are pale as lines, come last
 

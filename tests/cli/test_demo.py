@@ -15,10 +15,10 @@ runner = CliRunner()
 
 def test_the_example_computes_the_vectors_of_the_paper():
     vectors = _refined(2)
-    phi = [[value for h in vectors.stwin for value in h[graph].tolist()] for graph in (0, 1)]
+    phi = [[value for h in vectors["Twin-WL"] for value in h[graph].tolist()] for graph in (0, 1)]
     assert phi == [[4, 2, 12, 8, 20, 12], [4, 2, 12, 8, 16, 12]]
-    assert _parted(vectors.wl) is None
-    assert _parted(vectors.stwin) == 2
+    assert _parted(vectors["1-WL"]) is None
+    assert _parted(vectors["Twin-WL"]) == 2
 
 
 def test_the_example_shows_who_can_tell_them_apart():

@@ -48,7 +48,7 @@ def datasets(
     check_output(png, PICTURES)
     from twinwl.datasets.dataset import statistics_of  # noqa: PLC0415
     from twinwl.datasets.source import read_source  # noqa: PLC0415
-    from twinwl.report.dataset_figure import example_graphs, save_figure  # noqa: PLC0415
+    from twinwl.report.picture import example_graphs, save_figure  # noqa: PLC0415
 
     data = read_source(name, reading)
     figures, examples = statistics_of(data), example_graphs(data, draw)
@@ -125,8 +125,8 @@ def _print_graphs(data: Dataset, examples: list[int]) -> None:
     from rich.panel import Panel  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    from twinwl.report.dataset_figure import title_of  # noqa: PLC0415
-    from twinwl.report.graph_drawing import text_drawing  # noqa: PLC0415
+    from twinwl.report.drawing import text_drawing  # noqa: PLC0415
+    from twinwl.report.picture import title_of  # noqa: PLC0415
 
     console = new_console()
     width = max(24, min(64, console.width // 2 - 4))

@@ -141,9 +141,9 @@ class Ceiling:
         return f"{aligned(self.table())}\n{self.verdict}"
 
     def _repr_html_(self) -> str:
-        from twinwl.report.notebook import ceiling_html  # noqa: PLC0415  (on demand)
+        from twinwl.report.notebook import result_html  # noqa: PLC0415  (on demand)
 
-        return ceiling_html(self)
+        return result_html(table=self.table(), text=self.verdict)
 
 
 def ceiling(

@@ -226,9 +226,9 @@ class Power:
         return aligned(self.table())
 
     def _repr_html_(self) -> str:
-        from twinwl.report.notebook import power_html  # noqa: PLC0415  (on demand)
+        from twinwl.report.notebook import result_html  # noqa: PLC0415  (on demand)
 
-        return power_html(self)
+        return result_html(table=self.table())
 
 
 def power(

@@ -206,33 +206,34 @@ class Evaluation:
         )
         return axes
 
+    def table(self) -> list[list[str]]:
+        """Return a header and one row per protocol and metric, as text."""
+        rows = [
+            [
+                row["protocol"] + ", optimistic" * row["optimistic"],
+                " ".join(filter(None, [row["metric"], row.get("task", "")])),
+                METRICS[row["metric"]].text(row["mean"], row["std"]),
+                str(row["n_folds"]),
+            ]
+            for row in self.to_records()
+        ]
+        return [["protocol", "metric", "mean ± deviation", "folds"], *rows]
+
     def save_page(self, path: str | Path) -> None:
         """Write a self-contained HTML page with all figures."""
         from twinwl.report.page import Page, PlainTable, Section, write_page  # noqa: PLC0415  (on demand)
 
-        records = self.to_records()
-        table = PlainTable(
-            ["protocol", "metric", "mean ± deviation", "folds"],
-            [
-                [
-                    row["protocol"] + ", optimistic" * row["optimistic"],
-                    " ".join(filter(None, [row["metric"], row.get("task", "")])),
-                    METRICS[row["metric"]].text(row["mean"], row["std"]),
-                    str(row["n_folds"]),
-                ]
-                for row in records
-            ],
-            frozenset({1}),
-        )
+        header, *rows = self.table()
+        table = PlainTable(header, rows, frozenset({1}))
         lede = [f"{self.task}", self.split, f"inputs: {self.inputs}"]
         section = Section("figures", "Figures", [table])
         page = Page(f"{self.method} on {self.dataset}", lede, [], [section], [])
         write_page(checked("path", path, PATH), page)
 
     def _repr_html_(self) -> str:
-        from twinwl.report.notebook import evaluation_html  # noqa: PLC0415  (on demand)
+        from twinwl.report.notebook import result_html  # noqa: PLC0415  (on demand)
 
-        return evaluation_html(self)
+        return result_html(f"{self.method} on {self.dataset}, inputs: {self.inputs}", self.table())
 
     def __str__(self) -> str:
         headline = names_for(self.task.name)[0]

@@ -124,9 +124,10 @@ class Comparison:
         return f"Different: told apart in round {self.iteration} {means}.\n{self._evidence(self.witness)}"
 
     def _repr_html_(self) -> str:
-        from twinwl.report.notebook import comparison_html  # noqa: PLC0415  (on demand)
+        from twinwl.report.notebook import result_html  # noqa: PLC0415  (on demand)
 
-        return comparison_html(self)
+        verdict, _, evidence = str(self).partition("\n")
+        return result_html(verdict, text=evidence)
 
     def _agreement(self) -> str:
         if not self.complete:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twinwl.models.metrics import METRICS
-from twinwl.report.graph_drawing import draw
+from twinwl.report.drawing import svg_of
 from twinwl.report.page import Block, Drawings, Page, Paragraph, PlainTable, Section, counted
-from twinwl.report.svg import Canvas, paint
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
@@ -21,8 +20,7 @@ _A_PAIR = 2
 _PAIRS_DRAWN = 12
 _LARGEST_DRAWN = 80  # nodes
 _LONGEST_NAME = 34
-_WIDTH, _HEIGHT, _HEADING = 480.0, 250.0, 30.0
-_DISC = 9.0
+_SIZE = (480.0, 250.0)
 
 
 def audit_page(audit: Audit, sets: Sequence[Dataset]) -> Page:
@@ -41,9 +39,9 @@ def audit_page(audit: Audit, sets: Sequence[Dataset]) -> Page:
         sections.append(Section("overlap", f"{noun}s in common".capitalize(), _overlap(audit)))
     if audit.scores:
         sections.append(Section("scores", "Scores with and without them", [_score_table(audit.scores, noun)]))
-    canvases = _pictures(audit, sets)
-    if canvases:
-        sections.append(Section("pairs", "Nearly the same", _near(audit, canvases)))
+    pictures = _pictures(audit, sets)
+    if pictures:
+        sections.append(Section("pairs", "Nearly the same", _near(audit, pictures)))
     if audit.contradictions:
         sections.append(Section("contradictions", "Copies with different targets", _contradictions(audit)))
     if audit.matches:
@@ -164,9 +162,9 @@ def _contradictions(audit: Audit) -> list[Block]:
     ]
 
 
-def _near(audit: Audit, canvases: list[Canvas]) -> list[Block]:
+def _near(audit: Audit, pictures: list[str]) -> list[Block]:
     noun, n_near = _noun(audit), sum(match.same is None for match in audit.matches)
-    n_drawn = len(canvases) // 2
+    n_drawn = len(pictures) // 2
     which = f"The {n_drawn} most similar of {n_near:,} pairs" if n_drawn < n_near else "All pairs"
     text = (
         f"{which}: first a {noun} of a later set, then the {noun} of an earlier set that is most like "
@@ -174,57 +172,26 @@ def _near(audit: Audit, canvases: list[Canvas]) -> list[Block]:
     )
     if any(match.same is None and match.similarity == 1 for match in audit.matches):
         text += f" If it is 1, the {noun}s have the same environments within two steps, and differ beyond."
-    return [Paragraph(text), Drawings(canvases, "", size="medium")]
+    return [Paragraph(text), Drawings(pictures, "", size="medium")]
 
 
-def _pictures(audit: Audit, sets: Sequence[Dataset]) -> list[Canvas]:
+def _pictures(audit: Audit, sets: Sequence[Dataset]) -> list[str]:
+    """Draw the most similar pairs; a label has one colour in all pictures."""
     by_name = dict(zip(audit.sizes, sets, strict=True))
     near = sorted((match for match in audit.matches if match.same is None), key=lambda one: -one.similarity)
-    canvases: list[Canvas] = []
-    slot_of_label: dict[object, int] = {}  # a label has one colour in all pictures
+    pictures: list[str] = []
+    slots: dict[object, int] = {}
     for match in near:
         sides = [(match.set, match.row, match.name), (match.other_set, match.other_row, match.other_name)]
-        drawn = [
-            _canvas(
-                by_name[name], row, f"{_named(name, row, title)}  ({match.similarity:.3f})", slot_of_label
-            )
-            for name, row, title in sides
-        ]
-        if all(drawn):
-            canvases += [canvas for canvas in drawn if canvas is not None]
-        if len(canvases) == 2 * _PAIRS_DRAWN:
+        pair = [(by_name[name], int(np.flatnonzero(by_name[name].rows == row)[0])) for name, row, _ in sides]
+        if all(0 < data.graphs.nodes_per_graph[place] <= _LARGEST_DRAWN for data, place in pair):
+            for (data, place), side in zip(pair, sides, strict=True):
+                smiles = None if data.smiles is None else data.smiles[place]
+                title = f"{_named(*side)}  ({match.similarity:.3f})"
+                pictures.append(svg_of(data.graphs[place], smiles, title=title, size=_SIZE, slots=slots))
+        if len(pictures) == 2 * _PAIRS_DRAWN:
             break
-    return canvases
-
-
-def _canvas(data: Dataset, row: int, title: str, slot_of_label: dict[object, int]) -> Canvas | None:
-    place = int(np.flatnonzero(data.rows == row)[0])
-    graph = data.graphs[place]
-    if not 0 < graph.n_nodes <= _LARGEST_DRAWN:
-        return None
-    drawing = draw(graph, None if data.smiles is None else data.smiles[place])
-    # All pictures have one size, so that their captions have one as well.
-    scale = min(1.0, _WIDTH / drawing.width, _HEIGHT / drawing.height)
-    left, top = (_WIDTH - scale * drawing.width) / 2, (_HEIGHT - scale * drawing.height) / 2 + _HEADING
-    canvas = Canvas(_WIDTH, _HEIGHT + _HEADING, title)
-    canvas.text(0, 16, title, "caption")
-    for stroke in drawing.strokes:
-        canvas.line(
-            left + scale * stroke.x1,
-            top + scale * stroke.y1,
-            left + scale * stroke.x2,
-            top + scale * stroke.y2,
-            "bond dashed" if stroke.style == "dashed" else "bond",
-        )
-    for (x, y), code in zip((drawing.points * scale).tolist(), graph.node_labels.tolist(), strict=True):
-        label = graph.node_vocabulary[code]
-        text = str(label) if graph.has_node_labels else ""
-        if data.smiles is not None and text == "C":  # a corner, as in every structural formula
-            continue
-        fill = paint(slot_of_label.setdefault(label, len(slot_of_label))).fill
-        canvas.circle(left + x, top + y, _DISC, "disc", fill=fill, tip=text)
-        canvas.text(left + x, top + y + 4, text[:3], "in-disc small")
-    return canvas
+    return pictures
 
 
 def _named(name: str, row: int, title: str) -> str:

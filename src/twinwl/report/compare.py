@@ -22,9 +22,8 @@ from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.labels import Label
 from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes
-from twinwl.report.graph_drawing import Drawing, draw, on_one_canvas
+from twinwl.report.drawing import FILLS, Drawing, draw, on_one_canvas, paint
 from twinwl.report.page import counted, enumerated, facts_of, rendered, templates
-from twinwl.report.svg import FILLS, paint
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset

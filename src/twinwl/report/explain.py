@@ -25,8 +25,7 @@ from twinwl.evaluation.predictions import alphabet_of, unseen_shares
 from twinwl.graphs.batch import GraphBatch
 from twinwl.refinement.colours import refine
 from twinwl.report.compare import LARGEST_DRAWN, shown_label
-from twinwl.report.graph_drawing import Drawing, draw, on_one_canvas
-from twinwl.report.molecule_drawing import AtomText, atom_texts, read_molecule
+from twinwl.report.drawing import AtomText, Drawing, atom_texts, draw, on_one_canvas, read_molecule
 from twinwl.report.page import counted, facts_of, rendered, templates
 from twinwl.terminal import ProgressBar
 

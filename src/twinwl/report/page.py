@@ -18,7 +18,6 @@ from markupsafe import Markup
 
 from twinwl import __version__
 from twinwl.files.atomic import written
-from twinwl.report.svg import Canvas
 
 if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
@@ -101,36 +100,18 @@ class PlainTable:
 
 @dataclass(frozen=True)
 class Drawings:
-    """Pictures side by side, what they show, and the figures behind them as a table.
+    """Pictures side by side, as SVG, what they show, and the figures behind them as a table below.
 
-    Attributes
-    ----------
-    canvases : list of Canvas
-    caption : str
-    legend : list of (class, text)
-        Marks and their meaning.
-    table : PlainTable or None
-        The figures, collapsed below the pictures.
-    size : str
-        ``"small"`` (three abreast on a large screen), ``"medium"`` (two) or ``"wide"`` (one).
-    name : str
-        Name of the file that Markdown shows; if empty, Markdown shows only the table.
+    ``size`` is ``"small"`` (three abreast on a large screen), ``"medium"`` (two) or ``"wide"`` (one).
     """
 
-    canvases: list[Canvas]
+    pictures: list[str]
     caption: str
-    legend: list[tuple[str, str]] = field(default_factory=list)
     table: PlainTable | None = None
     size: str = "small"
-    name: str = ""
-
-    @property
-    def title(self) -> str:
-        """Description of all pictures, for screen readers."""
-        return "; ".join(canvas.title for canvas in self.canvases)
 
 
-Block = object  # one of the above, or what a template knows by its name
+Block = Paragraph | Bullets | PlainTable | Drawings
 
 
 @dataclass(frozen=True)
@@ -139,7 +120,7 @@ class Section:
 
     anchor: str
     title: str
-    blocks: list[Block]
+    blocks: Sequence[Block]
 
 
 @dataclass(frozen=True)

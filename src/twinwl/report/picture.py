@@ -1,40 +1,45 @@
-"""The picture of an explanation: the same drawing as on the page, for slides and papers."""
+"""Graphs as pictures, for slides and papers: an explanation, as on its page, and examples of a data set."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
+from twinwl.arrays import Int64
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.files.atomic import written
-from twinwl.report.explain import STRONGEST, ShownNode, drawing_of, nodes_shown, percent, signed
-from twinwl.report.graph_drawing import Drawing
-from twinwl.report.molecule_drawing import AtomText
+from twinwl.report.drawing import AtomText, Drawing, draw, paint
+from twinwl.report.explain import STRONGEST, drawing_of, headline, nodes_shown, signed
 
 if TYPE_CHECKING:
     from rdkit import Chem
 
+    from twinwl.datasets.dataset import Dataset
     from twinwl.models.explanation import Explanation
 
 _FOR, _AGAINST, _NOTHING = "#d4502e", "#2b73b8", "#f4f2ec"
 _INK, _SOFT, _FAINT, _EDGE = "#1d2026", "#5b616e", "#8b909b", "#9aa0ab"
-_HALO, _DISC, _KNOCK_OUT = 21.0, 16.0, 12.0
+_HALO, _DISC = 21.0, 16.0
 _HEAD, _FOOT, _SIDE = 84.0, 70.0, 26.0  # room around the drawing
 _LARGEST = 1400.0  # points across; a larger drawing is scaled down
-_DPI = 200
 _POINTS = 72.0  # per inch
 _UNDATED: dict[str, dict[str, None] | None] = {
-    "png": None,
-    "svg": {"Date": None},
-    "pdf": {"CreationDate": None},
+    ".png": None,
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
 }
 _LONGEST_NAME = 70
+_INCHES = 3.6
+_EASY_TO_DRAW = 60  # maximum number of nodes of a readable drawing
+_ARROWS = {"arrow": "-|>", "arrows": "<|-|>"}
 
 
 def draw_explanation(
@@ -75,20 +80,119 @@ def draw_explanation(
             f"{name or 'the graph'} has {explanation.graph.n_nodes:,} nodes, too many for a picture; "
             "its page (--html) lists their shares"
         )
-    if isinstance(target, Axes):
-        _paint(target, explanation, drawing, atoms, name, probability, model)
-        return
-    path = Path(target)
-    kind = path.suffix.lower().lstrip(".")
-    if kind not in _UNDATED:
-        raise TwinWLError(f"{path.name} must end in .png, .svg or .pdf")
-    width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
-    scale = min(1.0, _LARGEST / max(width, height)) / _POINTS
-    figure = Figure(figsize=(width * scale, height * scale), facecolor="white")
-    _paint(figure.add_axes((0, 0, 1, 1)), explanation, drawing, atoms, name, probability, model)
-    # Without a date, and with names that are not random, the same explanation gives the same bytes.
+    figure = None
+    if not isinstance(target, Axes):
+        _check_ending(Path(target))
+        width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
+        scale = min(1.0, _LARGEST / max(width, height)) / _POINTS
+        figure = Figure(figsize=(width * scale, height * scale), facecolor="white")
+    axes = target if isinstance(target, Axes) else figure.add_axes((0, 0, 1, 1))  # type: ignore[union-attr]
+    scale = _frame(axes, drawing, _HEAD, _FOOT, _SIDE)
+    nodes = nodes_shown(explanation, drawing, atoms, model)
+    largest = max([abs(node.share) for node in nodes], default=0.0) or 1.0
+    shades = LinearSegmentedColormap.from_list("shares", [_mixed(_AGAINST), _NOTHING, _mixed(_FOR)])
+    colours = [shades(Normalize(-largest, largest)(node.share)) for node in nodes]
+    if atoms is None:
+        _draw(axes, drawing, colours, [node.label.replace("–", "")[:5] for node in nodes], scale)
+    else:
+        _draw(axes, drawing, colours, [], scale, molecule=True)
+        for (x, y), node, colour in zip(drawing.points, nodes, colours, strict=True):
+            if node.text is not None and node.text.element:
+                axes.add_patch(Circle((x, y), 12, facecolor=colour, linewidth=0, zorder=3))
+                _write_atom(axes, x, y, node.text, 16 * scale)
+    unseen = [node.number for node in nodes if node.unseen is not None]
+    for x, y in drawing.points[unseen]:
+        dashes = {"linestyle": (0, (3, 2)), "linewidth": 1.4 * scale, "edgecolor": _INK, "zorder": 5}
+        axes.add_patch(Circle((x, y), _HALO - 1, fill=False, **dashes))
+    short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+    for text, y, size, ink in ((headline(explanation, probability), 34, 17, _INK), (short, 60, 11, _SOFT)):
+        fitting = min(size, 1.55 * (drawing.width + _SIDE) / max(1, len(text)))
+        weight = "bold" if ink == _INK else "normal"
+        _put(axes, drawing.width / 2, y - _HEAD, text, fitting * scale, ink, fontweight=weight)
+    marked = f"; dashed: unseen {'node' if atoms is None else 'atom'}s" if unseen else ""
+    _add_legend(axes, explanation, largest, shades, drawing, scale, f"share of the decision{marked}")
+    axes.set_aspect("equal")  # the legend's colours have just loosened it
+    if figure is not None:
+        _save(figure, Path(target), dpi=200)  # type: ignore[arg-type]
+
+
+def example_graphs(data: Dataset, n_graphs: int = 2) -> list[int]:
+    """Choose graphs of typical size: one per class if there are classes; of paired data, a whole pair.
+
+    >>> from twinwl import load_dataset
+    >>> twins = load_dataset("TWINS", n_pairs=5)
+    >>> sorted(twins.y[example_graphs(twins)].tolist())
+    [0, 1]
+    """
+    sizes = data.graphs.nodes_per_graph
+    if data.groups is not None and n_graphs > 1:
+        first = _usual(sizes, np.arange(len(data)))
+        return np.flatnonzero(data.groups == data.groups[first]).tolist()[:n_graphs]
+    y = np.zeros(len(data)) if data.y is None or data.card.n_classes is None else data.y
+    classes = np.unique(y)
+    chosen: list[int] = []
+    for turn in range(n_graphs):
+        left = np.setdiff1d(np.flatnonzero(y == classes[turn % len(classes)]), chosen)
+        if len(left):
+            chosen.append(_usual(sizes, left))
+    return chosen
+
+
+def title_of(data: Dataset, graph: int) -> str:
+    """Return the name of a graph, with its number and its target.
+
+    >>> from twinwl import load_dataset
+    >>> title_of(load_dataset("TWINS", n_pairs=1), 0)
+    'TWINS#0, class 1'
+    """
+    name = f"{data.name}#{data.rows[graph]}"
+    if data.y is None:
+        return name
+    return f"{name}, {'target' if data.card.n_classes is None else 'class'} {data.y[graph]}"
+
+
+def save_figure(data: Dataset, graphs: Sequence[int], path: str | Path) -> None:
+    """Draw some graphs of a data set side by side and write them to a file.
+
+    Parameters
+    ----------
+    data
+        The data set.
+    graphs
+        Indices of the graphs to draw.
+    path
+        The file; its ending decides the format: ``.png``, ``.svg`` or ``.pdf``.
+    """
+    _check_ending(Path(path))
+    if not graphs:
+        raise TwinWLError("there is no graph to draw; expected at least one")
+    figure = Figure(figsize=(_INCHES * len(graphs), _INCHES))
+    for axes, number in zip(figure.subplots(1, len(graphs), squeeze=False)[0], graphs, strict=True):
+        graph = data.graphs[number]
+        drawing = draw(graph)
+        labels = graph.labels_of_nodes() if graph.has_node_labels and graph.n_nodes <= _EASY_TO_DRAW else []
+        colours = [paint(int(code)).fill for code in graph.node_labels]
+        _draw(axes, drawing, colours, [str(label)[:3] for label in labels], _frame(axes, drawing))
+        axes.set_title(title_of(data, number), fontsize=10)
+    _save(figure, Path(path), dpi=150)
+
+
+def _usual(sizes: Int64, among: Int64) -> int:
+    """Return the graph whose size is nearest the median, or nearest the drawable limit if that is less."""
+    wanted = min(float(np.median(sizes[among])), float(_EASY_TO_DRAW))
+    return int(among[np.argmin(np.abs(sizes[among] - wanted))])
+
+
+def _check_ending(path: Path) -> None:
+    if path.suffix.lower() not in _UNDATED:
+        raise TwinWLError(f"{path.name!r}: the name must end in .png, .svg or .pdf")
+
+
+def _save(figure: Figure, path: Path, dpi: int) -> None:
+    """Write a figure without dates and random names, so that the same call gives the same bytes."""
+    ending = path.suffix.lower()
     with written(path) as stream, rc_context({"svg.hashsalt": "twinwl"}):
-        figure.savefig(stream, format=kind, dpi=_DPI, metadata=_UNDATED[kind])
+        figure.savefig(stream, format=ending[1:], dpi=dpi, metadata=_UNDATED[ending])
 
 
 def _checked_molecule(molecule: object, n_nodes: int) -> Chem.Mol:
@@ -101,124 +205,61 @@ def _checked_molecule(molecule: object, n_nodes: int) -> Chem.Mol:
     return atoms
 
 
-def _paint(
-    axes: Axes,
-    explanation: Explanation,
-    drawing: Drawing,
-    atoms: Chem.Mol | None,
-    name: str,
-    probability: float | None,
-    model: Any,  # noqa: ANN401
-) -> None:
-    """Draw on axes; letters and lines are as large as the axes are, measured in points."""
-    axes.set_xlim(-_SIDE, drawing.width + _SIDE)
-    axes.set_ylim(drawing.height + _FOOT, -_HEAD)  # y points down
+def _frame(axes: Axes, drawing: Drawing, head: float = 0, foot: float = 0, side: float = 0) -> float:
+    """Fit axes around a drawing; return points per unit of it, for letters as large as the axes are."""
+    axes.set_xlim(-side, drawing.width + side)
+    axes.set_ylim(drawing.height + foot, -head)  # y points down
     axes.set_axis_off()
+    axes.set_aspect("equal")
     box = axes.get_window_extent().transformed(axes.figure.dpi_scale_trans.inverted())
-    width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
-    scale = _POINTS * min(box.width / width, box.height / height)
-    nodes = nodes_shown(explanation, drawing, atoms, model)
-    largest = max([abs(node.share) for node in nodes], default=0.0) or 1.0
-    shades = LinearSegmentedColormap.from_list("shares", [_mixed(_AGAINST), _NOTHING, _mixed(_FOR)])
-    colours = [shades(Normalize(-largest, largest)(node.share)) for node in nodes]
-    paint = _draw_graph if atoms is None else _draw_molecule
-    paint(axes, drawing, nodes, colours, scale)
-    unseen = [node.number for node in nodes if node.unseen is not None]
-    for x, y in drawing.points[unseen]:
-        dashes = {"linestyle": (0, (3, 2)), "linewidth": 1.4 * scale, "edgecolor": _INK, "zorder": 5}
-        axes.add_patch(Circle((x, y), _HALO - 1, fill=False, **dashes))
-    _write_around(axes, name, explanation, probability, drawing, scale)
-    noun = "node" if atoms is None else "atom"
-    _add_legend(axes, explanation, largest, shades, drawing, scale, noun if unseen else "")
-    axes.set_aspect("equal")  # the legend's colours have just loosened it
+    return _POINTS * min(
+        box.width / max(drawing.width + 2 * side, 1), box.height / max(drawing.height + head + foot, 1)
+    )
 
 
-def _draw_molecule(
+def _draw(
     axes: Axes,
     drawing: Drawing,
-    nodes: list[ShownNode],
-    colours: list[tuple[float, float, float, float]],
+    colours: Iterable[Any],
+    texts: Sequence[str],
     scale: float,
+    *,
+    molecule: bool = False,
 ) -> None:
-    for (x, y), colour in zip(drawing.points, colours, strict=True):
-        axes.add_patch(Circle((x, y), _HALO, facecolor=colour, linewidth=0, zorder=1))
+    """Draw strokes, discs (the halos of atoms lie below the bonds) and what is written on them."""
     for stroke in drawing.strokes:
         dashes = (0, (2.2, 2.2)) if stroke.style == "dashed" else "solid"
-        axes.plot(
-            [stroke.x1, stroke.x2],
-            [stroke.y1, stroke.y2],
-            color=_INK,
-            linewidth=1.9 * scale,
-            linestyle=dashes,
-            solid_capstyle="round",
-            zorder=2,
-        )
-    for (x, y), node, colour in zip(drawing.points, nodes, colours, strict=True):
-        if node.text is not None and node.text.element:
-            axes.add_patch(Circle((x, y), _KNOCK_OUT, facecolor=colour, linewidth=0, zorder=3))
-            _write_atom(axes, x, y, node.text, scale)
-
-
-def _write_atom(axes: Axes, x: float, y: float, text: AtomText, scale: float) -> None:
-    def write(x: float, y: float, words: str, align: str, size: float = 16) -> None:
-        _put(axes, x, y, words, size * scale, _INK, align, fontweight="bold", zorder=4)
-
-    hydrogens = "H" if text.hydrogens else ""
-    if text.hydrogens > 1:
-        hydrogens += f"$_{{\\mathregular{{{text.hydrogens}}}}}$"
-    beside = 4.6 * len(text.element) + 1.6
-    write(x, y, text.element, "center")
-    if text.side == "right":
-        write(x + beside, y, hydrogens, "left")
-    elif text.side == "left":
-        write(x - beside, y, hydrogens, "right")
-    else:
-        write(x, y + (17 if text.side == "below" else -17), hydrogens, "center")
-    if text.side == "right" and text.hydrogens:
-        write(x + beside + (19 if text.hydrogens > 1 else 12), y - 7, text.charge, "left", 11)
-    else:
-        across, down = text.corner
-        write(x + across * (beside + 4), y + 8 * down, text.charge, "center", 11)
-
-
-def _draw_graph(
-    axes: Axes,
-    drawing: Drawing,
-    nodes: list[ShownNode],
-    colours: list[tuple[float, float, float, float]],
-    scale: float,
-) -> None:
-    arrows = {"arrow": "-|>", "arrows": "<|-|>"}
-    for stroke in drawing.strokes:
-        start, end = (stroke.x1, stroke.y1), (stroke.x2, stroke.y2)
-        look = {"arrowstyle": arrows.get(stroke.style, "-"), "color": _EDGE, "linewidth": 1.6 * scale}
-        axes.annotate("", end, start, arrowprops={**look, "shrinkA": 0, "shrinkB": 0}, zorder=1)
+        colour, width = (_INK, 1.9) if molecule else (_EDGE, 1.6)
+        look = {"arrowstyle": _ARROWS.get(stroke.style, "-"), "color": colour, "linewidth": width * scale}
+        look |= {"linestyle": dashes, "shrinkA": 0, "shrinkB": 0}
+        axes.annotate("", (stroke.x2, stroke.y2), (stroke.x1, stroke.y1), arrowprops=look, zorder=2)
     for letter in drawing.edge_letters:
         behind = {"boxstyle": "round,pad=0.15", "facecolor": "white", "linewidth": 0}
-        _put(axes, letter.x, letter.y, _plain(letter.text), 9 * scale, _SOFT, bbox=behind, zorder=1)
-    for (x, y), node, colour in zip(drawing.points, nodes, colours, strict=True):
-        axes.add_patch(
-            Circle((x, y), _DISC, facecolor=colour, edgecolor="#3b404a", linewidth=1.1 * scale, zorder=2)
-        )
-        if node.label != "–":
-            size = 13 if len(node.label) <= 2 else 9  # noqa: PLR2004
-            _put(axes, x, y, _plain(node.label[:5]), size * scale, _INK, zorder=3)
+        _put(axes, letter.x, letter.y, letter.text, 9 * scale, _SOFT, bbox=behind, zorder=2)
+    rim = {"linewidth": 0, "zorder": 1} if molecule else {"linewidth": 1.1 * scale, "zorder": 3}
+    for (x, y), colour in zip(drawing.points, colours, strict=True):
+        radius = _HALO if molecule else _DISC
+        axes.add_patch(Circle((x, y), radius, facecolor=colour, edgecolor="#3b404a", **rim))
+    for (x, y), text in zip(drawing.points, texts, strict=False):
+        _put(axes, x, y, text, (13 if len(text) <= 2 else 9) * scale, _INK, zorder=4)  # noqa: PLR2004
 
 
-def _write_around(
-    axes: Axes, name: str, explanation: Explanation, probability: float | None, drawing: Drawing, scale: float
-) -> None:
-    short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-    middle = drawing.width / 2
-    sure = "" if probability is None else f" ({percent(probability)})"
-    against = explanation.verdict.removeprefix(explanation.predicted)
-    head = f"Predicted {explanation.subject}{explanation.predicted}{sure}{against}"
-    for text, y, size, colour, weight in (
-        (head, -_HEAD + 34, 17, _INK, "bold"),
-        (short, -_HEAD + 60, 11, _SOFT, "normal"),
-    ):
-        fitting = min(size, 1.55 * (drawing.width + _SIDE) / max(1, len(text)))
-        _put(axes, middle, y, _plain(text), fitting * scale, colour, fontweight=weight)
+def _write_atom(axes: Axes, x: float, y: float, text: AtomText, size: float) -> None:
+    """Write an atom with its hydrogens and charge; its element stands at the point."""
+    look: dict[str, Any] = {"va": "center", "color": _INK, "fontweight": "bold", "zorder": 4}
+    if not text.hydrogens:
+        axes.text(x, y, text.element, ha="center", fontsize=size, **look)
+        across, down = text.corner  # where no bond is
+        place = x + across * (6.2 + 4.6 * len(text.element)), y + 8 * down
+        axes.text(*place, text.charge, ha="center", fontsize=0.7 * size, **look)
+        return
+    number = f"$_{{\\mathregular{{{text.hydrogens}}}}}$" if text.hydrogens > 1 else ""
+    charge = f"$^{{\\mathregular{{{text.charge}}}}}$" if text.charge else ""
+    shift = 5.4 * len(text.element)
+    if text.side == "left":
+        axes.text(x + shift, y, f"H{number}{text.element}{charge}", ha="right", fontsize=size, **look)
+    else:
+        axes.text(x - shift, y, f"{text.element}H{number}{charge}", ha="left", fontsize=size, **look)
 
 
 def _add_legend(
@@ -228,43 +269,24 @@ def _add_legend(
     shades: LinearSegmentedColormap,
     drawing: Drawing,
     scale: float,
-    unseen: str,
+    below: str,
 ) -> None:
     half = min(140.0, drawing.width / 4)
     middle, y = drawing.width / 2, drawing.height + 26
-    axes.imshow(
-        [[step / 255 for step in range(256)]],
-        cmap=shades,
-        extent=(middle - half, middle + half, y + 5, y - 5),
-        aspect="auto",
-        zorder=1,
-    )
+    extent = (middle - half, middle + half, y + 5, y - 5)
+    axes.imshow(np.linspace(0, 1, 256)[None], cmap=shades, extent=extent, aspect="auto", zorder=1)
     wanted, other = explanation.sides
-    for side, name, share in ((-1, other, -largest), (1, wanted, largest)):
-        place = middle + side * (half + 10)
-        align = "right" if side < 0 else "left"
-        _put(axes, place, y - 6, _plain(f"for {name[:24]}"), 11 * scale, _INK, align)
-        _put(axes, place, y + 8, signed(share), 9 * scale, _FAINT, align)
-    below = "share of the decision" + (f"; dashed: unseen {unseen}s" if unseen else "")
+    for side, name in ((-1, other), (1, wanted)):
+        place, align = middle + side * (half + 10), "right" if side < 0 else "left"
+        _put(axes, place, y - 6, f"for {name[:24]}", 11 * scale, _INK, ha=align)
+        _put(axes, place, y + 8, signed(side * largest), 9 * scale, _FAINT, ha=align)
     _put(axes, middle, y + 20, below, 9 * scale, _FAINT)
 
 
-def _put(
-    axes: Axes,
-    x: float,
-    y: float,
-    text: str,
-    size: float,
-    colour: str,
-    align: str = "center",
-    **more: Any,  # noqa: ANN401  (as matplotlib has it)
-) -> None:
-    axes.text(x, y, text, ha=align, va="center", fontsize=size, color=colour, **more)
-
-
-def _plain(text: str) -> str:
-    """Escape what matplotlib would read as a formula."""
-    return text.replace("$", r"\$")
+def _put(axes: Axes, x: float, y: float, text: str, size: float, colour: str, **more: Any) -> None:  # noqa: ANN401
+    """Write text as it is, also where matplotlib would read a formula."""
+    look = {"ha": "center", "va": "center", "fontsize": size, "color": colour, **more}
+    axes.text(x, y, text.replace("$", r"\$"), **look)
 
 
 def _mixed(colour: str) -> str:

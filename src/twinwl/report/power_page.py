@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from math import log10
+from html import escape
+from math import ceil, floor, inf, log10
 
 from twinwl.datasets.suites import BREC_PARTS
 from twinwl.evaluation.power import Power, published_for
 from twinwl.report.page import Block, Bullets, Drawings, Page, Paragraph, PlainTable, Section, counted
-from twinwl.report.svg import (
-    Canvas,
-    Point,
-    frame_of,
-    labelled_points,
-    linear_ticks,
-    log_axis,
-    seconds_text,
-    x_axis,
-    y_axis,
-)
 
-_WIDTH, _MARGIN = 620.0, 130.0
 _ROWS_SHOWN = 40
 _PAIRS_SHOWN = 8
 _SHORTEST = 1e-4  # seconds
@@ -65,38 +54,54 @@ def power_page(power: Power) -> Page:
 
 
 def _chart(power: Power) -> Drawings:
-    """Draw pairs told apart against processor time; a dashed line is the highest published figure."""
-    bottom = 260.0 + 8 * len(power.names)
-    title = f"{power.suite}: pairs told apart against processor time"
-    canvas = Canvas(_WIDTH, bottom + 48, title)
+    """Draw pairs told apart against processor time; a dashed line is the highest published figure.
+
+    Names stand in a column at the right, each on a line of its own, and lines lead to them.
+    """
     scores = {name: power.score(name) for name in power.names}
-    seconds = {name: max(score.seconds, _SHORTEST) for name, score in scores.items()}
-    (low, high), powers = log_axis(list(seconds.values()))
-    ticks = [tick for tick in linear_ticks(0, power.n_pairs) if tick <= power.n_pairs]
-    frame = frame_of(52, 40, _WIDTH - _MARGIN, bottom, (low, high), (0, power.n_pairs))
-    canvas.text(0, 16, f"{power.suite}: pairs told apart, of {power.n_pairs:,}", "title")
-    y_axis(canvas, frame, [(tick, f"{tick:g}") for tick in ticks])
-    x_axis(canvas, frame, [(log10(value), seconds_text(value)) for value in powers])
-    canvas.text(
-        (frame.left + frame.right) / 2, bottom + 40, "processor time of all pairs", "axis-title middle"
-    )
+    logs = {name: log10(max(score.seconds, _SHORTEST)) for name, score in scores.items()}
+    low, high = floor(min(logs.values()) - 0.15), ceil(max(logs.values()) + 0.15)
+    left, top, right, bottom = 52.0, 40.0, 440.0, 260.0 + 8 * len(scores)
+
+    def x(log: float) -> float:
+        return left + (log - low) / (high - low) * (right - left)
+
+    def y(pairs: float) -> float:
+        return bottom - pairs / power.n_pairs * (bottom - top)
+
+    title = f"{power.suite}: pairs told apart, of {power.n_pairs:,}"
+    shapes = [_text(0, 16, title, "title")]
+    step = max(1, round(power.n_pairs / 5, 1 - len(str(power.n_pairs // 5))))
+    for pairs in range(0, power.n_pairs + 1, int(step)):
+        shapes += [
+            _line(left, y(pairs), right, y(pairs), "grid"),
+            _text(left - 8, y(pairs) + 4, str(pairs), "tick end"),
+        ]
+    for log in range(low, high + 1):
+        shapes += [_line(x(log), top, x(log), bottom, "grid")]
+        shapes += [_text(x(log), bottom + 18, seconds_text(10.0**log), "tick middle")]
+    shapes.append(_text((left + right) / 2, bottom + 40, "processor time of all pairs", "axis-title middle"))
+    labels = [(y(score.separated), name, "stwin") for name, score in scores.items()]
     known = published_for(power)
     if known:
         highest = max(known, key=lambda row: row.total)
-        y = frame.y(highest.total)
-        canvas.polyline([(frame.left, y), (frame.right, y)], "guide")
-        canvas.text(frame.right + 22, y + 4, f"{highest.method}: {highest.total}", "label other")
-    points = [
-        Point(
-            log10(seconds[name]),
-            score.separated,
-            name,
-            "stwin",
-            f"{name}: {score.separated:,} of {power.n_pairs:,}, {seconds_text(score.seconds)}",
-        )
-        for name, score in scores.items()
-    ]
-    labelled_points(canvas, frame, points)
+        shapes.append(_line(left, y(highest.total), right, y(highest.total), "guide"))
+        labels.append((y(highest.total), f"{highest.method}: {highest.total}", "other"))
+    place = -inf
+    for wanted, label, family in sorted(labels):
+        place = max(wanted, place + 17)
+        start = right if family == "other" else x(logs[label])
+        shapes += [
+            _line(start, wanted, right + 16, place, "leader"),
+            _text(right + 20, place + 4, label, f"label {family}"),
+        ]
+    for name, score in scores.items():
+        tip = f"{name}: {score.separated:,} of {power.n_pairs:,}, {seconds_text(score.seconds)}"
+        circle = f'cx="{x(logs[name]):.1f}" cy="{y(score.separated):.1f}" r="5"'
+        shapes.append(f'<circle class="dot fair stwin" {circle}><title>{escape(tip)}</title></circle>')
+    width, height = right + 40 + 8.5 * max(len(label) for _, label, _ in labels), max(bottom + 48, place + 12)
+    box = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    picture = f'<svg {box} role="img" aria-label="{escape(title)}">{"".join(shapes)}</svg>'
     caption = "Processor time is that of both graphs of all pairs on this machine, without relabelled copies."
     if known:
         caption += " Dashed: the highest of the published totals below."
@@ -104,7 +109,26 @@ def _chart(power: Power) -> Drawings:
         ["", "told apart", "processor time"],
         [[name, f"{score.separated:,}", seconds_text(score.seconds)] for name, score in scores.items()],
     )
-    return Drawings([canvas], caption, table=table, size="wide")
+    return Drawings([picture], caption, table=table, size="wide")
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+
+
+def _text(x: float, y: float, text: str, kind: str) -> str:
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
+
+
+def seconds_text(value: float) -> str:
+    """Write a time in milliseconds or seconds.
+
+    >>> seconds_text(0.0123), seconds_text(4.5)
+    ('12.3 ms', '4.5 s')
+    """
+    if value < 1:
+        return f"{1000 * value:.3g} ms"
+    return f"{value:.3g} s" if value < 1000 else f"{value:,.0f} s"  # noqa: PLR2004
 
 
 def _categories(power: Power) -> PlainTable:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from twinwl.graphs.batch import GraphBatch
-from twinwl.report.molecule_drawing import atom_texts
+from twinwl.report.drawing import atom_texts
 
 pytest.importorskip("rdkit", reason="needs RDKit")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from twinwl.graphs.batch import GraphBatch
-from twinwl.report.graph_drawing import RADIUS, draw, on_one_canvas
+from twinwl.report.drawing import RADIUS, draw, on_one_canvas
 
 pytest.importorskip("rdkit", reason="molecules are drawn with RDKit")
 

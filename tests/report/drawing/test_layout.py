@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twinwl.graphs.batch import GraphBatch
-from twinwl.report.graph_drawing import spring_positions
+from twinwl.report.drawing import spring_positions
 
 
 def batch_of(graph):

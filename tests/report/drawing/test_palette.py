@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from twinwl.report.svg import FILLS, paint
+from twinwl.report.drawing import FILLS, paint
 
 
 def test_81_classes_look_different():

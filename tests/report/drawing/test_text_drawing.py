@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 
 from twinwl import GraphBatch
-from twinwl.report.graph_drawing import text_drawing
+from twinwl.report.drawing import text_drawing
 
 
 def test_every_node_is_there_with_its_label():

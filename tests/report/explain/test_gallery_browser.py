@@ -17,7 +17,7 @@ def path(model, tmp_path_factory):  # noqa: F811
     data = load_dataset(["CCCO", "CCCCCCCCCCCC", "CC(C)(C)CN"], kind="smiles")
     path = tmp_path_factory.mktemp("pages") / "gallery.html"
     near = [f"nearest training graph: {'C' * 150} (similarity 0.50)"] * 3
-    write_page(path, page_of(model, data, nearest=near, alphabet=model.space_.alphabet))
+    write_page(path, page_of(model, data, nearest=near, known=model))
     return path
 
 

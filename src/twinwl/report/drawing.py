@@ -1,28 +1,62 @@
 """One graph as shapes on a canvas: circles for nodes, strokes for edges, and letters.
 
-The layout of a graph: the same graph always gets the same picture.
+The layout of a graph: the same graph always gets the same picture. Each component is laid out by springs of
+the length of the shortest paths (Kamada-Kawai), turned so that its edges lie straight, and the components are
+packed in rows. Molecules are laid out by RDKit, as structural formulas.
 
-Each component is laid out by springs of the length of the shortest paths (Kamada-Kawai), turned so that
-its edges lie straight, and the components are packed in rows.
+Paints for colours: light enough for dark numbers on them, and distinct for colour-blind readers. The fills
+are Paul Tol's "light" scheme, made for filling labelled cells. From the tenth class on, a class has a fill
+and a ring of another paint, so there are 81 combinations before any repeats.
 
-A graph drawn with characters, for terminals: edges in Braille dots, nodes as their labels.
+Drawings are written as SVG, or with characters, for terminals: edges in Braille dots, nodes as their labels.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import networkx as nx
 import numpy as np
 
 from twinwl.arrays import Bool, Float64, Int64
-from twinwl.report.molecule_drawing import lay_out_molecule
+from twinwl.errors import import_extra
 
 if TYPE_CHECKING:
     from rdkit import Chem
 
     from twinwl.graphs.batch import GraphBatch
+
+FILLS = (
+    "#77aadd",  # blue
+    "#ee8866",  # orange
+    "#eedd88",  # yellow
+    "#44bb99",  # mint
+    "#ffaabb",  # pink
+    "#bbcc33",  # pear
+    "#99ddff",  # cyan
+    "#aaaa00",  # olive
+    "#dddddd",  # grey
+)
+
+
+class Paint(NamedTuple):
+    """How a class of nodes is painted."""
+
+    fill: str
+    ring: str | None
+
+
+def paint(slot: int) -> Paint:
+    """Return the paint of a class.
+
+    >>> paint(0), paint(9)
+    (Paint(fill='#77aadd', ring=None), Paint(fill='#77aadd', ring='#ee8866'))
+    """
+    turn, place = divmod(slot % len(FILLS) ** 2, len(FILLS))
+    return Paint(FILLS[place], FILLS[(place + turn) % len(FILLS)] if turn else None)
+
 
 _GAP = 1.1  # between components, in edge lengths
 _ASPECT = 1.35  # width to height of the packed whole
@@ -52,19 +86,21 @@ def spring_positions(graph: GraphBatch) -> Float64:
     >>> spring_positions(GraphBatch.from_edges([[(0, 1), (1, 2)]])).shape
     (3, 2)
     """
-    sources, targets = graph.arcs()
-    drawn = nx.Graph()
+    drawn = nx.Graph(zip(*(ends.tolist() for ends in graph.arcs()), strict=True))
     drawn.add_nodes_from(range(graph.n_nodes))
-    drawn.add_edges_from(zip(sources.tolist(), targets.tolist(), strict=True))
-    positions = np.zeros((graph.n_nodes, 2))
     components = [sorted(component) for component in nx.connected_components(drawn)]
-    boxes = []
-    for nodes in components:
-        placed = _component(drawn.subgraph(nodes), nodes)
-        positions[nodes] = placed
-        boxes.append(placed.max(axis=0))
-    for nodes, corner in zip(components, _packed(boxes), strict=True):
-        positions[nodes] += corner
+    boxes = {tuple(nodes): _component(drawn.subgraph(nodes), nodes) for nodes in components}
+    largest_first = sorted(boxes, key=lambda nodes: (-boxes[nodes].max(axis=0).sum().round(6), nodes))
+    area = sum(float((box.max(axis=0) + _GAP).prod()) for box in boxes.values())
+    width = max([float(np.sqrt(area * _ASPECT)), *(float(box[:, 0].max()) for box in boxes.values())])
+    positions = np.zeros((graph.n_nodes, 2))
+    x = y = row_height = 0.0
+    for nodes in largest_first:
+        wide, high = boxes[nodes].max(axis=0).tolist()
+        if x > 0 and x + wide > width + 1e-9:
+            x, y, row_height = 0.0, y + row_height + _GAP, 0.0
+        positions[list(nodes)] = boxes[nodes] + [x, y]
+        x, row_height = x + wide + _GAP, max(row_height, high)
     return positions
 
 
@@ -72,9 +108,11 @@ def _component(component: nx.Graph, nodes: list[int]) -> Float64:
     """Lay out one component, its lower left corner at the origin."""
     if len(nodes) == 1:
         return np.zeros((1, 2))
-    place = {node: position for position, node in enumerate(nodes)}
-    edges = np.array(sorted((min(place[u], place[v]), max(place[u], place[v])) for u, v in component.edges))
-    spread = [_apart(_scaled(found, edges)) for found in _candidates(len(nodes), edges)]
+    edges = np.sort(np.searchsorted(nodes, np.array(component.edges)), axis=1)
+    edges = edges[np.lexsort(edges.T[::-1])]
+    spread = [
+        _apart(found / max(_lengths(found, edges)[1], 1e-9)) for found in _candidates(len(nodes), edges)
+    ]
     placed = _straightened(min(spread, key=lambda found: _untidiness(found, edges)), edges)
     return placed - placed.min(axis=0)
 
@@ -86,40 +124,29 @@ def _candidates(n_nodes: int, edges: Int64) -> list[Float64]:
     graph = igraph.Graph(n_nodes, edges.tolist())
     angles = 2 * np.pi * np.arange(n_nodes) / n_nodes
     starts = [np.column_stack([np.cos(angles), np.sin(angles)])]
-    plain = nx.Graph()
-    plain.add_nodes_from(range(n_nodes))
-    plain.add_edges_from(edges.tolist())
-    planar, _ = nx.check_planarity(plain)
-    if planar:
+    plain = nx.Graph(edges.tolist())
+    if nx.is_planar(plain):
         drawn = nx.planar_layout(plain)
         starts.append(np.array([drawn[node] for node in range(n_nodes)]))
     if n_nodes <= _LARGEST_RESTARTED:  # other ways round the circle may untangle it
         generator = np.random.default_rng(0)
         starts += [generator.permutation(starts[0]) for _ in range(_RESTARTS)]
-    relaxed = []
-    for start in starts:
-        scaled = (start - start.mean(axis=0)) / max(float(start.std()), 1e-9) * np.sqrt(n_nodes) / 2
-        layout = graph.layout_kamada_kawai(
-            seed=scaled.tolist(), maxiter=_ITERATIONS_PER_NODE * n_nodes, epsilon=1e-6
-        )
-        relaxed.append(np.array(layout.coords))
-    return relaxed
+    steps = {"maxiter": _ITERATIONS_PER_NODE * n_nodes, "epsilon": 1e-6}
+    scale = np.sqrt(n_nodes) / 2
+    seeds = [(start - start.mean(axis=0)) / max(float(start.std()), 1e-9) * scale for start in starts]
+    return [np.array(graph.layout_kamada_kawai(seed=seed.tolist(), **steps).coords) for seed in seeds]
 
 
-def _scaled(placed: Float64, edges: Int64) -> Float64:
-    """Scale the median length of an edge to 1."""
-    return placed / max(float(np.median(_lengths(placed, edges))), 1e-9)
-
-
-def _lengths(placed: Float64, edges: Int64) -> Float64:
-    lengths: Float64 = np.linalg.norm(placed[edges[:, 0]] - placed[edges[:, 1]], axis=1)
-    return lengths
+def _lengths(placed: Float64, edges: Int64) -> tuple[float, float]:
+    """Return the standard deviation and the median of the lengths of edges."""
+    lengths = np.linalg.norm(placed[edges[:, 0]] - placed[edges[:, 1]], axis=1)
+    return round(float(lengths.std()), 6), float(np.median(lengths))
 
 
 def _untidiness(placed: Float64, edges: Int64) -> tuple[int, float]:
     """Return a sorting key: few crossings and collisions of edges with nodes first, then even edges."""
     faults = _crossings(placed, edges) + 2 * _collisions(placed, edges)
-    return faults, round(float(_lengths(placed, edges).std()), 6)
+    return faults, _lengths(placed, edges)[0]
 
 
 def _collisions(placed: Float64, edges: Int64) -> int:
@@ -176,45 +203,14 @@ def _straightened(placed: Float64, edges: Int64) -> Float64:
     return turned if width >= height - 1e-6 else turned[:, ::-1] * [1, -1]
 
 
-def _packed(boxes: list[Float64]) -> list[Float64]:
-    """Return the corner of each box, packed in rows, largest first, with the best of several widths."""
-    order = sorted(range(len(boxes)), key=lambda i: (-boxes[i].sum().round(6), i))
-    widest = max((float(box[0]) for box in boxes), default=0.0)
-    area = sum(float((box + _GAP).prod()) for box in boxes)
-    widths = {max(widest, float(np.sqrt(area * _ASPECT) * stretch)) for stretch in (0.8, 1.0, 1.2, 1.5, 1.8)}
-    trials = [_in_rows(boxes, order, width) for width in sorted(widths, reverse=True)]
-    extents = [_extent(boxes, corners) for corners in trials] if boxes else []
-    # Side by side where that is nearly as good, so that two similar graphs are packed alike.
-    good = (
-        corners for corners, extent in zip(trials, extents, strict=False) if extent <= 1.15 * min(extents)
-    )
-    return next(good, [])
-
-
-def _in_rows(boxes: list[Float64], order: list[int], width: float) -> list[Float64]:
-    corners = [np.zeros(2)] * len(boxes)
-    x = y = row_height = 0.0
-    for index in order:
-        if x > 0 and x + boxes[index][0] > width + 1e-9:
-            x, y, row_height = 0.0, y + row_height + _GAP, 0.0
-        corners[index] = np.array([x, y])
-        x += float(boxes[index][0]) + _GAP
-        row_height = max(row_height, float(boxes[index][1]))
-    return corners
-
-
-def _extent(boxes: list[Float64], corners: list[Float64]) -> float:
-    """Return the height of the smallest canvas of the wanted shape that holds everything."""
-    ends = np.array([box + corner for box, corner in zip(boxes, corners, strict=True)]).max(axis=0)
-    return round(max(float(ends[0]) / _ASPECT, float(ends[1])), 6)
-
-
 RADIUS = 16.0
 _EDGE = 56.0  # length of an edge, in the units of the canvas
 _MARGIN = 34.0
 _SMALLEST = (330.0, 210.0)  # a smaller canvas would make the nodes of small graphs huge
 _SECOND_STROKE = 5.5
 _MOST_EDGE_LABELS = 48  # more of them hide the drawing
+_SIDES = {"right": (1, 0), "left": (-1, 0), "below": (0, 1), "above": (0, -1)}
+_CORNERS = {corner: corner for corner in ((1, -1), (-1, -1), (1, 1), (-1, 1))}
 
 
 class Stroke(NamedTuple):
@@ -285,15 +281,13 @@ def draw(graph: GraphBatch, molecule: Chem.Mol | str | None = None) -> Drawing:
         strokes = _plain_strokes(graph, points)
         edge_letters = _edge_letters(graph, points)
     else:
-        laid_out = lay_out_molecule(molecule)
-        points = laid_out.positions * _EDGE + _MARGIN
-        centres = {bond: centre * _EDGE + _MARGIN for bond, centre in laid_out.centres.items()}
-        strokes = [
-            stroke
-            for (u, v), kind in laid_out.bonds.items()
-            for stroke in _bond_strokes(u, v, points, kind, centres.get((u, v)))
-        ]
-        letters = [_beside(text, node, graph, points) for node, text in enumerate(laid_out.letters) if text]
+        atoms = read_molecule(molecule)
+        points = _formula(atoms) * _EDGE + _MARGIN
+        strokes = _bonds(atoms, points)
+        elements = [atom.GetSymbol() for atom in atoms.GetAtoms()]
+        # Carbon is a corner of the formula, but a single one needs a letter to be visible.
+        texts = {node: text for node, text in enumerate(elements) if text != "C" or len(elements) == 1}
+        letters = [_beside(text, node, graph, points) for node, text in texts.items()]
     width, height = (points.max(axis=0) + _MARGIN).tolist() if len(points) else (0.0, 0.0)
     return Drawing(points, strokes, letters, edge_letters, width, height)
 
@@ -325,28 +319,111 @@ def _plain_strokes(graph: GraphBatch, points: Float64) -> list[Stroke]:
     return strokes
 
 
-def _bond_strokes(u: int, v: int, points: Float64, kind: str, centre: Float64 | None) -> list[Stroke]:
-    start, end = points[u], points[v]
-    main = _stroke(u, v, start, end, "line")
-    if kind == "single":
-        return [main]
-    along = _unit(end - start)
-    across = np.array([-along[1], along[0]])
-    if centre is not None and across @ (centre - start) < 0:
-        across = -across
-    shift = across * _SECOND_STROKE
-    if kind == "triple":
-        return [
-            main,
-            _stroke(u, v, start + shift, end + shift, "line"),
-            _stroke(u, v, start - shift, end - shift, "line"),
-        ]
-    if centre is None:  # outside a ring the two strokes of a double bond lie on either side
-        return [
-            _stroke(u, v, start + shift / 2, end + shift / 2, "line"),
-            _stroke(u, v, start - shift / 2, end - shift / 2, "line"),
-        ]
-    return [main, _stroke(u, v, start + shift, end + shift, "dashed" if kind == "aromatic" else "line")]
+def _formula(molecule: Chem.Mol) -> Float64:
+    """Return positions of the atoms as RDKit draws them; a bond is about 1 long and y points down."""
+    depictor = import_extra("rdkit.Chem.rdDepictor", "chem")
+    depictor.Compute2DCoords(molecule)
+    depictor.StraightenDepiction(molecule)
+    found = molecule.GetConformer().GetPositions()[:, :2] * [1, -1] / 1.5  # in RDKit a bond is 1.5 long
+    return found - found.min(axis=0) if len(found) else found
+
+
+def _bonds(molecule: Chem.Mol, points: Float64) -> list[Stroke]:
+    """Return the strokes of all bonds; the second stroke of a bond in a ring lies inside the ring."""
+    centres: dict[int, Float64] = {}
+    rings = molecule.GetRingInfo()
+    # Small rings last: a bond shared by two rings gets its second stroke in the smaller one.
+    for atoms, bonds in sorted(
+        zip(rings.AtomRings(), rings.BondRings(), strict=True), key=lambda ring: -len(ring[0])
+    ):
+        centres |= dict.fromkeys(bonds, points[list(atoms)].mean(axis=0))
+    strokes = []
+    for bond in molecule.GetBonds():
+        u, v = sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))
+        kind, centre = bond.GetBondType().name, centres.get(bond.GetIdx())
+        along = _unit(points[v] - points[u])
+        across = np.array([-along[1], along[0]]) * _SECOND_STROKE
+        if centre is not None and across @ (centre - points[u]) < 0:
+            across = -across
+        shifts = {"DOUBLE": (0.5, -0.5), "TRIPLE": (0, 1, -1)}.get(kind, (0,))
+        if centre is not None and kind in {"DOUBLE", "AROMATIC"}:
+            shifts = (0, 1)
+        for shift in shifts:
+            style = "dashed" if kind == "AROMATIC" and shift else "line"
+            strokes.append(_stroke(u, v, points[u] + shift * across, points[v] + shift * across, style))
+    return strokes
+
+
+def read_molecule(molecule: Chem.Mol | str) -> Chem.Mol:
+    """Return a copy of a molecule that may be drawn on; a SMILES is parsed."""
+    chem = import_extra("rdkit.Chem", "chem")
+    with import_extra("rdkit.rdBase", "chem").BlockLogs():  # what it warns of was told when the data was read
+        return chem.MolFromSmiles(molecule) if isinstance(molecule, str) else chem.Mol(molecule)
+
+
+_Way = TypeVar("_Way")
+
+
+class AtomText(NamedTuple):
+    """Text at an atom; carbon has an empty element and no text."""
+
+    element: str
+    hydrogens: int
+    charge: str
+    side: str
+    """Position of the hydrogens: ``right``, ``left``, ``below`` or ``above`` the element."""
+    corner: tuple[int, int]
+    """Position of the charge, as signs of x and y."""
+
+
+def atom_texts(molecule: Chem.Mol | str, graph: GraphBatch, points: Float64) -> list[AtomText]:
+    """Return the text of each atom of a drawn molecule.
+
+    Parameters
+    ----------
+    molecule
+        The molecule, or its SMILES.
+    graph
+        The molecule as a graph, nodes in the order of the atoms.
+    points : array of float64, shape (n_atoms, 2)
+        Positions of the atoms; y points down.
+
+    >>> from twinwl.graphs.batch import GraphBatch
+    >>> ethanol = GraphBatch.from_smiles(["CCO"])
+    >>> atom_texts("CCO", ethanol, np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]))[2]
+    AtomText(element='O', hydrogens=1, charge='', side='right', corner=(1, -1))
+    """
+    texts = []
+    for node, atom in enumerate(read_molecule(molecule).GetAtoms()):
+        element, charge = str(atom.GetSymbol()), int(atom.GetFormalCharge())
+        neighbours = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
+        if element == "C" and not charge and len(neighbours) and not atom.GetNumRadicalElectrons():
+            texts.append(AtomText("", 0, "", "right", (1, -1)))
+            continue
+        bonds = points[neighbours] - points[node]
+        bonds /= np.maximum(np.linalg.norm(bonds, axis=1, keepdims=True), 1e-9)
+        texts.append(
+            AtomText(
+                element,
+                int(atom.GetTotalNumHs()),
+                _shown_charge(charge),
+                _roomiest(bonds, _SIDES, 0.5),  # no bond within 60 degrees
+                _roomiest(bonds, _CORNERS, 1.1),  # none within 39 degrees
+            )
+        )
+    return texts
+
+
+def _roomiest(bonds: Float64, ways: dict[_Way, tuple[int, int]], near: float) -> _Way:
+    """Return the first way without a bond near it, or the one where the nearest bond is farthest."""
+    nearest_bond = {name: float((bonds @ np.array(way)).max(initial=-2.0)) for name, way in ways.items()}
+    free = (name for name, cosine in nearest_bond.items() if cosine < near)
+    return next(free, min(nearest_bond, key=lambda name: round(nearest_bond[name], 3)))
+
+
+def _shown_charge(charge: int) -> str:
+    size = "" if abs(charge) == 1 else str(abs(charge))
+    return f"{size}{'+' if charge > 0 else '−'}" if charge else ""
 
 
 def _stroke(u: int, v: int, start: Float64, end: Float64, style: str) -> Stroke:
@@ -385,6 +462,60 @@ def _edge_letters(graph: GraphBatch, points: Float64) -> list[Letter]:
 
 def _unit(vector: Float64) -> Float64:
     return vector / max(float(np.linalg.norm(vector)), 1e-9)
+
+
+def svg_of(
+    graph: GraphBatch,
+    molecule: str | None = None,
+    *,
+    title: str = "",
+    size: tuple[float, float] = (0, 0),
+    root: int | None = None,
+    slots: dict[object, int] | None = None,
+) -> str:
+    """Return one graph as an SVG element: nodes painted by label, the carbons of a molecule as corners.
+
+    Parameters
+    ----------
+    graph
+        A batch of one.
+    molecule
+        Its SMILES, to draw a structural formula.
+    title
+        Written above the drawing.
+    size
+        Smallest width and height of the drawing.
+    root
+        A node with a ring around it.
+    slots
+        Paint of each label, which grows; so that a label has one colour in several pictures.
+    """
+    drawing, slots = draw(graph, molecule), {} if slots is None else slots
+    width, height = max(size[0], drawing.width), max(size[1], drawing.height)
+    head = 30 if title else 0
+    drawing = drawing.moved((width - drawing.width) / 2, (height - drawing.height) / 2 + head, width, height)
+    shapes = [f'<text class="caption" x="0" y="16">{escape(title)}</text>'] if title else []
+    for stroke in drawing.strokes:
+        ends = f'x1="{stroke.x1:.1f}" y1="{stroke.y1:.1f}" x2="{stroke.x2:.1f}" y2="{stroke.y2:.1f}"'
+        shapes.append(f'<line class="bond {stroke.style}" {ends} stroke="#888" stroke-width="3"/>')
+    points = [f'cx="{x:.1f}" cy="{y:.1f}"' for x, y in drawing.points.tolist()]
+    if root is not None:
+        ring = f'r="{RADIUS + 7:g}" fill="none" stroke="#c00" stroke-width="4"'
+        shapes.append(f"<circle {points[root]} {ring}><title>root</title></circle>")
+    for point, label in zip(points, graph.labels_of_nodes(), strict=True):
+        text = escape(str(label)) if graph.has_node_labels else ""
+        if molecule is not None and text == "C":
+            continue
+        look = paint(slots.setdefault(label, len(slots)))
+        line = f'stroke="{look.ring or "#444"}" stroke-width="{4 if look.ring else 1.5}"'
+        shapes.append(f'<circle class="disc" {point} r="{RADIUS:g}" fill="{look.fill}" {line}/>')
+        if text:
+            place = f'{point.replace("c", "")} dy="6" text-anchor="middle"'
+            short = escape(str(label)[:3])
+            shapes.append(f'<text class="in-disc" {place} font-size="17" fill="#222">{short}</text>')
+    about = f' role="img" aria-label="{escape(title)}"' if title else ""
+    box = f'viewBox="0 0 {width:.0f} {height + head:.0f}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {box}{about}>{"".join(shapes)}</svg>'
 
 
 _BLANK = 0x2800  # the Braille character without a dot
