@@ -52,7 +52,6 @@ def test_blocks_and_threads_leave_no_trace(monkeypatch, weigh_by_size):
     assert rows(batch, 3, weigh_by_size=weigh_by_size) == expected
     monkeypatch.setattr(histograms, "LARGE", 100)
     assert rows(batch, 3, weigh_by_size=weigh_by_size) == expected
-    monkeypatch.setattr(histograms, "_NODES_PER_TURN", 50)
     assert rows(batch, 3, weigh_by_size=weigh_by_size, n_threads=3) == expected
     assert rows(batch, 3, weigh_by_size=weigh_by_size, n_threads=1) == expected
 

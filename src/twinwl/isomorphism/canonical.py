@@ -81,9 +81,8 @@ def certificates(batch: GraphBatch, graphs: Iterable[int], roots: Ints | None = 
     ends = np.column_stack([sources[kept], targets[kept]])
     edge_ptr = np.searchsorted(kept, batch.indptr[batch.graph_ptr]).tolist()
     labelled = batch.edge_labels is not None
-    edge_tokens, rank_of_edge = (
-        _ranked(batch.edge_vocabulary, batch.edge_labels[kept]) if labelled else ([], kept)
-    )
+    edge_labels = np.zeros(len(batch.indices), np.int32) if batch.edge_labels is None else batch.edge_labels
+    edge_tokens, rank_of_edge = _ranked(batch.edge_vocabulary or (None,), edge_labels[kept])
     out = []
     for graph in graphs:
         first, last = int(batch.graph_ptr[graph]), int(batch.graph_ptr[graph + 1])

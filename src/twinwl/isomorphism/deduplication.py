@@ -118,7 +118,7 @@ def deduplicate(
         keys = exact_keys(batch) if exact else graph_keys(batch, n_iter, readouts)
         return number_keys(keys, number_of_key)
 
-    if not issubclass(type(graphs), Iterator):
+    if not isinstance(graphs, Iterator):
         batch = as_batch(graphs)
         return Deduplication(groups_of(batch), exact, batch.has_node_features)
     parts = [np.empty(0, np.int64)]

@@ -282,7 +282,7 @@ def _stable_rounds(batch: GraphBatch, reach: Int64) -> Int64:
     settled = np.full(len(batch), -1, np.int64)
     before = np.full(len(batch), -1, np.int64)
     for h, keys in enumerate(node_keys(batch)):
-        n_colours = _distinct_in_graphs(batch.graph_ptr, keys[:, 0].copy())
+        n_colours = _distinct_in_graphs(batch.graph_ptr, keys)
         settled[(settled < 0) & (n_colours == before)] = h
         before = n_colours
         if (settled >= 0).all():
@@ -322,10 +322,10 @@ def _name_token(readout: Readout) -> bytes:
 
 
 @kernel
-def _distinct_in_graphs(graph_ptr: Int64, words: UInt64) -> Int64:
+def _distinct_in_graphs(graph_ptr: Int64, keys: UInt64) -> Int64:
     out = np.empty(len(graph_ptr) - 1, np.int64)
     for graph in range(len(out)):
-        out[graph] = n_distinct(words, graph_ptr[graph], graph_ptr[graph + 1])
+        out[graph] = n_distinct(keys, graph_ptr[graph], graph_ptr[graph + 1])
     return out
 
 

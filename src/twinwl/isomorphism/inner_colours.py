@@ -14,7 +14,14 @@ import numpy as np
 from twinwl.arrays import Bool, Int32, Int64, UInt64
 from twinwl.compilation import kernel
 from twinwl.isomorphism.rooted import MOST_STEPS, RootedBlock, Subgraphs, check_steps
-from twinwl.refinement.content_keys import KeyedMessages, absorbed, row_keys
+from twinwl.refinement.content_keys import (
+    ABSORBED,
+    KeyedMessages,
+    absorbed,
+    absorbed_codes,
+    row_keys,
+    sum_messages,
+)
 from twinwl.refinement.round_kernels import stirred
 from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
 
@@ -36,13 +43,11 @@ def _stable_keys(block: RootedBlock, *, marked: bool) -> UInt64:
     keys = block.label_keys
     if marked:
         keys[block.root] = row_keys(keys[block.root])
-    words = np.ascontiguousarray(keys.T)
     out = np.empty((len(block), 2), np.uint64)
-    state = np.zeros(2, np.int64)
-    graphs = block.graphs.graph_ptr, block.messages
+    messages = block.messages._replace(code_keys=absorbed_codes(block.messages.code_keys))
 
     def refine(first: int, last: int) -> int:
-        return int(_refine(first, last, *graphs, words, state, STEPS_PER_PIECE, out))
+        return int(_refine(first, last, block.graphs.graph_ptr, messages, keys, STEPS_PER_PIECE, out))
 
     run_ranges(refine, [(0, len(block))])
     return out
@@ -50,12 +55,11 @@ def _stable_keys(block: RootedBlock, *, marked: bool) -> UInt64:
 
 @kernel
 def _refine(
-    first_subgraph: int,
-    last_subgraph: int,
+    index: int,
+    end: int,
     subgraph_ptr: Int64,
     messages: KeyedMessages,
-    words: UInt64,
-    state: Int64,
+    keys: UInt64,
     most_steps: int,
     out: UInt64,
 ) -> int:
@@ -64,79 +68,46 @@ def _refine(
     Each subgraph is refined on its own, with keys of contents for colours, so that values compare between
     batches. *Stable on its own* would be a trap: a hexagon and K3,3 are stable at once with one colour each.
     One more round shows the neighbours of the stable colours; two graphs that agree on that agree in all
-    later rounds.
-
-    ``words``, of shape (2, n_nodes), are the keys of the nodes, which change from round to round. Returns the
-    first subgraph that is not done with after about ``most_steps``; ``state`` keeps its number of colours and
-    of rounds.
+    later rounds. ``keys``, of shape (n_nodes, 2), are those of the labels and change from round to round.
+    Returns the first subgraph that was not read after about ``most_steps``.
     """
-    indptr = messages.indptr
-    key_a, key_b = words[0], words[1]
-    said, following = np.empty_like(words), np.empty_like(words)
-    n_colours, stable_round = state[0], state[1]
+    following = np.empty_like(keys)
     steps = 0
-    for index in range(first_subgraph, last_subgraph):
+    while index < end and steps <= most_steps:
         first, last = subgraph_ptr[index], subgraph_ptr[index + 1]
-        if n_colours == 0:
-            n_colours = n_distinct(key_a, first, last)
-        while True:
-            if steps > most_steps:
-                state[0], state[1] = n_colours, stable_round
-                return index
-            steps += indptr[last] - indptr[first] + last - first
-            _pass(first, last, messages, words, said, following)
-            n_following = n_distinct(key_a, first, last)
-            if n_following == n_colours:
-                break
-            n_colours = n_following
-            stable_round += 1
+        n_colours, n_before, n_rounds = n_distinct(keys, first, last), 0, 0
         a, b = np.uint64(0), np.uint64(0)
-        for node in range(first, last):
-            a += key_a[node]
-            b += key_b[node]
-        out[index, 0], out[index, 1] = absorbed(a, b, np.uint64(last - first), np.uint64(stable_round))
-        n_colours, stable_round = 0, 0
-    return last_subgraph
+        while n_colours != n_before:
+            sum_messages(first, last, messages, keys, ABSORBED, following)
+            a, b = np.uint64(0), np.uint64(0)
+            for node in range(first, last):
+                x, y = absorbed(keys[node, 0], keys[node, 1], following[node, 0], following[node, 1])
+                keys[node, 0], keys[node, 1] = x, y
+                a += x
+                b += y
+            n_before, n_colours = n_colours, n_distinct(keys, first, last)
+            n_rounds += 1
+            steps += messages.indptr[last] - messages.indptr[first] + last - first
+        out[index, 0], out[index, 1] = absorbed(a, b, np.uint64(last - first), np.uint64(n_rounds - 1))
+        index += 1
+    return index
 
 
 @kernel
-def _pass(
-    first: int, last: int, messages: KeyedMessages, words: UInt64, said: UInt64, following: UInt64
-) -> None:
-    """Give nodes ``first..last`` their keys of the next round."""
-    indptr, indices, codes, code_keys = messages
-    if not len(codes):  # a node says the same to all its neighbours
-        for node in range(first, last):
-            said[0, node], said[1, node] = absorbed(
-                words[0, node], words[1, node], code_keys[0, 0], code_keys[0, 1]
-            )
-    for node in range(first, last):
-        a, b = np.uint64(0), np.uint64(0)
-        for message in range(indptr[node], indptr[node + 1]):
-            other = indices[message]
-            x, y = said[0, other], said[1, other]
-            if len(codes):
-                code = codes[message]
-                x, y = absorbed(words[0, other], words[1, other], code_keys[code, 0], code_keys[code, 1])
-            a += x
-            b += y
-        following[0, node], following[1, node] = absorbed(words[0, node], words[1, node], a, b)
-    for node in range(first, last):
-        words[0, node], words[1, node] = following[0, node], following[1, node]
+def n_distinct(keys: UInt64, first: int, last: int) -> int:
+    """Count the different keys in a range of rows, by their first word.
 
-
-@kernel
-def n_distinct(words: UInt64, first: int, last: int) -> int:
-    """Count the different words in a range; a round only ever splits colours, so counting shows stability."""
+    A round only ever splits colours, so counting them shows when they are stable.
+    """
     length = 16
     while length < 2 * (last - first):
         length *= 2
     mask = np.uint64(length - 1)
-    slots = np.zeros(length, np.int64)  # the place of a word, plus one
+    slots = np.zeros(length, np.int64)  # the place of a key, plus one
     n_different = 0
     for place in range(first, last):
-        slot = words[place] & mask
-        while slots[slot] and words[slots[slot] - 1] != words[place]:
+        slot = keys[place, 0] & mask
+        while slots[slot] and keys[slots[slot] - 1, 0] != keys[place, 0]:
             slot = (slot + np.uint64(1)) & mask
         if not slots[slot]:
             slots[slot] = place + 1
@@ -171,13 +142,13 @@ def _refined_large(a: UInt64, b: UInt64) -> tuple[np.uint64, np.uint64]:
     """Return the key of one subgraph, going through its pairs in pieces and on threads."""
     n = len(a)
     rows = balanced_ranges(np.arange(n + 1, dtype=np.int64) * n * n, None)
-    n_colours, stable_round = n_distinct(a.ravel(), 0, a.size), 0
+    n_colours, stable_round = n_distinct(a.reshape(-1, 1), 0, a.size), 0
     while True:
         sides = pair_sides(a, b)
         new_a, new_b = np.empty_like(a), np.empty_like(b)
         run_ranges(lambda low, high: hear_pairs(low, high, a, b, sides, new_a, new_b), rows)  # noqa: B023  (called here)
         a, b = new_a, new_b
-        n_following = n_distinct(a.ravel(), 0, a.size)
+        n_following = n_distinct(a.reshape(-1, 1), 0, a.size)
         if n_following == n_colours:
             break
         n_colours, stable_round = n_following, stable_round + 1
@@ -202,7 +173,7 @@ def _refine_pairs(
         if steps > most_steps or (last - first) ** 3 > most_steps:
             return index
         a, b = _initial_pairs(first, last, roots[index], messages, label_keys)
-        n_colours = n_distinct(a.ravel(), 0, a.size)
+        n_colours = n_distinct(a.reshape(-1, 1), 0, a.size)
         stable_round = 0
         while True:
             sides = pair_sides(a, b)
@@ -210,7 +181,7 @@ def _refine_pairs(
             hear_pairs(0, last - first, a, b, sides, new_a, new_b)
             a, b = new_a, new_b
             steps += (last - first) ** 3
-            n_following = n_distinct(a.ravel(), 0, a.size)
+            n_following = n_distinct(a.reshape(-1, 1), 0, a.size)
             if n_following == n_colours:
                 break
             n_colours = n_following
@@ -341,8 +312,8 @@ def room_for(n_rows: int, n: int) -> Partitions:
 @kernel
 def started(
     parts: Partitions, row: int, first: int, n: int, messages: KeyedMessages, label_keys: UInt64
-) -> int:
-    """Write the stable partition of the graph with nodes ``first..first + n``; return the number of steps."""
+) -> None:
+    """Write the stable partition of the graph with nodes ``first..first + n``."""
     for node in range(n):
         parts.new[0, node], parts.new[1, node] = label_keys[first + node, 0], label_keys[first + node, 1]
         parts.order[row, node] = node
@@ -358,12 +329,12 @@ def started(
             parts.queued[place] = True
             waiting += 1
         place += parts.length[row, place]
-    return _refined(parts, row, waiting, first, messages)
+    _refined(parts, row, waiting, first, messages)
 
 
 @kernel
-def marked(parts: Partitions, row: int, node: int, first: int, messages: KeyedMessages) -> int:
-    """Give a node a cell of its own and refine to stability; return the number of steps."""
+def marked(parts: Partitions, row: int, node: int, first: int, messages: KeyedMessages) -> None:
+    """Give a node a cell of its own and refine to stability."""
     key_a, key_b, order, cell = parts.key_a[row], parts.key_b[row], parts.order[row], parts.cell[row]
     key_a[node], key_b[node] = absorbed(key_a[node], key_b[node], _MARK, _MARK)
     start = cell[node]
@@ -377,7 +348,7 @@ def marked(parts: Partitions, row: int, node: int, first: int, messages: KeyedMe
             cell[order[place]] = start + 1
         parts.length[row, start], parts.length[row, start + 1] = 1, length - 1
         parts.n_cells[row] += 1
-    return length + _refined(parts, row, _alerted(parts, row, node, 0, 0, first, messages), first, messages)
+    _refined(parts, row, _alerted(parts, row, node, 0, 0, first, messages), first, messages)
 
 
 @kernel
@@ -410,13 +381,10 @@ def largest_cell(parts: Partitions, row: int, n: int) -> int:
 
 
 @kernel
-def split_until_discrete(parts: Partitions, row: int, first: int, n: int, messages: KeyedMessages) -> int:
-    """Mark a node of the largest cell again and again, until each node has its own; return the steps."""
-    steps = 0
+def split_until_discrete(parts: Partitions, row: int, first: int, n: int, messages: KeyedMessages) -> None:
+    """Mark a node of the largest cell again and again, until each node has its own."""
     while parts.n_cells[row] < n:
-        start = largest_cell(parts, row, n)
-        steps += n + marked(parts, row, parts.order[row, start], first, messages)
-    return steps
+        marked(parts, row, parts.order[row, largest_cell(parts, row, n)], first, messages)
 
 
 @kernel
@@ -442,13 +410,12 @@ def value(
 
 
 @kernel
-def _refined(parts: Partitions, row: int, waiting: int, first: int, messages: KeyedMessages) -> int:
+def _refined(parts: Partitions, row: int, waiting: int, first: int, messages: KeyedMessages) -> None:
     """Split cells until none has nodes that hear different things; the first queue holds those to look at.
 
     All cells of a turn are looked at before any of them changes, so that keys do not depend on their order. A
     cell that stays whole keeps its key, because it has no news for others.
     """
-    steps = 0
     order, length = parts.order[row], parts.length[row]
     here = 0
     while waiting:
@@ -458,7 +425,6 @@ def _refined(parts: Partitions, row: int, waiting: int, first: int, messages: Ke
             for place in range(start, start + length[start]):
                 node = order[place]
                 parts.new[0, node], parts.new[1, node] = _heard(parts, row, node, first, messages)
-                steps += messages.indptr[first + node + 1] - messages.indptr[first + node] + 8
         n_split = 0
         for index in range(waiting):
             start = parts.queue[here, index]
@@ -475,7 +441,6 @@ def _refined(parts: Partitions, row: int, waiting: int, first: int, messages: Ke
             for place in range(start, start + parts.queue[here, index]):
                 waiting = _alerted(parts, row, order[place], following, waiting, first, messages)
         here = following
-    return steps
 
 
 @kernel
@@ -562,21 +527,14 @@ def marked_wl(block: RootedBlock, n_marks: int) -> UInt64:
     once.
     """
     graphs = block.as_subgraphs()
-    subgraph_ptr = graphs.subgraph_ptr
     _check_size(graphs, n_marks)
     out = np.empty((len(block), 2), np.uint64)
-    searches: dict[int, Search] = {}  # one per range, so that each goes on where it was interrupted
 
     def read(index: int, last: int) -> int:
-        n = int(subgraph_ptr[index + 1] - subgraph_ptr[index])
-        held = searches.get(last)
-        if held is None or held.parts.order.shape[1] < n:
-            most = int(np.diff(subgraph_ptr[index : last + 1]).max())
-            searches[last] = _room_for_search(n_marks, most)
-        return int(_search(index, last, graphs, searches[last], STEPS_PER_PIECE, out))
+        return int(_read_marked(index, last, graphs, n_marks, STEPS_PER_PIECE, out))
 
-    sizes = np.diff(subgraph_ptr)
-    run_ranges(read, balanced_ranges(np.concatenate([[0], np.cumsum(sizes ** min(3, n_marks + 1))]), None))
+    work = np.diff(graphs.subgraph_ptr) ** min(3, n_marks + 1)
+    run_ranges(read, balanced_ranges(np.concatenate([[0], np.cumsum(work)]), None))
     return out
 
 
@@ -590,44 +548,6 @@ def _check_size(graphs: Subgraphs, n_marks: int) -> None:
     what = f"the readout 'marked-wl-{n_marks}' of {len(cells):,} rooted subgraphs"
     what += f" with up to {cells.max():,} like nodes"
     check_steps(float((cells.astype(np.float64) ** n_marks * entries).sum()), what)
-
-
-class Search(NamedTuple):
-    """A walk over sequences of marks, depth first.
-
-    Row d of the partitions is the one after d marks, and the last row is spare.
-
-    Attributes
-    ----------
-    parts : Partitions
-        With n_marks + 2 rows.
-    at : array of int64, shape (4, n_marks + 2)
-        For each depth: the start of the cell that marks are taken from, its length, how many of its nodes are
-        done with, and how many leaves were seen. The last column of row 0 is the present depth, or -1.
-    sums : array of uint64, shape (4, n_marks + 1)
-        For each depth: the partition's own value, and the sum of those it leads to.
-    leaves, values : arrays of uint64, shape (n_marks + 1, n, 2)
-        For each depth: the leaves that were seen, and the values they stand for.
-    """
-
-    parts: Partitions
-    at: Int64
-    sums: UInt64
-    leaves: UInt64
-    values: UInt64
-
-
-@kernel
-def _room_for_search(n_marks: int, n: int) -> Search:
-    at = np.zeros((4, n_marks + 2), np.int64)
-    at[0, n_marks + 1] = -1
-    return Search(
-        room_for(n_marks + 2, n),
-        at,
-        np.zeros((4, n_marks + 1), np.uint64),
-        np.empty((n_marks + 1, n, 2), np.uint64),
-        np.empty((n_marks + 1, n, 2), np.uint64),
-    )
 
 
 @kernel
@@ -645,93 +565,56 @@ def _largest_cells(graphs: Subgraphs, parts: Partitions) -> Int64:
 
 
 @kernel
-def _search(index: int, last: int, graphs: Subgraphs, search: Search, most_steps: int, out: UInt64) -> int:
-    """Write the keys of subgraphs ``index..last``; return the one that is under way after ``most_steps``."""
+def _read_marked(index: int, last: int, graphs: Subgraphs, n_marks: int, most_steps: int, out: UInt64) -> int:
+    """Write the keys of subgraphs ``index..last``; return the first one left after about ``most_steps``."""
     subgraph_ptr, roots, messages, label_keys = graphs
-    parts, at = search.parts, search.at
-    n_marks = at.shape[1] - 2
-    spare = n_marks + 1
+    widest = 0
+    for later in range(index, last):
+        widest = max(widest, subgraph_ptr[later + 1] - subgraph_ptr[later])
+    # Row d of the partitions is the one after d marks, and the last row is spare.
+    parts = room_for(n_marks + 2, widest)
     steps = 0
-    while index < last:
+    while index < last and steps <= most_steps:
         first = subgraph_ptr[index]
         n = subgraph_ptr[index + 1] - first
-        depth = at[0, spare]
-        if depth < 0:
-            steps += started(parts, 0, first, n, messages, label_keys)
-            steps += marked(parts, 0, roots[index] - first, first, messages)
-            depth = 0
-            _enter(search, depth, first, n, messages)
-        while depth >= 0:
-            if steps > most_steps:
-                at[0, spare] = depth
-                return index
-            if at[2, depth] == at[1, depth]:
-                depth = _leave(search, depth, index, out)
-                continue
-            node = parts.order[depth, at[0, depth] + at[2, depth]]
-            copied(parts, depth, depth + 1, n)
-            steps += n + marked(parts, depth + 1, node, first, messages)
-            if depth + 1 == n_marks or parts.n_cells[depth + 1] == n:
-                a, b = value(parts, depth + 1, first, n, messages)
-                _add(search, depth, a, b)
-                continue
-            copied(parts, depth + 1, spare, n)
-            steps += n + split_until_discrete(parts, spare, first, n, messages)
-            a, b = value(parts, spare, first, n, messages)
-            if not _is_known(search, depth, a, b):
-                depth += 1
-                _enter(search, depth, first, n, messages)
-        at[0, spare] = -1
+        started(parts, 0, first, n, messages, label_keys)
+        marked(parts, 0, roots[index] - first, first, messages)
+        out[index, 0], out[index, 1] = _value_of_marks(parts, 0, n_marks, first, n, messages)
+        steps += n * n * n
         index += 1
-        if steps > most_steps:
-            break
     return index
 
 
 @kernel
-def _leave(search: Search, depth: int, index: int, out: UInt64) -> int:
-    """Hand the value of a depth to the one above it, or write it if there is none; return that depth."""
-    a, b = search.sums[0, depth], search.sums[1, depth]
-    if search.at[1, depth]:
-        a, b = absorbed(a, b, search.sums[2, depth], search.sums[3, depth])
-    above = depth - 1
-    if above < 0:
-        out[index, 0], out[index, 1] = a, b
-    else:
-        known = search.at[3, above] - 1
-        search.values[above, known, 0], search.values[above, known, 1] = a, b
-        _add(search, above, a, b)
-    return above
-
-
-@kernel
-def _is_known(search: Search, depth: int, a: np.uint64, b: np.uint64) -> bool:
-    """Tell whether a leaf was seen before at this depth: then count its value again, else note the leaf."""
-    leaves, values = search.leaves[depth], search.values[depth]
-    n_known = search.at[3, depth]
-    for known in range(n_known):
-        if leaves[known, 0] == a and leaves[known, 1] == b:
-            _add(search, depth, values[known, 0], values[known, 1])
-            return True
-    leaves[n_known, 0], leaves[n_known, 1] = a, b
-    search.at[3, depth] += 1
-    return False
-
-
-@kernel
-def _enter(search: Search, depth: int, first: int, n: int, messages: KeyedMessages) -> None:
-    """Start with the partition of a depth: note its own value, and the cell to take marks from."""
-    parts, at, sums = search.parts, search.at, search.sums
-    sums[0, depth], sums[1, depth] = value(parts, depth, first, n, messages)
-    sums[2, depth], sums[3, depth] = np.uint64(0), np.uint64(0)
-    start = largest_cell(parts, depth, n)
+def _value_of_marks(
+    parts: Partitions, depth: int, n_marks: int, first: int, n: int, messages: KeyedMessages
+) -> tuple[np.uint64, np.uint64]:
+    """Return the value of the partition after ``depth`` marks, and of all that further marks lead to."""
+    own_a, own_b = value(parts, depth, first, n, messages)
+    if depth == n_marks or parts.n_cells[depth] == n:
+        return own_a, own_b
+    start, spare = largest_cell(parts, depth, n), n_marks + 1
     length = parts.length[depth, start]
-    at[0, depth], at[1, depth], at[2, depth], at[3, depth] = start, length if length > 1 else 0, 0, 0
-
-
-@kernel
-def _add(search: Search, depth: int, a: np.uint64, b: np.uint64) -> None:
-    """Count the value that one more node of a depth's cell leads to."""
-    search.sums[2, depth] += a
-    search.sums[3, depth] += b
-    search.at[2, depth] += 1
+    known = np.empty((length, 4), np.uint64)  # leaves that were seen, and the values they stand for
+    n_known = 0
+    total_a, total_b = np.uint64(0), np.uint64(0)
+    for place in range(start, start + length):
+        copied(parts, depth, depth + 1, n)
+        marked(parts, depth + 1, parts.order[depth, place], first, messages)
+        found = n_known
+        has_leaf = depth + 1 < n_marks and parts.n_cells[depth + 1] < n
+        if has_leaf:
+            # A leaf names all nodes, so an automorphism maps nodes that lead to equal leaves to each other.
+            copied(parts, depth + 1, spare, n)
+            split_until_discrete(parts, spare, first, n, messages)
+            known[n_known, 0], known[n_known, 1] = value(parts, spare, first, n, messages)
+            found = 0
+            while known[found, 0] != known[n_known, 0] or known[found, 1] != known[n_known, 1]:
+                found += 1
+        if found == n_known:
+            a, b = _value_of_marks(parts, depth + 1, n_marks, first, n, messages)
+            known[n_known, 2], known[n_known, 3] = a, b
+            n_known += int(has_leaf)
+        total_a += known[found, 2]
+        total_b += known[found, 3]
+    return absorbed(own_a, own_b, total_a, total_b)

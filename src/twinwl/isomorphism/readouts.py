@@ -260,7 +260,7 @@ def value_keys(values: Values, batch: GraphBatch) -> UInt64:
     if values.dtype != object:
         return row_keys(values.astype(np.int64, copy=False))
     rows: dict[int, int] = {}
-    tokens = []
+    tokens: list[bytes] = []
     for place, value in enumerate(values.tolist()):
         if id(value) in rows:  # equal rooted subgraphs share one object
             continue
@@ -284,7 +284,7 @@ def readable(values: Values, node: int) -> Hashable:
     return row if len(row) > 1 else row[0]
 
 
-def _objects(values: list[Hashable]) -> Values:
+def _objects(values: Sequence[Hashable]) -> Values:
     """Return an array of objects; tuples stay tuples."""
     return np.fromiter(values, object, len(values))
 

@@ -137,37 +137,47 @@ def _next_round_keys(first: int, last: int, messages: KeyedMessages, keys: UInt6
     """Write the keys of the next round for nodes ``first..last``, whose messages come only from each other.
 
     The same arithmetic as for signatures, with nodes instead of colours.
+    """
+    sum_messages(first, last, messages, keys, HEARD, out)
+    for node in range(first, last):
+        a, b = blended(keys[node, 0], keys[node, 1], OWN)
+        n_items = np.uint64(messages.indptr[node + 1] - messages.indptr[node] + 1)  # its own colour is one
+        out[node, 0], out[node, 1] = blended(a + out[node, 0], b + out[node, 1], WHOLE + n_items)
+
+
+@kernel
+def sum_messages(
+    first: int, last: int, messages: KeyedMessages, keys: UInt64, salt: np.uint64, out: UInt64
+) -> None:
+    """Write the sum of the keys of the messages that nodes ``first..last`` receive from each other.
+
+    A sum does not depend on the order, so nothing needs sorting.
 
     Parameters
     ----------
     keys, out : arrays of uint64, shape (n_nodes, 2)
-        Keys of this round and, out, of the next.
+    salt
+        Keys for different purposes use different salts.
     """
     indptr, indices, codes, code_keys = messages
-    alike = len(codes) == 0
     # If there is one kind of message only, a node sends the same to all neighbours: computed once.
-    said = np.empty((last - first if alike else 0, 2), np.uint64)
-    if alike:
-        for node in range(first, last):
-            said[node - first, 0], said[node - first, 1] = blended(
-                keys[node, 0] ^ code_keys[0, 0], keys[node, 1] + code_keys[0, 1], HEARD
-            )
+    sent = np.empty((0 if len(codes) else last - first, 2), np.uint64)
+    for place in range(len(sent)):
+        x, y = keys[first + place, 0] ^ code_keys[0, 0], keys[first + place, 1] + code_keys[0, 1]
+        sent[place, 0], sent[place, 1] = blended(x, y, salt)
     for node in range(first, last):
-        start, stop = indptr[node], indptr[node + 1]
-        a, b = blended(keys[node, 0], keys[node, 1], OWN)
-        for place in range(start, stop):
-            heard = indices[place]
-            if alike:
-                a += said[heard - first, 0]
-                b += said[heard - first, 1]
+        a, b = np.uint64(0), np.uint64(0)
+        for message in range(indptr[node], indptr[node + 1]):
+            sender = indices[message]
+            if len(codes):
+                code = codes[message]
+                x, y = keys[sender, 0] ^ code_keys[code, 0], keys[sender, 1] + code_keys[code, 1]
+                x, y = blended(x, y, salt)
             else:
-                code = codes[place]
-                x, y = blended(
-                    keys[heard, 0] ^ code_keys[code, 0], keys[heard, 1] + code_keys[code, 1], HEARD
-                )
-                a += x
-                b += y
-        out[node, 0], out[node, 1] = blended(a, b, WHOLE + np.uint64(stop - start + 1))
+                x, y = sent[sender - first, 0], sent[sender - first, 1]
+            a += x
+            b += y
+        out[node, 0], out[node, 1] = a, b
 
 
 @kernel
@@ -193,7 +203,7 @@ def fold_keys(group_ptr: Int64, keys: UInt64, extras: UInt64, out: UInt64) -> No
 
 # Digits of the square roots of 2 and 3: one salt for what comes in, one for the whole.
 _COMING = np.uint64(0x6A09E667F3BCC908)
-_WHOLE = np.uint64(0xBB67AE8584CAA73B)
+ABSORBED = np.uint64(0xBB67AE8584CAA73B)
 
 
 @kernel
@@ -202,7 +212,16 @@ def absorbed(
 ) -> tuple[np.uint64, np.uint64]:
     """Return the key of a key followed by a value; order matters."""
     x, y = blended(value_a, value_b, _COMING)
-    return blended(a ^ x, b + y, _WHOLE)
+    return blended(a ^ x, b + y, ABSORBED)
+
+
+@kernel
+def absorbed_codes(code_keys: UInt64) -> UInt64:
+    """Return code keys for which `sum_messages` with the salt ``ABSORBED`` absorbs each code into a key."""
+    out = np.empty_like(code_keys)
+    for code in range(len(code_keys)):
+        out[code, 0], out[code, 1] = blended(code_keys[code, 0], code_keys[code, 1], _COMING)
+    return out
 
 
 def row_keys(rows: Int64 | UInt64) -> UInt64:

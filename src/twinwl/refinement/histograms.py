@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,14 +10,11 @@ import numpy as np
 from twinwl.arrays import Float64, Int32, Int64, Ints
 from twinwl.compilation import kernel
 from twinwl.refinement.identities import LARGE, rooted_sizes, sizes_of_graphs
-from twinwl.refinement.threads import available_threads, balanced_ranges, run_ranges
+from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
 
-# Threads work on this many nodes each before their rows are put in order, so that apart from the result
-# memory does not grow with the batch.
-_NODES_PER_TURN = 1 << 17
 # Rooted sizes exist for about this many nodes at a time, so that they are still in the cache when summed.
 _NODES_PER_BLOCK = 1 << 14
 # Ranking all against all beats sorting up to about this many nodes.
@@ -72,81 +68,45 @@ def colour_histograms(
     data, indices, indptr
         The arrays of a CSR matrix with sorted indices, one row per graph.
     """
-    n_rounds = len(colours)
+    n_rounds, graph_ptr = len(colours), batch.graph_ptr
     offsets = np.concatenate([[0], np.cumsum(n_colours)]).astype(np.int64)
     index_dtype: type[np.signedinteger] = np.int32 if offsets[-1] <= _ROWS_AT_MOST else np.int64
     # The number of entries is known only afterwards: reserve the most there can be (pages never touched
-    # cost nothing) and give the rest back at the end.
+    # cost nothing), write each block of graphs to its place there, and close the gaps at the end.
     data = np.empty(n_rounds * batch.n_nodes, np.float64)
     indices = np.empty(n_rounds * batch.n_nodes, index_dtype)
     indptr = np.zeros(len(batch) + 1, np.int64)
-    weights = _weights(batch, n_rounds, n_threads, by_size=weigh_by_size)
-    end = 0
-    for ranges in _turns(batch.graph_ptr, n_rounds, n_threads):
-        first_node = int(batch.graph_ptr[ranges[0][0]])
-        begin_of = {first: end + n_rounds * (int(batch.graph_ptr[first]) - first_node) for first, _ in ranges}
-        written: dict[int, int] = {}
+    large = np.flatnonzero(batch.nodes_per_graph >= LARGE) if weigh_by_size else np.empty(0, np.int64)
+    sizes_of_large = {graph: rooted_sizes(batch[graph], n_rounds - 1, n_threads) for graph in large.tolist()}
+    marks = np.searchsorted(graph_ptr, np.arange(0, batch.n_nodes, _NODES_PER_BLOCK))
+    bounds = np.unique(np.concatenate([[0], marks, large, large + 1, [len(batch)]]))
 
-        def write(first: int, last: int) -> None:
-            begin = begin_of[first]  # noqa: B023  (called within this turn of the loop)
-            done = 0
-            for start, stop, low, sizes in weights(first, last):
-                rows = _Rows(offsets, data[begin + done :], indices[begin + done :], indptr)
-                done += _write_rows(start, stop, batch.graph_ptr, _Nodes(colours, low, sizes), rows)
-            written[first] = done  # noqa: B023
-
-        run_ranges(write, ranges, n_threads)
-        for first, _ in ranges:
-            begin, length = begin_of[first], written[first]
-            if begin > end:
-                data[end : end + length] = data[begin : begin + length]
-                indices[end : end + length] = indices[begin : begin + length]
-            end += length
-    np.cumsum(indptr, out=indptr)
-    data.resize(end, refcheck=False)
-    indices.resize(end, refcheck=False)
-    return data, indices, indptr
-
-
-def _weights(
-    batch: GraphBatch, n_rounds: int, n_threads: int | None, *, by_size: bool
-) -> Callable[[int, int], Iterator[tuple[int, int, int, Int32]]]:
-    """Return a function that yields ranges of graphs, their first node, and the weight of each node."""
-    graph_ptr = batch.graph_ptr
-    large = np.flatnonzero(batch.nodes_per_graph >= LARGE).tolist() if by_size else []
-    sizes_of_large = {graph: rooted_sizes(batch[graph], n_rounds - 1, n_threads) for graph in large}
-
-    def blocks(first: int, last: int) -> Iterator[tuple[int, int, int, Int32]]:
-        marks = np.arange(graph_ptr[first], graph_ptr[last], _NODES_PER_BLOCK)[1:]
-        ends = [end for graph in large for end in (graph, graph + 1) if first < end < last]
-        bounds = sorted({first, *np.searchsorted(graph_ptr, marks).tolist(), *ends, last})
-        room = np.ones(n_rounds * int(np.diff(graph_ptr[bounds]).max()), np.int32)
-        for start, stop in pairwise(bounds):
+    def write(first: int, last: int) -> None:
+        room = np.ones(n_rounds * int(np.diff(graph_ptr[bounds[first : last + 1]]).max()), np.int32)
+        for start, stop in pairwise(bounds[first : last + 1].tolist()):
             low, high = int(graph_ptr[start]), int(graph_ptr[stop])
             sizes = room[: n_rounds * (high - low)].reshape(n_rounds, high - low)
             if start in sizes_of_large:
                 sizes = sizes_of_large[start]
-            elif by_size:
+            elif weigh_by_size:
                 sizes_of_graphs(batch, start, stop, low, sizes)
-            yield start, stop, low, sizes
+            rows = _Rows(offsets, data[n_rounds * low :], indices[n_rounds * low :], indptr)
+            _write_rows(start, stop, graph_ptr, _Nodes(colours, low, sizes), rows)
 
-    return blocks
-
-
-def _turns(graph_ptr: Int64, n_rounds: int, n_threads: int | None) -> list[list[tuple[int, int]]]:
-    """Cut the graphs into turns, and each turn into one range per thread."""
-    wanted = available_threads() if n_threads is None else n_threads
-    n_ranges = min(wanted, len(balanced_ranges(graph_ptr * n_rounds, wanted)))
-    n_turns = max(1, round(int(graph_ptr[-1]) / (n_ranges * _NODES_PER_TURN)))
-    marks = np.linspace(0, graph_ptr[-1], n_turns * n_ranges + 1)[1:-1]
-    bounds = [0, *np.searchsorted(graph_ptr, marks).tolist(), len(graph_ptr) - 1]
-    ranges = [(first, last) for first, last in pairwise(bounds) if first < last]
-    return [ranges[turn : turn + n_ranges] for turn in range(0, len(ranges), n_ranges)]
+    run_ranges(write, balanced_ranges(graph_ptr[bounds] * n_rounds, n_threads), n_threads)
+    np.cumsum(indptr, out=indptr)
+    for start, stop in pairwise(bounds.tolist()):
+        begin, length = n_rounds * int(graph_ptr[start]), int(indptr[stop] - indptr[start])
+        data[indptr[start] : indptr[stop]] = data[begin : begin + length]
+        indices[indptr[start] : indptr[stop]] = indices[begin : begin + length]
+    data.resize(int(indptr[-1]), refcheck=False)
+    indices.resize(int(indptr[-1]), refcheck=False)
+    return data, indices, indptr
 
 
 @kernel
-def _write_rows(first: int, last: int, graph_ptr: Int64, nodes: _Nodes, rows: _Rows) -> int:
-    """Write the rows of graphs ``first..last``, one behind the other, and their lengths; return the sum."""
+def _write_rows(first: int, last: int, graph_ptr: Int64, nodes: _Nodes, rows: _Rows) -> None:
+    """Write the rows of graphs ``first..last``, one behind the other, and their lengths."""
     colours, low, sizes = nodes
     offsets, data, columns, lengths = rows
     end = 0
@@ -163,7 +123,6 @@ def _write_rows(first: int, last: int, graph_ptr: Int64, nodes: _Nodes, rows: _R
                     colours[h, begin:stop], weights, offsets[h], offsets[h + 1], end, data, columns
                 )
         lengths[graph + 1] = end - row_begin
-    return end
 
 
 @kernel
