@@ -579,7 +579,7 @@ def _read_marked(index: int, last: int, graphs: Subgraphs, n_marks: int, most_st
         n = subgraph_ptr[index + 1] - first
         started(parts, 0, first, n, messages, label_keys)
         marked(parts, 0, roots[index] - first, first, messages)
-        out[index, 0], out[index, 1] = _value_of_marks(parts, 0, n_marks, first, n, messages)
+        out[index, 0], out[index, 1] = _value_of_marks(parts, n_marks, first, n, messages)
         steps += n * n * n
         index += 1
     return index
@@ -587,34 +587,53 @@ def _read_marked(index: int, last: int, graphs: Subgraphs, n_marks: int, most_st
 
 @kernel
 def _value_of_marks(
-    parts: Partitions, depth: int, n_marks: int, first: int, n: int, messages: KeyedMessages
+    parts: Partitions, n_marks: int, first: int, n: int, messages: KeyedMessages
 ) -> tuple[np.uint64, np.uint64]:
-    """Return the value of the partition after ``depth`` marks, and of all that further marks lead to."""
-    own_a, own_b = value(parts, depth, first, n, messages)
-    if depth == n_marks or parts.n_cells[depth] == n:
-        return own_a, own_b
-    start, spare = largest_cell(parts, depth, n), n_marks + 1
-    length = parts.length[depth, start]
-    known = np.empty((length, 4), np.uint64)  # leaves that were seen, and the values they stand for
-    n_known = 0
-    total_a, total_b = np.uint64(0), np.uint64(0)
-    for place in range(start, start + length):
+    """Return the value of the partition in row 0, and of all that marks lead to.
+
+    Depth first with a stack of its own, for numba cannot load recursive functions from a cache.
+    """
+    # By depth: the next place and the end of the cell that marks are taken from, the number of leaves that
+    # were seen, and whether the partition one deeper has a leaf.
+    at = np.zeros((n_marks + 1, 4), np.int64)
+    own, total = np.empty((n_marks + 1, 2), np.uint64), np.zeros((n_marks + 1, 2), np.uint64)
+    known = np.empty((n_marks + 1, n, 4), np.uint64)  # leaves, and the values they stand for
+    depth, is_new, spare = 0, True, n_marks + 1
+    while True:
+        if is_new:
+            own[depth, 0], own[depth, 1] = value(parts, depth, first, n, messages)
+            total[depth] = at[depth] = 0
+            if depth < n_marks and parts.n_cells[depth] < n:
+                at[depth, 0] = largest_cell(parts, depth, n)
+                at[depth, 1] = at[depth, 0] + parts.length[depth, at[depth, 0]]
+        if at[depth, 0] == at[depth, 1]:  # all nodes of the cell were marked: hand the value up
+            a, b = own[depth]
+            if at[depth, 1]:
+                a, b = absorbed(a, b, total[depth, 0], total[depth, 1])
+            if depth == 0:
+                return a, b
+            depth, is_new = depth - 1, False
+            found = at[depth, 2]
+            at[depth, 2] += at[depth, 3]
+            known[depth, found, 2], known[depth, found, 3] = a, b
+            total[depth] += known[depth, found, 2:]
+            continue
         copied(parts, depth, depth + 1, n)
-        marked(parts, depth + 1, parts.order[depth, place], first, messages)
-        found = n_known
-        has_leaf = depth + 1 < n_marks and parts.n_cells[depth + 1] < n
-        if has_leaf:
+        marked(parts, depth + 1, parts.order[depth, at[depth, 0]], first, messages)
+        at[depth, 0] += 1
+        at[depth, 3] = depth + 1 < n_marks and parts.n_cells[depth + 1] < n
+        leaves, n_leaves = known[depth], at[depth, 2]
+        found = n_leaves
+        if at[depth, 3]:
             # A leaf names all nodes, so an automorphism maps nodes that lead to equal leaves to each other.
             copied(parts, depth + 1, spare, n)
             split_until_discrete(parts, spare, first, n, messages)
-            known[n_known, 0], known[n_known, 1] = value(parts, spare, first, n, messages)
+            leaves[n_leaves, 0], leaves[n_leaves, 1] = value(parts, spare, first, n, messages)
             found = 0
-            while known[found, 0] != known[n_known, 0] or known[found, 1] != known[n_known, 1]:
+            while leaves[found, 0] != leaves[n_leaves, 0] or leaves[found, 1] != leaves[n_leaves, 1]:
                 found += 1
-        if found == n_known:
-            a, b = _value_of_marks(parts, depth + 1, n_marks, first, n, messages)
-            known[n_known, 2], known[n_known, 3] = a, b
-            n_known += int(has_leaf)
-        total_a += known[found, 2]
-        total_b += known[found, 3]
-    return absorbed(own_a, own_b, total_a, total_b)
+        is_new = found == n_leaves
+        if is_new:
+            depth += 1
+        else:
+            total[depth] += leaves[found, 2:]
