@@ -31,11 +31,10 @@ from hub_graphs import reply_trees
 import twinwl as tw
 from twinwl import NTwinEncoder
 from twinwl.datasets.tu import read_tu
-from twinwl.neural.inputs import FittedInputs, QuotientExamples, SubtreeHistograms
+from twinwl.neural.inputs import FittedInputs, NTwinExamples, SubtreeHistograms
 from twinwl.neural.network import NTwinNetwork
 from twinwl.neural.optimiser import SparseAwareAdam
-from twinwl.neural.quotient import build_quotient
-from twinwl.neural.slicing import QuotientSlicer
+from twinwl.neural.quotient import RowExamples
 from twinwl.neural.sparse import SparseExamples
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
@@ -235,17 +234,20 @@ def quotient_epoch(
     if histograms:
         subtree, matrix = SubtreeHistograms.fitted(graphs, LAYERS, edge_labels=False)
         rows = SparseExamples(matrix)
-    slicer = QuotientSlicer(build_quotient(graphs, LAYERS, HOPS))
-    return twin_epoch(y, QuotientExamples(slicer, histograms=rows), encoder, subtree)
+    return twin_epoch(y, NTwinExamples(_rows(graphs, LAYERS, HOPS), histograms=rows), encoder, subtree)
 
 
-def _examples(inputs: FittedInputs, graphs: GraphBatch, hops: int) -> QuotientExamples:
+def _examples(inputs: FittedInputs, graphs: GraphBatch, hops: int) -> NTwinExamples:
     """Return rooted subgraphs alone, on the path that an estimator takes."""
-    return QuotientExamples(inputs.examples(graphs, (hops,) * LAYERS, "none", None).rooted)
+    return NTwinExamples(inputs.rows(graphs, (hops,) * LAYERS, "none"))
+
+
+def _rows(graphs: GraphBatch, layers: int, hops: int) -> RowExamples:
+    return RowExamples(graphs, (hops,) * layers, "none", graphs.node_vocabulary, None)
 
 
 def twin_epoch(
-    y: np.ndarray, examples: QuotientExamples, encoder: NTwinEncoder, subtree: SubtreeHistograms | None
+    y: np.ndarray, examples: NTwinExamples, encoder: NTwinEncoder, subtree: SubtreeHistograms | None
 ) -> Callable[[], None]:
     """Return one epoch of an NTwin network."""
     network = NTwinNetwork(encoder, 2, n_histogram_columns=0 if subtree is None else subtree.n_columns)
@@ -335,7 +337,7 @@ def _pyg_network(encoder: NTwinEncoder) -> torch.nn.Module:
 
 
 def _check_same(
-    encoder: NTwinEncoder, network: torch.nn.Module, examples: QuotientExamples, data: list[object]
+    encoder: NTwinEncoder, network: torch.nn.Module, examples: NTwinExamples, data: list[object]
 ) -> None:
     """Compare in double precision: in single, sums over hubs differ by a thousandth in PyG."""
     from torch_geometric.data import Batch  # noqa: PLC0415
@@ -381,9 +383,9 @@ def grown(
     prepare = []
     for _ in range(3):
         began = time.perf_counter()
-        quotient = build_quotient(graphs, layers, hops)
+        rows = _rows(graphs, layers, hops)
         prepare.append(time.perf_counter() - began)
-    examples = QuotientExamples(QuotientSlicer(quotient))
+    examples, quotient = NTwinExamples(rows), rows.quotient
     torch.manual_seed(0)
     network = NTwinNetwork(NTwinEncoder(len(graphs.node_vocabulary), layers, hops, HIDDEN), 2)
     optimiser = SparseAwareAdam(network, 1e-3)
@@ -392,9 +394,9 @@ def grown(
     for _ in range(3):
         began = time.perf_counter()
         for low in range(0, len(y), BATCH):
-            rows = np.arange(low, min(low + BATCH, len(y)))
+            some = np.arange(low, min(low + BATCH, len(y)))
             optimiser.zero_grad()
-            torch.nn.functional.cross_entropy(network(examples.take(rows)), targets[rows]).backward()
+            torch.nn.functional.cross_entropy(network(examples.take(some)), targets[some]).backward()
             optimiser.step()
         epochs.append(time.perf_counter() - began)
     row = {

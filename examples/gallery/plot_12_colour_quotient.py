@@ -19,7 +19,7 @@ for n_pairs in sizes:
     graphs = tw.load_dataset("TWINS", n_pairs=n_pairs).graphs
     quotient = build_quotient(graphs, layers=3, hops=3)
     rows.append([quotient.n_pairs[0], *quotient.n_colours[1:]])
-print(quotient.statistics())
+print(quotient)
 
 # %%
 # The number of pairs of root and node grows with the data; the number of colours hardly does.

@@ -10,12 +10,10 @@ from scipy.sparse import random_array  # noqa: E402
 import twinwl as tw  # noqa: E402
 from twinwl.baselines import node_networks as networks_on_nodes  # noqa: E402
 from twinwl.baselines import node_sets, rooted  # noqa: E402
-from twinwl.neural import devices, sparse  # noqa: E402
-from twinwl.neural import gin as products  # noqa: E402
+from twinwl.neural import devices, rows, sparse  # noqa: E402
 from twinwl.neural.devices import device_of, moved  # noqa: E402
 from twinwl.neural.optimiser import SparseAwareAdam  # noqa: E402
 from twinwl.neural.quotient import build_quotient  # noqa: E402
-from twinwl.neural.slicing import QuotientSlicer  # noqa: E402
 from twinwl.neural.sparse import SparseExamples, SparseLinear  # noqa: E402
 
 META = torch.device("meta")
@@ -66,16 +64,16 @@ def test_no_tensor_stays_behind(model):
 
 @pytest.mark.parametrize("readout", ["gin", "gcn", "gat", "deepsets"])
 def test_no_tensor_of_continuous_features_stays_behind(readout):
-    graphs = GRAPHS._with(node_features=np.random.default_rng(0).normal(size=(GRAPHS.n_nodes, 2)))
+    graphs = GRAPHS.changed(node_features=np.random.default_rng(0).normal(size=(GRAPHS.n_nodes, 2)))
     assert_nothing_stays_behind(tw.NTwinClassifier(2, hidden=4, max_epochs=1, readout=readout), graphs)
 
 
 def test_the_wide_layer_gives_the_same_with_torch_alone():
-    rows = SparseExamples(random_array((6, 9), density=0.4, rng=0, format="csr")).take(np.arange(6))
+    some = SparseExamples(random_array((6, 9), density=0.4, rng=0, format="csr")).take(np.arange(6))
     layer = SparseLinear(9, 3)
     weights = torch.randn(6, 3)
-    expected = layer(rows)
-    got = sparse._with_torch(layer.weight, rows) + layer.bias
+    expected = layer(some)
+    got = sparse._with_torch(layer.weight, some) + layer.bias
     torch.testing.assert_close(got, expected)
     (wanted,) = torch.autograd.grad((expected * weights).sum(), layer.weight)
     (found,) = torch.autograd.grad((got * weights).sum(), layer.weight)
@@ -83,13 +81,14 @@ def test_the_wide_layer_gives_the_same_with_torch_alone():
 
 
 def test_message_passing_gives_the_same_with_torch_alone():
-    layer = QuotientSlicer(build_quotient(GRAPHS, layers=2)).take(np.arange(5)).layers[0]
-    below = torch.randn(layer.n_below, 3, dtype=torch.float64, requires_grad=True)
+    bottom, (layer, _) = build_quotient(GRAPHS, layers=2).take(np.arange(5))
+    below = torch.randn(len(bottom), 3, dtype=torch.float64, requires_grad=True)
     bias = torch.randn(3, dtype=torch.float64, requires_grad=True)
-    results = [make(below, bias, layer) for make in (products.hear_and_pool, products._with_torch)]
+    results = [make(below, bias, layer) for make in (rows.aggregate_and_pool, rows._with_torch)]
     torch.testing.assert_close(results[1], results[0])
     wanted, found = (
-        torch.autograd.grad(rows.square().sum() + total.sin().sum(), [below, bias]) for rows, total in results
+        torch.autograd.grad(states.square().sum() + total.sin().sum(), [below, bias])
+        for states, total in results
     )
     torch.testing.assert_close(found, wanted)
 
@@ -102,7 +101,7 @@ def test_training_with_torch_alone_gives_the_same_network(model, monkeypatch):
         SparseLinear, "forward", lambda self, rows: sparse._with_torch(self.weight, rows) + self.bias
     )
     monkeypatch.setattr("twinwl.neural.optimiser.SparseLinear", type("None_", (), {}))
-    monkeypatch.setattr("twinwl.neural.gin.hear_and_pool", products._with_torch)
+    monkeypatch.setattr("twinwl.neural.readouts.aggregate_and_pool", rows._with_torch)
     np.testing.assert_allclose(model(**settings).fit(GRAPHS, Y).predict_proba(GRAPHS), usual, atol=1e-4)
 
 

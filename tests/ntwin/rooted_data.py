@@ -4,11 +4,8 @@ import numpy as np
 import torch
 
 from twinwl.graphs.labels import recode
-from twinwl.neural.encoder import NTwinEncoder, TwinSlices
-from twinwl.neural.inputs import whole_quotient
-from twinwl.neural.quotient import build_quotient
-from twinwl.neural.slicing import QuotientSlicer
-from twinwl.neural.uncompressed import GraphData
+from twinwl.neural.encoder import GraphData, NTwinEncoder, TwinInput
+from twinwl.neural.quotient import RowExamples, hops_of_layers
 
 
 def graph_data(batch, *, labels=None, edge_labels=None, dtype=torch.float64):
@@ -49,15 +46,18 @@ def encoder_for(
     ).double()
 
 
-def quotient_input(batch, layers, hops, root_mark="none", *, edge_labels=False, subtree="none", rows=None):
+def row_examples(batch, layers, hops, root_mark="none", *, edge_labels=False, features=None, roots=None):
+    radii = (None,) * layers if hops is None else hops_of_layers(hops, layers)
+    edges = batch.edge_vocabulary if edge_labels else None
+    return RowExamples(batch, radii, root_mark, batch.node_vocabulary, edges, features, roots)
+
+
+def row_input(batch, layers, hops, root_mark="none", *, subtree="none", rows=None, **settings):
     rows = np.arange(len(batch)) if rows is None else rows
-    quotient = build_quotient(batch, layers, hops, root_mark=root_mark, edge_labels=edge_labels)
-    slicer = QuotientSlicer(quotient, batch.node_vocabulary, batch.edge_vocabulary if edge_labels else None)
+    rooted = row_examples(batch, layers, hops, root_mark, **settings).take(rows)
     if subtree == "none":
-        return slicer.take(rows)
-    whole, _ = whole_quotient(batch, layers, edge_labels=edge_labels)
-    other = QuotientSlicer(whole, batch.node_vocabulary, batch.edge_vocabulary if edge_labels else None)
-    return TwinSlices(slicer.take(rows), other.take(rows))
+        return rooted
+    return TwinInput(rooted, row_examples(batch, layers, None, **settings).take(rows))
 
 
 def output_and_gradients(encoder, graphs, weights):

@@ -10,17 +10,14 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import twinwl as tw
 from tests.networks import CERTAIN, DIFFERENT, LEAST_LOSS_OF_1WL, SAME, apart, mean_loss
-from tests.ntwin.rooted_data import graph_data
+from tests.ntwin.rooted_data import graph_data, row_examples
 from twinwl import GraphBatch, NTwinClassifier, NTwinRegressor, TwinWLError, TwinWLWarning, load, save
 from twinwl.datasets.generators import worked_example
 from twinwl.datasets.tu import read_tu
 from twinwl.graphs.batch import concatenate
 from twinwl.neural.encoder import NTwinEncoder
-from twinwl.neural.inputs import FittedInputs, QuotientExamples
+from twinwl.neural.inputs import NTwinExamples
 from twinwl.neural.network import NTwinInput, NTwinNetwork
-from twinwl.neural.node_states import NodeSlicer
-from twinwl.neural.quotient import build_quotient
-from twinwl.neural.slicing import QuotientSlicer
 from twinwl.neural.training import train
 
 PATH, TRIANGLE, STAR = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (0, 2), (0, 3)]
@@ -135,9 +132,7 @@ def test_quotient_and_literal_training_have_the_same_curves(tu_zip, hops):
     for literal in (False, True):
         torch.manual_seed(0)
         network = NTwinNetwork(NTwinEncoder(len(batch.node_vocabulary), 3, hops, 16), 2).double()
-        examples = (
-            _Literal(batch) if literal else QuotientExamples(QuotientSlicer(build_quotient(batch, 3, hops)))
-        )
+        examples = _Literal(batch) if literal else NTwinExamples(row_examples(batch, 3, hops))
         curves.append(train(network, examples, y, max_epochs=4, random_state=0).train_loss)
     np.testing.assert_allclose(curves[0], curves[1], rtol=1e-6)
 
@@ -309,7 +304,7 @@ def test_hubs_that_compress_are_learnt_although_the_worst_case_would_not_fit():
     star = GraphBatch.from_edges([[(0, leaf) for leaf in range(1, 300)], PATH] * 12)
     model = small_model(max_memory=1 << 22).fit(star, [0, 1] * 12)
     assert model.hops_ == (1, 2)
-    assert isinstance(model._examples(star).rooted, QuotientSlicer)
+    assert model._examples(star).rooted.quotient is not None
 
 
 def test_hops_stay_where_states_are_shared_although_there_are_many_pairs():
@@ -318,11 +313,13 @@ def test_hops_stay_where_states_are_shared_although_there_are_many_pairs():
     assert model.hops_ == (1, 2)  # 45,528 pairs, of which 2,157 differ
 
 
-def test_the_quotient_is_taken_only_where_it_pays(tu_zip):
-    molecules, proteins = read_tu(tu_zip("NCI1")).graphs[:200], read_tu(tu_zip("DD")).graphs[:4]
-    for graphs, kind in ((molecules, QuotientSlicer), (proteins, NodeSlicer)):
-        inputs, _ = FittedInputs.fitted(graphs, 3, subtree="wl", edge_labels=False, min_df=2)
-        assert isinstance(inputs.examples(graphs, (1, 2, 3), "none", None).rooted, kind)
+def test_without_memory_for_all_colours_each_mini_batch_has_its_own(tu_zip):
+    proteins = read_tu(tu_zip("DD")).graphs[:6]
+    model = small_model(max_epochs=1, hops=1, validation_fraction=None).fit(proteins, [0, 1] * 3)
+    expected = model.predict_proba(proteins)
+    model.set_params(max_memory=1 << 17)
+    assert model._examples(proteins).rooted.quotient is None
+    np.testing.assert_allclose(model.predict_proba(proteins), expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize("roots", [2, 0.5])

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.ntwin.rooted_data import assert_same_function, encoder_for, graph_data, quotient_input
+from tests.ntwin.rooted_data import assert_same_function, encoder_for, graph_data, row_input
 from tests.strategies import batches
 from twinwl import GraphBatch, NTwinEncoder, TwinWLError
 from twinwl.datasets.generators import worked_example
@@ -18,14 +18,14 @@ MARKS = ["none", "root", "distance"]
 @given(batch=batches(), hops=st.sampled_from(HOPS), mark=st.sampled_from(MARKS), layers=st.integers(1, 4))
 def test_quotient_and_literal_path_are_one_function(batch, hops, mark, layers):
     encoder = encoder_for(batch, layers, hops, mark)
-    assert_same_function(encoder, quotient_input(batch, layers, hops, mark), graph_data(batch))
+    assert_same_function(encoder, row_input(batch, layers, hops, mark), graph_data(batch))
 
 
 @settings(max_examples=30)
 @given(batch=batches(), hops=st.sampled_from(HOPS), mark=st.sampled_from(MARKS), layers=st.integers(1, 3))
 def test_edge_labels_are_the_same_function_too(batch, hops, mark, layers):
     encoder = encoder_for(batch, layers, hops, mark, edge_labels=True)
-    fast = quotient_input(batch, layers, hops, mark, edge_labels=True)
+    fast = row_input(batch, layers, hops, mark, edge_labels=True)
     assert_same_function(encoder, fast, graph_data(batch, edge_labels=batch.edge_vocabulary))
 
 
@@ -35,7 +35,7 @@ def test_edge_labels_are_the_same_function_too(batch, hops, mark, layers):
 )
 def test_directed_graphs_are_the_same_function_too(batch, hops, layers, edges):
     encoder = encoder_for(batch, layers, hops, edge_labels=edges)
-    fast = quotient_input(batch, layers, hops, edge_labels=edges)
+    fast = row_input(batch, layers, hops, edge_labels=edges)
     literal = graph_data(batch, edge_labels=batch.edge_vocabulary if edges else None)
     assert_same_function(encoder, fast, literal)
 
@@ -44,7 +44,7 @@ def test_directed_graphs_are_the_same_function_too(batch, hops, layers, edges):
 @given(batch=batches(), layers=st.integers(1, 3), edges=st.booleans())
 def test_gin_subtree_encoder_is_the_same_function_too(batch, layers, edges):
     encoder = encoder_for(batch, layers, "growing", edge_labels=edges, subtree="gin")
-    fast = quotient_input(batch, layers, "growing", edge_labels=edges, subtree="gin")
+    fast = row_input(batch, layers, "growing", edge_labels=edges, subtree="gin")
     literal = graph_data(batch, edge_labels=batch.edge_vocabulary if edges else None)
     assert_same_function(encoder, fast, literal)
 
@@ -54,8 +54,8 @@ def test_gin_subtree_encoder_is_the_same_function_too(batch, layers, edges):
 def test_a_mini_batch_gives_the_rows_of_the_whole(batch, data):
     rows = data.draw(st.lists(st.integers(0, len(batch) - 1), min_size=1, max_size=4))
     encoder = encoder_for(batch, 3, "growing")
-    everything = encoder(quotient_input(batch, 3, "growing")).detach()
-    some = encoder(quotient_input(batch, 3, "growing", rows=np.array(rows))).detach()
+    everything = encoder(row_input(batch, 3, "growing")).detach()
+    some = encoder(row_input(batch, 3, "growing", rows=np.array(rows))).detach()
     torch.testing.assert_close(some, everything[rows])
 
 
@@ -64,7 +64,7 @@ def test_a_mini_batch_gives_the_rows_of_the_whole(batch, data):
 def test_exact_on_real_molecules(tu_zip, hops, mark):
     mutag = read_tu(tu_zip("MUTAG")).graphs
     encoder = encoder_for(mutag, 3, hops, mark, edge_labels=True, hidden=16)
-    fast = quotient_input(mutag, 3, hops, mark, edge_labels=True)
+    fast = row_input(mutag, 3, hops, mark, edge_labels=True)
     assert_same_function(encoder, fast, graph_data(mutag, edge_labels=mutag.edge_vocabulary))
 
 
@@ -72,14 +72,14 @@ def test_exact_on_real_molecules(tu_zip, hops, mark):
 def test_exact_on_a_slice_of_nci1_in_single_precision(tu_zip, hops, mark):
     batch = read_tu(tu_zip("NCI1")).graphs[100:160]
     encoder = encoder_for(batch, 3, hops, mark, hidden=16).float()
-    fast = quotient_input(batch, 3, hops, mark)
+    fast = row_input(batch, 3, hops, mark)
     assert_same_function(encoder, fast, graph_data(batch, dtype=torch.float32), relative=1e-5)
 
 
 def test_the_worked_example_is_told_apart_where_gin_cannot():
     pair = worked_example()
     encoder = encoder_for(pair, 2, "growing", subtree="gin", hidden=8)
-    first, second = encoder(quotient_input(pair, 2, "growing", subtree="gin")).detach()
+    first, second = encoder(row_input(pair, 2, "growing", subtree="gin")).detach()
     whole, rooted = slice(0, 16), slice(16, 32)
     torch.testing.assert_close(first[whole], second[whole])
     assert (first[rooted] - second[rooted]).abs().max() > 1e-3
@@ -185,8 +185,8 @@ def test_impossible_settings_are_refused(arguments, message):
 def test_gin_subtree_without_its_quotient_is_refused():
     pair = worked_example()
     encoder = encoder_for(pair, 2, "growing", subtree="gin")
-    with pytest.raises(TwinWLError, match="TwinSlices"):
-        encoder(quotient_input(pair, 2, "growing"))
+    with pytest.raises(TwinWLError, match="TwinInput"):
+        encoder(row_input(pair, 2, "growing"))
 
 
 def test_data_without_features_is_refused():

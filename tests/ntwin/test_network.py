@@ -1,13 +1,12 @@
 import numpy as np
 import torch
 
+from tests.ntwin.rooted_data import row_examples
 from twinwl.datasets.generators import worked_example
 from twinwl.graphs.batch import concatenate
 from twinwl.neural.encoder import NTwinEncoder
-from twinwl.neural.inputs import QuotientExamples
+from twinwl.neural.inputs import NTwinExamples
 from twinwl.neural.network import NTwinNetwork, PooledSumNorm
-from twinwl.neural.quotient import build_quotient
-from twinwl.neural.slicing import QuotientSlicer
 from twinwl.neural.sparse import SparseRows
 from twinwl.neural.training import train
 
@@ -16,7 +15,7 @@ def network_and_examples(**arguments):
     graphs = concatenate([worked_example()] * 3)
     torch.manual_seed(0)
     network = NTwinNetwork(NTwinEncoder(2, 2, "growing", 8), 2, hidden=8, **arguments)
-    return network, QuotientExamples(QuotientSlicer(build_quotient(graphs, 2)))
+    return network, NTwinExamples(row_examples(graphs, 2, "growing"))
 
 
 def test_settling_gives_prediction_the_spread_of_the_training_graphs():

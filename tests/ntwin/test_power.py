@@ -2,9 +2,8 @@ import numpy as np
 import torch
 
 from tests.networks import CERTAIN, LEAST_LOSS_OF_1WL, lowest_loss
-from tests.ntwin.rooted_data import encoder_for, quotient_input
+from tests.ntwin.rooted_data import encoder_for, row_examples, row_input
 from twinwl import NTwinClassifier, load_dataset
-from twinwl.neural.inputs import whole_quotient
 
 
 def test_twins_never_seen_are_told_apart_by_what_was_learnt():
@@ -19,14 +18,13 @@ def test_all_pairs_of_exp_are_told_apart_by_first_weights_where_1_wl_tells_none(
     exp = load_dataset(tu_zip("EXP")).graphs
     encoder = encoder_for(exp, 3, "growing", hidden=16)
     with torch.no_grad():
-        rows = encoder(quotient_input(exp, 3, "growing")).numpy()
+        rows = encoder(row_input(exp, 3, "growing")).numpy()
     first, second = rows[0::2], rows[1::2]
     differences = np.abs(first - second).max(axis=1) / np.abs(first).max(axis=1)
     assert (differences > 1e-9).all()
-    whole, _ = whole_quotient(exp, 3)
-    for pool in whole.pools:
+    for pool in row_examples(exp, 3, None).quotient.pools:
         counts = [
-            sorted(zip(pool.colours[low:high].tolist(), pool.counts[low:high].tolist(), strict=True))
-            for low, high in zip(pool.indptr[:-1], pool.indptr[1:], strict=True)
+            sorted(zip(pool.rows[low:high].tolist(), pool.counts[low:high].tolist(), strict=True))
+            for low, high in zip(pool.ptr[:-1], pool.ptr[1:], strict=True)
         ]
         assert counts[0::2] == counts[1::2]

@@ -29,7 +29,7 @@ from twinwl.isomorphism.inner_colours import hear_pairs, pair_sides
 from twinwl.memory import check_fits
 from twinwl.models.base import Constraints
 from twinwl.neural.devices import as_tensor
-from twinwl.neural.ppgn import PairBlock
+from twinwl.neural.readouts import PairBlock
 from twinwl.neural.rows import BatchLevels, aggregate, distinct_rows, gather, pool
 from twinwl.refinement.threads import balanced_ranges, run_ranges
 

@@ -1,27 +1,86 @@
-"""The encoder of NTwin-GNN: one vector per graph, from mini-batches of the quotient or from PyG data."""
+"""The encoder of NTwin-GNN: one vector per graph, from rows, distinct rooted subgraphs, or PyG data.
+
+`RootedSubgraphEncoder` is the definition of the paper taken literally: every (root, node) pair has a state of
+its own, and any network can be the readout. It takes PyG data, and is the oracle of the other two.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import torch
 
 from twinwl.arguments import FLAG, MAX_ITEMS, WIDTH, checked, integer, one_of
+from twinwl.arrays import Int64, pointer
 from twinwl.errors import TwinWLError
-from twinwl.neural.distinct_subgraphs import DistinctPart, DistinctSlice, messages, read_out
-from twinwl.neural.gin import GIN, GINReadout
-from twinwl.neural.quotient import Hops, RootMark, hops_of_layers, n_marks
-from twinwl.neural.readouts import READOUT, AtDepths, BoundedReadout, NetworkReadout, build_readout, width_of
-from twinwl.neural.rows import pool
-from twinwl.neural.slicing import QuotientSlice
-from twinwl.neural.uncompressed import GraphData, PyGData, RootedSubgraphEncoder, as_graph_data
+from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.from_pyg import edge_codes
+from twinwl.neural.devices import as_tensor
+from twinwl.neural.quotient import ROOT_MARK, Hops, RootMark, hops_of_layers, n_marks, root_blocks
+from twinwl.neural.readouts import (
+    GIN,
+    READOUT,
+    AtDepths,
+    BoundedReadout,
+    NetworkReadout,
+    SubgraphBatch,
+    build_readout,
+    read_out,
+    width_of,
+)
+from twinwl.neural.rows import Pool, RowBatch, pool
+from twinwl.refinement.identities import rooted_sizes
+from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
 
 
-class TwinSlices(NamedTuple):
-    """A mini-batch for both encoders: the quotients of the rooted subgraphs and of the whole graphs."""
+class PyGData(Protocol):
+    """The attributes of a ``torch_geometric.data.Data`` or ``Batch`` that are used."""
 
-    rooted: QuotientSlice
-    whole: QuotientSlice
+    x: torch.Tensor
+    edge_index: torch.Tensor
+    edge_attr: torch.Tensor | None
+    batch: torch.Tensor | None
+
+
+class GraphData(NamedTuple):
+    """Graphs as tensors, named as in PyG; `as_graph_data` builds it from a ``Data`` or ``Batch``.
+
+    Attributes
+    ----------
+    x : tensor, shape (n_nodes, n_features)
+    edge_index : tensor of int64, shape (2, n_arcs)
+        Both arcs of an undirected edge.
+    edge_attr : tensor of int64, shape (n_arcs,), or None
+        Code of each arc's label.
+    batch : tensor of int64, shape (n_nodes,)
+        Graph of each node, ascending.
+    n_graphs : int
+    """
+
+    x: torch.Tensor
+    edge_index: torch.Tensor
+    edge_attr: torch.Tensor | None
+    batch: torch.Tensor
+    n_graphs: int
+
+
+class SubgraphPart(NamedTuple):
+    """The distinct rooted subgraphs of one radius in a mini-batch, and how often each graph has them."""
+
+    blocks: tuple[SubgraphBatch, ...]
+    pool: Pool
+
+
+class TwinInput(NamedTuple):
+    """A mini-batch for both encoders: the rooted subgraphs, and the whole graphs where they are encoded.
+
+    Rooted subgraphs are rows, or distinct subgraphs with one part for each different radius.
+    """
+
+    rooted: RowBatch | tuple[SubgraphPart, ...]
+    whole: RowBatch | None = None
 
 
 class NTwinEncoder(torch.nn.Module):
@@ -67,10 +126,10 @@ class NTwinEncoder(torch.nn.Module):
     --------
     >>> import numpy as np
     >>> from twinwl.datasets.generators import worked_example
-    >>> from twinwl.neural.quotient import build_quotient
-    >>> from twinwl.neural.slicing import QuotientSlicer
+    >>> from twinwl.neural.quotient import RowExamples
+    >>> pair = worked_example()
     >>> encoder = NTwinEncoder(n_features=2, layers=2, hidden=8)
-    >>> graphs = QuotientSlicer(build_quotient(worked_example(), layers=2))
+    >>> graphs = RowExamples(pair, encoder.hops, "none", pair.node_vocabulary, None)
     >>> encoder(graphs.take(np.arange(2))).shape
     torch.Size([2, 16])
     """
@@ -90,56 +149,38 @@ class NTwinEncoder(torch.nn.Module):
         readout_width: int | None = None,
     ) -> None:
         super().__init__()
-        n_features = checked("n_features", n_features, integer(1, MAX_ITEMS))
-        hidden = checked("hidden", hidden, WIDTH)
-        n_edge_labels = checked("n_edge_labels", n_edge_labels, integer(0, MAX_ITEMS))
-        directed = checked("directed", directed, FLAG)
+        self.n_features = checked("n_features", n_features, integer(1, MAX_ITEMS))
+        self.hidden = checked("hidden", hidden, WIDTH)
+        self.n_edge_labels = checked("n_edge_labels", n_edge_labels, integer(0, MAX_ITEMS))
+        self.directed = checked("directed", directed, FLAG)
         subtree = checked("subtree", subtree, one_of("none", "gin"))
-        radii = hops_of_layers(hops, layers)
-        marks = n_marks(root_mark, radii)
-        n_codes = max(1, n_edge_labels) * 2 if directed else n_edge_labels
-        self.n_features = n_features
-        self.hidden = hidden
-        self.hops = radii
+        self.hops = hops_of_layers(hops, layers)
         self.root_mark = root_mark
-        self.directed = directed
-        self.n_edge_labels = n_edge_labels
-        self.n_marks = marks
-        self.rooted: torch.nn.Module
+        self.n_marks = n_marks(root_mark, self.hops)
         readout = checked("readout", readout, *READOUT)
-        width = n_features + (marks if marks > 1 else 0)
-        if isinstance(readout, str) and readout == "gin":
-            self.rooted = GIN(width, hidden, layers, n_codes)
-        else:
-            arguments = {
-                "n_features": width,
-                "hidden": hidden,
-                "layers": layers,
-                "hops": radii,
-                "n_codes": n_codes,
-            }
-            self.rooted = build_readout(readout, arguments)
+        arguments = readout_arguments(
+            n_features, hidden, self.hops, root_mark, n_edge_labels, directed=directed
+        )
+        self.rooted = build_readout(readout, arguments)
+        n_codes = arguments["n_codes"]
         self.subtree = GIN(n_features, hidden, layers, n_codes) if subtree == "gin" else None
         if isinstance(self.rooted, GIN):
             self.n_rooted_outputs = layers * hidden
+        elif readout_width is None:
+            views = (view for _, view in self._views())
+            self.n_rooted_outputs = sum(width_of(view, arguments["n_features"], n_codes) for view in views)
         else:
-            views = [view for _, view in self._views()]
-            if readout_width is None:
-                self.n_rooted_outputs = sum(width_of(view, width, n_codes) for view in views)
-            else:
-                self.n_rooted_outputs = checked("readout_width", readout_width, integer(1, MAX_ITEMS))
+            self.n_rooted_outputs = checked("readout_width", readout_width, integer(1, MAX_ITEMS))
         self.n_outputs = self.n_rooted_outputs + (0 if self.subtree is None else layers * hidden)
 
-    def forward(
-        self, graphs: QuotientSlice | TwinSlices | DistinctSlice | GraphData | PyGData
-    ) -> torch.Tensor:
+    def forward(self, graphs: RowBatch | TwinInput | GraphData | PyGData) -> torch.Tensor:
         """Return one row per graph, shape (n_graphs, n_outputs).
 
         Parameters
         ----------
         graphs
-            A mini-batch of the quotient (`TwinSlices` for ``subtree="gin"``) or of distinct rooted subgraphs,
-            or graphs as PyG ``Data``: all give the same numbers, the first two faster. Of PyG data, ``x``,
+            A mini-batch of rows or of distinct rooted subgraphs (`TwinInput` for ``subtree="gin"``), or
+            graphs as PyG ``Data``: all give the same numbers, the first two faster. Of PyG data, ``x``,
             ``edge_index``, ``batch`` and, for ``n_edge_labels``, ``edge_attr`` are used: codes or one-hot
             rows, as `GraphBatch.from_pyg` reads them.
 
@@ -147,20 +188,24 @@ class NTwinEncoder(torch.nn.Module):
         -------
         tensor
         """
-        if isinstance(graphs, QuotientSlice):
-            if self.subtree is not None:
-                raise TwinWLError("subtree='gin' needs the quotient of the whole graphs too; pass TwinSlices")
-            return self._quotient_sums(graphs)
-        if isinstance(graphs, TwinSlices):
-            return self._joined(graphs.whole, self._quotient_sums(graphs.rooted))
-        if isinstance(graphs, DistinctSlice):
-            return self._joined(graphs.whole, self._distinct_sums(graphs.parts))
+        if isinstance(graphs, RowBatch | TwinInput):
+            rooted, whole = graphs if isinstance(graphs, TwinInput) else (graphs, None)
+            sums = self._row_sums(rooted) if isinstance(rooted, RowBatch) else self._subgraph_sums(rooted)
+            if self.subtree is None:
+                return sums
+            if whole is None:
+                raise TwinWLError("subtree='gin' needs rows of the whole graphs too; pass a TwinInput")
+            return torch.cat([*self.subtree.pooled_rows(whole, self.n_features, 1), sums], dim=1)
         data = as_graph_data(graphs, edge_labels=bool(self.n_edge_labels))
         self._check(data)
         if not self.n_edge_labels:
             data = data._replace(edge_attr=None)
-        rooted: torch.Tensor = self.uncompressed()(data)
-        return self._joined(data, rooted)
+        sums = self.uncompressed()(data)
+        if self.subtree is None:
+            return sums
+        edges, codes = messages(data.edge_index, data.edge_attr, directed=self.directed)
+        network = AtDepths(self.subtree, tuple(range(1, len(self.hops) + 1)))
+        return torch.cat([network(data.x, edges, data.batch, codes, data.n_graphs), sums], dim=1)
 
     def uncompressed(self) -> RootedSubgraphEncoder:
         """Return the rooted part as the paper defines it, with the same weights."""
@@ -169,58 +214,27 @@ class NTwinEncoder(torch.nn.Module):
 
     def _views(self) -> list[tuple[int, torch.nn.Module]]:
         """Return what is read of the rooted subgraphs of each different radius."""
+        if not hasattr(self.rooted, "pooled_by_depth"):
+            return [(radius, self.rooted) for radius in dict.fromkeys(self.hops)]
         depths: dict[int, tuple[int, ...]] = {}
         for depth, radius in enumerate(self.hops, start=1):
             depths[radius] = (*depths.get(radius, ()), depth)
-        if isinstance(self.rooted, GIN):
-            return [(radius, GINReadout(self.rooted, read)) for radius, read in depths.items()]
-        if hasattr(self.rooted, "pooled_by_depth"):
-            return [(radius, AtDepths(self.rooted, read)) for radius, read in depths.items()]
-        return [(radius, self.rooted) for radius in depths]
+        return [(radius, AtDepths(self.rooted, read)) for radius, read in depths.items()]
 
-    def _quotient_sums(self, graphs: QuotientSlice) -> torch.Tensor:
-        if isinstance(self.rooted, GIN):
-            return torch.cat(self.rooted.pooled_states(graphs, self.n_features), dim=1)
+    def _row_sums(self, graphs: RowBatch) -> torch.Tensor:
         if not isinstance(self.rooted, BoundedReadout):
-            raise TwinWLError(
-                "this readout is not declared to be bounded by 1-WL, so it cannot run on the quotient; pass "
-                "distinct rooted subgraphs"
-            )
-        sums = self.rooted.pooled_states(graphs, self.n_features, self.n_marks)
-        return self._checked_width(torch.cat(sums, dim=1))
+            raise TwinWLError("this readout is not declared to be bounded by 1-WL, so it cannot run on rows")
+        return torch.cat(self.rooted.pooled_rows(graphs, self.n_features, self.n_marks), dim=1)
 
-    def _distinct_sums(self, parts: tuple[DistinctPart, ...]) -> torch.Tensor:
+    def _subgraph_sums(self, parts: tuple[SubgraphPart, ...]) -> torch.Tensor:
         sums = []
         for (_, view), part in zip(self._views(), parts, strict=True):
             if not part.blocks:  # graphs without nodes
                 like = next(self.parameters(), torch.empty(0))
-                return like.new_zeros(len(part.pool_ptr) - 1, self.n_rooted_outputs)
+                return like.new_zeros(len(part.pool.ptr) - 1, self.n_rooted_outputs)
             blocks = [read_out(view, block) for block in part.blocks]
-            if len({rows.shape[1] for rows in blocks}) > 1:
-                raise self._other_width()
-            sums.append(pool(torch.cat(blocks), part.pool_ptr, part.pooled, part.counts))
-        return self._checked_width(torch.cat(sums, dim=1))
-
-    def _checked_width(self, sums: torch.Tensor) -> torch.Tensor:
-        if sums.shape[1] != self.n_rooted_outputs:
-            raise self._other_width()
-        return sums
-
-    def _other_width(self) -> TwinWLError:
-        return TwinWLError(
-            f"the readout {type(self.rooted).__name__} returned rows of different widths; let their width "
-            "depend on its parameters alone"
-        )
-
-    def _joined(self, whole: QuotientSlice | GraphData | None, rooted: torch.Tensor) -> torch.Tensor:
-        """Return the subtree encoder's sums, if it is a GIN, next to those of the rooted subgraphs."""
-        if self.subtree is None or whole is None:
-            return rooted
-        if isinstance(whole, QuotientSlice):
-            return torch.cat([*self.subtree.pooled_states(whole, self.n_features), rooted], dim=1)
-        edges, codes = messages(whole.edge_index, whole.edge_attr, directed=self.directed)
-        network = GINReadout(self.subtree, tuple(range(1, len(self.hops) + 1)))
-        return torch.cat([network(whole.x, edges, whole.batch, codes, whole.n_graphs), rooted], dim=1)
+            sums.append(pool(torch.cat(blocks), *part.pool))
+        return torch.cat(sums, dim=1)
 
     def _check(self, data: GraphData) -> None:
         shape = tuple(data.x.shape)
@@ -237,3 +251,170 @@ class NTwinEncoder(torch.nn.Module):
                     f"edge_attr: got codes from {low} to {high}, expected 0 to {self.n_edge_labels - 1} as "
                     f"n_edge_labels={self.n_edge_labels}, or -1 for a label without an embedding"
                 )
+
+
+def readout_arguments(
+    n_features: int, hidden: int, hops: tuple[int, ...], root_mark: str, n_edge_labels: int, *, directed: bool
+) -> dict[str, Any]:
+    """Return what the class or function of a readout may ask for, by name."""
+    marks = n_marks(root_mark, hops)
+    return {
+        "n_features": n_features + (marks if marks > 1 else 0),
+        "hidden": hidden,
+        "layers": len(hops),
+        "hops": hops,
+        "n_codes": max(1, n_edge_labels) * 2 if directed else n_edge_labels,
+    }
+
+
+class RootedSubgraphEncoder(torch.nn.Module):
+    """Apply networks of your own to the rooted subgraph of every node, and sum over the nodes.
+
+    Parameters
+    ----------
+    readouts
+        One network for each entry of ``hops``. Its ``forward`` gets what its parameters name of the fields of
+        `twinwl.neural.readouts.SubgraphBatch`, and returns one row per subgraph.
+    hops
+        Radius of the rooted subgraphs of each readout.
+    root_mark
+        ``"root"`` appends a one-hot mark of the root to ``x``, ``"distance"`` one of the distance from it.
+    directed
+        Edges are arcs: subgraphs are cut along them, and messages pass both ways, with the codes
+        ``2 * code`` from the head and ``2 * code + 1`` from the tail.
+
+    Examples
+    --------
+    >>> class Size(torch.nn.Module):
+    ...     def forward(self, x, edge_index, batch):
+    ...         return torch.bincount(batch)[:, None].float()
+    >>> path = GraphData(
+    ...     torch.ones(3, 1), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), None, torch.zeros(3, dtype=int), 1
+    ... )
+    >>> RootedSubgraphEncoder([Size(), Size()], hops=[1, 2])(path)
+    tensor([[7., 9.]])
+    """
+
+    def __init__(
+        self,
+        readouts: Sequence[torch.nn.Module],
+        hops: Sequence[int],
+        root_mark: RootMark = "none",
+        *,
+        directed: bool = False,
+    ) -> None:
+        super().__init__()
+        if len(readouts) != len(hops):
+            raise TwinWLError(
+                f"got {len(readouts)} readouts and {len(hops)} numbers of hops, expected as many of each"
+            )
+        self.readouts = torch.nn.ModuleList(readouts)
+        self.hops = tuple(hops)
+        self.root_mark = checked("root_mark", root_mark, ROOT_MARK)
+        self.directed = directed
+
+    def forward(self, data: GraphData | PyGData) -> torch.Tensor:
+        """Return the readouts' sums over the roots of each graph, concatenated: (n_graphs, total width)."""
+        graphs, widest = as_graph_data(data), max(self.hops)
+        batch, order = _sorted_arcs(graphs, directed=self.directed)
+        codes = None if graphs.edge_attr is None else graphs.edge_attr[as_tensor(order, graphs.x.device)]
+        totals: list[torch.Tensor] = []
+        # The sum over roots is computed in blocks of roots, to bound memory.
+        nodes, sizes = np.arange(batch.n_nodes), rooted_sizes(batch, widest)[-1].astype(np.int64)
+        for low, high in root_blocks(batch, sizes, nodes) or [(0, 0)]:
+            for place, (readout, radius) in enumerate(zip(self.readouts, self.hops, strict=True)):
+                cut = rooted_subgraphs(batch, radius, nodes[low:high])
+                x = graphs.x[as_tensor(cut.node.astype(np.int64), graphs.x.device)]
+                marks = (self.root_mark, n_marks(self.root_mark, self.hops))
+                rows = read_out(readout, subgraph_batch(cut, x, codes, marks, directed=self.directed))
+                if len(totals) == place:
+                    totals.append(rows.new_zeros(graphs.n_graphs, rows.shape[1]))
+                totals[place] = totals[place].index_add(0, graphs.batch[low:high], rows)
+        return torch.cat(totals, dim=1)
+
+
+def subgraph_batch(
+    cut: RootedSubgraphs,
+    x: torch.Tensor,
+    arc_codes: torch.Tensor | None,
+    marks: tuple[str, int],
+    *,
+    directed: bool,
+) -> SubgraphBatch:
+    """Return rooted subgraphs as tensors, on the device of ``x``.
+
+    Parameters
+    ----------
+    cut
+        The subgraphs.
+    x : tensor, shape (n_nodes, n_features)
+        Features of each node of the subgraphs, without the mark.
+    arc_codes : tensor of int64, or None
+        Code of the label of each arc of the graphs that they are cut out of.
+    marks
+        The ``root_mark`` and the number of different marks.
+    directed
+        Whether edges are arcs.
+    """
+
+    def tensor(array: np.ndarray) -> torch.Tensor:
+        return as_tensor(array.astype(np.int64), x.device)
+
+    distance, (root_mark, n_different) = tensor(cut.distance), marks
+    if n_different > 1:
+        mark = distance.clamp(max=1) if root_mark == "root" else distance
+        x = torch.cat([x, torch.nn.functional.one_hot(mark, n_different).to(x.dtype)], dim=1)
+    source = np.repeat(np.arange(len(cut.node)), np.diff(cut.indptr))
+    codes = None if arc_codes is None else arc_codes[tensor(cut.arc)]
+    edge_index, codes = messages(tensor(np.stack([source, cut.indices])), codes, directed=directed)
+    subgraph = tensor(np.repeat(np.arange(len(cut.root)), np.diff(cut.subgraph_ptr)))
+    return SubgraphBatch(x, edge_index, subgraph, codes, tensor(cut.root), distance, len(cut.root))
+
+
+def messages(
+    edges: torch.Tensor, codes: torch.Tensor | None, *, directed: bool
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Return sender and receiver of each message; in directed graphs, both ends of an arc send one."""
+    if not directed:
+        return edges, codes
+    labels = edges.new_zeros(edges.shape[1]) if codes is None else codes
+    from_tail = torch.where(labels < 0, -1, 2 * labels + 1)
+    from_head = torch.where(labels < 0, -1, 2 * labels)
+    return torch.cat([edges, edges.flip(0)], dim=1), torch.cat([from_tail, from_head])
+
+
+def as_graph_data(data: GraphData | PyGData, *, edge_labels: bool = True) -> GraphData:
+    """Return what the encoders need of a PyG ``Data`` or ``Batch``; ``edge_attr`` only if it is used."""
+    if isinstance(data, GraphData):
+        return data
+    x, edge_index = getattr(data, "x", None), getattr(data, "edge_index", None)
+    if x is None or edge_index is None:
+        raise TwinWLError(
+            f"a {type(data).__name__} without x or edge_index; give each node a row of features in x"
+        )
+    edge_attr, batch = None, getattr(data, "batch", None)
+    if edge_labels and getattr(data, "edge_attr", None) is not None:
+        edge_attr = as_tensor(edge_codes(data), x.device)
+    n_graphs = int(getattr(data, "num_graphs", 1)) if batch is not None else 1
+    if batch is None:
+        batch = torch.zeros(len(x), dtype=torch.int64, device=x.device)
+    return GraphData(x, edge_index, edge_attr, batch, n_graphs)
+
+
+def _sorted_arcs(graphs: GraphData, *, directed: bool) -> tuple[GraphBatch, Int64]:
+    """Return the graphs without labels, and the place in ``edge_index`` of each of their arcs."""
+    source, target = graphs.edge_index.cpu().numpy()
+    n_nodes = len(graphs.x)
+    order = np.lexsort((target, source))
+    batch = GraphBatch.unchecked(
+        indptr=pointer(np.bincount(source, minlength=n_nodes)),
+        indices=target[order].astype(np.int32),
+        graph_ptr=pointer(np.bincount(graphs.batch.cpu().numpy(), minlength=graphs.n_graphs)),
+        node_labels=np.zeros(n_nodes, np.int32),
+        node_vocabulary=(None,),
+        edge_labels=None,
+        edge_vocabulary=(),
+        node_features=None,
+        directed=directed,
+    )
+    return batch, order

@@ -1,41 +1,52 @@
-"""Graphs as examples of an NTwin-GNN: rows of shared states, or literal rooted subgraphs.
+"""Graphs as examples of an NTwin-GNN: the fitted labels, scales and histograms, and rows or subgraphs.
 
-The subtree encoder for labels: histograms of 1-WL colours, equation (4) summed over the nodes.
-
-The quotient of the graphs themselves, for a GIN as subtree encoder: plain 1-WL colours.
-
-The fitted inputs of an NTwin-GNN: labels, scales, histograms.
+Networks that are bounded by 1-WL get rows (`twinwl.neural.quotient.RowExamples`). Those of any power get
+distinct rooted subgraphs: subgraphs are grouped by content (root, labels, features and edges). Equal ones are
+isomorphic, so a readout that does not depend on the order of nodes is computed once for each and counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import torch
 from scipy.sparse import csr_matrix
 
-from twinwl.arrays import Float64, Int32, Int64
+from twinwl.arrays import Float32, Float64, Int32, Int64, pointer, ranges
 from twinwl.errors import TwinWLError, warn_caller
+from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
-from twinwl.models.state import alphabet_from_state, alphabet_to_state, columns_from_state, labels_from_state
-from twinwl.neural.choice import colours_per_pair
-from twinwl.neural.encoder import TwinSlices
+from twinwl.isomorphism.rooted import Groups, Neighbourhoods
+from twinwl.models.state import alphabet_from_state, alphabet_to_state, columns_from_state
+from twinwl.neural.encoder import GraphData, SubgraphPart, TwinInput, subgraph_batch
 from twinwl.neural.network import NTwinInput
-from twinwl.neural.node_states import NodeSlicer
-from twinwl.neural.quotient import PoolBuilder, Quotient, RootMark, build_quotient
-from twinwl.neural.slicing import QuotientSlicer
+from twinwl.neural.quotient import RootMark, RowExamples, n_marks
+from twinwl.neural.readouts import SubgraphBatch
+from twinwl.neural.rows import Pool, count_rows, distinct_rows
 from twinwl.neural.sparse import SparseExamples
-from twinwl.neural.uncompressed import GraphData
 from twinwl.refinement.alphabet import Alphabet
 from twinwl.refinement.colours import refine
 from twinwl.refinement.histograms import colour_histograms
+from twinwl.refinement.identities import rooted_sizes
+from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+
+SUBTREES = ("auto", "wl", "gin")
+
+# Measured: square roots keep frequent colours from drowning rare ones, and rows of equal length keep large
+# graphs from drowning small ones; with length 5 the wide layer learns about as fast as the narrow one.
+_ROW_LENGTH = 5.0
+# Nodes and arcs that a readout gets at once: some tens of megabytes of states.
+_BLOCK_ENTRIES = 1 << 17
+# Graphs to evaluate together, if their blocks have no more than so many nodes and arcs: 100 megabytes.
+_ROWS_AT_ONCE, _TAKEN_ENTRIES = 1024, 1 << 22
 
 
-class QuotientExamples:
-    """Graphs, sliced batch by batch from their quotients, or with states shared within each graph.
+class NTwinExamples:
+    """Graphs as examples of an NTwin-GNN.
 
     Parameters
     ----------
@@ -49,103 +60,25 @@ class QuotientExamples:
 
     def __init__(
         self,
-        rooted: QuotientSlicer | NodeSlicer,
-        whole: QuotientSlicer | NodeSlicer | None = None,
+        rooted: RowExamples | SubgraphExamples,
+        whole: RowExamples | None = None,
         histograms: SparseExamples | None = None,
     ) -> None:
-        self.rooted = rooted
-        self.whole = whole
-        self.histograms = histograms
+        self.rooted, self.whole, self.histograms = rooted, whole, histograms
+        self.rows_at_once = rooted.rows_at_once  # graphs whose states fit into memory together
 
     def __len__(self) -> int:
         return len(self.rooted)
 
-    @property
-    def rows_at_once(self) -> int:
-        """Number of graphs whose states fit into memory together."""
-        return self.rooted.rows_at_once
-
     def take(self, rows: Int64) -> NTwinInput:
         """Return the network's input for these graphs."""
-        graphs = self.rooted.take(rows)
+        whole = None if self.whole is None else self.whole.take(rows)
         histograms = None if self.histograms is None else self.histograms.take(rows)
-        if self.whole is None:
-            return NTwinInput(graphs, histograms)
-        return NTwinInput(TwinSlices(graphs, self.whole.take(rows)), histograms)
-
-
-class LiteralExamples:
-    """Graphs with continuous features, as tensors; rooted subgraphs are cut batch by batch.
-
-    Parameters
-    ----------
-    batch
-        The graphs.
-    labels, edge_labels
-        The labels of the network, in its order.
-    centre, scale
-        Each feature has its centre subtracted and is divided by its scale.
-    histograms
-        Rows of the subtree encoder, where histograms are.
-    """
-
-    def __init__(
-        self,
-        batch: GraphBatch,
-        labels: tuple[Label, ...],
-        edge_labels: tuple[Label, ...] | None,
-        centre: Float64,
-        scale: Float64,
-        histograms: SparseExamples | None = None,
-    ) -> None:
-        self.batch = batch
-        self.labels = labels
-        self.edge_labels = edge_labels
-        self.centre = centre
-        self.scale = scale
-        self.histograms = histograms
-
-    def __len__(self) -> int:
-        return len(self.batch)
-
-    def take(self, rows: Int64) -> NTwinInput:
-        """Return the network's input for these graphs."""
-        batch = self.batch[np.asarray(rows, np.int64)]
-        sources, targets = batch.arcs()
-        codes = None
-        if self.edge_labels is not None and batch.edge_labels is not None:
-            codes = torch.from_numpy(
-                recode(batch.edge_labels, batch.edge_vocabulary, self.edge_labels).astype(np.int64)
-            )
-        data = GraphData(
-            torch.from_numpy(self._inputs(batch)),
-            torch.from_numpy(np.stack([sources, targets.astype(np.int64)])),
-            codes,
-            torch.from_numpy(np.repeat(np.arange(len(batch)), batch.nodes_per_graph)),
-            len(batch),
-        )
-        return NTwinInput(data, None if self.histograms is None else self.histograms.take(rows))
-
-    def _inputs(self, batch: GraphBatch) -> np.ndarray:
-        """Return one-hot labels and scaled features, concatenated, shape (n_nodes, n_features)."""
-        n_labels = len(self.labels)
-        inputs = np.zeros((batch.n_nodes, n_labels + len(self.centre)), np.float32)
-        if n_labels:
-            places = recode(batch.node_labels, batch.node_vocabulary, self.labels)
-            known = np.flatnonzero(places >= 0)
-            inputs[known, places[known]] = 1
-        if batch.node_features is not None:
-            inputs[:, n_labels:] = (batch.node_features - self.centre) / self.scale
-        return inputs
-
-
-# Measured: square roots keep frequent colours from drowning rare ones, and rows of equal length keep large
-# graphs from drowning small ones; with length 5 the wide layer learns about as fast as the narrow one.
-_ROW_LENGTH = 5.0
+        return NTwinInput(TwinInput(self.rooted.take(rows), whole), histograms)
 
 
 class SubtreeHistograms:
-    """How often each colour of layers 1, …, K occurs in a graph, as sparse rows for a network.
+    """How often each colour of layers 1, …, K occurs in a graph, as sparse rows for a network: equation (4).
 
     Counts are square-rooted and each row is scaled to length 5. Colours that occur in
     fewer than ``min_df`` training graphs are ignored: a colour of a single graph does not generalise.
@@ -176,8 +109,7 @@ class SubtreeHistograms:
         """Take the alphabet and the columns from a batch of graphs; also return the rows of these graphs."""
         colours, alphabet = refine(batch, layers, edge_labels=edge_labels)
         counts = _counts(batch, colours, alphabet)
-        graphs_of_column = np.bincount(counts.indices, minlength=counts.shape[1])
-        kept = graphs_of_column >= min_df
+        kept = np.bincount(counts.indices, minlength=counts.shape[1]) >= min_df
         kept[: len(alphabet.labels)] = False  # the paper's representation starts at layer 1
         histograms = cls(alphabet, np.flatnonzero(kept).astype(np.int64))
         return histograms, histograms._scaled(counts)
@@ -205,49 +137,6 @@ def _counts(batch: GraphBatch, colours: np.ndarray, alphabet: Alphabet) -> csr_m
     sizes = alphabet.n_colours
     data, indices, indptr = colour_histograms(batch, colours, sizes, weigh_by_size=False)
     return csr_matrix((data, indices, indptr), shape=(len(batch), sum(sizes)))
-
-
-def whole_quotient(batch: GraphBatch, layers: int, *, edge_labels: bool = False) -> tuple[Quotient, Int32]:
-    """Return the quotient of a batch without rooted subgraphs, and the colours of its nodes by layer.
-
-    Parameters
-    ----------
-    batch
-        The graphs.
-    layers
-        Number of layers.
-    edge_labels
-        Distinguish messages by edge label, if the batch has any.
-
-    Examples
-    --------
-    >>> from twinwl.datasets.generators import worked_example
-    >>> quotient, colours = whole_quotient(worked_example(), layers=2)
-    >>> quotient.n_colours, colours.shape
-    ([2, 2, 2], (3, 12))
-    """
-    colours, alphabet = refine(batch, layers, edge_labels=edge_labels)
-    alone = np.arange(batch.n_nodes + 1, dtype=np.int64)
-    pools = []
-    for layer in range(1, layers + 1):
-        builder = PoolBuilder(batch.graph_ptr)
-        if batch.n_nodes:
-            builder.add(0, alone, colours[layer])
-        pools.append(builder.finished())
-    quotient = Quotient(
-        labels=alphabet.labels,
-        edge_labels=alphabet.edge_labels,
-        root_mark="none",
-        hops=(0,) * layers,  # there are no rooted subgraphs
-        directed=batch.directed,
-        rounds=alphabet.rounds,
-        pools=tuple(pools),
-        n_pairs=(batch.n_nodes,) * layers,
-    )
-    return quotient, colours
-
-
-SUBTREES = ("auto", "wl", "gin")
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,7 +167,7 @@ class FittedInputs:
     subtree: str
     centre: Float64
     scale: Float64
-    histograms: SubtreeHistograms | None
+    histograms: SubtreeHistograms | None = None
 
     @classmethod
     def fitted(
@@ -289,23 +178,22 @@ class FittedInputs:
             raise TwinWLError(
                 f"none of the {len(batch)} graphs to learn from has a node; add graphs with nodes"
             )
-        features = np.empty((0, 0)) if batch.node_features is None else batch.node_features
+        features = np.empty((1, 0)) if batch.node_features is None else batch.node_features
         if subtree == "auto":
             subtree = "gin" if features.shape[1] else "wl"
         used = np.flatnonzero(np.bincount(batch.node_labels, minlength=len(batch.node_vocabulary)))
-        scale = features.std(axis=0) if len(features) else np.ones(features.shape[1])
+        scale = features.std(axis=0)
         histograms, rows = None, None
         if subtree == "wl":
-            histograms, rows = SubtreeHistograms.fitted(
-                batch.without_features(), layers, edge_labels=edge_labels, min_df=min_df
-            )
+            plain = batch.without_features()
+            histograms, rows = SubtreeHistograms.fitted(plain, layers, edge_labels=edge_labels, min_df=min_df)
         inputs = cls(
             n_graphs=len(batch),
             labels=tuple(batch.node_vocabulary[code] for code in used.tolist()),
             edge_labels=batch.edge_vocabulary if edge_labels and batch.edge_labels is not None else None,
             directed=batch.directed,
             subtree=subtree,
-            centre=features.mean(axis=0) if len(features) else np.zeros(features.shape[1]),
+            centre=features.mean(axis=0),
             scale=np.where(scale > 0, scale, 1.0),  # a constant column: do not divide by 0
             histograms=histograms,
         )
@@ -323,87 +211,67 @@ class FittedInputs:
 
     def examples(
         self,
+        rooted: RowExamples | SubgraphExamples,
         batch: GraphBatch,
-        hops: tuple[int, ...],
-        root_mark: RootMark,
-        max_memory: int | None,
+        layers: int,
+        max_memory: int | None = None,
         histograms: csr_matrix | None = None,
-        roots: float | None = None,
-        layers_of_whole: int | None = None,
-    ) -> QuotientExamples:
-        """Turn graphs into examples: on the colour quotient if it pays, else on states shared within a graph.
+    ) -> NTwinExamples:
+        """Add what the subtree encoder needs to rooted subgraphs.
 
-        ``histograms`` are those that `fitted` returned, if these are the training graphs; ``roots`` is the
-        number or share of roots to sample. A GIN on the whole graphs has ``layers_of_whole`` layers, by
-        default as many as there are hops.
+        ``histograms`` are those that `fitted` returned, if these are the training graphs.
         """
-        self.check(batch)
-        plain = batch.without_features()
-        rows = self._histogram_rows(plain, histograms)
-        use_edges = self.edge_labels is not None
-        share = None
-        if not len(self.centre) and roots is None:
-            share = colours_per_pair(plain, hops, root_mark, max_memory, edge_labels=use_edges)
-        if share is not None:
-            return self._on_quotient(plain, hops, root_mark, max_memory, rows, share, layers_of_whole)
-        features = None
-        if len(self.centre):
-            given = np.empty((0, len(self.centre))) if batch.node_features is None else batch.node_features
-            features = ((given - self.centre) / self.scale).astype(np.float32)
+        if histograms is None and self.histograms is not None:
+            histograms = self.histograms.rows(batch.without_features())
         whole = None
         if self.subtree == "gin":
-            no_hops = (None,) * (layers_of_whole or len(hops))
-            whole = NodeSlicer(plain, no_hops, "none", self.labels, self.edge_labels, features)
-        kept = None if max_memory is None else max_memory // 2
-        rooted = NodeSlicer(
-            plain, hops, root_mark, self.labels, self.edge_labels, features, roots=roots, max_kept=kept
-        )
-        return QuotientExamples(rooted, whole, rows)
+            whole = self.rows(batch, (None,) * layers, "none", max_memory=max_memory)
+        return NTwinExamples(rooted, whole, None if histograms is None else SparseExamples(histograms))
 
-    def quotient_examples(
+    def rows(
         self,
         batch: GraphBatch,
-        hops: tuple[int, ...],
+        hops: tuple[int | None, ...],
         root_mark: RootMark,
-        max_memory: int | None,
-        histograms: csr_matrix | None = None,
-    ) -> QuotientExamples:
-        """Turn graphs without continuous features into examples on the quotient, whether it pays or not."""
-        self.check(batch)
-        plain = batch.without_features()
-        rows = self._histogram_rows(plain, histograms)
-        return self._on_quotient(plain, hops, root_mark, max_memory, rows, 1.0)
+        roots: float | None = None,
+        max_memory: int | None = None,
+        *,
+        keep_pairs: bool = False,
+    ) -> RowExamples:
+        """Return graphs as rows, with the labels of the network."""
+        settings = (hops, root_mark, self.labels, self.edge_labels, self.scaled(batch), roots, max_memory)
+        return RowExamples(batch, *settings, keep_pairs=keep_pairs)
 
-    def _histogram_rows(self, plain: GraphBatch, histograms: csr_matrix | None) -> SparseExamples | None:
-        if histograms is None and self.histograms is not None:
-            histograms = self.histograms.rows(plain)
-        return None if histograms is None else SparseExamples(histograms)
+    def scaled(self, batch: GraphBatch, nodes: Int32 | slice = slice(None)) -> Float32:
+        """Return the continuous features of nodes, standardised."""
+        if batch.node_features is None:
+            return np.empty((len(batch.node_labels[nodes]), 0), np.float32)
+        return ((batch.node_features[nodes] - self.centre) / self.scale).astype(np.float32)
 
-    def _on_quotient(
-        self,
-        plain: GraphBatch,
-        hops: tuple[int, ...],
-        root_mark: RootMark,
-        max_memory: int | None,
-        rows: SparseExamples | None,
-        share: float,
-        layers_of_whole: int | None = None,
-    ) -> QuotientExamples:
-        use_edges = self.edge_labels is not None
-        quotient = build_quotient(
-            plain,
-            len(hops),
-            hops,
-            root_mark=root_mark,
-            edge_labels=use_edges,
-            max_memory=max_memory,
-            colours_per_pair=share,
+    def columns(self, batch: GraphBatch, nodes: Int32) -> torch.Tensor:
+        """Return one-hot labels and scaled features of some nodes, shape (n_nodes, n_features)."""
+        places = recode(batch.node_labels[nodes], batch.node_vocabulary, self.labels)
+        # The last row is zero, and the place of an unseen label is -1.
+        one_hot = np.eye(len(self.labels) + 1, len(self.labels), dtype=np.float32)[places]
+        return torch.from_numpy(np.hstack([one_hot, self.scaled(batch, nodes)]))
+
+    def arc_codes(self, batch: GraphBatch) -> torch.Tensor | None:
+        """Return the network's code of the label of each arc; None if edge labels are not used."""
+        if self.edge_labels is None or batch.edge_labels is None:
+            return None
+        codes = recode(batch.edge_labels, batch.edge_vocabulary, self.edge_labels)
+        return torch.from_numpy(codes.astype(np.int64))
+
+    def graph_data(self, batch: GraphBatch) -> GraphData:
+        """Return graphs as tensors, of which a network reads every rooted subgraph."""
+        sources, targets = batch.arcs()
+        return GraphData(
+            self.columns(batch, np.arange(batch.n_nodes, dtype=np.int32)),
+            torch.from_numpy(np.stack([sources, targets.astype(np.int64)])),
+            self.arc_codes(batch),
+            torch.from_numpy(np.repeat(np.arange(len(batch)), batch.nodes_per_graph)),
+            len(batch),
         )
-        whole = None
-        if self.subtree == "gin":
-            of_graphs, _ = whole_quotient(plain, layers_of_whole or len(hops), edge_labels=use_edges)
-            whole = QuotientSlicer(of_graphs, self.labels, self.edge_labels)
-        return QuotientExamples(QuotientSlicer(quotient, self.labels, self.edge_labels), whole, rows)
 
     def check(self, batch: GraphBatch) -> None:
         """Refuse graphs that differ in kind from the training graphs."""
@@ -423,23 +291,21 @@ class FittedInputs:
 
     def check_labels(self, batch: GraphBatch, unknown: str) -> None:
         """Warn about labels that occur in no training graph, or refuse them if ``unknown`` is ``"error"``."""
-        fresh = recode(batch.node_labels, batch.node_vocabulary, self.labels) < 0
-        n_nodes = int(np.count_nonzero(fresh))
-        if n_nodes:
-            node = int(np.flatnonzero(fresh)[0])
-            graph = int(np.searchsorted(batch.graph_ptr, node, side="right")) - 1
-            label = batch.node_vocabulary[batch.node_labels[node]]
-            _tell(
-                f"{n_nodes} of {batch.n_nodes} nodes",
-                f"node label (first: {label!r} in graph {graph})",
-                unknown,
-            )
-        if self.edge_labels is not None and batch.edge_labels is not None:
-            n_arcs = int(
-                np.count_nonzero(recode(batch.edge_labels, batch.edge_vocabulary, self.edge_labels) < 0)
-            )
-            if n_arcs:
-                _tell(f"{n_arcs} of {len(batch.indices)} arcs", "edge label", unknown)
+        fresh = np.flatnonzero(recode(batch.node_labels, batch.node_vocabulary, self.labels) < 0)
+        found = []
+        if len(fresh):
+            graph = int(np.searchsorted(batch.graph_ptr, fresh[0], side="right")) - 1
+            label = batch.node_vocabulary[batch.node_labels[fresh[0]]]
+            where = f"(first: {label!r} in graph {graph})"
+            found.append(f"{len(fresh)} of {batch.n_nodes} nodes have a node label {where}")
+        codes = self.arc_codes(batch)
+        if codes is not None and bool((codes < 0).any()):
+            found.append(f"{int((codes < 0).sum())} of {len(codes)} arcs have an edge label")
+        for what in found:
+            message = f"{what} that occurs in no training graph"
+            if unknown == "error":
+                raise TwinWLError(f"{message}; leave those graphs out, or use unknown='zero'")
+            warn_caller(f"{message}; their input is zero, so check that the labels mean the same")
 
     def to_state(self) -> dict[str, object]:
         """Return plain values and arrays for a model file."""
@@ -459,46 +325,131 @@ class FittedInputs:
 
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> FittedInputs:
-        """Undo `to_state`; everything is checked before it is used.
-
-        Raises
-        ------
-        TwinWLError
-            If anything in the state is missing or does not fit.
-        """
-        try:
-            subtree, directed, n_graphs = state["subtree"], state["directed"], state["n_graphs"]
-            labels, edge_labels = state["labels"], state["edge_labels"]
-            centre, scale = state["centre"], state["scale"]
-            histograms = None
-            if subtree == "wl":
-                alphabet = alphabet_from_state(state["alphabet"])  # type: ignore[arg-type]
-                columns = columns_from_state({"columns": state["columns"]}, sum(alphabet.n_colours))
-                histograms = None if columns is None else SubtreeHistograms(alphabet, columns)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise TwinWLError(f"the model's inputs lack {error}; the file is damaged") from error
-        if subtree not in {"wl", "gin"} or not isinstance(directed, bool) or type(n_graphs) is not int:
-            raise TwinWLError("the model does not name its subtree encoder; the file is damaged")
-        return cls(
-            n_graphs=n_graphs,
-            labels=labels_from_state(labels),
-            edge_labels=None if edge_labels is None else labels_from_state(edge_labels),
-            directed=directed,
-            subtree=str(subtree),
-            centre=_row(centre),
-            scale=_row(scale),
-            histograms=histograms,
-        )
+        """Undo `to_state`; everything is checked before it is used."""
+        inputs: FittedInputs = restore(cls, {name: state[name] for name in state if name != "histograms"})
+        if inputs.subtree != "wl":
+            return inputs
+        alphabet = alphabet_from_state(state["alphabet"])  # type: ignore[arg-type]
+        columns = columns_from_state(state, sum(alphabet.n_colours))
+        if columns is None:
+            raise TwinWLError("the model's inputs lack columns; the file is damaged")
+        return replace(inputs, histograms=SubtreeHistograms(alphabet, columns))
 
 
-def _tell(where: str, what: str, unknown: str) -> None:
-    message = f"{where} have a {what} that occurs in no training graph"
-    if unknown == "error":
-        raise TwinWLError(f"{message}; leave those graphs out, or use unknown='zero'")
-    warn_caller(f"{message}; their input is zero, so check that the labels mean the same")
+# ---------------------------------------------------------------------- distinct rooted subgraphs
 
 
-def _row(value: object) -> Float64:
-    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind != "f":
-        raise TwinWLError("the model's feature scales are not rows of numbers; the file is damaged")
-    return value.astype(np.float64)
+class SubgraphExamples:
+    """Graphs as distinct rooted subgraphs, for an NTwin-GNN with any readout.
+
+    Parameters
+    ----------
+    batch
+        The graphs.
+    inputs
+        Labels and scales.
+    hops, root_mark
+        Radius of each layer, and the mark of the nodes.
+    pairs
+        Whether the readout has a state for each pair of nodes.
+    """
+
+    def __init__(
+        self,
+        batch: GraphBatch,
+        inputs: FittedInputs,
+        hops: tuple[int, ...],
+        root_mark: RootMark,
+        *,
+        pairs: bool = False,
+    ) -> None:
+        self.batch = batch if inputs.edge_labels is not None else batch.without_edge_labels()
+        self.inputs = inputs
+        self.marks = (root_mark, n_marks(root_mark, hops))
+        self.codes = inputs.arc_codes(batch)
+        radii = dict.fromkeys(hops)
+        self.distinct = [DistinctSubgraphs(self.batch, radius, pairs=pairs) for radius in radii]
+        largest = sum(part.entries_of_graphs().max(initial=1) for part in self.distinct)
+        self.rows_at_once = int(min(_ROWS_AT_ONCE, max(1, _TAKEN_ENTRIES // largest)))
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def take(self, rows: Int64) -> tuple[SubgraphPart, ...]:
+        """Return the subgraphs of these graphs."""
+        parts = []
+        for distinct in self.distinct:
+            roots, pool = distinct.take(np.asarray(rows, np.int64))
+            parts.append(SubgraphPart(tuple(self._cut(distinct.radius, some) for some in roots), pool))
+        return tuple(parts)
+
+    def _cut(self, radius: int, roots: Int64) -> SubgraphBatch:
+        cut = rooted_subgraphs(self.batch, radius, roots)
+        x = self.inputs.columns(self.batch, cut.node)
+        return subgraph_batch(cut, x, self.codes, self.marks, directed=self.batch.directed)
+
+
+class DistinctSubgraphs:
+    """The rooted subgraphs of a batch, grouped by content.
+
+    Parameters
+    ----------
+    batch
+        The graphs, with the edge labels and features that count.
+    radius
+        Radius of the subgraphs.
+    pairs
+        Whether the readout has a state for each pair of nodes.
+
+    Attributes
+    ----------
+    representative : array of int64, shape (n_distinct,)
+        A root of each.
+    entries : array of int64, shape (n_distinct,)
+        Number of states of each: nodes and arcs, or pairs of nodes.
+    pool : Pool
+        How often each graph has each of them.
+
+    Examples
+    --------
+    >>> path = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]])
+    >>> distinct = DistinctSubgraphs(path, 1)
+    >>> distinct.representative.tolist(), distinct.pool.counts.tolist()
+    ([0, 1], [2, 2])
+    """
+
+    def __init__(self, batch: GraphBatch, radius: int, *, pairs: bool = False) -> None:
+        self.radius = radius
+        plain = batch.without_features()
+        if batch.node_features is not None:
+            bits = (batch.node_features + 0.0).view(np.uint64)  # -0.0 is 0.0
+            contents = np.hstack([bits, batch.node_labels[:, None].astype(np.uint64)])
+            codes, found = distinct_rows(contents)
+            plain = plain.changed(node_labels=codes, node_vocabulary=tuple(range(len(found))))
+        sizes = rooted_sizes(plain, radius)[radius]
+        groups = Groups()
+        numbers, arcs = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for block in Neighbourhoods(plain).blocks(np.arange(batch.n_nodes), radius, sizes):
+            numbers.append(groups.of_block(block))
+            arcs.append(np.diff(block.cut.indptr[block.cut.subgraph_ptr]))
+        group = np.concatenate(numbers)
+        _, self.representative = np.unique(group, return_index=True)
+        size = sizes[self.representative].astype(np.int64)
+        self.entries = size * size if pairs else size + np.concatenate(arcs)[self.representative]
+        self.pool = count_rows(batch.graph_ptr, group.astype(np.int32))
+
+    def entries_of_graphs(self) -> Int64:
+        """Return the number of states of the distinct subgraphs of each graph."""
+        before = pointer(self.entries[self.pool.rows])
+        return before[self.pool.ptr[1:]] - before[self.pool.ptr[:-1]]
+
+    def take(self, rows: Int64) -> tuple[list[Int64], Pool]:
+        """Return roots of the distinct subgraphs of some graphs, in blocks, and their pooling matrix."""
+        ptr, groups, counts = self.pool
+        lengths = ptr[rows + 1] - ptr[rows]
+        entry = ranges(ptr[rows], lengths)
+        needed, places = np.unique(groups[entry], return_inverse=True)
+        block = np.cumsum(self.entries[needed]) // _BLOCK_ENTRIES
+        cuts = [0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(needed)]
+        roots = [self.representative[needed[low:high]] for low, high in pairwise(cuts) if low < high]
+        return roots, Pool(pointer(lengths), places.astype(np.int32), counts[entry])

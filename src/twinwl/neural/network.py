@@ -19,10 +19,7 @@ from twinwl.neural.sparse import SparseLinear, SparseRows
 from twinwl.neural.training import Examples, rows_at_once
 
 if TYPE_CHECKING:
-    from twinwl.neural.distinct_subgraphs import DistinctSlice
-    from twinwl.neural.encoder import NTwinEncoder, TwinSlices
-    from twinwl.neural.slicing import QuotientSlice
-    from twinwl.neural.uncompressed import GraphData
+    from twinwl.neural.encoder import GraphData, NTwinEncoder, TwinInput
 
 
 class PooledSumNorm(torch.nn.BatchNorm1d):
@@ -192,7 +189,7 @@ class NTwinInput(NamedTuple):
     ``graphs`` is the input of the encoder; ``histograms`` are the rows of the subtree encoder, or None.
     """
 
-    graphs: QuotientSlice | TwinSlices | DistinctSlice | GraphData
+    graphs: TwinInput | GraphData
     histograms: SparseRows | None = None
 
 

@@ -1,16 +1,14 @@
-"""Prediction from sampled roots: pooled sums are means over several draws; a spread shows their error.
+"""NTwinClassifier and NTwinRegressor: the NTwin-GNN as scikit-learn estimators of graphs.
 
-The base class of the estimators with an NTwin-GNN.
-
-NTwinClassifier: the NTwin-GNN as a scikit-learn classifier of graphs.
-
-NTwinRegressor: the NTwin-GNN as a scikit-learn regressor of graphs.
+They choose how rooted subgraphs are computed, shrink hops where memory would not do, predict from sampled
+roots, and explain: gradient times state, mapped from colours back to nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self, TypeAlias, cast
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 import torch
@@ -28,38 +26,48 @@ from twinwl.arguments import (
     number,
     one_of,
 )
-from twinwl.arrays import Float64, Int64
+from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, shown, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike
+from twinwl.memory import allowed_memory, readable
 from twinwl.models.base import Constraints, RandomState, keeps_parameters, old_names, seeds
-from twinwl.models.explanation import Explanation
-from twinwl.neural.choice import (
-    Step,
-    bytes_per_entry,
-    bytes_per_row,
-    hops_that_fit,
-    smaller,
-    too_large_step,
-    too_large_subgraph,
-)
+from twinwl.models.explanation import ColumnShare, Decision, Explanation, plain, tree_of_colour
 from twinwl.neural.devices import device_of, moved, own_device, seeded, single_threaded
-from twinwl.neural.distinct_subgraphs import DistinctExamples
-from twinwl.neural.encoder import NTwinEncoder
+from twinwl.neural.encoder import NTwinEncoder, readout_arguments
 from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator, NeuralGraphRegressor
-from twinwl.neural.explanation import explain_graph
-from twinwl.neural.inputs import SUBTREES, FittedInputs, LiteralExamples, QuotientExamples
-from twinwl.neural.network import NTwinNetwork
-from twinwl.neural.node_states import NodeSlicer
-from twinwl.neural.quotient import HOPS, ROOT_MARK, ROOTS, Hops, RootMark, hops_of_layers
-from twinwl.neural.readouts import READOUT, BoundedReadout, NetworkReadout, sees_edges, sees_pairs
-from twinwl.neural.sparse import SparseExamples
+from twinwl.neural.inputs import (
+    SUBTREES,
+    FittedInputs,
+    NTwinExamples,
+    SubgraphExamples,
+    SubtreeHistograms,
+)
+from twinwl.neural.network import NTwinInput, NTwinNetwork
+from twinwl.neural.quotient import (
+    HOPS,
+    ROOT_MARK,
+    ROOTS,
+    Hops,
+    RootMark,
+    RowExamples,
+    TooManyColoursError,
+    hops_of_layers,
+)
+from twinwl.neural.readouts import GIN, READOUT, BoundedReadout, NetworkReadout, kind_of
+from twinwl.neural.rows import RowBatch
+from twinwl.neural.sparse import SparseExamples, SparseRows
 from twinwl.neural.training import Callbacks, Examples, rows_at_once
-from twinwl.neural.uncompressed import GraphData
+from twinwl.refinement.colours import refine
+from twinwl.refinement.identities import rooted_sizes
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+_MANY_GRAPHS = 1000
+_ARRAYS_PER_LAYER = {"gin": 4, "gcn": 2, "gat": 2, "ppgn": 10}  # weights and biases
+# A state of a GIN and its gradient, its rectified units and their signs, and the numbers of its messages.
+_BYTES_PER_UNIT, _BYTES_PER_ROW = 13, 128
+# A network of torch's own operations keeps about so many tensors per step, and needs some more at a time.
+_TENSORS_PER_STEP, _TENSORS_AT_ONCE = 7, 4
 
 
 class SampledPrediction(NamedTuple):
@@ -77,52 +85,6 @@ class SampledPrediction(NamedTuple):
 
     values: Float64
     spread: Float64
-
-
-def sampled_outputs(network: NTwinNetwork, examples: QuotientExamples, n_samples: int) -> NDArray[np.float32]:
-    """Return outputs from the mean of all samples' sums, then from the means without one of them.
-
-    Each call of ``examples.take`` draws roots. A sample's sums are right on average, so their mean tends to
-    the exact sums; a mean of outputs would not tend to the exact output, which is no linear function.
-
-    Returns
-    -------
-    array of float32, shape (1 + n_samples, n_graphs, n_outputs)
-    """
-    network.eval()
-    place, step = own_device(network), rows_at_once(examples)
-    parts = []
-    with torch.no_grad(), single_threaded():
-        for rows in np.split(np.arange(len(examples)), range(step, len(examples), step)):
-            sums = []
-            for _ in range(n_samples):
-                sample = moved(examples.take(rows), place)
-                sums.append(network.encoder(sample.graphs).cpu().double())
-            total = torch.stack(sums).sum(dim=0)
-            means = [total / n_samples, *((total - one) / (n_samples - 1) for one in sums)]
-            outputs = [network.from_sums(mean.float().to(place), sample.histograms).cpu() for mean in means]
-            parts.append(torch.stack(outputs))
-    return torch.cat(parts, dim=1).numpy()
-
-
-def standard_error(left_out: list[Float64]) -> Float64:
-    """Return the jackknife's standard error of a value, from what it is without each of the samples.
-
-    >>> standard_error([np.array([1.0]), np.array([3.0])]).tolist()
-    [1.0]
-    """
-    values = np.stack(left_out)
-    n = len(values)
-    error: Float64 = np.sqrt((n - 1) / n * ((values - values.mean(axis=0)) ** 2).sum(axis=0))
-    return error
-
-
-if TYPE_CHECKING:
-    NTwinExamples: TypeAlias = QuotientExamples | LiteralExamples | DistinctExamples
-
-
-_MANY_GRAPHS = 1000
-_ARRAYS_PER_LAYER = {"gin": 4, "gcn": 2, "gat": 2, "ppgn": 10}  # weights and biases
 
 
 class NTwinNetworkEstimator(NeuralGraphEstimator):
@@ -211,22 +173,23 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         n_samples = checked("n_samples", n_samples, integer(2, MAX_ITEMS))
         if self.tasks_ is not None:
             raise TwinWLError("predict_sampled is for one task; ask for_task(name).predict_sampled(…)")
+        if not issubclass(self._network_kind(), BoundedReadout):
+            raise TwinWLError("predict_sampled needs a readout that is bounded by 1-WL; use predict")
         batch = self._new_graphs(X, "predict")
         self.inputs_.check_labels(batch, self.unknown)
         examples = self._examples(batch, roots=roots)
-        if not isinstance(examples, QuotientExamples):
-            raise TwinWLError("predict_sampled needs a readout that is bounded by 1-WL; use predict")
         (seed,) = seeds(checked("random_state", random_state, *RANDOM_STATE), 1)
         self.module_.to(device_of(self.device, or_else="cpu"))
         try:
             with seeded(seed):
-                outputs = sampled_outputs(self.module_, examples, n_samples)
+                outputs = _sampled_outputs(self.module_, examples, n_samples)
         finally:
             self.module_.cpu()
         head = self.heads_[0]
         ask = head.predict if self._learns_numbers else head.probabilities
         values, *left_out = (ask(self._task_decisions(one)[0]) for one in outputs)
-        return SampledPrediction(values, standard_error(left_out))
+        spread = np.std(left_out, axis=0) * math.sqrt(n_samples - 1)  # the jackknife's standard error
+        return SampledPrediction(values, spread)
 
     @old_names(graph="X")
     def explain(self, X: GraphsLike, n_columns: int = 10, task: str | int | None = None) -> Explanation:
@@ -242,17 +205,16 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
             The task to explain, by its name or place, if there are several.
         """
         model, graph = self._one_task(task), self._graph_to_explain(X)
-        histograms = self.inputs_.histograms
-        examples: QuotientExamples | LiteralExamples
-        readout = self._probe()
-        if readout is None and not len(self.inputs_.centre):
-            examples = self.inputs_.quotient_examples(graph, self.hops_, self.root_mark, self.max_memory)
-        else:
-            if readout is not None:
-                self._check_largest(graph, readout)
-            examples = self._literal_examples(graph)
+        n_columns = checked("n_columns", n_columns, integer(0, MAX_ITEMS))
         decide = model._decision_about  # noqa: SLF001  (of the same class)
-        return explain_graph(model.module_, graph, examples, histograms, decide, n_columns=n_columns)
+        self.inputs_.check(graph)
+        if self._network_kind() is GIN:
+            settings = (self.hops_, self.root_mark, None, self.max_memory)
+            rooted = self.inputs_.rows(graph, *settings, keep_pairs=True)
+            examples = self.inputs_.examples(rooted, graph, self.layers, self.max_memory)
+            return _explain(model.module_, graph, self.inputs_, examples, decide, n_columns)
+        self._check_largest(graph)
+        return _explain(model.module_, graph, self.inputs_, None, decide, n_columns)
 
     # ------------------------------------------------------------------ what the base class asks for
 
@@ -260,148 +222,137 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         self.inputs_, histograms = FittedInputs.fitted(
             batch, self.layers, subtree=self.subtree, edge_labels=bool(self.edge_labels), min_df=self.min_df
         )
-        self.hops_ = hops_of_layers(self.hops, self.layers)
-        readout = self._probe()
-        if readout is not None and not isinstance(readout, BoundedReadout):
-            if self.roots is not None:
-                raise TwinWLError(
-                    f"roots: got {self.roots} with a readout that is not bounded by 1-WL, expected None"
-                )
-            return self._fit_distinct(batch, histograms, readout)
-        examples = self._examples(batch, histograms, self.roots)
-        if isinstance(examples, QuotientExamples) and isinstance(examples.rooted, NodeSlicer):
-            per_row = bytes_per_row(self.hidden)
-            if readout is not None:  # torch keeps messages too
-                per_row = int(
-                    bytes_per_entry(self.hidden, 1) * (1 + len(batch.indices) / max(1, batch.n_nodes))
-                )
-            step = Step(self.batch_size, per_row, self.max_memory, self.roots)
-            use_edges = self.inputs_.edge_labels is not None
-            fitting = hops_that_fit(
-                batch.without_features(), self.hops_, self.root_mark, step, edge_labels=use_edges
+        self.hops_ = wanted = hops_of_layers(self.hops, self.layers)
+        bounded = issubclass(self._network_kind(), BoundedReadout)
+        if self.roots is not None and not bounded:
+            raise TwinWLError(
+                f"roots: got {self.roots} with a readout that is not bounded by 1-WL, expected None"
             )
-            if fitting != self.hops_:
-                self.hops_ = fitting
-                examples = self._examples(batch, histograms, self.roots)
-        return examples
-
-    def _fit_distinct(
-        self, batch: GraphBatch, histograms: csr_matrix | None, readout: torch.nn.Module
-    ) -> DistinctExamples:
-        """Return distinct rooted subgraphs for training, with fewer hops where memory would not do."""
-        wanted, first = self.hops_, ""
+        first = ""
         while True:
-            radii, radius = list(dict.fromkeys(self.hops_)), max(self.hops_)
-            per_entry = [bytes_per_entry(self.hidden, self._depth(of, readout)) for of in radii]
-            widest = per_entry[radii.index(radius)]
-            problem = too_large_subgraph(batch, radius, widest, self.max_memory, pairs=sees_pairs(readout))
-            if problem is None:
-                examples = self._distinct_examples(batch, histograms, readout)
-                problem = too_large_step(examples.distinct, per_entry, self.batch_size, self.max_memory)
-            if problem is None:
+            rooted, problem = self._plan(batch)
+            if rooted is not None and (problem is None or not max(self.hops_)):
                 break
-            first = first or problem
-            if radius <= 1:
+            first = first or str(problem)
+            if not bounded and max(self.hops_) <= 1:
                 raise TwinWLError(
                     f"readout: {problem}; use readout='gin', lower batch_size or hidden, leave large graphs "
                     "out, or raise max_memory"
                 )
-            self.hops_ = smaller(self.hops_)
+            self.hops_ = tuple(min(radius, max(self.hops_) - 1) for radius in self.hops_)
         if first:
             warn_caller(
-                f"hops: {first}, so hops are {self.hops_} instead of {wanted}; lower batch_size, or raise "
-                "max_memory to keep them"
+                f"hops: {first}, so hops are {self.hops_} instead of {wanted}; lower batch_size, sample with "
+                "roots, or raise max_memory to keep them"
             )
-        return examples
+        return self.inputs_.examples(rooted, batch, self.layers, self.max_memory, histograms)
 
     def _learnt_examples(self, batch: GraphBatch, start: torch.nn.Module | None) -> Examples:
-        return (
-            super()._learnt_examples(batch, None)
-            if start is None
-            else self._examples(batch, roots=self.roots)
+        if start is None:
+            return super()._learnt_examples(batch, None)
+        return self._examples(batch, roots=self.roots)
+
+    def _examples(self, batch: GraphBatch, roots: float | None = None) -> NTwinExamples:
+        self.inputs_.check(batch)
+        if not issubclass(self._network_kind(), BoundedReadout):
+            self._check_largest(batch)
+        return self.inputs_.examples(self._rooted(batch, roots), batch, self.layers, self.max_memory)
+
+    def _plan(self, batch: GraphBatch) -> tuple[RowExamples | SubgraphExamples | None, str | None]:
+        """Return the rooted subgraphs, and why a training step on the largest might not fit into memory."""
+        kind, allowed = self._network_kind(), allowed_memory(self.max_memory)
+        if issubclass(kind, BoundedReadout):
+            rooted: RowExamples | SubgraphExamples = self._rooted(batch, self.roots)
+            need = self._bytes_of_rows(cast("RowExamples", rooted), kind is GIN)
+        else:
+            depths = {radius: depth for depth, radius in enumerate(self.hops_, start=1)}
+            if not hasattr(kind, "pooled_by_depth"):  # the depth of an own network is a guess
+                depths = dict.fromkeys(depths, self.layers)
+            problem = self._too_large(batch, depths[max(depths)])
+            if problem is not None:
+                return None, problem
+            rooted = self._rooted(batch)
+            costs = zip(cast("SubgraphExamples", rooted).distinct, depths.values(), strict=True)
+            of_graphs = sum(part.entries_of_graphs() * self._bytes_per_entry(depth) for part, depth in costs)
+            need = np.sort(of_graphs)[-self.batch_size :].sum()
+        if need <= allowed:
+            return rooted, None
+        return rooted, (
+            f"the rooted subgraphs of {min(self.batch_size, len(batch))} graphs with hops {self.hops_} may "
+            f"need {readable(cast('int', need))}, more than the {readable(allowed)} allowed"
         )
 
-    def _examples(
-        self, batch: GraphBatch, histograms: csr_matrix | None = None, roots: float | None = None
-    ) -> NTwinExamples:
-        readout = self._probe()
-        if readout is None or isinstance(readout, BoundedReadout):
+    def _rooted(self, batch: GraphBatch, roots: float | None = None) -> RowExamples | SubgraphExamples:
+        """Return rooted subgraphs in the form that the network needs: rows if it is bounded by 1-WL."""
+        kind = self._network_kind()
+        if issubclass(kind, BoundedReadout):
             # Steps that are not read need rounds of colours before those of the layers.
-            before = (self.hops_[0],) * (0 if readout is None else readout.steps_before)
-            shape = (before + self.hops_, self.root_mark, self.max_memory)
-            return self.inputs_.examples(batch, *shape, histograms, roots, self.layers)
-        self._check_largest(batch, readout)
-        return self._distinct_examples(batch, histograms, readout)
+            hops = self.hops_[:1] * kind.steps_before + self.hops_
+            return self.inputs_.rows(batch, hops, self.root_mark, roots, self.max_memory)
+        pairs = getattr(kind, "sees_pairs", False)
+        return SubgraphExamples(batch, self.inputs_, self.hops_, self.root_mark, pairs=pairs)
 
-    def _distinct_examples(
-        self, batch: GraphBatch, histograms: csr_matrix | None, readout: torch.nn.Module
-    ) -> DistinctExamples:
-        inputs = self.inputs_
-        literal = self._literal_examples(batch, histograms)
-        return DistinctExamples(
-            batch,
-            inputs.labels,
-            inputs.edge_labels,
-            (inputs.centre, inputs.scale),
-            self.hops_,
-            self.root_mark,
-            edges=sees_edges(readout),
-            pairs=sees_pairs(readout),
-            whole=_WholeGraphs(literal) if inputs.subtree == "gin" else None,
-            histograms=literal.histograms,
+    def _bytes_of_rows(self, rooted: RowExamples, is_gin: bool) -> float:
+        """Return the memory of a training step on the graphs with the most rows."""
+        try:
+            with seeded(0):  # roots may be drawn
+                layers = rooted.take(rooted.heaviest(self.batch_size)).layers
+        except TooManyColoursError:
+            return math.inf
+        if is_gin:
+            return sum(layer.n_rows for layer in layers) * (_BYTES_PER_UNIT * self.hidden + _BYTES_PER_ROW)
+        # torch keeps messages too
+        return sum(layer.n_rows + len(layer.senders) for layer in layers) * self._bytes_per_entry(1)
+
+    def _bytes_per_entry(self, depth: int) -> int:
+        """Return the memory of a node, message or pair of nodes in a step with torch's own operations."""
+        return 4 * self.hidden * (_TENSORS_PER_STEP * depth + _TENSORS_AT_ONCE)
+
+    def _too_large(self, batch: GraphBatch, depth: int) -> str | None:
+        """Say which rooted subgraph would not fit into memory even alone; no subgraph is cut for that."""
+        radius, allowed = max(self.hops_), allowed_memory(self.max_memory)
+        sizes = rooted_sizes(batch, radius)[radius]
+        size = int(sizes.max(initial=0))
+        entries = size * size if getattr(self._network_kind(), "sees_pairs", False) else size
+        need = self._bytes_per_entry(depth) * entries
+        if need <= allowed:
+            return None
+        graph = int(np.searchsorted(batch.graph_ptr, sizes.argmax(), side="right")) - 1
+        return (
+            f"the rooted subgraph of radius {radius} with {size:,} nodes in graph {graph} needs about "
+            f"{readable(need)}, more than the {readable(allowed)} allowed"
         )
 
-    def _check_largest(self, batch: GraphBatch, readout: torch.nn.Module) -> None:
+    def _check_largest(self, batch: GraphBatch) -> None:
         """Refuse graphs whose rooted subgraphs are too large for a prediction."""
-        n_bytes, radius = bytes_per_entry(self.hidden, 1), max(self.hops_)
-        problem = too_large_subgraph(batch, radius, n_bytes, self.max_memory, pairs=sees_pairs(readout))
+        problem = self._too_large(batch, 1)
         if problem is not None:
             raise TwinWLError(f"{problem}; leave that graph out, or raise max_memory")
 
-    def _depth(self, radius: int, readout: torch.nn.Module) -> int:
-        """Return the number of steps inside rooted subgraphs of a radius; of an own network it is a guess."""
-        if not hasattr(readout, "pooled_by_depth"):
-            return self.layers
-        return max(depth for depth, of in enumerate(self.hops_, start=1) if of == radius)
+    def _network_kind(self) -> Any:  # noqa: ANN401  (a class of modules, of which attributes are read)
+        return kind_of(self.readout, readout_arguments(**self._sizes()))
 
-    def _probe(self) -> torch.nn.Module | None:
-        """Return a readout like that of the network, to look at what it is; None for the GIN."""
-        if self._is_gin:
-            return None
-        with seeded(0):  # leave torch's own generator alone
-            return self._encoder().rooted
-
-    def _literal_examples(self, batch: GraphBatch, histograms: csr_matrix | None = None) -> LiteralExamples:
-        """Return the graphs as tensors, of which the network reads every rooted subgraph."""
+    def _sizes(self) -> dict[str, Any]:
         inputs = self.inputs_
-        inputs.check(batch)
-        if histograms is None and inputs.histograms is not None:
-            histograms = inputs.histograms.rows(batch.without_features())
-        rows = None if histograms is None else SparseExamples(histograms)
-        return LiteralExamples(batch, inputs.labels, inputs.edge_labels, inputs.centre, inputs.scale, rows)
-
-    @property
-    def _is_gin(self) -> bool:
-        return isinstance(self.readout, str) and self.readout == "gin"
-
-    def _encoder(self, readout_width: int | None = None) -> NTwinEncoder:
-        inputs = self.inputs_
-        return NTwinEncoder(
-            inputs.n_features,
-            self.layers,
-            self.hops_,
-            self.hidden,
-            self.root_mark,
-            n_edge_labels=0 if inputs.edge_labels is None else max(1, len(inputs.edge_labels)),
-            directed=inputs.directed,
-            subtree="gin" if inputs.subtree == "gin" else "none",
-            readout=self.readout,
-            readout_width=readout_width,
-        )
+        return {
+            "n_features": inputs.n_features,
+            "hidden": self.hidden,
+            "hops": self.hops_,
+            "root_mark": self.root_mark,
+            "n_edge_labels": 0 if inputs.edge_labels is None else max(1, len(inputs.edge_labels)),
+            "directed": inputs.directed,
+        }
 
     def _build_module(self, n_outputs: int) -> NTwinNetwork:
+        encoder = NTwinEncoder(
+            layers=self.layers,
+            subtree="gin" if self.inputs_.subtree == "gin" else "none",
+            readout=self.readout,
+            readout_width=self._readout_width,
+            **self._sizes(),
+        )
         return NTwinNetwork(
-            self._encoder(self._readout_width),
+            encoder,
             n_outputs,
             n_histogram_columns=self.inputs_.n_histogram_columns,
             hidden=self.hidden,
@@ -418,62 +369,191 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
     def _to_state(self) -> dict[str, object]:
         hops = list(self.hops_)
         state = {"inputs": self.inputs_.to_state(), "hops": hops, **self._network_to_state()}
-        if not self._is_gin:
+        if self.readout != "gin":
             state["readout_width"] = self.module_.encoder.n_rooted_outputs
         return state
 
     @classmethod
     def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> Self:
         self = cls._with_params(params)
-        per_layer = _ARRAYS_PER_LAYER.get(self.readout, 0) if isinstance(self.readout, str) else 0
-        _check_layers_present(self.layers, per_layer, state["weights"])
-        self.inputs_ = FittedInputs.from_state(state["inputs"])  # type: ignore[arg-type]
-        self.hops_ = fitted_hops(state.get("hops"), hops_of_layers(self.hops, self.layers))
-        if not self._is_gin:  # nothing can be tried out on a network without memory
+        self._inputs_from_state(state)
+        if self.readout != "gin":  # nothing can be tried out on a network without memory
             self._readout_width = checked("readout_width", state.get("readout_width"), integer(1, MAX_ITEMS))
         self._network_from_state(state)
         self._readout_width = None
         return self
 
+    def _inputs_from_state(self, state: Mapping[str, Any]) -> None:
+        per_layer = _ARRAYS_PER_LAYER.get(self.readout, 0) if isinstance(self.readout, str) else 0
+        arrays = [value for value in state["weights"].values() if isinstance(value, np.ndarray)]
+        if per_layer * self.layers > len(arrays):  # refused before a network of that depth is built
+            raise TwinWLError(
+                f"the weights do not fit the network: {shown(self.layers)} layers in {len(arrays)} arrays"
+            )
+        self.inputs_ = FittedInputs.from_state(state["inputs"])
+        wanted = hops_of_layers(self.hops, self.layers)
+        # Files of version 0.1 have no hops: theirs are those asked for.
+        hops = hops_of_layers(tuple(state.get("hops") or wanted), self.layers)
+        if any(radius > limit for radius, limit in zip(hops, wanted, strict=True)):
+            raise TwinWLError("the model's hops are larger than those asked for; the file is damaged")
+        self.hops_ = hops
 
-class _WholeGraphs:
-    """Whole graphs as input of the subtree encoder."""
 
-    def __init__(self, examples: LiteralExamples) -> None:
-        self._examples = examples
+def _sampled_outputs(network: NTwinNetwork, examples: NTwinExamples, n_samples: int) -> NDArray[np.float32]:
+    """Return outputs from the mean of all samples' sums, then from the means without one of them.
 
-    def take(self, rows: Int64) -> GraphData:
-        return cast("GraphData", self._examples.take(rows).graphs)
+    Each call of ``examples.take`` draws roots. A sample's sums are right on average, so their mean tends to
+    the exact sums; a mean of outputs would not tend to the exact output, which is no linear function.
+
+    Returns
+    -------
+    array of float32, shape (1 + n_samples, n_graphs, n_outputs)
+    """
+    network.eval()
+    place, step = own_device(network), rows_at_once(examples)
+    parts = []
+    with torch.no_grad(), single_threaded():
+        for rows in np.split(np.arange(len(examples)), range(step, len(examples), step)):
+            sums = []
+            for _ in range(n_samples):
+                sample = moved(examples.take(rows), place)
+                sums.append(network.encoder(sample.graphs).cpu().double())
+            total = torch.stack(sums).sum(dim=0)
+            means = [total / n_samples, *((total - one) / (n_samples - 1) for one in sums)]
+            outputs = [network.from_sums(mean.float().to(place), sample.histograms).cpu() for mean in means]
+            parts.append(torch.stack(outputs))
+    return torch.cat(parts, dim=1).numpy()
 
 
-def _check_layers_present(layers: int, per_layer: int, weights: object) -> None:
-    """Refuse more layers than the file has arrays for, before a network of that depth is built."""
-    arrays = [value for value in weights.values() if isinstance(value, np.ndarray)]  # type: ignore[attr-defined]
-    if per_layer * layers > len(arrays):
-        raise TwinWLError(
-            f"the weights do not fit the network: {shown(layers)} layers in {len(arrays)} arrays"
+# ---------------------------------------------------------------------- explanation
+
+
+def _explain(
+    network: NTwinNetwork,
+    graph: GraphBatch,
+    inputs: FittedInputs,
+    examples: NTwinExamples | None,
+    read: Callable[[NDArray[np.float32]], Decision],
+    n_columns: int,
+) -> Explanation:
+    """Explain the prediction of a network for one graph.
+
+    The representation is a sum: of the states of every node in every rooted subgraph, and of one-hot colours.
+    So the gradient of the decision, times a state, is that state's share to first order; a node's share is
+    summed over all rooted subgraphs that contain it, and over its own colours. Where nothing is known of a
+    network, ``examples`` is None, and the gradient is multiplied by the input of each node instead.
+    """
+    network.eval()
+    x = torch.empty(0)
+    if examples is None:
+        data = inputs.graph_data(graph)
+        x = data.x.to(network.first.weight.dtype).requires_grad_()
+        row = None if inputs.histograms is None else inputs.histograms.rows(graph.without_features())
+        taken = NTwinInput(
+            data._replace(x=x), None if row is None else SparseExamples(row).take(np.arange(1))
         )
+    else:
+        taken = examples.take(np.arange(1))
+    sums = network.encoder(taken.graphs)
+    units = network.hidden_units(sums, taken.histograms)
+    outputs = network.second(units.relu())[0]
+    reading = read(outputs.detach().float().numpy())
+    decision = outputs @ torch.from_numpy(reading.weights).to(outputs.dtype) + reading.intercept
+    of_input, of_units = torch.autograd.grad(  # an own readout may not look at x
+        decision, [sums if examples is not None else x, units], allow_unused=True, materialize_grads=True
+    )
+    if examples is None:
+        method = "gradient × input of each node, gradient × count of each colour"
+        shares = (x.detach() * of_input).sum(dim=1).double().numpy()
+    else:
+        method = "gradient × state of each node in each rooted subgraph, gradient × count of each colour"
+        encoder, graphs = network.encoder, cast("Any", taken.graphs)
+        gradients = of_input[0].reshape(-1, encoder.hidden)
+        shares = _state_shares(encoder.rooted, graphs.rooted, examples.rooted, encoder, gradients)
+        if examples.whole is not None:
+            shares += _state_shares(encoder.subtree, graphs.whole, examples.whole, encoder, gradients)
+    columns: tuple[ColumnShare, ...] = ()
+    if inputs.histograms is not None and network.wide is not None and taken.histograms is not None:
+        of_columns = (network.wide.weight.detach() @ of_units[0]).double().numpy()
+        columns = _column_shares(graph, inputs.histograms, taken.histograms, of_columns, shares, n_columns)
+    return Explanation(
+        graph=graph,
+        prediction=plain(reading.prediction),
+        against=plain(reading.against),
+        decision=float(decision.detach()),
+        intercept=float(decision.detach()) - float(shares.sum()),
+        node_shares=shares,
+        columns=columns,
+        method=method,
+    )
 
 
-def fitted_hops(saved: object, wanted: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the hops of a model file; files of version 0.1 have none, their hops are those asked for."""
-    if saved is None:
-        return wanted
-    if not isinstance(saved, list) or len(saved) != len(wanted):
-        raise TwinWLError("the model's hops do not fit its layers; the file is damaged")
-    hops = hops_of_layers(tuple(saved), len(wanted))
-    if any(radius > limit for radius, limit in zip(hops, wanted, strict=True)):
-        raise TwinWLError("the model's hops are larger than those asked for; the file is damaged")
-    return hops
+def _state_shares(
+    gin: Any,  # noqa: ANN401
+    graphs: RowBatch,
+    examples: Any,  # noqa: ANN401
+    encoder: NTwinEncoder,
+    gradients: torch.Tensor,
+) -> Float64:
+    """Return each node's share by its states, summed over layers and over the subgraphs that contain it."""
+    quotient, n_nodes = examples.quotient, examples.plain.n_nodes
+    # The representation has the whole graphs first, then the rooted subgraphs.
+    layers = len(quotient.hops)
+    gradients = gradients[:layers] if gin is encoder.subtree else gradients[-layers:]
+    # All rows are wanted, not only those that are passed on.
+    every = graphs._replace(layers=tuple(part._replace(n_passed=part.n_rows) for part in graphs.layers))
+    shares = np.zeros(n_nodes)
+    with torch.no_grad():
+        steps = gin.hidden_units(every, encoder.n_features)
+        parts = zip(steps, gradients, quotient.pools, quotient.pairs, quotient.n_colours[1:], strict=True)
+        for (layer, rows, units, _), gradient, pool, pairs, n_colours in parts:
+            of_colour = np.zeros(n_colours)
+            of_colour[pool.rows] = (layer.second(units) @ gradient).double().numpy()[rows.pool.rows]
+            for node, colours in pairs:
+                shares += np.bincount(node, of_colour[colours], minlength=n_nodes)
+    return shares
+
+
+def _column_shares(
+    graph: GraphBatch,
+    histograms: SubtreeHistograms,
+    row: SparseRows,
+    gradients: Float64,
+    shares: Float64,
+    n_columns: int,
+) -> tuple[ColumnShare, ...]:
+    """Add the histograms' part to the nodes' shares, and return the columns with the largest shares."""
+    alphabet = histograms.alphabet
+    contributions = np.zeros(histograms.n_columns)
+    contributions[row.indices] = gradients[row.indices] * row.values
+    first_of_layer = np.concatenate([[0], np.cumsum(alphabet.n_colours)])
+    place = np.full(first_of_layer[-1], -1)
+    place[histograms.columns] = np.arange(histograms.n_columns)
+    colours, _ = refine(graph.without_features(), None, alphabet=alphabet)
+    for layer, colour_of_node in enumerate(colours):
+        seen = np.flatnonzero(colour_of_node >= 0)
+        column = place[first_of_layer[layer] + colour_of_node[seen]]
+        seen, column = seen[column >= 0], column[column >= 0]
+        n_nodes = np.bincount(column, minlength=histograms.n_columns)
+        shares[seen] += contributions[column] / n_nodes[column]
+    listed = []
+    for entry in np.argsort(-np.abs(contributions[row.indices]), kind="stable")[:n_columns].tolist():
+        number = int(histograms.columns[row.indices[entry]])
+        layer = int(np.searchsorted(first_of_layer, number, side="right")) - 1
+        colour = number - int(first_of_layer[layer])
+        share = float(contributions[row.indices[entry]])
+        tree = tree_of_colour(alphabet, layer, colour)
+        nodes = tuple(np.flatnonzero(colours[layer] == colour).tolist())
+        listed.append(ColumnShare(f"h{layer}:c{colour}", share, float(row.values[entry]), tree, nodes))
+    return tuple(listed)
 
 
 @savable
 class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
     """Classify graphs with NTwin-GNN: colours of the whole graph, and a GIN inside every rooted subgraph.
 
-    The network runs on the colour quotient if a sample of the graphs shows that it pays, else, and with
-    continuous features, on states that are shared within each graph. Both give the same numbers as running it
-    on every rooted subgraph. Another ``readout`` can replace the GIN; if it is not bounded by 1-WL, it runs
+    The network runs on the colour quotient, which gives the same numbers as running it on every rooted
+    subgraph. Another ``readout`` can replace the GIN; if it is not bounded by 1-WL, it runs
     on distinct rooted subgraphs, once on each.
 
     Parameters
@@ -491,7 +571,7 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
     readout : str, torch.nn.Module, class or function, default="gin"
         The network inside the rooted subgraphs: ``"gin"``, ``"gcn"``, ``"gat"`` (all bounded by 1-WL, on the
         quotient), ``"ppgn"`` (3-WL), ``"deepsets"`` (without edges), or your own: a module, or a class or
-        function that makes one, which maps rooted subgraphs (`twinwl.neural.distinct_subgraphs.SubgraphBatch`)
+        function that makes one, which maps rooted subgraphs (`twinwl.neural.readouts.SubgraphBatch`)
         to one row each. ``docs/ntwin.md`` has an example.
     subtree : {"auto", "wl", "gin"}, default="auto"
         The subtree encoder: histograms of colours, or a GIN on the whole graph. ``"auto"`` uses the GIN
@@ -549,7 +629,7 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
     >>> model = model.fit(graphs, ["path", "triangle"] * 10)
     >>> model.classes_.tolist(), model.predict_proba(graphs[:2]).shape
     (['path', 'triangle'], (2, 2))
-    """  # noqa: E501
+    """
 
     @keeps_parameters
     def __init__(
@@ -593,9 +673,8 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
 class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     """Predict a number for each graph with NTwin-GNN: colours, and a GIN inside every rooted subgraph.
 
-    The network runs on the colour quotient if a sample of the graphs shows that it pays, else, and with
-    continuous features, on states that are shared within each graph. Both give the same numbers as running it
-    on every rooted subgraph. Another ``readout`` can replace the GIN; if it is not bounded by 1-WL, it runs
+    The network runs on the colour quotient, which gives the same numbers as running it on every rooted
+    subgraph. Another ``readout`` can replace the GIN; if it is not bounded by 1-WL, it runs
     on distinct rooted subgraphs, once on each.
 
     Parameters
@@ -613,7 +692,7 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     readout : str, torch.nn.Module, class or function, default="gin"
         The network inside the rooted subgraphs: ``"gin"``, ``"gcn"``, ``"gat"`` (all bounded by 1-WL, on the
         quotient), ``"ppgn"`` (3-WL), ``"deepsets"`` (without edges), or your own: a module, or a class or
-        function that makes one, which maps rooted subgraphs (`twinwl.neural.distinct_subgraphs.SubgraphBatch`)
+        function that makes one, which maps rooted subgraphs (`twinwl.neural.readouts.SubgraphBatch`)
         to one row each. ``docs/ntwin.md`` has an example.
     subtree : {"auto", "wl", "gin"}, default="auto"
         The subtree encoder: histograms of colours, or a GIN on the whole graph. ``"auto"`` uses the GIN
@@ -670,7 +749,7 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     >>> model = NTwinRegressor(layers=2, max_epochs=20, verbose=False).fit(paths, range(2, 12))
     >>> model.predict(paths[:2]).shape
     (2,)
-    """  # noqa: E501
+    """
 
     @keeps_parameters
     def __init__(

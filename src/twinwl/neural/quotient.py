@@ -2,36 +2,35 @@
 
 The state of a node inside a rooted subgraph after j layers depends only on its depth-j 1-WL colour inside
 that subgraph. So the disjoint union of all rooted subgraphs is refined, and the encoder runs on colours:
-``x_j = MLP_j(A_j x_{j-1})`` and ``R_k = P_k x_k``. The same function, to rounding, with far fewer rows.
+``x_j = MLP_j(A_j x_{j-1})`` and ``R_k = P_k x_k``. The same function, to rounding, with far fewer rows. With
+continuous features too: a node's first colour is then its label and its row of features.
 
-The settings of an NTwin-GNN: the hops of each layer, and the mark of the root.
-
-Rooted subgraphs in blocks of bounded memory, and an error if they need too much memory.
-
-Pooling matrices: how often each colour occurs in the rooted subgraphs of each graph.
+Rooted subgraphs are cut and refined in blocks, so that only colours are kept. Where graphs share hardly any
+colour, tables start over from time to time: small ones stay in the cache, and the rows are about the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy.sparse import csr_array
+import torch
 
 from twinwl.arguments import DEPTH, MAX_ITEMS, ROUNDS, checked, integer, number, one_of
-from twinwl.arrays import Int32, Int64, pointer
+from twinwl.arrays import Float32, Float64, Int32, Int64, Ints, pointer
 from twinwl.compilation import kernel
+from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
-from twinwl.memory import check_fits
+from twinwl.memory import allowed_memory, check_fits, readable
+from twinwl.neural.rows import Pool, RowBatch, RowLayer, count_rows, distinct_rows
 from twinwl.refinement.alphabet import Round, RoundTable
 from twinwl.refinement.colours import colour_round, messages_of
 from twinwl.refinement.identities import rooted_sizes
-from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
-from twinwl.refinement.round_kernels import Messages
+from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
 Hops: TypeAlias = "int | tuple[int, ...] | Literal['growing']"
 RootMark: TypeAlias = "Literal['none', 'root', 'distance']"
@@ -39,6 +38,13 @@ RootMark: TypeAlias = "Literal['none', 'root', 'distance']"
 ROOT_MARK = one_of("none", "root", "distance")
 HOPS = (ROUNDS, one_of("growing"))
 ROOTS = (integer(1, MAX_ITEMS), number(0, 1, above=True), None)
+
+# A block has about this many nodes and arcs of rooted subgraphs: a few megabytes.
+_BLOCK_ENTRIES = 1 << 17
+# Tables of more colours than this leave the cache; they start over if colours hardly recur.
+_LARGE_TABLES = 1 << 17
+# Cost of one colour: its key, its places in the hash table, its signature, its entry in the pooling matrix.
+_BYTES_PER_COLOUR = 96
 
 
 def hops_of_layers(hops: Hops, layers: int) -> tuple[int, ...]:
@@ -67,28 +73,8 @@ def n_marks(root_mark: str, hops: tuple[int, ...]) -> int:
     return {"none": 1, "root": 2, "distance": max(hops) + 1}[root_mark]
 
 
-# A block has about this many nodes and arcs of rooted subgraphs, a few megabytes, but at least as many as the
-# batch has nodes, because each cut visits all of them.
-_BLOCK_ENTRIES = 1 << 17
-# Cost of one (root, node) pair if no two share a colour: its key, its places in the hash table, its signature
-# and its entry in the pooling matrix.
-BYTES_PER_PAIR = 96
-
-
-def pairs_by_hops(batch: GraphBatch, hops: int) -> Int64:
-    """Return the number of (root, node) pairs of the whole batch for 0, 1, …, ``hops`` hops.
-
-    >>> from twinwl import GraphBatch
-    >>> pairs_by_hops(GraphBatch.from_edges([[(0, 1), (1, 2)]]), 2).tolist()
-    [3, 7, 9]
-    """
-    return rooted_sizes(batch, hops).sum(axis=1, dtype=np.int64)
-
-
-def check_memory(
-    batch: GraphBatch, hops: tuple[int, ...], max_memory: int | None, colours_per_pair: float = 1.0
-) -> Int64:
-    """Return `pairs_by_hops`, or refuse rooted subgraphs that might not fit into memory.
+def check_memory(batch: GraphBatch, hops: tuple[int, ...], max_memory: int | None) -> None:
+    """Refuse rooted subgraphs of which all nodes together might not fit into memory.
 
     Parameters
     ----------
@@ -98,269 +84,118 @@ def check_memory(
         Radius of each layer.
     max_memory
         Limit in bytes; None means half of the machine's memory.
-    colours_per_pair
-        The share of pairs with a colour of their own, if it was measured on a sample; 1 is the worst case.
     """
-    radius = max(hops, default=0)
-    pairs = pairs_by_hops(batch, radius)
+    radius = max(hops)
+    pairs = rooted_sizes(batch, radius).sum(axis=1, dtype=np.int64)
     fewer = f"at radius {radius - 1} there are {pairs[radius - 1]:,}; " if radius else ""
     check_fits(
-        int(colours_per_pair * BYTES_PER_PAIR * pairs[list(set(hops))].sum()),
+        int(_BYTES_PER_COLOUR * pairs[list(set(hops))].sum()),
         max_memory,
         f"the rooted subgraphs of {len(batch)} graph(s) hold {pairs[radius]:,} (root, node) pairs at radius "
         f"{radius}, which in the worst case",
         f"use fewer hops ({fewer}max_memory raises the limit) or fewer graphs at a time",
     )
-    return pairs
 
 
-def root_blocks(batch: GraphBatch, hops: int, entries: int | None = None) -> list[tuple[int, int]]:
-    """Cut the nodes into consecutive ranges whose rooted subgraphs have about the size of a block.
-
-    Parameters
-    ----------
-    batch, hops
-        The graphs and the radius.
-    entries
-        Nodes plus arcs of a block; None chooses. Ranges end where graphs end, unless a graph is larger than
-        a block.
-    """
-    if not batch.n_nodes:
-        return []
-    entries = max(_BLOCK_ENTRIES, batch.n_nodes) if entries is None else entries
-    sizes = rooted_sizes(batch, hops)[hops].astype(np.int64)
-    arcs_before_graph = batch.indptr[batch.graph_ptr]
-    graph = np.repeat(np.arange(len(batch)), batch.nodes_per_graph)
-    degree = np.zeros(len(batch), np.int64)
-    np.maximum.at(degree, graph, np.diff(batch.indptr))
-    arcs = np.minimum(sizes * degree[graph], np.diff(arcs_before_graph)[graph])
-    before = np.concatenate([[0], np.cumsum(sizes + arcs)])
-    bounds = [0]
-    while bounds[-1] < batch.n_nodes:
-        low = bounds[-1]
-        high = int(np.searchsorted(before, before[low] + entries, side="right")) - 1
-        at_graph = int(batch.graph_ptr[np.searchsorted(batch.graph_ptr, high, side="right") - 1])
-        bounds.append(at_graph if at_graph > low else max(high, low + 1))
-    return list(pairwise(bounds))
-
-
-class Pool(NamedTuple):
-    """One ``P_k`` in CSR form, one row per graph.
-
-    ``colours`` and ``counts`` are aligned; within a graph colours are in order of first occurrence.
-    """
-
-    indptr: Int64
-    colours: Int32
-    counts: Int32
-
-
-class PoolBuilder:
-    """Count colours by graph, one block of rooted subgraphs after another.
-
-    Parameters
-    ----------
-    graph_ptr : array of int64, shape (n_graphs + 1,)
-        Node range of each graph.
-    """
-
-    def __init__(self, graph_ptr: Int64) -> None:
-        self._graph_ptr = graph_ptr
-        self._sizes = np.zeros(len(graph_ptr) - 1, np.int64)
-        self._colours: list[Int32] = []
-        self._counts: list[Int32] = []
-        self._split = False
-
-    def add(self, low: int, subgraph_ptr: Int64, colour_of_pair: Int32) -> None:
-        """Count the subgraphs of the roots ``low, low + 1, …``; blocks come in order."""
-        high = low + len(subgraph_ptr) - 1
-        first = int(np.searchsorted(self._graph_ptr, low, side="right")) - 1
-        last = int(np.searchsorted(self._graph_ptr, high, side="left"))
-        bounds = np.clip(self._graph_ptr[first : last + 1], low, high) - low
-        colours, counts, sizes = _count(subgraph_ptr[bounds], colour_of_pair)
-        # A graph larger than a block comes in parts; the parts are joined at the end.
-        self._split |= bool(self._sizes[first] > 0)
-        self._sizes[first:last] += sizes
-        self._colours.append(colours)
-        self._counts.append(counts)
-
-    def finished(self) -> Pool:
-        """Return the matrix."""
-        indptr = pointer(self._sizes)
-        colours = np.concatenate([*self._colours, np.empty(0, np.int32)])
-        counts = np.concatenate([*self._counts, np.empty(0, np.int32)])
-        if self._split:
-            matrix = csr_array((counts, colours, indptr), shape=(len(self._sizes), int(colours.max()) + 1))
-            matrix.sum_duplicates()
-            indptr, colours, counts = matrix.indptr.astype(np.int64), matrix.indices, matrix.data
-        return Pool(indptr, colours.astype(np.int32, copy=False), counts.astype(np.int32, copy=False))
-
-
-@kernel
-def _count(pair_ptr: Int64, colour_of_pair: Int32) -> tuple[Int32, Int32, Int64]:
-    """Count the colours within each range of pairs; one small hash table per graph stays in the cache."""
-    n_graphs = len(pair_ptr) - 1
-    most = 1
-    for graph in range(n_graphs):
-        most = max(most, pair_ptr[graph + 1] - pair_ptr[graph])
-    length = 16
-    while length < 2 * most:
-        length *= 2
-    mask = length - 1
-    stamps = np.full(length, -1, np.int64)
-    entry_at = np.empty(length, np.int64)
-    colours = np.empty(len(colour_of_pair), np.int32)
-    counts = np.empty(len(colour_of_pair), np.int32)
-    sizes = np.zeros(n_graphs, np.int64)
-    end = 0
-    for graph in range(n_graphs):
-        begin = end
-        for pair in range(pair_ptr[graph], pair_ptr[graph + 1]):
-            colour = colour_of_pair[pair]
-            slot = ((np.int64(colour) * 0x9E3779B1) >> 7) & mask
-            while stamps[slot] == graph and colours[entry_at[slot]] != colour:
-                slot = (slot + 1) & mask
-            if stamps[slot] == graph:
-                counts[entry_at[slot]] += 1
-            else:
-                stamps[slot] = graph
-                entry_at[slot] = end
-                colours[end] = colour
-                counts[end] = 1
-                end += 1
-        sizes[graph] = end - begin
-    return colours[:end].copy(), counts[:end].copy(), sizes
+class TooManyColoursError(TwinWLError):
+    """A quotient that does not fit into memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class Quotient:
-    """The matrices ``A_j`` and ``P_k`` of a batch of graphs.
+    """The matrices ``A_j`` and ``P_k`` of a batch of graphs; printed, how much they save.
 
     Attributes
     ----------
-    labels : tuple of labels
-        The node labels. A colour of layer 0 is ``label * n_marks + mark``.
-    edge_labels : tuple of labels, or None
-        The edge labels, if they are used.
-    root_mark : str
     hops : tuple of int
         Radius of the rooted subgraphs of each layer.
-    directed : bool
-        In directed graphs messages pass along arcs both ways, distinguished by the message's code
-        ``2 * edge label + end``.
+    n_first : int
+        Number of colours of layer 0. A colour is ``code of the node * number of marks + mark``.
     rounds : tuple of Round
         ``A_1, …, A_K``: for each colour its own colour in the previous layer, then the messages it receives.
     pools : tuple of Pool
         ``P_1, …, P_K``: how often each colour occurs in each graph.
     n_pairs : tuple of int
         Number of (root, node) pairs of each layer.
+    pairs : tuple
+        Node and colour of each pair, block by block, for each layer; empty unless it was asked for.
 
     Examples
     --------
     >>> from twinwl.datasets.generators import worked_example
-    >>> quotient = build_quotient(worked_example(), layers=2, hops="growing")
-    >>> quotient.n_colours, quotient.n_pairs
-    ([2, 8, 8], (40, 60))
+    >>> print(build_quotient(worked_example(), layers=2, hops="growing"))
+    layer  hops  pairs  colours  compression
+        1     1     40        8          5.0
+        2     2     60        8          7.5
     """
 
-    labels: tuple[Label, ...]
-    edge_labels: tuple[Label, ...] | None
-    root_mark: RootMark
-    hops: tuple[int, ...]
-    directed: bool
+    hops: tuple[int | None, ...]
+    n_first: int
     rounds: tuple[Round, ...]
     pools: tuple[Pool, ...]
     n_pairs: tuple[int, ...]
+    pairs: tuple[list[tuple[Int32, Int32]], ...] = ()
+    # Place of each colour among the rows of a mini-batch, -1 between two calls; and the colour of each row.
+    _scratch: list[tuple[Int32, Int32]] = field(default_factory=list)
 
     def __len__(self) -> int:
         """Return the number of graphs."""
-        return len(self.pools[0].indptr) - 1
-
-    @property
-    def n_marks(self) -> int:
-        """Number of different marks of a node."""
-        return n_marks(self.root_mark, self.hops)
-
-    @property
-    def n_codes(self) -> int:
-        """Number of kinds of messages."""
-        return _n_codes(self.edge_labels, self.directed)
-
-    @property
-    def coded(self) -> bool:
-        """Whether messages have a code."""
-        return self.edge_labels is not None or self.directed
+        return len(self.pools[0].ptr) - 1
 
     @property
     def n_colours(self) -> list[int]:
         """Number of colours of each layer, layer 0 first."""
-        return [len(self.labels) * self.n_marks, *(part.n_colours for part in self.rounds)]
-
-    def statistics(self) -> QuotientStatistics:
-        """Return how much the quotient saves.
-
-        >>> from twinwl.datasets.generators import worked_example
-        >>> print(build_quotient(worked_example(), layers=2).statistics())
-        layer  hops  pairs  colours  compression
-            1     1     40        8          5.0
-            2     2     60        8          7.5
-        """
-        return QuotientStatistics(self.hops, self.n_pairs, tuple(self.n_colours[1:]))
-
-
-class QuotientStatistics(NamedTuple):
-    """Figures of a quotient, one entry per layer from layer 1 on; printed, it is a table.
-
-    Attributes
-    ----------
-    hops : tuple of int
-        Radius of the rooted subgraphs.
-    n_pairs : tuple of int
-        Rows without the quotient: (root, node) pairs.
-    n_colours : tuple of int
-        Rows with it.
-
-    Examples
-    --------
-    >>> QuotientStatistics(hops=(3,), n_pairs=(1200,), n_colours=(100,)).compression
-    (12.0,)
-    """
-
-    hops: tuple[int, ...]
-    n_pairs: tuple[int, ...]
-    n_colours: tuple[int, ...]
+        return [self.n_first, *(part.n_colours for part in self.rounds)]
 
     @property
     def compression(self) -> tuple[float, ...]:
-        """Pairs per colour."""
-        return tuple(
-            pairs / max(1, colours) for pairs, colours in zip(self.n_pairs, self.n_colours, strict=True)
-        )
+        """Pairs per colour of each layer from layer 1 on."""
+        return tuple(pairs / max(1, n) for pairs, n in zip(self.n_pairs, self.n_colours[1:], strict=True))
 
     def __str__(self) -> str:
         head = ("layer", "hops", "pairs", "colours", "compression")
+        figures = zip(self.hops, self.n_pairs, self.n_colours[1:], self.compression, strict=True)
         rows = [
             (str(layer), str(hops), f"{pairs:,}", f"{colours:,}", f"{ratio:.1f}")
-            for layer, (hops, pairs, colours, ratio) in enumerate(
-                zip(self.hops, self.n_pairs, self.n_colours, self.compression, strict=True), start=1
-            )
+            for layer, (hops, pairs, colours, ratio) in enumerate(figures, start=1)
         ]
         widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-        return "\n".join(
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in [head, *rows]
-        )
+        return "\n".join("  ".join(map(str.rjust, row, widths)) for row in [head, *rows])
+
+    def take(self, rows: Int64) -> tuple[Int64, tuple[RowLayer, ...]]:
+        """Return the colours of layer 0 and the layers that these graphs need, from the pools downwards."""
+        if not self._scratch:
+            self._scratch.extend((np.full(n, -1, np.int32), np.empty(n, np.int32)) for n in self.n_colours)
+        layers: list[RowLayer] = []
+        n_passed = 0
+        for layer in range(len(self.rounds), 0, -1):
+            part, (places, members) = self.rounds[layer - 1], self._scratch[layer]
+            pool, n_members = _take_pool(self.pools[layer - 1], rows, places, members, n_passed)
+            own, ptr, senders, codes, n_below = _take_round(
+                part.sig_ptr,
+                part.sig_items,
+                part.stride,
+                part.n_codes,
+                members[:n_members],
+                *self._scratch[layer - 1],
+            )
+            places[members[:n_members]] = -1
+            layers.append(RowLayer(own, ptr, senders, codes, pool, n_passed))
+            n_passed = n_below
+        places, members = self._scratch[0]
+        bottom = members[:n_passed].astype(np.int64)
+        places[bottom] = -1
+        return bottom, tuple(reversed(layers))
 
 
 def build_quotient(
     batch: GraphBatch,
     layers: int,
-    hops: Hops | tuple[int, ...] = "growing",
+    hops: Hops = "growing",
     *,
     root_mark: RootMark = "none",
     edge_labels: bool = False,
     max_memory: int | None = None,
-    colours_per_pair: float = 1.0,
 ) -> Quotient:
     """Build the quotient of a batch.
 
@@ -378,110 +213,286 @@ def build_quotient(
     edge_labels
         Distinguish messages by edge label, if the batch has any.
     max_memory
-        Limit for the rooted subgraphs, in bytes; None allows half of the machine's memory.
-    colours_per_pair
-        The share of (root, node) pairs that are expected to have a colour of their own; by default it is
-        checked that even the worst case fits.
+        Limit for the colours, in bytes; None allows half of the machine's memory.
     """
-    radii = hops if isinstance(hops, tuple) else hops_of_layers(hops, layers)
-    n_marks(root_mark, radii)
-    empty = Quotient(
-        labels=(),
-        edge_labels=() if edge_labels and batch.edge_labels is not None else None,
-        root_mark=root_mark,
-        hops=radii,
-        directed=batch.directed,
-        rounds=(),
-        pools=(),
-        n_pairs=(),
-    )
-    return _built(batch.without_features(), empty, max_memory, colours_per_pair)
+    n_marks(root_mark, radii := hops_of_layers(hops, layers))
+    kinds = len(batch.edge_vocabulary) if edge_labels and batch.edge_labels is not None else 0
+    plain = batch.without_features() if kinds else batch.without_features().without_edge_labels()
+    return _build(plain, radii, root_mark, (len(batch.node_vocabulary), kinds), max_memory)
 
 
-def pair_colours(batch: GraphBatch, quotient: Quotient, layer: int) -> tuple[RootedSubgraphs, Int32]:
-    """Return the rooted subgraphs of a layer, all at once, and each of their nodes' colour in that layer.
+class RowExamples:
+    """Graphs as rows of a network: mini-batches of one quotient of all graphs.
 
-    For inspecting a few graphs; the colours are those of the quotient, which must contain all of them.
+    If it does not fit into memory, or if roots are sampled, each mini-batch gets a quotient of its own.
+
+    Parameters
+    ----------
+    batch
+        The graphs.
+    hops : tuple of int
+        Radius of the rooted subgraphs of each layer; None for layers on the whole graphs.
+    root_mark
+        The mark of the nodes.
+    labels, edge_labels : tuples of labels
+        The labels of the network, in its order; ``edge_labels`` is None if they are not used.
+    features : array of float32, shape (n_nodes, n_features), optional
+        Continuous features of the nodes, scaled.
+    roots : int, float or None
+        Number or share of the roots of each graph that `take` draws, anew in each call, from torch's
+        generator; None takes all.
+    max_memory
+        Limit for the colours of all graphs, in bytes; None allows half of the machine's memory.
+    keep_pairs
+        Whether the quotient keeps the colour of each pair.
+
+    Examples
+    --------
+    >>> from twinwl.datasets.generators import worked_example
+    >>> pair = worked_example()
+    >>> examples = RowExamples(pair, (1, 2), "none", pair.node_vocabulary, None)
+    >>> [layer.n_rows for layer in examples.take(np.array([1])).layers]
+    [4, 4]
     """
-    plain = batch.without_features()
-    refiner = _QuotientBuilder(plain, quotient)
-    cut = rooted_subgraphs(plain, quotient.hops[layer - 1])
-    return cut, list(refiner.rounds_of(cut, layer, insert=False))[-1]
 
+    def __init__(
+        self,
+        batch: GraphBatch,
+        hops: tuple[int | None, ...],
+        root_mark: RootMark,
+        labels: tuple[Label, ...],
+        edge_labels: tuple[Label, ...] | None,
+        features: Float32 | None = None,
+        roots: float | None = None,
+        max_memory: int | None = None,
+        *,
+        keep_pairs: bool = False,
+    ) -> None:
+        # Code 0 stands for all labels that the network does not know: it cannot tell them apart.
+        codes = recode(batch.node_labels, batch.node_vocabulary, labels) + 1
+        self.label_of_code: Int64 = np.arange(-1, len(labels))
+        self.features_of_code = np.empty((len(labels) + 1, 0), np.float32)
+        if features is not None and features.shape[1]:
+            bits = (features + np.float32(0)).view(np.uint32)  # -0.0 is 0.0
+            table = np.hstack([bits, codes[:, None].astype(np.uint32)])
+            numbers, first = distinct_rows(table)
+            self.label_of_code, codes = codes[first].astype(np.int64) - 1, numbers
+            self.features_of_code = features[first]
+        kinds: Int32 | None = None
+        if edge_labels is not None:
+            known = batch.edge_labels if batch.edge_labels is not None else np.empty(0, np.int32)
+            kinds = recode(known, batch.edge_vocabulary, edge_labels) + 1
+        self.coded = edge_labels is not None or batch.directed
+        self.first_kind = 0 if edge_labels is None else 2 if batch.directed else 1
+        self.n_codes = (len(self.label_of_code), 0 if edge_labels is None else len(edge_labels) + 1)
+        plain = batch.without_features()
+        self.plain = plain.changed(node_labels=codes.astype(np.int32), edge_labels=kinds)
+        self.hops, self.root_mark = hops, root_mark
+        self.n_marks = 1 if None in hops else n_marks(root_mark, hops)  # type: ignore[arg-type]
+        self.roots = roots
+        self.quotient: Quotient | None = None
+        if roots is None:
+            try:
+                self.quotient = self._build(self.plain, max_memory, keep_pairs=keep_pairs)
+            except TooManyColoursError:
+                if keep_pairs:
+                    raise
+        self.rows_at_once = 32 if self.quotient is None else 1024
 
-def _built(batch: GraphBatch, known: Quotient, max_memory: int | None, colours_per_pair: float) -> Quotient:
-    pairs = check_memory(batch, known.hops, max_memory, colours_per_pair)
-    refiner = _QuotientBuilder(batch, known)
-    layers = len(known.hops)
-    builders = [PoolBuilder(batch.graph_ptr) for _ in known.hops]
-    # Layers with the same radius share their subgraphs: they are cut once and read at several depths.
-    for radius in sorted(set(known.hops)):
-        deepest = max(layer for layer in range(1, layers + 1) if known.hops[layer - 1] == radius)
-        for low, high in root_blocks(batch, radius):
-            cut = rooted_subgraphs(batch, radius, np.arange(low, high, dtype=np.int64))
-            for layer, colours in enumerate(refiner.rounds_of(cut, deepest, insert=True), start=1):
-                if known.hops[layer - 1] == radius:
-                    builders[layer - 1].add(low, cut.subgraph_ptr, colours)
-    n_before = [len(refiner.labels) * known.n_marks, *(table.n_colours for table in refiner.tables)]
-    rounds = [
-        table.finished().restrided(max(1, before), refiner.n_codes)
-        for table, before in zip(refiner.tables, n_before, strict=False)
-    ]
-    return replace(
-        known,
-        labels=refiner.labels,
-        edge_labels=refiner.edge_labels,
-        rounds=tuple(rounds),
-        pools=tuple(builder.finished() for builder in builders),
-        n_pairs=tuple(int(pairs[radius]) for radius in known.hops),
-    )
+    def __len__(self) -> int:
+        """Return the number of graphs."""
+        return len(self.plain)
 
+    def heaviest(self, n_graphs: int) -> Int64:
+        """Return the graphs with the most rows, or nodes if their rows are not known."""
+        known = self.quotient
+        weights = self.plain.nodes_per_graph if known is None else np.diff(known.pools[-1].ptr)
+        return np.argsort(weights, kind="stable")[-n_graphs:]
 
-class _QuotientBuilder:
-    """Refine unions of rooted subgraphs, block by block, with one growing table per layer."""
-
-    def __init__(self, batch: GraphBatch, known: Quotient) -> None:
-        self.batch = batch
-        self.root_mark = known.root_mark
-        self.n_marks = known.n_marks
-        self.labels, self.label_codes = _joined(known.labels, batch.node_vocabulary, batch.node_labels)
-        self.edge_labels: tuple[Label, ...] | None = None
-        self.edge_codes: Int32 | None = None
-        if known.edge_labels is not None and batch.edge_labels is not None:
-            self.edge_labels, self.edge_codes = _joined(
-                known.edge_labels, batch.edge_vocabulary, batch.edge_labels
+    def take(self, rows: Int64) -> RowBatch:
+        """Return what the network needs for these graphs."""
+        rows, scale = np.asarray(rows, np.int64), None
+        if self.quotient is not None:
+            bottom, layers = self.quotient.take(rows)
+        else:
+            some = self.plain[rows]
+            roots, scale = (None, None) if self.roots is None else draw_roots(some.graph_ptr, self.roots)
+            bottom, layers = self._build(some, None, roots).take(np.arange(len(rows)))
+        code, mark = np.divmod(bottom, self.n_marks)
+        if self.coded:
+            layers = tuple(
+                layer._replace(codes=np.maximum(layer.codes - self.first_kind, -1)) for layer in layers
             )
-        self.n_codes = _n_codes(self.edge_labels, batch.directed)
-        stride = len(self.labels) * self.n_marks
-        self.tables: list[RoundTable] = []
-        for layer in range(len(known.hops)):
-            before = known.rounds[layer] if known.rounds else None
-            self.tables.append(RoundTable(_roomy(stride), self.n_codes, before))
-            stride = self.tables[-1].n_colours
+        return RowBatch(self.label_of_code[code], mark, self.features_of_code[code], layers, scale)
 
-    def rounds_of(self, cut: RootedSubgraphs, deepest: int, *, insert: bool) -> Iterator[Int32]:
-        """Yield the colours of the nodes of a union in layers 1, 2, …, ``deepest``."""
-        messages = self._messages(cut)
-        colours = self.label_codes[cut.node] * np.int32(self.n_marks)
-        if self.root_mark == "root":
-            colours += cut.distance > 0
-        elif self.root_mark == "distance":
-            colours += cut.distance
-        n_before = len(self.labels) * self.n_marks
-        for layer in range(deepest):
-            table = self.tables[layer]
+    def _build(
+        self,
+        plain: GraphBatch,
+        max_memory: int | None,
+        roots: Int64 | None = None,
+        *,
+        keep_pairs: bool = False,
+    ) -> Quotient:
+        settings = (self.hops, self.root_mark, self.n_codes, max_memory)
+        return _build(plain, *settings, roots, keep_pairs=keep_pairs)
+
+
+def draw_roots(graph_ptr: Int64, roots: float) -> tuple[Int64, Float64]:
+    """Draw roots of each graph without replacement; all have the same chance, so scaled sums are unbiased.
+
+    Returns
+    -------
+    roots : array of int64
+        Node numbers, graph by graph.
+    scale : array of float64, shape (n_graphs,)
+        Nodes per root drawn.
+
+    Examples
+    --------
+    >>> root, scale = draw_roots(np.array([0, 4, 6]), 0.5)
+    >>> len(root), scale.tolist()
+    (3, [2.0, 2.0])
+    """
+    sizes = np.diff(graph_ptr)
+    wanted = np.full(len(sizes), roots) if isinstance(roots, int) else np.rint(roots * sizes)
+    drawn = np.minimum(np.maximum(wanted, 1), sizes).astype(np.int64)
+    random = torch.rand(int(graph_ptr[-1]), dtype=torch.float64).numpy()
+    graph = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.lexsort((random, graph))
+    rank = np.arange(len(order)) - graph_ptr[graph]
+    scale = np.divide(sizes, drawn, out=np.ones(len(sizes)), where=drawn > 0)
+    return np.sort(order[rank < drawn[graph]]), scale
+
+
+# ---------------------------------------------------------------------- building
+
+
+def _build(
+    plain: GraphBatch,
+    hops: tuple[int | None, ...],
+    root_mark: RootMark,
+    n_codes: tuple[int, int],
+    max_memory: int | None,
+    roots: Int64 | None = None,
+    *,
+    keep_pairs: bool = False,
+) -> Quotient:
+    """Refine rooted subgraphs of graphs whose labels are codes; ``n_codes`` are those of nodes and edges."""
+    roots = np.arange(plain.n_nodes) if roots is None else roots
+    radii = [radius for radius in dict.fromkeys(hops) if radius is not None]
+    widest = max(radii) if radii else None
+    of_root = np.ones((1, len(roots)), np.int64)  # on the whole graphs a node is its own only pair
+    if widest is not None:
+        of_root = rooted_sizes(plain, widest)[:, roots].astype(np.int64)
+    marks = 1 if widest is None else n_marks(root_mark, tuple(radii))
+    n_kinds = max(1, n_codes[1]) * (2 if plain.directed else 1)
+    settings = (hops, root_mark, n_codes[0] * marks, marks, n_kinds, n_codes[1])
+    parts, limit = [_Part(*settings)], allowed_memory(max_memory)
+    n_colours = 0
+    for low, high in root_blocks(plain, of_root[-1], roots, whole=widest is None):
+        if parts[-1].wears_out() and not keep_pairs:
+            n_colours += parts[-1].n_colours
+            parts.append(_Part(*settings))
+        first, last = np.searchsorted(plain.graph_ptr, [roots[low], roots[high - 1]], side="right") - 1
+        some = plain[first : last + 1]
+        parts[-1].add(some, roots[low:high] - plain.graph_ptr[first], first, keep_pairs=keep_pairs)
+        need = _BYTES_PER_COLOUR * (n_colours + parts[-1].n_colours)
+        if need > limit:
+            raise TooManyColoursError(
+                f"the rooted subgraphs with hops {hops} hold {of_root[-1].sum():,} (root, node) pairs, and "
+                f"the colours of {last + 1} of {len(plain)} graphs need {readable(need)}, more than the "
+                f"{readable(limit)} allowed; use fewer hops or fewer graphs at a time, or raise max_memory"
+            )
+    n_pairs = tuple(int(of_root[0 if radius is None else radius].sum()) for radius in hops)
+    return _joined(parts, hops, n_codes[0] * marks, len(plain), n_pairs)
+
+
+def root_blocks(
+    batch: GraphBatch, sizes: Int64, roots: Int64, *, whole: bool = False
+) -> list[tuple[int, int]]:
+    """Cut the roots into consecutive ranges whose rooted subgraphs have about the size of a block.
+
+    ``sizes`` are those of their subgraphs. Ranges end where graphs end, unless a graph is larger than a
+    block, and it is not needed ``whole``.
+    """
+    if not len(roots):
+        return []
+    graph = np.repeat(np.arange(len(batch)), batch.nodes_per_graph)[roots]
+    degree, arcs = np.zeros(len(batch), np.int64), np.diff(batch.indptr[batch.graph_ptr])
+    np.maximum.at(degree, np.repeat(np.arange(len(batch)), batch.nodes_per_graph), np.diff(batch.indptr))
+    before = pointer(sizes + np.minimum(sizes * degree[graph], arcs[graph]))
+    starts = np.append(np.flatnonzero(np.diff(graph, prepend=-1)), len(roots))
+    bounds = [0]
+    while bounds[-1] < len(roots):
+        low = bounds[-1]
+        high = int(np.searchsorted(before, before[low] + _BLOCK_ENTRIES, side="right")) - 1
+        after = int(np.searchsorted(starts, high, side="right"))
+        at_graph = int(starts[after - 1])
+        if at_graph <= low:  # a graph larger than a block
+            at_graph = int(starts[after]) if whole else max(high, low + 1)
+        bounds.append(at_graph)
+    return list(pairwise(bounds))
+
+
+class _Part:
+    """Tables of one part of the graphs: colours of its layers, and how often each graph has them."""
+
+    def __init__(
+        self,
+        hops: tuple[int | None, ...],
+        root_mark: RootMark,
+        n_first: int,
+        marks: int,
+        n_kinds: int,
+        n_edge_codes: int,
+    ) -> None:
+        self.hops, self.root_mark, self.n_first, self.marks = hops, root_mark, n_first, marks
+        self.n_kinds, self.n_edge_codes = n_kinds, n_edge_codes
+        self.tables = [RoundTable(_roomy(0), n_kinds) for _ in hops]
+        self.pools: list[list[tuple[int, Pool]]] = [[] for _ in hops]
+        self.pairs: list[list[tuple[Int32, Int32]]] = [[] for _ in hops]
+
+    @property
+    def n_colours(self) -> int:
+        return sum(table.n_colours for table in self.tables)
+
+    def wears_out(self) -> bool:
+        """Whether the tables are large although hardly a colour occurs in two graphs."""
+        occurring = sum(len(pool.rows) for _, pool in self.pools[-1])
+        return self.n_colours > _LARGE_TABLES and occurring < 2 * self.tables[-1].n_colours
+
+    def add(self, batch: GraphBatch, roots: Int64, first_graph: int, *, keep_pairs: bool) -> None:
+        """Refine the rooted subgraphs of some roots of these graphs."""
+        ends = np.searchsorted(roots, batch.graph_ptr)
+        for radius in dict.fromkeys(self.hops):
+            union, node, mark, ptr = batch, np.arange(batch.n_nodes, dtype=np.int32), None, batch.graph_ptr
+            if radius is not None:
+                cut = rooted_subgraphs(batch, radius, roots)
+                union, node, ptr = cut.as_batch(batch), cut.node, cut.subgraph_ptr[ends]
+                mark = {"none": None, "root": cut.distance > 0, "distance": cut.distance}[self.root_mark]
+            colours = union.node_labels * np.int32(self.marks)
+            for place, after in enumerate(self._rounds(union, colours if mark is None else colours + mark)):
+                if self.hops[place] != radius:
+                    continue
+                self.pools[place].append((first_graph, count_rows(ptr, after)))
+                if keep_pairs:
+                    self.pairs[place].append((node, after))
+                if radius not in self.hops[place + 1 :]:
+                    break
+
+    def _rounds(self, union: GraphBatch, colours: Int32) -> Iterator[Int32]:
+        """Yield the colours of the nodes of a union in layers 1, 2 and so on."""
+        messages = messages_of(union, union.edge_labels if self.n_edge_codes else None, self.n_edge_codes)
+        n_before = self.n_first
+        for place, table in enumerate(self.tables):
             if table.stride < n_before:
                 # Each block goes through all layers, so the previous layer may have grown meanwhile.
-                table = RoundTable(_roomy(n_before), self.n_codes, table.finished())
-                self.tables[layer] = table
+                table = RoundTable(_roomy(n_before), self.n_kinds, table.finished())  # noqa: PLW2901
+                self.tables[place] = table
             after = np.empty_like(colours)
-            colour_round(messages, colours, table, after, insert=insert)
+            colour_round(messages, colours, table, after, insert=True)
             colours, n_before = after, table.n_colours
             yield colours
-
-    def _messages(self, cut: RootedSubgraphs) -> Messages:
-        codes = None if self.edge_codes is None else self.edge_codes[cut.arc]
-        return messages_of(cut.as_batch(self.batch), codes, max(1, len(self.edge_labels or ())))
 
 
 def _roomy(n_colours: int) -> int:
@@ -489,16 +500,88 @@ def _roomy(n_colours: int) -> int:
     return 1 << max(4, n_colours.bit_length())
 
 
-def _n_codes(edge_labels: tuple[Label, ...] | None, directed: bool) -> int:
-    return max(1, len(edge_labels or ())) * (2 if directed else 1)
-
-
 def _joined(
-    known: tuple[Label, ...], here: tuple[Label, ...], codes: Int32
-) -> tuple[tuple[Label, ...], Int32]:
-    """Return the known vocabulary with new labels appended, and the codes in it."""
-    if not known:
-        return here, codes
-    missing = recode(np.arange(len(here), dtype=np.int32), here, known) < 0
-    joined = known + tuple(label for label, new in zip(here, missing, strict=True) if new)
-    return joined, recode(codes, here, joined)
+    parts: list[_Part], hops: tuple[int | None, ...], n_first: int, n_graphs: int, n_pairs: tuple[int, ...]
+) -> Quotient:
+    """Give the colours of all parts numbers one after the other; layer 0 is common to them."""
+    rounds, pools, pairs = [], [], []
+    n_below, shifts_below = max(1, n_first), [0] * len(parts)
+    for place in range(len(hops)):
+        counts = [part.tables[place].n_colours for part in parts]
+        shifts = (np.cumsum(counts) - counts).tolist()
+        found = [part.tables[place].finished().restrided(n_below, part.n_kinds) for part in parts]
+        # An item is ``kind * stride + colour``, so that its colour is shifted by adding to it.
+        items = [
+            one.sig_items + one.sig_items.dtype.type(by) for one, by in zip(found, shifts_below, strict=True)
+        ]
+        ptr = pointer(np.concatenate([np.diff(one.sig_ptr) for one in found]))
+        rounds.append(Round(ptr, np.concatenate(items), n_below, parts[0].n_kinds))
+        sizes, rows, times = np.zeros(n_graphs, np.int64), [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+        for part, shift in zip(parts, shifts, strict=True):
+            for first, pool in part.pools[place]:
+                sizes[first : first + len(pool.ptr) - 1] += np.diff(pool.ptr)
+                rows.append(pool.rows + np.int32(shift))
+                times.append(pool.counts)
+        pools.append(Pool(pointer(sizes), np.concatenate(rows), np.concatenate(times)))
+        pairs.append(parts[0].pairs[place])  # kept of single graphs only, which are one part
+        n_below, shifts_below = max(1, sum(counts)), shifts
+    return Quotient(hops, n_first, tuple(rounds), tuple(pools), n_pairs, tuple(pairs))
+
+
+@kernel
+def _take_pool(pool: Pool, graphs: Int64, place: Int32, members: Int32, n_members: int) -> tuple[Pool, int]:
+    """Slice a pooling matrix; new colours are added to the members."""
+    ptr = np.zeros(len(graphs) + 1, np.int64)
+    for index in range(len(graphs)):
+        ptr[index + 1] = ptr[index] + pool.ptr[graphs[index] + 1] - pool.ptr[graphs[index]]
+    rows = np.empty(ptr[-1], np.int32)
+    counts = np.empty(ptr[-1], np.int32)
+    written = 0
+    for graph in graphs:
+        for entry in range(pool.ptr[graph], pool.ptr[graph + 1]):
+            colour = pool.rows[entry]
+            if place[colour] < 0:
+                place[colour] = n_members
+                members[n_members] = colour
+                n_members += 1
+            rows[written] = place[colour]
+            counts[written] = pool.counts[entry]
+            written += 1
+    return Pool(ptr, rows, counts), n_members
+
+
+@kernel
+def _take_round(
+    sig_ptr: Int64,
+    sig_items: Ints,
+    stride: int,
+    n_kinds: int,
+    members: Int32,
+    place_below: Int32,
+    members_below: Int32,
+) -> tuple[Int32, Int64, Int32, Int64, int]:
+    """Slice the signatures of the members; the colours in them become members of the layer below."""
+    n, n_below = len(members), 0
+    ptr = np.zeros(n + 1, np.int64)
+    for row in range(n):
+        ptr[row + 1] = ptr[row] + sig_ptr[members[row] + 1] - sig_ptr[members[row]] - 1
+    own = np.empty(n, np.int32)
+    senders = np.empty(ptr[-1], np.int32)
+    codes = np.empty(ptr[-1] if n_kinds > 1 else 0, np.int64)
+    for row in range(n):
+        start = sig_ptr[members[row]]
+        for offset in range(sig_ptr[members[row] + 1] - start):
+            item = sig_items[start + offset]
+            colour = item if n_kinds == 1 else item % stride
+            if place_below[colour] < 0:
+                place_below[colour] = n_below
+                members_below[n_below] = colour
+                n_below += 1
+            if not offset:
+                own[row] = place_below[colour]
+                continue
+            entry = ptr[row] + offset - 1
+            senders[entry] = place_below[colour]
+            if n_kinds > 1:
+                codes[entry] = item // stride
+    return own, ptr, senders, codes, n_below

@@ -1,48 +1,162 @@
-"""The network inside the rooted subgraphs: its names, and how a user's own is made and described.
+"""The networks inside the rooted subgraphs: GIN, GCN, GAT, PPGN, deep sets, and how a user's own is called.
 
-Readouts whose power is that of 1-WL, which therefore run on the colour quotient: GCN, GAT, your own.
+Those whose power is that of 1-WL, `BoundedReadout`, run on rows: once per colour. The others run on the
+distinct rooted subgraphs, as `SubgraphBatch`.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import torch
 from torch.nn import functional
 
 from twinwl.arguments import Constraint, one_of
-from twinwl.errors import TwinWLError, shown
-from twinwl.neural.devices import as_tensor
-from twinwl.neural.distinct_subgraphs import SubgraphBatch, guarded_rows, named_arguments, read_out
-from twinwl.neural.ppgn import PPGNReadout
-from twinwl.neural.rows import pool
-
-if TYPE_CHECKING:
-    from twinwl.neural.slicing import LayerSlice, QuotientSlice
+from twinwl.errors import TwinWLError, import_extra, shown
+from twinwl.neural.devices import as_tensor, seeded
+from twinwl.neural.rows import RowBatch, RowLayer, aggregate_and_pool, expanded, pool
 
 _HEADS = 4
 
 
-class _Heard(NamedTuple):
-    """The messages of a step, as `BoundedReadout.step` takes them."""
+class SubgraphBatch(NamedTuple):
+    """The disjoint union of rooted subgraphs: what a readout may ask for, by the names of its parameters.
 
-    own: torch.Tensor
-    sender: torch.Tensor
-    receiver: torch.Tensor
+    Attributes
+    ----------
+    x : tensor, shape (n_nodes, n_features)
+        One-hot label, standardised features, one-hot mark of each node.
+    edge_index : tensor of int64, shape (2, n_messages)
+        Sender and receiver of each message; an edge passes one in each direction, an arc too.
+    batch : tensor of int64, shape (n_nodes,)
+        Subgraph of each node, ascending.
+    codes : tensor of int64, shape (n_messages,), or None
+        Kind of each message, if there are several: the code of the edge's label; in directed graphs twice
+        that, plus 1 if the message runs along the arc. -1 for a label that no training graph has.
+    root : tensor of int64, shape (n_subgraphs,)
+        The root of each subgraph, as a row of ``x``.
+    distance : tensor of int64, shape (n_nodes,)
+        Steps from the root.
+    size : int
+        Number of subgraphs.
+    """
+
+    x: torch.Tensor
+    edge_index: torch.Tensor
+    batch: torch.Tensor
     codes: torch.Tensor | None
+    root: torch.Tensor
+    distance: torch.Tensor
+    size: int
+
+
+def read_out(readout: torch.nn.Module, subgraphs: SubgraphBatch) -> torch.Tensor:
+    """Return the readout of each subgraph, shape (n_subgraphs, width).
+
+    The readout's ``forward`` gets those of the fields of `SubgraphBatch` that its parameters name, and for a
+    parameter ``data`` all of them as a PyG ``Batch``, with ``codes`` as ``edge_attr``.
+
+    Raises
+    ------
+    TwinWLError
+        If it does not return one row of finite numbers per subgraph.
+
+    Examples
+    --------
+    >>> class Size(torch.nn.Module):
+    ...     def forward(self, batch, size):
+    ...         return torch.bincount(batch, minlength=size)[:, None].float()
+    >>> zeros = torch.zeros(3, dtype=int)
+    >>> edge_index = torch.tensor([[0, 1], [1, 0]])
+    >>> pair_and_node = SubgraphBatch(
+    ...     torch.ones(3, 1), edge_index, torch.tensor([0, 0, 1]), None, torch.tensor([0, 2]), zeros, 2
+    ... )
+    >>> read_out(Size(), pair_and_node).tolist()
+    [[2.0], [1.0]]
+    """
+    name = type(readout).__name__
+    given: dict[str, Any] = {**subgraphs._asdict(), "data": subgraphs}
+    arguments = named_arguments(f"the readout {name}", readout.forward, given)
+    if "data" in arguments:
+        arguments["data"] = _as_pyg(subgraphs)
+    rows = checked_rows(readout(**arguments), name, subgraphs.size, "rooted subgraph")
+    return rows.to(subgraphs.x.dtype)
+
+
+def checked_rows(rows: object, name: str, n_rows: int, unit: str) -> torch.Tensor:
+    """Return what a network returned, which may be the user's, if it is one row of numbers per ``unit``.
+
+    The rows go to kernels, which would read memory that is not theirs if there were fewer.
+    """
+    expected = f"expected a tensor of floats of shape ({n_rows}, width), one row per {unit}"
+    if not isinstance(rows, torch.Tensor):
+        raise TwinWLError(f"the readout {name} returned {shown(rows)}, {expected}")
+    if rows.ndim != 2 or len(rows) != n_rows or not rows.shape[1] or not rows.is_floating_point():  # noqa: PLR2004
+        kind = str(rows.dtype).removeprefix("torch.")
+        raise TwinWLError(
+            f"the readout {name} returned a tensor of {kind} of shape {tuple(rows.shape)}, {expected}"
+        )
+    if not rows.is_meta and not bool(rows.isfinite().all()):
+        row = int((~rows.detach().isfinite()).any(dim=1).nonzero()[0])
+        raise TwinWLError(
+            f"the readout {name} returned NaN or infinity, first for {unit} {row} of "
+            f"{n_rows}; lower learning_rate, or look for divisions by zero and huge values"
+        )
+    return rows
+
+
+def named_arguments(what: str, function: Callable[..., object], known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a user's function asks for by the names of its parameters.
+
+    >>> named_arguments("f", lambda hidden, depth=2: None, {"hidden": 8, "layers": 3})
+    {'hidden': 8}
+    """
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError as error:  # of some built-in types
+        raise TwinWLError(f"{what}: its parameters cannot be found out ({error})") from error
+    found: dict[str, Any] = {}
+    for parameter in parameters:
+        if parameter.name in known and parameter.kind is not parameter.POSITIONAL_ONLY:
+            found[parameter.name] = known[parameter.name]
+        elif parameter.default is parameter.empty and parameter.kind not in {
+            parameter.VAR_KEYWORD,  # of every module without an __init__ of its own
+            parameter.VAR_POSITIONAL,
+        }:
+            raise TwinWLError(f"{what} asks for {parameter.name!r}; its parameters can be {', '.join(known)}")
+    return found
+
+
+def _as_pyg(subgraphs: SubgraphBatch) -> Any:  # noqa: ANN401  (a class of PyG)
+    counts = torch.bincount(subgraphs.batch, minlength=subgraphs.size)
+    graphs = import_extra("torch_geometric.data", "baselines").Batch(
+        x=subgraphs.x,
+        edge_index=subgraphs.edge_index,
+        edge_attr=subgraphs.codes,
+        batch=subgraphs.batch,
+        ptr=torch.cat([counts.new_zeros(1), counts.cumsum(0)]),
+        root=subgraphs.root,
+        distance=subgraphs.distance,
+    )
+    graphs._num_graphs = subgraphs.size  # noqa: SLF001  (as Batch.from_data_list does)
+    return graphs
+
+
+# ---------------------------------------------------------------------- bounded by 1-WL
 
 
 class BoundedReadout(torch.nn.Module):
     """Base of the networks of message passing that declare themselves bounded by 1-WL.
 
     A subclass implements `step`, which computes the next state of a row from its own previous state and the
-    *multiset* of those it hears. The states of one colour are then equal, so that a step is computed once per
-    colour (the quotient) instead of once per node of each rooted subgraph. The readout of depth k is the
-    state after ``steps_before + k`` steps, summed over the nodes of the rooted subgraph; in layer k of
-    NTwin-GNN it is read at depth k.
+    *multiset* of those that send it messages. The states of one colour are then equal, so that a step is
+    computed once per colour (the quotient) instead of once per node of each rooted subgraph. The readout of
+    depth k is the state after ``steps_before + k`` steps, summed over the nodes of the rooted subgraph; in
+    layer k of NTwin-GNN it is read at depth k.
 
     Attributes
     ----------
@@ -109,51 +223,141 @@ class BoundedReadout(torch.nn.Module):
         depth: int,
     ) -> Iterator[torch.Tensor]:
         """Yield the readouts of depths 1 to ``depth``, each of shape (n_subgraphs, width)."""
-        heard = _Heard(torch.arange(len(x), device=x.device), edge_index[0], edge_index[1], codes)
+        own = torch.arange(len(x), device=x.device)
         for number in range(self.steps_before + depth):
-            x = self._guarded_step(number, x, heard)
+            x = self._checked_step(number, x, own, *edge_index, codes)
             if number >= self.steps_before:
-                states = self._guarded_read(x)
+                states = self.read(x)
                 yield states.new_zeros(size, states.shape[1]).index_add(0, batch, states)
 
-    def pooled_states(self, graphs: QuotientSlice, n_labels: int, n_marks: int) -> list[torch.Tensor]:
-        """Return ``R_1, …, R_K`` for a mini-batch of the quotient, each of shape (n_graphs, width).
+    def pooled_rows(self, graphs: RowBatch, n_features: int, n_marks: int) -> list[torch.Tensor]:
+        """Return ``R_1, …, R_K`` for rows, each of shape (n_graphs, width).
 
-        ``n_labels`` counts one-hot labels and continuous features.
+        ``n_features`` counts one-hot labels and continuous features.
         """
         like = next(self.parameters(), torch.empty(0))
-        if graphs.features is None:
-            x = _one_hot(graphs.label, n_labels, like)
-        else:
-            features = as_tensor(graphs.features, like.device).to(like.dtype)
-            x = torch.cat([_one_hot(graphs.label, n_labels - features.shape[1], like), features], dim=1)
+        features = as_tensor(graphs.features, like.device).to(like.dtype)
+        x = torch.cat([_one_hot(graphs.label, n_features - features.shape[1], like), features], dim=1)
         if n_marks > 1:
             x = torch.cat([x, _one_hot(graphs.mark, n_marks, like)], dim=1)
         sums: list[torch.Tensor] = []
         for number, rows in enumerate(graphs.layers):
-            x = self._guarded_step(number, x, _heard(rows, np.asarray(graphs.codes), x.device))
+            codes = as_tensor(rows.codes, x.device) if len(rows.codes) else None
+            own, sender = (as_tensor(each, x.device).long() for each in (rows.own, rows.senders))
+            x = self._checked_step(number, x, own, sender, expanded(rows.ptr, x.device), codes)
             if number >= self.steps_before:
-                total = pool(self._guarded_read(x), rows.pool_ptr, rows.pooled, rows.counts)
-                if graphs.scale is not None:
-                    total = total * as_tensor(graphs.scale, total.device).to(total.dtype)[:, None]
-                sums.append(total)
+                sums.append(_scaled(pool(self.read(x), *rows.pool), graphs))
         return sums
 
-    def _guarded_step(self, number: int, x: torch.Tensor, heard: _Heard) -> torch.Tensor:
-        return guarded_rows(
-            type(self).__name__,
-            lambda: self.step(number, x, *heard),
-            {"x": x, **heard._asdict()},
-            len(heard.own),
-            "state",
-            x.device,
-        )
+    def _checked_step(self, number: int, x: torch.Tensor, own: torch.Tensor, *messages: Any) -> torch.Tensor:  # noqa: ANN401
+        rows = self.step(number, x, own, *messages)
+        return checked_rows(rows, type(self).__name__, len(own), "state")
 
-    def _guarded_read(self, state: torch.Tensor) -> torch.Tensor:
-        name = type(self).__name__
-        return guarded_rows(
-            name, lambda: self.read(state), {"state": state}, len(state), "state", state.device
-        )
+
+def _scaled(sums: torch.Tensor, graphs: RowBatch) -> torch.Tensor:
+    return (
+        sums if graphs.scale is None else sums * as_tensor(graphs.scale, sums.device).to(sums.dtype)[:, None]
+    )
+
+
+class GINLayer(torch.nn.Module):
+    """One step of equation (5): a two-layer MLP of a node's own state plus the sum of its neighbours'.
+
+    Parameters
+    ----------
+    n_inputs, hidden
+        Width of the state before and after.
+    n_codes
+        Number of kinds of messages; each has an embedding that is added to the neighbour before the sum. With
+        0 all messages are of the same kind.
+    """
+
+    def __init__(self, n_inputs: int, hidden: int, n_codes: int = 0) -> None:
+        super().__init__()
+        self.first = torch.nn.Linear(n_inputs, hidden)
+        self.second = torch.nn.Linear(hidden, hidden)
+        self.edge = torch.nn.Embedding(n_codes, n_inputs) if n_codes else None
+
+
+class GIN(BoundedReadout):
+    """A graph isomorphism network with epsilon 0: ``MLP^(1), …, MLP^(K)``, shared by all depths.
+
+    Parameters
+    ----------
+    n_features
+        Width of the nodes' features.
+    hidden, layers, n_codes
+        As for `GATReadout`.
+    """
+
+    def __init__(self, n_features: int, hidden: int, layers: int, n_codes: int = 0) -> None:
+        super().__init__()
+        widths = [n_features] + [hidden] * (layers - 1)
+        self.layers = torch.nn.ModuleList(GINLayer(width, hidden, n_codes) for width in widths)
+
+    @property
+    def steps(self) -> list[GINLayer]:
+        """The layers, with their type."""
+        return list(self.layers)  # type: ignore[arg-type]
+
+    def step(
+        self,
+        number: int,
+        x: torch.Tensor,
+        own: torch.Tensor,
+        sender: torch.Tensor,
+        receiver: torch.Tensor,
+        codes: torch.Tensor | None,
+    ) -> torch.Tensor:
+        """Return the next states, as in the equation."""
+        layer, messages = self.steps[number], x[sender]
+        if layer.edge is not None and codes is not None:
+            messages = messages + layer.edge(codes.clamp(min=0)) * (codes >= 0)[:, None]
+        state: torch.Tensor = layer.second(layer.first(x[own].index_add(0, receiver, messages)).relu())
+        return state
+
+    def pooled_rows(self, graphs: RowBatch, n_features: int, n_marks: int) -> list[torch.Tensor]:  # noqa: ARG002
+        """Return ``R_1, …, R_K`` for rows, each of shape (n_graphs, hidden)."""
+        sums: list[torch.Tensor] = []
+        for layer, rows, _, total in self.hidden_units(graphs, n_features):
+            # The MLP ends with a linear layer, so pooling can come first: there are fewer graphs than rows.
+            before = np.concatenate([[0], np.cumsum(rows.pool.counts, dtype=np.int64)])
+            n_pairs = as_tensor(before[rows.pool.ptr[1:]] - before[rows.pool.ptr[:-1]], total.device)
+            bias = n_pairs.to(total.dtype)[:, None] * layer.second.bias
+            sums.append(_scaled(functional.linear(total, layer.second.weight) + bias, graphs))
+        return sums
+
+    def hidden_units(
+        self, graphs: RowBatch, n_features: int
+    ) -> Iterator[tuple[GINLayer, RowLayer, torch.Tensor, torch.Tensor]]:
+        """Yield each layer, its rows, the hidden units of those that are passed on, and their pooled sums.
+
+        ``layer.second`` makes states of hidden units.
+        """
+        first = self.steps[0].first.weight
+        features = as_tensor(graphs.features, first.device).to(first.dtype)
+        n_labels = n_features - features.shape[1]
+        projected = _looked_up(first[:, :n_labels], as_tensor(graphs.label, first.device))
+        if features.shape[1]:
+            projected = projected + functional.linear(features, first[:, n_labels:n_features])
+        if first.shape[1] > n_features:
+            projected = projected + _looked_up(first[:, n_features:], as_tensor(graphs.mark, first.device))
+        for number, (layer, rows) in enumerate(zip(self.steps, graphs.layers, strict=True), start=1):
+            # Sums over neighbours are linear, so weights come first: there are fewer rows before than after.
+            of_code = None
+            if layer.edge is not None and len(rows.codes):
+                of_code = functional.linear(layer.edge.weight, layer.first.weight)
+            units, total = aggregate_and_pool(projected, layer.first.bias, rows, of_code)
+            yield layer, rows, units, total
+            if number < len(self.steps):
+                # Two linear maps in a row are one: a product of two small matrices saves one of all rows.
+                weight = self.steps[number].first.weight
+                projected = functional.linear(units, weight @ layer.second.weight, weight @ layer.second.bias)
+
+
+def _looked_up(weight: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+    """Return the product of one-hot rows and a weight's transpose; a number of -1 is a row of zeros."""
+    return functional.embedding(numbers.clamp(min=0), weight.t()) * (numbers >= 0)[:, None]
 
 
 class GCNReadout(BoundedReadout):
@@ -189,9 +393,9 @@ class GCNReadout(BoundedReadout):
             degree = x.new_ones(len(own)).index_add(0, receiver, x.new_ones(len(receiver)))
             return torch.cat([x[own], degree[:, None]], dim=1)
         layer, root = self.linear[number - 1], x[:, -1:].sqrt()
-        said = functional.linear(x[:, :-1], layer.weight)  # type: ignore[arg-type]
-        heard = (said[sender] + _coded(self.edge, number - 1, layer, codes, said)) / root[sender]
-        total = (said / root)[own].index_add(0, receiver, heard)
+        projected = functional.linear(x[:, :-1], layer.weight)  # type: ignore[arg-type]
+        messages = projected[sender] + _of_codes(self.edge, number - 1, layer, codes, projected)
+        total = (projected / root)[own].index_add(0, receiver, messages / root[sender])
         states = (total / root[own] + layer.bias).relu()  # type: ignore[operator]
         return torch.cat([states, x[own, -1:]], dim=1)
 
@@ -232,22 +436,23 @@ class GATReadout(BoundedReadout):
         receiver: torch.Tensor,
         codes: torch.Tensor | None,
     ) -> torch.Tensor:
-        """Return the weighted means of what each row hears, itself included."""
+        """Return the weighted means of each row and its messages."""
         layer = self.linear[number]
-        said = functional.linear(x, layer.weight)  # type: ignore[arg-type]
-        heard = said[sender] + _coded(self.edge, number, layer, codes, said)
-        heard = torch.cat([said[own], heard]).view(-1, self.heads, said.shape[1] // self.heads)
+        projected = functional.linear(x, layer.weight)  # type: ignore[arg-type]
+        messages = projected[sender] + _of_codes(self.edge, number, layer, codes, projected)
+        messages = torch.cat([projected[own], messages]).view(-1, *self.attention.shape[2:])
         receiver = torch.cat([torch.arange(len(own), device=own.device), receiver])
         of_sender, of_receiver = self.attention[number]
-        mine = (heard[: len(own)] * of_receiver).sum(dim=2)
-        scores = functional.leaky_relu((heard * of_sender).sum(dim=2) + mine[receiver], 0.2)
+        mine = (messages[: len(own)] * of_receiver).sum(dim=2)
+        scores = functional.leaky_relu((messages * of_sender).sum(dim=2) + mine[receiver], 0.2)
         index = receiver[:, None].expand_as(scores)
+        # Subtracting the highest score leaves the shares unchanged and keeps exp finite.
         highest = scores.new_zeros(len(own), self.heads).scatter_reduce(
             0, index, scores.detach(), "amax", include_self=False
         )
         weights = (scores - highest[receiver]).exp()
         shares = weights / weights.new_zeros(len(own), self.heads).index_add(0, receiver, weights)[receiver]
-        weighted = (shares[:, :, None] * heard).flatten(1)
+        weighted = (shares[:, :, None] * messages).flatten(1)
         total = weighted.new_zeros(len(own), weighted.shape[1]).index_add(0, receiver, weighted)
         return functional.elu(total + layer.bias)  # type: ignore[operator]
 
@@ -261,7 +466,7 @@ def _stack(
     return linear, edge
 
 
-def _coded(
+def _of_codes(
     edge: torch.nn.ModuleList | None,
     number: int,
     layer: torch.nn.Module,
@@ -277,38 +482,15 @@ def _coded(
 
 def _one_hot(numbers: np.ndarray, width: int, like: torch.Tensor) -> torch.Tensor:
     """Return one-hot rows; a number of -1 is a row of zeros."""
-    places = torch.as_tensor(numbers).to(like.device)
-    if not width:
-        return like.new_zeros(len(places), 0)
-    known = (places >= 0).to(like.dtype)
-    return like.new_zeros(len(places), width).scatter(1, places.clamp(min=0)[:, None], known[:, None])
+    places = as_tensor(numbers, like.device)
+    return torch.eye(width + 1, width, dtype=like.dtype, device=like.device)[places]
 
 
-def _heard(rows: LayerSlice, codes: np.ndarray, device: torch.device) -> _Heard:
-    """Return the messages of a layer of the quotient."""
-    start, heard = np.asarray(rows.hear_ptr), np.asarray(rows.heard).astype(np.int64)
-    n_heard = np.diff(start) - 1
-    if len(codes):
-        n_heard //= 2  # each message has two entries: the row, and later the code
-    receiver = np.repeat(np.arange(len(n_heard)), n_heard)
-    before = np.concatenate([[0], np.cumsum(n_heard)])[:-1]
-    place = np.arange(len(receiver)) - before[receiver] + start[:-1][receiver] + 1
-    kinds = codes[heard[place + n_heard[receiver]] - rows.n_below] if len(codes) else None
-    return _Heard(
-        torch.from_numpy(heard[start[:-1]]).to(device),
-        torch.from_numpy(heard[place]).to(device),
-        torch.from_numpy(receiver).to(device),
-        None if kinds is None else torch.from_numpy(kinds).to(device),
-    )
-
-
-NetworkReadout: TypeAlias = "str | torch.nn.Module | Callable[..., torch.nn.Module]"
+# ---------------------------------------------------------------------- of any power
 
 
 class DeepSetsReadout(torch.nn.Module):
     """Deep sets (Zaheer et al., 2017): a network of the sum, over the nodes, of a network of each node.
-
-    It does not see edges, so that rooted subgraphs with the same nodes are computed once.
 
     Parameters
     ----------
@@ -318,12 +500,10 @@ class DeepSetsReadout(torch.nn.Module):
         Width of all layers and of the readout.
     """
 
-    sees_edges = False
-
     def __init__(self, n_features: int, hidden: int) -> None:
         super().__init__()
-        self.of_node = _perceptron(n_features, hidden)
-        self.of_sum = _perceptron(hidden, hidden)
+        self.of_node = _perceptron(torch.nn.Linear, n_features, hidden)
+        self.of_sum = _perceptron(torch.nn.Linear, hidden, hidden)
 
     def forward(self, x: torch.Tensor, batch: torch.Tensor, size: int) -> torch.Tensor:
         """Return one row per subgraph, shape (size, hidden)."""
@@ -332,31 +512,131 @@ class DeepSetsReadout(torch.nn.Module):
         return rows
 
 
-def _perceptron(n_inputs: int, hidden: int) -> torch.nn.Sequential:
-    return torch.nn.Sequential(
-        torch.nn.Linear(n_inputs, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, hidden)
-    )
+def _perceptron(linear: type[torch.nn.Linear], n_inputs: int, hidden: int) -> torch.nn.Sequential:
+    return torch.nn.Sequential(linear(n_inputs, hidden), torch.nn.ReLU(inplace=True), linear(hidden, hidden))
 
 
-_BUILT_IN: dict[str, type[torch.nn.Module]] = {
-    "gcn": GCNReadout,
-    "gat": GATReadout,
-    "ppgn": PPGNReadout,
-    "deepsets": DeepSetsReadout,
-}
-READOUTS = ("gin", *_BUILT_IN)
+class PPGNReadout(torch.nn.Module):
+    """A provably powerful graph network (Maron et al., 2019) on each rooted subgraph: 3-WL inside it.
+
+    A pair of nodes has the number of messages between them, that of each kind, and on the diagonal the node's
+    features. The readout of depth k is the sums over the diagonal and off it after k blocks.
+
+    Parameters
+    ----------
+    n_features
+        Width of the nodes' features.
+    hidden
+        Number of features of a pair.
+    layers
+        Number of blocks.
+    n_codes
+        Number of kinds of messages; 0 if all are of the same kind.
+    """
+
+    sees_pairs = True
+
+    def __init__(self, n_features: int, hidden: int, layers: int, n_codes: int = 0) -> None:
+        super().__init__()
+        self.n_codes = n_codes
+        self.hidden = hidden
+        widths = [1 + n_codes + n_features] + [hidden] * (layers - 1)
+        self.blocks = torch.nn.ModuleList(PairBlock(width, hidden) for width in widths)
+
+    def pooled_by_depth(
+        self,
+        x: torch.Tensor,
+        edge_index: torch.Tensor,
+        batch: torch.Tensor,
+        codes: torch.Tensor | None,
+        size: int,
+        depth: int,
+    ) -> Iterator[torch.Tensor]:
+        """Yield the readouts of depths 1 to ``depth``, each of shape (n_subgraphs, 2 * hidden)."""
+        n_nodes = torch.bincount(batch, minlength=size)
+        place = torch.arange(len(x), device=x.device) - (n_nodes.cumsum(0) - n_nodes)[batch]
+        # Subgraphs of one size are one tensor, so that nothing is padded.
+        alike = [(n_nodes == count).nonzero()[:, 0] for count in n_nodes.unique()]  # type: ignore[no-untyped-call]
+        pairs = [self._pairs(x, edge_index, batch, codes, place, subgraphs) for subgraphs in alike]
+        back = torch.cat([*alike, n_nodes.new_empty(0)]).argsort()
+        for block in self.blocks[:depth]:
+            pairs = [block(part) for part in pairs]
+            sums = [_pair_sums(part) for part in pairs]
+            yield torch.cat([*sums, x.new_zeros(0, 2 * self.hidden)])[back]
+
+    def _pairs(
+        self,
+        x: torch.Tensor,
+        edge_index: torch.Tensor,
+        batch: torch.Tensor,
+        codes: torch.Tensor | None,
+        place: torch.Tensor,
+        subgraphs: torch.Tensor,
+    ) -> torch.Tensor:
+        """Return subgraphs of one size as a tensor, shape (n_columns, n_subgraphs, n, n)."""
+        number = batch.new_full((int(batch[-1]) + 1 if len(batch) else 0,), -1)
+        number[subgraphs] = torch.arange(len(subgraphs), device=x.device)
+        nodes = (number[batch] >= 0).nonzero()[:, 0]
+        sent = (number[batch[edge_index[0]]] >= 0).nonzero()[:, 0]
+        sender, receiver = edge_index[:, sent]
+        size = len(nodes) // max(1, len(subgraphs))
+        pairs = x.new_zeros(1 + self.n_codes + x.shape[1], len(subgraphs), size, size)
+        at = (number[batch[sender]], place[receiver], place[sender])
+        one = x.new_ones(len(sent))
+        pairs[0].index_put_(at, one, accumulate=True)
+        if codes is not None and self.n_codes:
+            known = codes[sent] >= 0
+            kind = 1 + codes[sent].clamp(min=0)
+            pairs.index_put_((kind, *at), one * known, accumulate=True)
+        pairs[1 + self.n_codes :, number[batch[nodes]], place[nodes], place[nodes]] = x[nodes].T
+        return pairs
 
 
-def _network(value: object) -> object:
-    if not isinstance(value, torch.nn.Module) and not callable(value):
-        raise TypeError
-    return value
+def _pair_sums(pairs: torch.Tensor) -> torch.Tensor:
+    diagonal = pairs.diagonal(dim1=2, dim2=3).sum(dim=-1)
+    return torch.cat([diagonal, pairs.sum(dim=(2, 3)) - diagonal]).T
 
 
-READOUT = (
-    one_of(*READOUTS),
-    Constraint("a torch.nn.Module, or a class or function that makes one", _network),
-)
+class PairBlock(torch.nn.Module):
+    r"""One block: :math:`X' = m_3([X, m_1(X) \cdot m_2(X)])`, products of matrices feature by feature.
+
+    Parameters
+    ----------
+    n_columns, hidden
+        Number of features of a pair before and after.
+    """
+
+    def __init__(self, n_columns: int, hidden: int) -> None:
+        super().__init__()
+        self.left = _pair_perceptron(n_columns, hidden)
+        self.right = _pair_perceptron(n_columns, hidden)
+        self.join = _PairLinear(n_columns + hidden, hidden)
+
+    def forward(self, pairs: torch.Tensor) -> torch.Tensor:
+        """Map (n_columns, n_graphs, n, n) to (hidden, n_graphs, n, n)."""
+        product = self.left(pairs) @ self.right(pairs)
+        # The layer on both concatenated; concatenating them would take a quarter more time.
+        of_pairs, of_product = self.join.weight.split_with_sizes([len(pairs), len(product)], dim=1)
+        both = torch.addmm(self.join.bias[:, None], of_pairs, pairs.flatten(1))
+        return torch.addmm(both, of_product, product.flatten(1)).relu_().view_as(product)
+
+
+def _pair_perceptron(n_columns: int, hidden: int) -> torch.nn.Sequential:
+    return _perceptron(_PairLinear, n_columns, hidden).append(torch.nn.ReLU(inplace=True))
+
+
+class _PairLinear(torch.nn.Linear):
+    """A linear layer on the features of each pair; features are the first axis, as matrix products need."""
+
+    def reset_parameters(self) -> None:
+        """Start with biases of zero: others would drown the adjacency, a single column of zeros and ones."""
+        torch.nn.init.xavier_uniform_(self.weight)
+        torch.nn.init.zeros_(self.bias)
+
+    def forward(self, pairs: torch.Tensor) -> torch.Tensor:
+        """Map (n_columns, n_graphs, n, n) to (hidden, n_graphs, n, n)."""
+        rows = torch.addmm(self.bias[:, None], self.weight, pairs.flatten(1))
+        return rows.view(self.out_features, *pairs.shape[1:])
 
 
 class AtDepths(torch.nn.Module):
@@ -388,49 +668,66 @@ class AtDepths(torch.nn.Module):
         return torch.cat([part for depth, part in enumerate(rows, start=1) if depth in self.depths], dim=1)
 
 
+# ---------------------------------------------------------------------- the choice of a network
+
+NetworkReadout: TypeAlias = "str | torch.nn.Module | Callable[..., torch.nn.Module]"
+
+_BUILT_IN: dict[str, type[torch.nn.Module]] = {
+    "gin": GIN,
+    "gcn": GCNReadout,
+    "gat": GATReadout,
+    "ppgn": PPGNReadout,
+    "deepsets": DeepSetsReadout,
+}
+READOUTS = tuple(_BUILT_IN)
+
+
+def _network(value: object) -> object:
+    if not callable(value):
+        raise TypeError
+    return value
+
+
+READOUT = (
+    one_of(*READOUTS),
+    Constraint("a torch.nn.Module, or a class or function that makes one", _network),
+)
+
+
 def build_readout(readout: NetworkReadout, arguments: dict[str, Any]) -> torch.nn.Module:
     """Return the network that a name, a module, a class or a function stands for.
 
     Parameters
     ----------
     readout
-        One of `READOUTS` but ``"gin"``, a module, of which a copy is returned, or what makes one.
+        One of `READOUTS`, a module, of which a copy is returned, or what makes one.
     arguments
         What a class or function gets if its parameters name it: ``n_features``, ``hidden``, ``layers``,
         ``hops`` and ``n_codes``.
     """
-    if isinstance(readout, str):
-        kind = _BUILT_IN[readout]
-        return kind(**named_arguments(readout, kind, arguments))
     if isinstance(readout, torch.nn.Module):
-        try:
-            return copy.deepcopy(readout)
-        except Exception as error:  # whatever a foreign module raises
-            raise TwinWLError(f"readout: the module cannot be copied ({error})") from error
-    what = f"the readout {_name(readout)}"
-    given = named_arguments(what, readout, arguments)
-    try:
-        made = readout(**given)
-    except TwinWLError:
-        raise
-    except Exception as error:  # whatever a foreign function raises
-        raise TwinWLError(
-            f"{what} failed when it was called with {', '.join(given) or 'nothing'} "
-            f"({type(error).__name__}: {error})"
-        ) from error
+        return copy.deepcopy(readout)
+    make = _BUILT_IN[readout] if isinstance(readout, str) else readout
+    what = f"the readout {getattr(make, '__qualname__', type(make).__name__)}"
+    made = make(**named_arguments(what, make, arguments))
     if not isinstance(made, torch.nn.Module):
         raise TwinWLError(f"{what} made {shown(made)}, expected a torch.nn.Module")
     return made
 
 
-def sees_edges(readout: torch.nn.Module) -> bool:
-    """Whether a readout looks at edges; one that does not may say so: ``sees_edges = False``."""
-    return getattr(readout, "sees_edges", True) is not False
+def kind_of(readout: NetworkReadout, arguments: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Return the class of a network, or the network itself: what declares its power and its memory.
 
-
-def sees_pairs(readout: torch.nn.Module) -> bool:
-    """Whether a readout has a state for each pair of nodes; it may say so: ``sees_pairs = True``."""
-    return getattr(readout, "sees_pairs", False) is True
+    Only a function that makes networks has to be called for that.
+    """
+    if isinstance(readout, str):
+        return _BUILT_IN[readout]
+    if isinstance(readout, torch.nn.Module):
+        return type(readout)
+    if isinstance(readout, type) and issubclass(readout, torch.nn.Module):
+        return readout
+    with seeded(0):  # leave torch's own generator alone
+        return type(build_readout(cast("NetworkReadout", readout), arguments))
 
 
 def width_of(readout: torch.nn.Module, n_features: int, n_codes: int) -> int:
@@ -442,13 +739,29 @@ def width_of(readout: torch.nn.Module, n_features: int, n_codes: int) -> int:
         If the copies, which differ in the order of their nodes and messages, get different rows: isomorphic
         graphs would get different predictions. One that draws random numbers is not refused.
     """
-    probe = _two_copies(readout, n_features, n_codes)
+    like = next((value for value in readout.parameters() if value.is_floating_point()), torch.empty(0))
+    # A path of four nodes, rooted at its second one, and a copy with another order of nodes.
+    x = torch.rand(4, n_features, generator=torch.Generator().manual_seed(0)).to(like)
+    place = torch.tensor([2, 0, 3, 1])  # of each node in the copy
+    order, arcs = place.argsort(), torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+    codes = torch.tensor([0, 0, 1, 1, 2, 2]) % max(1, n_codes)
+    distance = torch.tensor([1, 0, 1, 2])
+    copies = SubgraphBatch(
+        torch.cat([x, x[order]]),
+        torch.cat([arcs, 4 + place[arcs].flip(1)], dim=1),
+        torch.tensor([0] * 4 + [1] * 4),
+        torch.cat([codes, codes.flip(0)]) if n_codes else None,
+        torch.tensor([1, 4]),
+        torch.cat([distance, distance[order]]),
+        2,
+    )
     was_training = readout.training
     with torch.no_grad():
-        rows = read_out(readout.eval(), probe)
+        rows = read_out(readout.eval(), copies)
         # Sums in another order differ by rounding.
-        close = {"rtol": 0.0, "atol": torch.finfo(rows.dtype).eps ** 0.5 * float(rows.abs().max())}
-        if not torch.allclose(rows[0], rows[1], **close) and torch.equal(rows, read_out(readout, probe)):
+        close = torch.finfo(rows.dtype).eps ** 0.5 * float(rows.abs().max())
+        same = torch.allclose(rows[0], rows[1], rtol=0.0, atol=close)
+        if not same and torch.equal(rows, read_out(readout, copies)):
             name, worst = type(readout).__name__, int((rows[0] - rows[1]).abs().argmax())
             one, other = rows[:, worst].tolist()
             raise TwinWLError(
@@ -458,29 +771,3 @@ def width_of(readout: torch.nn.Module, n_features: int, n_codes: int) -> int:
             )
     readout.train(was_training)
     return rows.shape[1]
-
-
-def _two_copies(readout: torch.nn.Module, n_features: int, n_codes: int) -> SubgraphBatch:
-    """Return a path of four nodes, rooted at its second one, and a copy with another order of nodes."""
-    like = next((value for value in readout.parameters() if value.is_floating_point()), torch.empty(0))
-    x = torch.rand(4, n_features, generator=torch.Generator().manual_seed(0)).to(like)
-    place = torch.tensor([2, 0, 3, 1])  # of each node in the copy
-    order, arcs = place.argsort(), torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
-    codes = torch.tensor([0, 0, 1, 1, 2, 2]) % max(1, n_codes)
-    distance = torch.tensor([1, 0, 1, 2])
-    return SubgraphBatch(
-        torch.cat([x, x[order]]),
-        torch.cat([arcs, 4 + place[arcs].flip(1)], dim=1).to(like.device),
-        torch.tensor([0] * 4 + [1] * 4, device=like.device),
-        torch.cat([codes, codes.flip(0)]).to(like.device) if n_codes else None,
-        torch.tensor([1, 4], device=like.device),
-        torch.cat([distance, distance[order]]).to(like.device),
-        2,
-    )
-
-
-def _name(readout: object) -> str:
-    try:
-        return str(readout.__qualname__)  # type: ignore[attr-defined]
-    except Exception:  # noqa: BLE001  (a foreign object may raise anything)
-        return type(readout).__name__

@@ -263,22 +263,27 @@ def aggregate_and_pool(
     rows : tensor, shape (n_passed, width)
     total : tensor, shape (n_graphs, width)
     """
-    codes = _NONE if of_code is None else layer.codes
+    if below.device.type != "cpu":
+        return _with_torch(below, bias, layer, of_code)
+    codes, first_code = (_NONE if of_code is None else layer.codes), len(below)
     if of_code is not None:  # one table, so that there is one gradient
-        below, first_code = torch.cat([below, of_code]), len(below)
-    else:
-        first_code = len(below)
-    if below.device.type == "cpu":
-        arrays = (layer.own, layer.ptr, layer.senders, codes, first_code)
-        result: tuple[torch.Tensor, torch.Tensor] = _AggregateAndPool.apply(  # type: ignore[no-untyped-call]
-            below, bias, layer.pool, layer.n_passed, arrays
-        )
-        return result
+        below = torch.cat([below, of_code])
+    arrays = (layer.own, layer.ptr, layer.senders, codes, first_code)
+    result: tuple[torch.Tensor, torch.Tensor] = _AggregateAndPool.apply(  # type: ignore[no-untyped-call]
+        below, bias, layer.pool, layer.n_passed, arrays
+    )
+    return result
+
+
+def _with_torch(
+    below: torch.Tensor, bias: torch.Tensor, layer: RowLayer, of_code: torch.Tensor | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the same as `aggregate_and_pool` with torch's own operations, for any device."""
     sums = aggregate(below, layer.ptr, layer.senders, below, layer.own) + bias
-    if len(codes):
-        known = np.flatnonzero(codes >= 0)
+    if of_code is not None:
+        known = np.flatnonzero(layer.codes >= 0)
         into = expanded(layer.ptr, below.device)[as_tensor(known, below.device)]
-        sums = sums.index_add(0, into, below[as_tensor(codes[known] + first_code, below.device)])
+        sums = sums.index_add(0, into, of_code[as_tensor(layer.codes[known], below.device)])
     units = sums.relu()
     return units[: layer.n_passed], pool(units, *layer.pool)
 

@@ -20,10 +20,9 @@ from twinwl.graphs.coercion import GraphsLike
 from twinwl.models.base import Constraints, GraphEstimator, RandomState, keeps_parameters, seeds
 from twinwl.neural.devices import device_of, seeded, single_threaded
 from twinwl.neural.estimator import network_from_state, weights_to_state
-from twinwl.neural.inputs import FittedInputs
 from twinwl.neural.network import NTwinNetwork
-from twinwl.neural.ntwin import NTwinClassifier, NTwinRegressor, fitted_hops
-from twinwl.neural.quotient import Hops, RootMark, hops_of_layers
+from twinwl.neural.ntwin import NTwinClassifier, NTwinRegressor
+from twinwl.neural.quotient import Hops, RootMark
 from twinwl.neural.readouts import NetworkReadout
 from twinwl.neural.training import Callbacks, rows_at_once
 
@@ -267,8 +266,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         task = checked("task", state.get("task", "none"), one_of("classification", "regression", "none"))
         model = self._new_model(task)
         if task == "none":
-            model.inputs_ = FittedInputs.from_state(state["inputs"])  # type: ignore[arg-type]
-            model.hops_ = fitted_hops(state.get("hops"), hops_of_layers(self.hops, self.layers))
+            model._inputs_from_state(state)  # noqa: SLF001
             n_outputs, width = (
                 checked(name, state[name], integer(1, MAX_ITEMS)) for name in ("n_outputs", "width")
             )
