@@ -32,7 +32,6 @@ TRAININGS: dict[str, tuple[str | None, dict[str, Any]]] = {
     "mean of 5": (None, {"average_epochs": 5}),
     "refit": ("0.1", {"refit": True, "average_epochs": 1}),
     "refit, mean of 5": ("mean of 5", {"refit": True, "average_epochs": 5}),
-    "refit, 3 hold-outs": (None, {"refit": True, "hold_outs": 3, "average_epochs": 1}),
 }
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "STwin": {"size": {"features": "size"}, "joint": {"features": "joint"}, "1-WL": {"features": "count"}},

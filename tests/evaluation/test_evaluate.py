@@ -636,15 +636,6 @@ def test_a_refitted_network_is_judged_by_what_it_had_not_learnt():
     assert found[True]["curves"] == found[False]["curves"]
 
 
-def test_several_hold_outs_come_out_of_the_whole_training_part():
-    torch_network = pytest.importorskip("twinwl.neural.stwin", reason="needs PyTorch")
-    model = torch_network.STwinClassifier(
-        1, refit=True, hold_outs=2, max_epochs=2, hidden=4, validation_fraction=0.25
-    )
-    result = tw.evaluate(model, tw.load_dataset("TWINS:n_pairs=8"), n_folds=2)
-    assert result.summary("best-epoch", "accuracy") is None
-
-
 def test_only_networks_are_refitted():
     with pytest.raises(TwinWLError, match="refit is for networks, and wl-svc is none"):
         resolve("wl-svc").trained(refit=True)

@@ -353,11 +353,11 @@ class GNNClassifier(NeuralGraphClassifier):
         Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, verbose
         As for every neural classifier: see `twinwl.neural.estimator.NeuralGraphClassifier`.
-    device, precision
+    device
         Where to train, and how exactly: see `twinwl.neural.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
         What the epoch is chosen by: see `twinwl.neural.estimator.NeuralGraphClassifier`.
-    refit, hold_outs, average_epochs, warm_start, callbacks
+    refit, average_epochs, warm_start, callbacks
         Training on all graphs once the epoch is chosen, several hold-outs, means of weights, going on from
         the fit before, functions to call: see `twinwl.neural.estimator.NeuralGraphEstimator`.
 
@@ -395,10 +395,8 @@ class GNNClassifier(NeuralGraphClassifier):
         class_weight: object = None,
         verbose: bool | int | None = None,
         device: str = "auto",
-        precision: str = "float32",
         scoring: str | None = None,
         refit: bool = False,
-        hold_outs: int = 1,
         average_epochs: int = 1,
         warm_start: bool = False,
         callbacks: Callbacks = None,

@@ -520,8 +520,6 @@ def inputs_of(estimator: BaseEstimator, graphs: GraphBatch) -> list[str] | None:
 
 
 def _has_epochs(estimator: BaseEstimator) -> bool:
-    if getattr(estimator, "hold_outs", 1) != 1:  # it draws them from the whole training part
-        return False
     return {"validation_data", "monitor_data"} <= inspect.signature(estimator.fit).parameters.keys()
 
 

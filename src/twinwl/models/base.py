@@ -9,6 +9,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -38,13 +39,14 @@ class GraphEstimator(BaseEstimator):
     """Base class of all estimators.
 
     A subclass declares in ``_constraints`` the valid values of its own parameters, in ``_renamed`` the names
-    that parameters had in the previous version (these keep working, with a FutureWarning), and in
-    ``_fitted_attribute`` the attribute that ``fit`` sets last. As in scikit-learn, ``__init__`` and
-    ``set_params`` accept everything; ``fit`` checks.
+    that parameters had in the previous version (these keep working, with a FutureWarning), in ``_removed``
+    what to do instead of those that are gone, and in ``_fitted_attribute`` the attribute that ``fit`` sets
+    last. As in scikit-learn, ``__init__`` and ``set_params`` accept everything; ``fit`` checks.
     """
 
     _constraints: ClassVar[Constraints] = {}
     _renamed: ClassVar[Mapping[str, str]] = {}
+    _removed: ClassVar[Mapping[str, str]] = {}
     _fitted_attribute: ClassVar[str]
 
     x_: str = "auto"
@@ -59,18 +61,19 @@ class GraphEstimator(BaseEstimator):
             name: c for base in bases for name, c in vars(base).get("_constraints", {}).items()
         }
         cls._renamed = {old: new for base in bases for old, new in vars(base).get("_renamed", {}).items()}
-        if "__init__" in vars(cls) and cls._renamed:
-            cls.__init__ = old_names(**cls._renamed)(cls.__init__)  # type: ignore[method-assign]
+        if "__init__" in vars(cls) and (cls._renamed or cls._removed):
+            cls.__init__ = old_names(cls._removed, **cls._renamed)(cls.__init__)  # type: ignore[method-assign]
 
     def set_params(self, **params: object) -> Self:
         """Set parameters by name, as scikit-learn does."""
-        super().set_params(**_with_new_names(params, self._renamed, warn=True))
+        super().set_params(**_with_new_names(params, self._renamed, self._removed, warn=True))
         return self
 
     @classmethod
     def _with_params(cls, params: Mapping[str, object]) -> Self:
         """Return an estimator with the parameters of a model file, which may have their previous names."""
-        self = cls(**_with_new_names(params, cls._renamed, warn=False))
+        kept = {name: value for name, value in params.items() if name not in cls._removed}
+        self = cls(**_with_new_names(kept, cls._renamed, {}, warn=False))
         self._check_parameters()
         return self
 
@@ -204,8 +207,10 @@ def seeds(random_state: RandomState, count: int) -> list[int]:
     return [int(seed) for seed in check_random_state(random_state).randint(_SEEDS_BELOW, size=count)]
 
 
-def old_names(**renamed: str) -> Callable[[_Function], _Function]:
-    """Let a function accept the previous names of arguments, with a FutureWarning.
+def old_names(
+    removed: Mapping[str, str] = MappingProxyType({}), /, **renamed: str
+) -> Callable[[_Function], _Function]:
+    """Let a function accept the previous names of arguments, with a FutureWarning; refuse removed ones.
 
     The signature stays that of the new names, which is where scikit-learn reads an estimator's parameters.
 
@@ -219,7 +224,7 @@ def old_names(**renamed: str) -> Callable[[_Function], _Function]:
     def decorate(function: _Function) -> _Function:
         @functools.wraps(function)
         def renaming(*args: object, **kwargs: object) -> object:
-            return function(*args, **_with_new_names(kwargs, renamed, warn=True))
+            return function(*args, **_with_new_names(kwargs, renamed, removed, warn=True))
 
         return cast("_Function", renaming)
 
@@ -249,7 +254,11 @@ def keeps_parameters(init: _Function) -> _Function:
     return cast("_Function", keeping)
 
 
-def _with_new_names(params: Mapping[str, Any], renamed: Mapping[str, str], *, warn: bool) -> dict[str, Any]:
+def _with_new_names(
+    params: Mapping[str, Any], renamed: Mapping[str, str], removed: Mapping[str, str], *, warn: bool
+) -> dict[str, Any]:
+    for old in params.keys() & removed.keys():
+        raise TwinWLError(f"the parameter is gone; {removed[old]}", parameter=old)
     for old in params.keys() & renamed.keys() if warn else ():
         message = f"the argument {old!r} is now called {renamed[old]!r}; the old name goes in version 0.3"
         warnings.warn(message, FutureWarning, stacklevel=3)

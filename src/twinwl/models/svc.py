@@ -192,7 +192,7 @@ class TwinSVM(TaskEstimator):
                 n_iters,
                 self.base,
                 normalize=self.normalize,
-                landmarks=approximation and approximation.landmarks,
+                landmarks=None if approximation is None else approximation.landmarks,
             )
             found = select_svms(bar.over(kernels), choices, self.C, self.n_jobs)
         pairs = [_finished(column, svm) for column, svm in zip(columns, found, strict=True)]

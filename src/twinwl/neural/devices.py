@@ -46,7 +46,6 @@ def single_threaded() -> Iterator[None]:
 
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
-PRECISIONS = ("float32",)
 
 T = TypeVar("T")
 

@@ -22,7 +22,7 @@ from twinwl.models.hold_out import hold_out, hold_out_scaffolds, scaffolds_of
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, positive_class
 from twinwl.models.targets import TargetTable, encode, is_known, name_task
 from twinwl.models.tasks import GraphClassifier, GraphRegressor, TaskEstimator
-from twinwl.neural.devices import DEVICES, PRECISIONS, device_of, seeded
+from twinwl.neural.devices import DEVICES, device_of, seeded
 from twinwl.neural.training import (
     CALLBACKS,
     Callbacks,
@@ -157,9 +157,6 @@ class NeuralGraphEstimator(TaskEstimator):
     refit : bool
         After the number of epochs is chosen, train a fresh network on all graphs, those held out (or of
         ``validation_data``) too, for that number.
-    hold_outs : int
-        Number of inner hold-outs, drawn apart; the number of epochs is the mean of what each chooses. More
-        than one needs ``refit=True``.
     average_epochs : int
         The network has the mean of the weights of this many epochs, up to the one that is kept.
     warm_start : bool
@@ -172,8 +169,6 @@ class NeuralGraphEstimator(TaskEstimator):
     device : {"auto", "cpu", "cuda", "mps"}
         Where the network is trained and asked; ``"auto"`` is the first available of cuda, mps and cpu. A
         model that was trained on a device that is missing here predicts on the processor.
-    precision : {"float32", "mixed"}
-        ``"mixed"`` multiplies in bfloat16 while training.
     random_state : int, RandomState, Generator or None
         Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
     verbose : bool, int or None
@@ -184,7 +179,7 @@ class NeuralGraphEstimator(TaskEstimator):
     module_ : torch.nn.Module
         The trained network.
     history_ : History
-        Curves of the training that chose the number of epochs, on the first hold-out.
+        Curves of the training that chose the number of epochs.
     held_out_ : array of int64, or None
         The training graphs that were held out to choose the epoch, as row numbers of ``X``; not saved.
     held_out_outputs_ : array of float32, shape (n_held, n_outputs), or None
@@ -203,17 +198,19 @@ class NeuralGraphEstimator(TaskEstimator):
         "patience": (integer(1, 1_000_000),),
         "validation_fraction": (number(0, 1, above=True, below=True), None),
         "refit": (FLAG,),
-        "hold_outs": (integer(1, 100),),
         "average_epochs": (integer(1, 1_000),),
         "warm_start": (FLAG,),
         "callbacks": CALLBACKS,
         "device": (one_of(*DEVICES),),
-        "precision": (one_of(*PRECISIONS),),
         "random_state": RANDOM_STATE,
         "verbose": (FLAG, integer(0), None),
     }
 
     _renamed: ClassVar[Mapping[str, str]] = {"progress": "verbose"}
+    _removed: ClassVar[Mapping[str, str]] = {
+        "hold_outs": "leave it out (one hold-out chooses the epoch), or pass validation_data",
+        "precision": "leave it out: training is in single precision",
+    }
     _not_saved: ClassVar[tuple[str, ...]] = ("callbacks",)
 
     max_epochs: int
@@ -224,12 +221,10 @@ class NeuralGraphEstimator(TaskEstimator):
     validation_fraction: float | None
     scoring: str | None
     refit: bool
-    hold_outs: int
     average_epochs: int
     warm_start: bool
     callbacks: Callbacks
     device: str
-    precision: str
     random_state: RandomState
     verbose: bool | int | None
 

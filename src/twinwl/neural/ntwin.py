@@ -601,11 +601,11 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         large for the readout is an error.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, verbose
         As for every neural classifier here: see `twinwl.neural.estimator.NeuralGraphClassifier`.
-    device, precision
+    device
         Where to train, and how exactly: see `twinwl.neural.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
         What the epoch is chosen by: see `twinwl.neural.estimator.NeuralGraphClassifier`.
-    refit, hold_outs, average_epochs, warm_start, callbacks
+    refit, average_epochs, warm_start, callbacks
         Training on all graphs once the epoch is chosen, several hold-outs, means of weights, going on from
         the fit before, functions to call: see `twinwl.neural.estimator.NeuralGraphEstimator`.
 
@@ -659,10 +659,8 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         class_weight: object = None,
         verbose: bool | int | None = None,
         device: str = "auto",
-        precision: str = "float32",
         scoring: str | None = None,
         refit: bool = False,
-        hold_outs: int = 1,
         average_epochs: int = 1,
         warm_start: bool = False,
         callbacks: Callbacks = None,
@@ -722,11 +720,11 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         large for the readout is an error.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, verbose
         As for every neural estimator here: see `twinwl.neural.estimator.NeuralGraphEstimator`.
-    device, precision
+    device
         Where to train, and how exactly: see `twinwl.neural.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
         What the epoch is chosen by: see `twinwl.neural.estimator.NeuralGraphRegressor`.
-    refit, hold_outs, average_epochs, warm_start, callbacks
+    refit, average_epochs, warm_start, callbacks
         Training on all graphs once the epoch is chosen, several hold-outs, means of weights, going on from
         the fit before, functions to call: see `twinwl.neural.estimator.NeuralGraphEstimator`.
 
@@ -778,10 +776,8 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         validation_fraction: float | None = 0.1,
         verbose: bool | int | None = None,
         device: str = "auto",
-        precision: str = "float32",
         scoring: str | None = None,
         refit: bool = False,
-        hold_outs: int = 1,
         average_epochs: int = 1,
         warm_start: bool = False,
         callbacks: Callbacks = None,

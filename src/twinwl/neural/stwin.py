@@ -470,11 +470,11 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         Do not warn about continuous node features, which are not used.
     readout : str, function or list of these, default="size"
         As for `STwinVectorizer`.
-    device, precision
+    device
         Where to train, and how exactly: see `twinwl.neural.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
         What the epoch is chosen by: see `twinwl.neural.estimator.NeuralGraphClassifier`.
-    refit, hold_outs
+    refit
         Training on all graphs once the epoch is chosen, several hold-outs: see
         `twinwl.neural.estimator.NeuralGraphEstimator`.
     average_epochs : int, default=5
@@ -530,10 +530,8 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         ignore_features: bool = False,
         readout: ReadoutChoice = "size",
         device: str = "auto",
-        precision: str = "float32",
         scoring: str | None = None,
         refit: bool = False,
-        hold_outs: int = 1,
         average_epochs: int = 5,
         warm_start: bool = False,
         callbacks: Callbacks = None,
@@ -571,11 +569,11 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         Do not warn about continuous node features, which are not used.
     readout : str, function or list of these, default="size"
         As for `STwinVectorizer`.
-    device, precision
+    device
         Where to train, and how exactly: see `twinwl.neural.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
         What the epoch is chosen by: see `twinwl.neural.estimator.NeuralGraphRegressor`.
-    refit, hold_outs
+    refit
         Training on all graphs once the epoch is chosen, several hold-outs: see
         `twinwl.neural.estimator.NeuralGraphEstimator`.
     average_epochs : int, default=5
@@ -629,10 +627,8 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         ignore_features: bool = False,
         readout: ReadoutChoice = "size",
         device: str = "auto",
-        precision: str = "float32",
         scoring: str | None = None,
         refit: bool = False,
-        hold_outs: int = 1,
         average_epochs: int = 5,
         warm_start: bool = False,
         callbacks: Callbacks = None,

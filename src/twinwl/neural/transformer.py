@@ -51,7 +51,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         As for `NTwinClassifier`; ``transform`` takes all roots.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, verbose
         As for every neural estimator here: see `twinwl.neural.estimator.NeuralGraphEstimator`.
-    device, precision, refit, hold_outs, average_epochs, warm_start, callbacks
+    device, refit, average_epochs, warm_start, callbacks
         As for every neural estimator here: see `twinwl.neural.estimator.NeuralGraphEstimator`. All but
         ``device`` matter only where something is learnt.
 
@@ -76,6 +76,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         **{name: c for name, c in NTwinRegressor._constraints.items() if name != "class_weight"},  # noqa: SLF001
         "task": (one_of("auto", "classification", "regression", "none"),),
     }
+    _removed = NTwinRegressor._removed  # noqa: SLF001
     _fitted_attribute = "n_features_out_"
     _named_parameters: ClassVar[tuple[str, ...]] = ("readout",)
     _not_saved: ClassVar[tuple[str, ...]] = ("callbacks",)
@@ -119,9 +120,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         validation_fraction: float | None = 0.1,
         verbose: bool | int | None = None,
         device: str = "auto",
-        precision: str = "float32",
         refit: bool = False,
-        hold_outs: int = 1,
         average_epochs: int = 1,
         warm_start: bool = False,
         callbacks: Callbacks = None,
