@@ -52,7 +52,7 @@ NEURAL_NAMES = {
 }
 # Where extras are hidden rather than missing, these repeat what `make test-core` does.
 repeated = pytest.mark.exhaustive if importlib.util.find_spec("torch") else lambda test: test
-CORE_METHODS = {"stwin-svc", "wl-svc", "wl-kernel", "wl-oa"}
+CORE_METHODS = {"stwin-svc", "wl-svc", "wl-kernel", "wl-oa", "sp-kernel"}
 
 # Each subcommand at work without any extra, in an order in which files are there when they are needed.
 WORKING = [
@@ -76,7 +76,7 @@ NEEDING = {
     "hash smiles:CCO": "chem",
     "evaluate TWINS": "neural",
     "evaluate TWINS --method gin": "baselines",
-    "evaluate TWINS:n_pairs=20 --method sp-kernel": "baselines",
+    "evaluate TWINS:n_pairs=20 --method dgk": "baselines",
     "features TWINS:n_pairs=20 -o features.parquet": "parquet",
     "corpus build path.g6 -o corpus": "parquet",
     "train TWINS:n_pairs=20 -o network.twinwl": "neural",

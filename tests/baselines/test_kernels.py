@@ -13,7 +13,7 @@ from twinwl.models.base import NotFittedTwinError
 from twinwl.refinement.colours import refine
 
 KERNELS = [
-    pytest.param(ShortestPathSVC, marks=pytest.mark.skipif(not find_spec("grakel"), reason="needs grakel")),
+    ShortestPathSVC,
     WLSubtreeSVC,
     WLOptimalAssignmentSVC,
     pytest.param(
@@ -120,7 +120,6 @@ def test_prediction_before_fit_and_bad_penalties_are_refused(kind, molecules):
 
 
 def test_labels_are_told_apart_by_kind():
-    pytest.importorskip("grakel")
     model = ShortestPathSVC()
     edges = [[(0, 1)]] * 2
     similarities = model._fit_kernel(GraphBatch.from_edges(edges, node_labels=[[1, 1], [True, True]]), 0)

@@ -1,30 +1,25 @@
-"""A support vector machine on a graph kernel, with C chosen inside the training part.
-
-The WL subtree kernel and the WL optimal assignment kernel, based on this package's own refinement.
-
-The shortest-path kernel of GraKeL, with a support vector machine.
-
-The deep graph kernel: WL colours as words, whose embeddings tell which of them are similar.
-"""
+"""Graph kernels with a support vector machine, whose C is chosen inside the training part."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import shortest_path
 
 from twinwl.arguments import CLASS_WEIGHT, FLAG, RANDOM_STATE, ROUNDS, WIDTH, integer
 from twinwl.arrays import Float64, Int64
 from twinwl.errors import TwinWLError, import_extra
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike
-from twinwl.graphs.labels import label_token
+from twinwl.graphs.labels import recode
 from twinwl.memory import check_fits
 from twinwl.models.base import Constraints, RandomState, graphs_of, keeps_parameters, one_seed
 from twinwl.models.calibration import Calibration
-from twinwl.models.features import Encoding, stwin_features
+from twinwl.models.features import stwin_features
 from twinwl.models.similarity import similarities_from_sums
 from twinwl.models.svc import STwinSVC
 from twinwl.models.svm import (
@@ -40,6 +35,7 @@ from twinwl.models.targets import TargetColumn
 from twinwl.models.tasks import GraphClassifier
 
 _MATRICES = 3  # at once: similarities, their normalised form, a fold's part
+_LABELS = 1 << 21  # more than the labels of any graphs whose kernel fits into memory; its cube fits 64 bits
 USUAL_PENALTIES = (0.1, 1, 3, 10, 100, 1000)
 
 
@@ -63,11 +59,10 @@ def labelled_graphs(batch: GraphBatch, kernel: str) -> GraphBatch:
 
 
 class KernelSVC(GraphClassifier):
-    """Base of the kernels that other libraries compute; a subclass computes the kernel matrices.
+    """Base of the kernels that are inner products of vectors.
 
-    A subclass implements ``_fit_kernel(batch, seed)``, which returns the square matrix of the training
-    graphs, and ``_kernel(batch)``, which returns the similarities of other graphs (rows) to the training
-    graphs.
+    A subclass implements ``_learn(batch, seed)``, which keeps what vectors depend on, and
+    ``_vectors(batch)``, which returns the vectors of graphs and their inner products with themselves.
 
     Parameters
     ----------
@@ -110,11 +105,28 @@ class KernelSVC(GraphClassifier):
 
     kernel_name = "graph kernel"
 
-    def _fit_kernel(self, batch: GraphBatch, seed: int) -> Float64:
+    normalize: bool = True
+
+    def _learn(self, batch: GraphBatch, seed: int) -> None:
         raise NotImplementedError
 
-    def _kernel(self, batch: GraphBatch) -> Float64:
+    def _vectors(self, batch: GraphBatch) -> tuple[Any, Float64]:
         raise NotImplementedError
+
+    def _fit_kernel(self, batch: GraphBatch, seed: int) -> Float64:
+        """Return the similarities of the training graphs."""
+        self._learn(batch, seed)
+        self.vectors_, self.own_ = self._vectors(batch)
+        return self._similarities(self.vectors_, self.own_)
+
+    def _kernel(self, batch: GraphBatch) -> Float64:
+        """Return the similarities of other graphs (rows) to the training graphs."""
+        return self._similarities(*self._vectors(batch))
+
+    def _similarities(self, vectors: Any, own: Float64) -> Float64:  # noqa: ANN401  (dense or sparse)
+        products = vectors @ self.vectors_.T
+        sums = products.toarray() if sparse.issparse(products) else products
+        return similarities_from_sums(sums, own, self.own_, "linear", normalize=self.normalize)
 
     def fit(self, X: GraphsLike, y: object, groups: object = None, sample_weight: object = None) -> KernelSVC:
         """Choose C, then learn from all graphs.
@@ -270,8 +282,6 @@ class ShortestPathSVC(KernelSVC):
 
     kernel_name = "shortest-path kernel"
 
-    normalize: bool
-
     @keeps_parameters
     def __init__(
         self,
@@ -282,51 +292,34 @@ class ShortestPathSVC(KernelSVC):
         random_state: RandomState = 0,
     ) -> None: ...
 
-    def _fit_kernel(self, batch: GraphBatch, seed: int) -> Float64:  # noqa: ARG002  (nothing is random)
-        grakel = import_extra("grakel", "baselines")
-        self.kernel_ = grakel.kernels.ShortestPath(normalize=False, with_labels=True)
-        self.known_ = _with_edges(batch)
-        self.n_known_ = len(batch)
-        sums = np.zeros((len(batch), len(batch)))
-        if len(self.known_):
-            sums[np.ix_(self.known_, self.known_)] = self.kernel_.fit_transform(
-                _grakel_graphs(batch, self.known_)
-            )
-        self.own_ = sums.diagonal().copy()
-        return self._divided(sums, self.own_)
+    def _learn(self, batch: GraphBatch, seed: int) -> None:  # noqa: ARG002  (nothing is random)
+        self.labels_ = batch.node_vocabulary
+        self.columns_ = np.unique(self._triples(batch)[1])
 
-    def _kernel(self, batch: GraphBatch) -> Float64:
-        rows = _with_edges(batch)
-        sums, own = np.zeros((len(batch), self.n_known_)), np.zeros(len(batch))
-        if len(rows) and len(self.known_):
-            sums[np.ix_(rows, self.known_)] = self.kernel_.transform(_grakel_graphs(batch, rows))
-            own[rows] = self.kernel_.diagonal()[1]
-        return self._divided(sums, own)
+    def _vectors(self, batch: GraphBatch) -> tuple[sparse.csr_matrix, Float64]:
+        graph, key, count = self._triples(batch)
+        place = np.searchsorted(self.columns_, key)
+        seen = np.append(self.columns_, -1)[place] == key
+        entries = count[seen].astype(np.float64), (graph[seen], place[seen])
+        vectors = sparse.csr_matrix(entries, shape=(len(batch), len(self.columns_)))
+        # Triples that no training graph has count here alone.
+        return vectors, np.bincount(graph, count**2, len(batch))
 
-    def _divided(self, sums: Float64, own: Float64) -> Float64:
-        return similarities_from_sums(sums, own, self.own_, "linear", normalize=self.normalize)
-
-
-def _with_edges(batch: GraphBatch) -> Int64:
-    """Return the graphs that have an edge: GraKeL does not accept others, and they have no paths to count."""
-    return np.flatnonzero(np.diff(batch.indptr[batch.graph_ptr]) > 0)
-
-
-def _grakel_graphs(batch: GraphBatch, graphs: Int64) -> list[object]:
-    """Convert graphs to GraKeL's input: the edges of each node, and labels distinguished by type too."""
-    tokens = [label_token(label) for label in batch.node_vocabulary]
-    converted: list[object] = []
-    for graph in graphs.tolist():
-        start, stop = batch.graph_ptr[graph : graph + 2].tolist()
-        edges = {
-            node - start: dict.fromkeys(
-                (batch.indices[batch.indptr[node] : batch.indptr[node + 1]] - start).tolist(), 1.0
-            )
-            for node in range(start, stop)
-        }
-        labels = {node - start: tokens[batch.node_labels[node]] for node in range(start, stop)}
-        converted.append([edges, labels])
-    return converted
+    def _triples(self, batch: GraphBatch) -> Int64:
+        """Count the triples of each graph: rows are the graph, the triple as one number, and the count."""
+        codes = recode(batch.node_labels, batch.node_vocabulary, self.labels_).astype(np.int64)
+        codes = np.where(codes < 0, len(self.labels_) + batch.node_labels, codes)
+        arcs = (np.ones(len(batch.indices)), batch.indices, batch.indptr)
+        adjacency = sparse.csr_matrix(arcs, shape=(batch.n_nodes, batch.n_nodes))
+        found = [np.empty((3, 0), np.int64)]
+        for graph in np.flatnonzero(batch.nodes_per_graph).tolist():
+            low, high = batch.graph_ptr[graph : graph + 2].tolist()
+            distances = shortest_path(adjacency[low:high, low:high], unweighted=True)
+            u, v = np.nonzero((distances > 0) & np.isfinite(distances))
+            ends = codes[low + u] * _LABELS + codes[low + v]
+            keys, counts = np.unique(distances[u, v].astype(np.int64) * _LABELS**2 + ends, return_counts=True)
+            found.append(np.stack([np.full(len(keys), graph), keys, counts]))
+        return np.concatenate(found, axis=1)
 
 
 class DeepGraphKernelSVC(KernelSVC):
@@ -391,20 +384,15 @@ class DeepGraphKernelSVC(KernelSVC):
         random_state: RandomState = 0,
     ) -> None: ...
 
-    def _fit_kernel(self, batch: GraphBatch, seed: int) -> Float64:
+    def _vectors(self, batch: GraphBatch) -> tuple[Float64, Float64]:
+        # φ M φᵀ = (φ E)(φ E)ᵀ, so a graph is a short vector.
+        vectors = stwin_features(batch, space=self.space_).matrix @ self.embedding_
+        return vectors, np.square(vectors).sum(axis=1)
+
+    def _learn(self, batch: GraphBatch, seed: int) -> None:
+        """Embed colours: one row each, shape (n_columns, vector_size)."""
         encoding = stwin_features(batch, self.n_iter, "count")
         self.space_ = encoding.space
-        self.embedding_ = self._embedding(encoding, batch, seed)
-        # φ M φᵀ = (φ E)(φ E)ᵀ, so a graph is a short vector.
-        self.vectors_ = encoding.matrix @ self.embedding_
-        return _cosines(self.vectors_, self.vectors_)
-
-    def _kernel(self, batch: GraphBatch) -> Float64:
-        known = stwin_features(batch, space=self.space_).matrix
-        return _cosines(known @ self.embedding_, self.vectors_)
-
-    def _embedding(self, encoding: Encoding, batch: GraphBatch, seed: int) -> Float64:
-        """Return one row per colour, shape (n_columns, vector_size)."""
         word2vec = import_extra("gensim.models", "baselines").Word2Vec
         first_column = np.concatenate([[0], np.cumsum(encoding.space.columns_per_round)])[:-1]
         words = (encoding.column_of_node + first_column[:, None]).astype(str)
@@ -422,11 +410,4 @@ class DeepGraphKernelSVC(KernelSVC):
             seed=seed,
         )
         columns = [str(column) for column in range(encoding.space.n_columns)]
-        vectors: Float64 = model.wv[columns].astype(np.float64)
-        return vectors
-
-
-def _cosines(left: Float64, right: Float64) -> Float64:
-    """Return inner products divided by the lengths; a zero vector is similar to nothing."""
-    own_left, own_right = np.square(left).sum(axis=1), np.square(right).sum(axis=1)
-    return similarities_from_sums(left @ right.T, own_left, own_right, "linear", normalize=True)
+        self.embedding_ = model.wv[columns].astype(np.float64)
