@@ -32,7 +32,7 @@ from twinwl.datasets.tables import choose_smiles, smiles_column_of
 from twinwl.datasets.text_files import open_file
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest
 from twinwl.files.model_files import to_json
-from twinwl.graphs.from_graph6 import from_graph6
+from twinwl.graphs.batch import GraphBatch
 
 
 def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], running: Running) -> dict[str, Any]:
@@ -185,7 +185,7 @@ def _is_directed(source: Source) -> bool:
             text = line.strip().removeprefix(b"\xef\xbb\xbf").removeprefix(b">>digraph6<<")
             if text:
                 try:
-                    return from_graph6([text]).directed
+                    return GraphBatch.from_graph6([text]).directed
                 except GraphInputError:
                     return text.startswith(b"&")
     return False

@@ -33,7 +33,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from twinwl.arguments import FLAG, JOBS, NAME, PATH, Constraint, checked, items, one_of
 from twinwl.datasets.tables import SEPARATORS, smiles_column_of
@@ -169,7 +169,7 @@ class ReadOptions:
     @property
     def level(self) -> AtomLevel:
         """Content of the labels of molecules."""
-        return cast("AtomLevel", self.atoms or self.usual_atoms)
+        return self.atoms or self.usual_atoms
 
 
 KNOWN = "name"

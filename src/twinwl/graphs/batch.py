@@ -18,8 +18,10 @@ from numpy.typing import DTypeLike, NDArray
 from twinwl.arguments import FLAG, MAX_ITEMS, Constraint, checked, exactly, foreign_array, items
 from twinwl.arrays import Float64, Int32, Int64, Values, graph_of_node, pointer, ranges
 from twinwl.errors import GraphIndexError, GraphInputError, LabelError, setting, shown
-from twinwl.graphs.constructors import Constructors
 from twinwl.graphs.exporters import Exporters
+from twinwl.graphs.from_graph6 import Graph6Constructors
+from twinwl.graphs.from_objects import ObjectConstructors
+from twinwl.graphs.from_pyg import PyGConstructors
 from twinwl.graphs.labels import Coded, Label, encode_labels, label_token, normalise_label, recode
 from twinwl.graphs.molecules import ATOMS, AtomLevel, MoleculeConstructors
 
@@ -39,7 +41,7 @@ _ARRAYS: dict[str, tuple[Constraint | None, ...]] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class GraphBatch(Constructors, MoleculeConstructors, Exporters):
+class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, MoleculeConstructors, Exporters):
     """A batch of graphs in one CSR structure; a single graph is a batch of one.
 
     It behaves as a one-dimensional array of graphs: ``len(batch)``, ``batch.shape``, ``batch[3]``,

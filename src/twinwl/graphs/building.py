@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from twinwl.arguments import MAX_ITEMS, foreign_array, items
-from twinwl.arrays import Float64, Int32, Int64, Values, graph_of_node, pointer
+from twinwl.arrays import Float64, Int32, Int64, graph_of_node, pointer
 from twinwl.errors import GraphInputError, LabelError, warn_caller
 from twinwl.graphs.labels import Coded, encode_labels
 
 if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
 
-
-class _Directable(Protocol):
-    def is_directed(self) -> bool: ...
-
-
-_Graph = TypeVar("_Graph", bound=_Directable)
 
 PLAUSIBLE_NODES = 2**24  # a graph this large may well be meant, however few its edges
 
@@ -213,28 +207,9 @@ def check_plausible(n_nodes: int, size: int, graph: int) -> None:
         )
 
 
-def listed(values: Iterable[object], name: str) -> list[object]:
+def listed(values: Iterable[object], name: str) -> list[Any]:
     """Return one entry per graph as a list, refusing a single graph."""
     return items(name, values, "one entry per graph; wrap a single one in a list")
-
-
-def of_one_kind(graphs: Iterable[_Graph], kind: type[_Graph], library: str) -> list[_Graph]:
-    """Return the graphs of a library as a list: all of its type, all directed or all undirected."""
-    if isinstance(graphs, kind):
-        raise GraphInputError(f"this is one {library} graph, not a list of them; wrap it in a list: [graph]")
-    collected = cast("list[_Graph]", listed(graphs, "graphs"))
-    for position, graph in enumerate(collected):
-        if not isinstance(graph, kind):
-            raise GraphInputError(
-                f"{type(graph).__name__} is not a graph of {library}; use the from_… constructor of its kind",
-                position,
-            )
-        if graph.is_directed() != collected[0].is_directed():
-            here, there = ("", "un") if graph.is_directed() else ("un", "")
-            raise GraphInputError(
-                f"it is {here}directed and graph 0 is {there}directed; convert them all to one kind", position
-            )
-    return collected
 
 
 def aligned(values: Iterable[object] | None, n_graphs: int, name: str) -> list[object] | None:
@@ -259,31 +234,30 @@ def coded(parts: Sequence[object] | None, counts: Int64, what: str) -> Coded | N
     """Encode per-graph label sequences with one vocabulary for the batch."""
     if parts is None:
         return None
-    arrays: list[Values] = []
-    sequences: list[Sequence[object]] = []
+    sequences: list[Any] = []
     for graph, (part, count) in enumerate(zip(parts, counts.tolist(), strict=True)):
         plain = isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu"
-        labels: Any = part if plain else items(f"{what} labels", part, "a list of labels", graph)
-        if len(labels) != count:
+        sequences.append(part if plain else items(f"{what} labels", part, "a list of labels", graph))
+        if len(sequences[-1]) != count:
             raise GraphInputError(
-                f"{len(labels)} {what} labels for {count} {what}s; give one label per {what}", graph
+                f"{len(sequences[-1])} {what} labels for {count} {what}s; give one label per {what}", graph
             )
-        sequences.append(labels)
-        if plain:
-            arrays.append(labels)
     try:
-        if sequences and len(arrays) == len(sequences) and len({array.dtype for array in arrays}) == 1:
-            return encode_labels(np.concatenate(arrays))
+        kinds = {labels.dtype if isinstance(labels, np.ndarray) else None for labels in sequences}
+        if len(kinds) == 1 and None not in kinds:
+            return encode_labels(np.concatenate(sequences))
         return encode_labels(list(itertools.chain.from_iterable(sequences)))
     except LabelError as error:
         position = error.position or 0
         starts = pointer(counts)
         graph = graph_of_node(starts, position)
-        raise LabelError(f"{what} {position - starts[graph]}: {error}", graph) from error
+        raise LabelError(error.message, graph, parameter=f"{what} {position - starts[graph]}") from error
 
 
-def stacked_features(parts: Sequence[object], counts: Int64) -> Float64:
+def stacked_features(parts: Sequence[object] | None, counts: Int64) -> Float64 | None:
     """Stack per-graph feature matrices, refusing different widths and values that are not numbers."""
+    if parts is None:
+        return None
     stacked: list[Float64] = []
     for graph, (part, count) in enumerate(zip(parts, counts.tolist(), strict=True)):
         matrix: Float64 = foreign_array("node features", part, np.float64, graph)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from twinwl.arguments import NAME, checked, items
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.batch import GraphBatch, concatenate
+from twinwl.graphs.from_objects import is_sparse
 
 GraphsLike: TypeAlias = "GraphBatch | Iterable[object]"
 
@@ -23,14 +24,26 @@ _STRINGS = (
     "GraphBatch.from_smiles(strings) or GraphBatch.from_graph6(strings)"
 )
 
-# Each kind by the module and class its objects descend from, as they can only exist once it is imported.
-_CLASS_OF_KIND = {
-    "GraphBatch": ("twinwl.graphs.batch", "GraphBatch"),
-    "networkx graph": ("networkx", "Graph"),
-    "igraph graph": ("igraph", "Graph"),
-    "PyTorch Geometric Batch": ("torch_geometric.data.batch", "Batch"),
-    "PyTorch Geometric Data": ("torch_geometric.data.data", "BaseData"),
-    "RDKit molecule": ("rdkit.Chem.rdchem", "Mol"),
+
+class _Kind(NamedTuple):
+    """A class of another library, the constructor of its graphs, and which arguments that takes."""
+
+    module: str
+    name: str
+    constructor: str
+    takes: tuple[str, ...] = ()
+
+
+# An object of a class can only exist once its module is imported, so nothing is imported to find out.
+_KINDS = {
+    "GraphBatch": _Kind("twinwl.graphs.batch", "GraphBatch", ""),
+    "networkx graph": _Kind("networkx", "Graph", "from_networkx", ("node_label", "edge_label")),
+    "igraph graph": _Kind("igraph", "Graph", "from_igraph", ("node_label", "edge_label")),
+    "PyTorch Geometric Batch": _Kind("torch_geometric.data.batch", "Batch", "from_pyg", ("edge_label", "x")),
+    "PyTorch Geometric Data": _Kind("torch_geometric.data.data", "BaseData", "from_pyg", ("edge_label", "x")),
+    "RDKit molecule": _Kind("rdkit.Chem.rdchem", "Mol", "from_rdkit"),
+    "matrix": _Kind("", "", "from_scipy", ("edge_label",)),
+    "edge list": _Kind("", "", "from_edges"),
 }
 
 
@@ -75,8 +88,9 @@ def as_batch(
         return graphs
     node_label = checked("node_label", node_label, NAME, None)
     edge_label = checked("edge_label", edge_label, NAME, None)
+    names = {"node_label": node_label, "edge_label": edge_label, "x": x}
     if is_pyg_batch(graphs):
-        return _door("PyTorch Geometric Data", node_label, edge_label, x)(graphs)  # type: ignore[arg-type]
+        return _converted(graphs, "PyTorch Geometric Batch", names)
     collected = _collected(graphs)
     kinds = [_kind(graph) for graph in collected]
     for position, kind in enumerate(kinds):
@@ -93,11 +107,20 @@ def as_batch(
             )
     if not kinds:
         return GraphBatch.from_edges([])
-    return _door(kinds[0] or "", node_label, edge_label, x)(collected)
+    return _converted(collected, kinds[0] or "", names)
 
 
-_WITH_EDGE_ATTRIBUTES = {"PyTorch Geometric Batch", "PyTorch Geometric Data", "matrix"}
-_WITH_ATTRIBUTES = {"networkx graph", "igraph graph"}
+def _converted(graphs: object, kind: str, names: dict[str, str | None]) -> GraphBatch:
+    takes = _KINDS[kind].takes
+    for name in ("node_label", "edge_label"):
+        if names[name] is not None and name not in takes:
+            raise GraphInputError(
+                f"{name} names an attribute, which kind {kind!r} does not have; leave it out"
+            )
+    if kind == "GraphBatch":
+        return concatenate(cast("list[GraphBatch]", graphs))
+    constructor: Callable[..., GraphBatch] = getattr(GraphBatch, _KINDS[kind].constructor)
+    return constructor(graphs, **{name: value for name, value in names.items() if name in takes})
 
 
 def one_graph(graph: object, name: str, x: str = "auto") -> GraphBatch:
@@ -143,40 +166,12 @@ def is_pyg_batch(graphs: object) -> bool:
 
 
 def _kind(graph: object) -> str | None:
-    """Name the kind of a graph, or return None; nothing is imported to find out."""
+    """Name the kind of a graph, or return None."""
     if isinstance(graph, (str, bytes)):
         return "string"
-    for kind, (module, name) in _CLASS_OF_KIND.items():
+    for kind, (module, name, *_) in _KINDS.items():
         if module in sys.modules and isinstance(graph, getattr(sys.modules[module], name)):
             return kind
-    if isinstance(graph, np.ndarray) and graph.dtype != object:
-        return "matrix"
-    sparse = sys.modules.get("scipy.sparse")
-    if sparse is not None and (isinstance(graph, (sparse.sparray, sparse.spmatrix))):
+    if is_sparse(graph) or (isinstance(graph, np.ndarray) and graph.dtype != object):
         return "matrix"
     return "edge list" if isinstance(graph, (list, tuple)) else None
-
-
-def _door(
-    kind: str, node_label: str | None, edge_label: str | None, x: str
-) -> Callable[[Sequence[Any]], GraphBatch]:
-    """Return what builds a batch from a list of graphs of one kind."""
-    for name, given, having in (
-        ("node_label", node_label, _WITH_ATTRIBUTES),
-        ("edge_label", edge_label, _WITH_ATTRIBUTES | _WITH_EDGE_ATTRIBUTES),
-    ):
-        if given is not None and kind not in having:
-            raise GraphInputError(
-                f"{name} names an attribute, which kind {kind!r} does not have; leave it out"
-            )
-    doors: dict[str, Callable[[Sequence[Any]], GraphBatch]] = {
-        "GraphBatch": concatenate,
-        "networkx graph": lambda graphs: GraphBatch.from_networkx(graphs, node_label, edge_label),
-        "igraph graph": lambda graphs: GraphBatch.from_igraph(graphs, node_label, edge_label),
-        "PyTorch Geometric Batch": GraphBatch.from_pyg,  # which says what to do about one inside a list
-        "PyTorch Geometric Data": lambda graphs: GraphBatch.from_pyg(graphs, edge_label, x=x),
-        "RDKit molecule": GraphBatch.from_rdkit,
-        "matrix": lambda graphs: GraphBatch.from_scipy(graphs, edge_label=edge_label),
-        "edge list": GraphBatch.from_edges,
-    }
-    return doors[kind]

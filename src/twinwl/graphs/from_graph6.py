@@ -7,16 +7,17 @@ columns; digraph6: all of it by rows) or a list of edges (sparse6), six bits in 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twinwl.arrays import Int64, pointer
 from twinwl.errors import GraphInputError, shown
-from twinwl.graphs.arc_kernels import fill_from_bits
-from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.building import build, check_plausible, listed
+
+if TYPE_CHECKING:
+    from twinwl.graphs.batch import GraphBatch
 
 _HEADERS = {b">>graph6<<": b"", b">>sparse6<<": b":", b">>digraph6<<": b"&"}
 _REMEDY = "is it graph6, sparse6 or digraph6, whole and unchanged?"
@@ -33,37 +34,52 @@ class _Parsed(NamedTuple):
     body: bytes
 
 
-def from_graph6(strings: Iterable[str | bytes]) -> GraphBatch:
-    """Build a batch from graph6, sparse6 or digraph6 strings; see `GraphBatch.from_graph6`."""
-    texts = listed(strings, "strings")
-    found = _plain(texts)
-    if found is not None:
-        return found
-    parsed = [_parse(text, graph) for graph, text in enumerate(texts)]
-    directed = {part.kind == b"&" for part in parsed}
-    if len(directed) > 1:
-        graph = next(
-            place for place, part in enumerate(parsed) if (part.kind == b"&") != (parsed[0].kind == b"&")
-        )
-        raise GraphInputError(
-            "digraph6 and undirected strings cannot be mixed; put them into separate batches", graph
-        )
-    node_counts = np.array([part.n_nodes for part in parsed], dtype=np.int64)
-    if any(part.kind == b":" for part in parsed):
-        edge_counts, sources, targets = _mixed_edges(parsed)
-    else:
-        edge_counts, sources, targets = _matrix_edges(parsed, node_counts, first_graph=0)
-    return build(node_counts, edge_counts, sources, targets, directed=directed == {True})
+class Graph6Constructors:
+    """The constructor of `GraphBatch` from graph6, sparse6 and digraph6."""
 
+    __slots__ = ()
 
-def _plain(texts: list[object]) -> GraphBatch | None:
-    """Read graph6 strings of small graphs all at once, or return None if one of them is anything else."""
-    kinds = set(map(type, texts))
-    # join alone would also take numbers of NumPy for bytes
-    if kinds not in ({str}, {bytes}) or not all(text.isascii() for text in texts):  # type: ignore[attr-defined]
-        return None
-    whole = "".join(texts).encode() if kinds == {str} else b"".join(texts)  # type: ignore[arg-type]
-    return plain_graph6(np.frombuffer(whole, np.uint8), pointer(list(map(len, texts))))  # type: ignore[arg-type]
+    @classmethod
+    def from_graph6(cls, strings: Iterable[str | bytes]) -> GraphBatch:
+        """Build a batch from graph6, sparse6 or digraph6 strings.
+
+        Parameters
+        ----------
+        strings
+            One string per graph.
+
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
+        >>> from twinwl import GraphBatch
+        >>> GraphBatch.from_graph6(["Bw", "A_"])
+        GraphBatch(2 graphs, 5 nodes, 4 edges)
+        """
+        texts: list[Any] = listed(strings, "strings")
+        kinds = set(map(type, texts))
+        # join alone would also take numbers of NumPy for bytes
+        if kinds in ({str}, {bytes}) and all(text.isascii() for text in texts):
+            whole = "".join(texts).encode() if kinds == {str} else b"".join(texts)
+            found = plain_graph6(np.frombuffer(whole, np.uint8), pointer(list(map(len, texts))))
+            if found is not None:
+                return found
+        parsed = [_parse(text, graph) for graph, text in enumerate(texts)]
+        directed = [part.kind == b"&" for part in parsed]
+        if len(set(directed)) > 1:
+            raise GraphInputError(
+                "digraph6 and undirected strings cannot be mixed; put them into separate batches",
+                directed.index(not directed[0]),
+            )
+        edges = [_edges(part, graph) for graph, part in enumerate(parsed)]
+        return build(
+            np.array([part.n_nodes for part in parsed], np.int64),
+            np.array([len(own) for own in edges], np.int64),
+            *np.concatenate([np.empty((0, 2), np.int64), *edges]).T,
+            directed=True in directed,
+        )
 
 
 def plain_graph6(characters: NDArray[np.uint8], ptr: Int64) -> GraphBatch | None:
@@ -76,6 +92,9 @@ def plain_graph6(characters: NDArray[np.uint8], ptr: Int64) -> GraphBatch | None
     ptr : array of int64, shape (n_graphs + 1,)
         Where each string starts, and where the last one ends.
     """
+    from twinwl.graphs.arc_kernels import fill_from_bits  # noqa: PLC0415  (loads numba)
+    from twinwl.graphs.batch import GraphBatch  # noqa: PLC0415  (which is made of the constructors)
+
     body = characters - np.uint8(_BIAS)  # what is below wraps around
     if not len(body) or (np.diff(ptr) == 0).any() or body.max() > _LONG - _BIAS:
         return None
@@ -98,11 +117,6 @@ def plain_graph6(characters: NDArray[np.uint8], ptr: Int64) -> GraphBatch | None
         indices=indices,
         graph_ptr=graph_ptr,
         node_labels=np.zeros(int(graph_ptr[-1]), np.int32),
-        node_vocabulary=UNLABELLED,
-        edge_labels=None,
-        edge_vocabulary=(),
-        node_features=None,
-        directed=False,
     )
 
 
@@ -171,42 +185,21 @@ def _garbage(text: object, problem: str, graph: int) -> GraphInputError:
     return GraphInputError(f"cannot read {shown(text)} ({problem}); {_REMEDY}", graph)
 
 
-def _matrix_edges(parsed: list[_Parsed], node_counts: Int64, first_graph: int) -> tuple[Int64, Int64, Int64]:
-    """Read the adjacency bits of all graphs at once: edge counts, sources and targets."""
-    body = np.frombuffer(b"".join(part.body for part in parsed), dtype=np.uint8) - np.uint8(_BIAS)
-    bits = np.unpackbits(body[:, None], axis=1)[:, 2:].ravel()
-    bit_ptr = 6 * pointer([len(part.body) for part in parsed])
-    places = np.flatnonzero(bits)
-    graph_of_edge = np.searchsorted(bit_ptr, places, side="right") - 1
-    places -= bit_ptr[graph_of_edge]
-    limits = np.array([_n_bits(part) for part in parsed], dtype=np.int64)
-    beyond = np.flatnonzero(places >= limits[graph_of_edge])
-    if len(beyond):
-        raise GraphInputError(
-            f"its last character has bits set beyond the matrix; {_REMEDY}",
-            first_graph + int(graph_of_edge[beyond[0]]),
-        )
-    if parsed and parsed[0].kind == b"&":
-        sources, targets = np.divmod(places, node_counts[graph_of_edge])
-    else:
-        # Bit k of the upper triangle by columns is (i, j) with k = j (j - 1) / 2 + i.
-        targets = ((1 + np.sqrt(1 + 8 * places.astype(np.float64))) / 2).astype(np.int64)
-        targets -= targets * (targets - 1) // 2 > places  # the root may be rounded either way
-        targets += targets * (targets + 1) // 2 <= places
-        sources = places - targets * (targets - 1) // 2
-    return np.bincount(graph_of_edge, minlength=len(parsed)).astype(np.int64), sources, targets
-
-
-def _mixed_edges(parsed: list[_Parsed]) -> tuple[Int64, Int64, Int64]:
-    """Read graphs one by one where some are sparse6."""
-    parts = [
-        _sparse_edges(part, graph)
-        if part.kind == b":"
-        else np.stack(_matrix_edges([part], np.array([part.n_nodes]), graph)[1:], axis=1)
-        for graph, part in enumerate(parsed)
-    ]
-    edges = np.concatenate(parts)
-    return np.array([len(part) for part in parts], dtype=np.int64), edges[:, 0], edges[:, 1]
+def _edges(parsed: _Parsed, graph: int) -> Int64:
+    """Read the edges of one graph, shape (n_edges, 2)."""
+    if parsed.kind == b":":
+        return _sparse_edges(parsed, graph)
+    body = np.frombuffer(parsed.body, dtype=np.uint8) - np.uint8(_BIAS)
+    places = np.flatnonzero(np.unpackbits(body[:, None], axis=1)[:, 2:])
+    if len(places) and places[-1] >= _n_bits(parsed):
+        raise GraphInputError(f"its last character has bits set beyond the matrix; {_REMEDY}", graph)
+    if parsed.kind == b"&":
+        return np.column_stack(np.divmod(places, parsed.n_nodes))
+    # Bit k of the upper triangle by columns is (i, j) with k = j (j - 1) / 2 + i.
+    targets = ((1 + np.sqrt(1 + 8 * places.astype(np.float64))) / 2).astype(np.int64)
+    targets -= targets * (targets - 1) // 2 > places  # the root may be rounded either way
+    targets += targets * (targets + 1) // 2 <= places
+    return np.column_stack([places - targets * (targets - 1) // 2, targets])
 
 
 def _sparse_edges(parsed: _Parsed, graph: int) -> Int64:

@@ -24,73 +24,95 @@ from twinwl.arguments import (
     one_of,
 )
 from twinwl.arrays import Bool, Int64
-from twinwl.errors import GraphInputError, shown
-from twinwl.graphs.batch import GraphBatch
+from twinwl.errors import GraphInputError, setting, shown
 from twinwl.graphs.building import aligned, build, coded, listed, stacked_features
 from twinwl.graphs.labels import warn_weights
 
 if TYPE_CHECKING:
     import torch_geometric.data
 
-_MISSING = object()
+    from twinwl.graphs.batch import GraphBatch
+
 READINGS_OF_X = one_of("auto", "labels", "rows", "features")
 
 
-def from_pyg(
-    data_list: Iterable[torch_geometric.data.Data] | torch_geometric.data.Batch,
-    edge_label: str | None = None,
-    *,
-    directed: bool = False,
-    x: str = "auto",
-) -> GraphBatch:
-    """Build a batch from PyTorch Geometric ``Data`` objects; see `GraphBatch.from_pyg`."""
-    edge_label = checked("edge_label", edge_label, NAME, None)
-    directed = checked("directed", directed, FLAG)
-    x = checked("x", x, READINGS_OF_X)
-    library = sys.modules.get("torch_geometric.data")
-    data_set = library is not None and isinstance(data_list, library.Dataset)
-    if library is not None and isinstance(data_list, library.Batch):
-        data_list = _taken_apart(data_list)
-    # PyG's data sets have the attributes of their graphs, too.
-    elif not data_set and getattr(data_list, "edge_index", _MISSING) is not _MISSING:
-        raise GraphInputError("this is one Data object, not a list of them; wrap it in a list: [data]")
-    collected = listed(data_list, "data_list")
-    for graph, data in enumerate(collected):
-        if _n_batched(data) > 1:
-            raise GraphInputError(
-                f"it is a Batch of {_n_batched(data)} graphs inside a list; pass the Batch itself, or the "
-                "graphs of its to_data_list()",
-                graph,
-            )
-        if getattr(data, "edge_index", _MISSING) is _MISSING:
-            raise GraphInputError(
-                f"{type(data).__name__} has no edge_index; give homogeneous Data objects", graph
-            )
-    arcs = [_arcs(data, graph) for graph, data in enumerate(collected)]
-    arc_counts = np.array([pair.shape[1] for pair in arcs], dtype=np.int64)
-    columns = _columns(collected, "x")
-    node_counts = np.array(
-        [
-            _node_count(data, None if columns is None else columns[graph], graph)
-            for graph, data in enumerate(collected)
-        ],
-        dtype=np.int64,
-    )
-    labels = None if columns is None else _node_labels(columns, x)
-    edge_labels = _edge_labels(collected, arcs, edge_label, directed=directed)
-    flat = np.concatenate(arcs, axis=1) if arcs else np.empty((2, 0), np.int64)
-    return build(
-        node_counts,
-        arc_counts,
-        flat[0],
-        flat[1],
-        nodes=coded(labels, node_counts, "node"),
-        edges=coded(edge_labels, arc_counts, "edge"),
-        node_features=stacked_features(columns, node_counts) if columns and labels is None else None,
-        directed=directed,
-        one_way_remedy="edge_index of an undirected graph holds both arcs: use to_undirected(), or pass "
-        "directed=True",
-    )
+class PyGConstructors:
+    """The constructor of `GraphBatch` from PyTorch Geometric."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_pyg(
+        cls,
+        data_list: Iterable[torch_geometric.data.Data] | torch_geometric.data.Batch,
+        edge_label: str | None = None,
+        *,
+        directed: bool = False,
+        x: str = "auto",
+    ) -> GraphBatch:
+        """Build a batch from PyTorch Geometric ``Data`` objects, or from the graphs of one ``Batch``.
+
+        ``x`` of an integer kind is node labels: the integer of a single column, the place of the one in
+        one-hot rows, else a tuple per row. ``x`` of a floating kind is node labels if every row of every
+        graph is one-hot, and continuous node features otherwise. ``edge_attr`` is edge labels by the same
+        rules; several continuous columns are an error, because edges have no features here.
+
+        ``edge_weight``, and an ``edge_attr`` of one floating column, are weights: ignored with a warning.
+
+        Parameters
+        ----------
+        data_list
+            Graphs whose ``edge_index`` holds both arcs of each edge.
+        edge_label
+            Attribute whose rows are used as edge labels, continuous or not.
+        directed
+            Keep arcs one-way.
+        x
+            ``"auto"`` is the rule above, which looks at all graphs. The others read each row by itself:
+            ``"features"`` as continuous features, ``"rows"`` as the tuple of its numbers, ``"labels"`` as the
+            place of the one in a one-hot row, else as that tuple. Labels are integers, or zeros and ones.
+            Fitted estimators remember which of these suits their training graphs.
+
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> from twinwl import GraphBatch
+        >>> arcs = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+        >>> GraphBatch.from_pyg([Data(x=torch.tensor([[6], [6], [8]]), edge_index=arcs)])
+        GraphBatch(1 graph, 3 nodes, 2 edges, 2 node labels)
+        """
+        edge_label = checked("edge_label", edge_label, NAME, None)
+        directed = checked("directed", directed, FLAG)
+        x = checked("x", x, READINGS_OF_X)
+        collected = _collected(data_list)
+        arcs = [_arcs(data, graph) for graph, data in enumerate(collected)]
+        arc_counts = np.array([pair.shape[1] for pair in arcs], dtype=np.int64)
+        values = aligned([getattr(data, "x", None) for data in collected], len(collected), "x")
+        columns = None if values is None else _matrices(values, "x")
+        node_counts = np.array(
+            [_node_count(data, graph) for graph, data in enumerate(collected)]
+            if columns is None
+            else list(map(len, columns)),
+            np.int64,
+        )
+        labels = None if columns is None else _node_labels(columns, x)
+        edge_labels = _edge_labels(collected, arcs, edge_label, directed=directed)
+        return build(
+            node_counts,
+            arc_counts,
+            *np.concatenate([np.empty((2, 0), np.int64), *arcs], axis=1),
+            nodes=coded(labels, node_counts, "node"),
+            edges=coded(edge_labels, arc_counts, "edge"),
+            node_features=stacked_features(columns, node_counts) if labels is None else None,
+            directed=directed,
+            one_way_remedy="edge_index of an undirected graph holds both arcs: use to_undirected(), or pass "
+            "directed=True",
+        )
 
 
 def edge_codes(data: object) -> Int64:
@@ -112,24 +134,37 @@ def edge_codes(data: object) -> Int64:
     return codes
 
 
-def _taken_apart(batch: Any) -> list[object]:  # noqa: ANN401
-    """Return the graphs of a PyG ``Batch``."""
-    try:
-        return list(batch.to_data_list())
-    except (RuntimeError, AttributeError) as error:
-        raise GraphInputError(
-            "this Batch was not built by Batch.from_data_list, so its graphs are unknown; give a list "
-            "of Data objects"
-        ) from error
-
-
-def _n_batched(data: Any) -> int:  # noqa: ANN401
-    """Return how many graphs a PyG object holds: by the ``ptr`` or the ``batch`` vector of a ``Batch``."""
-    for name in ("ptr", "batch"):
-        array = _array(getattr(data, name, None), name)
-        if array.ndim == 1 and array.size and array.dtype.kind in "iu":
-            return len(array) - 1 if name == "ptr" else int(array.max()) + 1
-    return 1
+def _collected(data_list: Any) -> list[Any]:  # noqa: ANN401
+    """Return the graphs as a list of ``Data`` objects; a ``Batch`` is taken apart."""
+    library = sys.modules.get("torch_geometric.data")
+    if library is not None and isinstance(data_list, library.Batch):
+        try:
+            return list(data_list.to_data_list())
+        except (RuntimeError, AttributeError) as error:
+            raise GraphInputError(
+                "this Batch was not built by Batch.from_data_list, so its graphs are unknown; give a list "
+                "of Data objects"
+            ) from error
+    # PyG's data sets have the attributes of their graphs, too.
+    of_library = library is not None and isinstance(data_list, library.Dataset)
+    if not of_library and hasattr(data_list, "edge_index"):
+        raise GraphInputError("this is one Data object, not a list of them; wrap it in a list: [data]")
+    collected = listed(data_list, "data_list")
+    for graph, data in enumerate(collected):
+        if not hasattr(data, "edge_index"):
+            raise GraphInputError(
+                f"{type(data).__name__} has no edge_index; give homogeneous Data objects", graph
+            )
+        ptr, owners = getattr(data, "ptr", None), getattr(data, "batch", None)
+        n_graphs = 1 if owners is None or not len(owners) else int(owners.max()) + 1
+        n_graphs = n_graphs if ptr is None else len(ptr) - 1
+        if n_graphs > 1:
+            raise GraphInputError(
+                f"it is a Batch of {n_graphs} graphs inside a list; pass the Batch itself, or the "
+                "graphs of its to_data_list()",
+                graph,
+            )
+    return collected
 
 
 def _array(tensor: object, name: str, graph: int | None = None) -> NDArray[Any]:
@@ -152,12 +187,6 @@ def _arcs(data: object, graph: int) -> Int64:
     if array.dtype.kind not in "iu":
         raise GraphInputError(f"its edge_index holds {array.dtype}; it must hold integers", graph)
     return array.astype(np.int64)
-
-
-def _columns(collected: Sequence[object], name: str) -> list[NDArray[Any]] | None:
-    """Return one matrix per graph of an attribute that all graphs have, or none has."""
-    values = aligned([getattr(data, name, None) for data in collected], len(collected), name)
-    return None if values is None else _matrices(values, name)
 
 
 def _matrices(values: Sequence[object], name: str) -> list[NDArray[Any]]:
@@ -194,7 +223,7 @@ def _edge_labels(
         graph = next((place for place, part in enumerate(columns) if part.size), 0)
         raise GraphInputError(
             "its edge_attr is continuous, but edges have no features here; drop it (data.edge_attr = None), "
-            'or pass edge_label="edge_attr" to take its rows as labels',
+            f"or pass {setting(edge_label='edge_attr')} to take its rows as labels",
             graph,
         )
     return labels
@@ -246,9 +275,7 @@ def _exact(matrix: NDArray[Any]) -> Any:  # noqa: ANN401
     return list(map(tuple, matrix.tolist()))
 
 
-def _node_count(data: Any, columns: NDArray[Any] | None, graph: int) -> int:  # noqa: ANN401
-    if columns is not None:
-        return len(columns)
+def _node_count(data: object, graph: int) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # PyG warns where it has to guess from the edges
         count = getattr(data, "num_nodes", None)
