@@ -94,13 +94,10 @@ def log_as_lines() -> None:
     """Print log messages, such as why the first run takes longer, if standard error is a terminal."""
     if sys.stderr.isatty():
         log = logging.getLogger("twinwl")
-        log.addHandler(_LineHandler())
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("twinwl: %(message)s"))
+        log.addHandler(handler)
         log.setLevel(logging.INFO)
-
-
-class _LineHandler(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        say(f"twinwl: {record.getMessage()}", error=True, dim=True)
 
 
 # In the order of the help page: the command, its module, and the function there.

@@ -18,17 +18,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twinwl.cli.options import (
-    Data,
-    EdgeLabels,
-    IgnoreAttributes,
-    Json,
-    MostRounds,
-    Readouts,
-    Task,
-    bundled,
-    reading,
-)
+from twinwl.cli import options as o
+from twinwl.cli.options import bundled, reading
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -37,13 +28,13 @@ if TYPE_CHECKING:
 
 @bundled(reading, level="atoms")
 def ceiling(
-    data: Data,
-    readout: Readouts = None,
-    n_iter: MostRounds = None,
-    task: Task = "auto",
-    edge_labels: EdgeLabels = None,
-    ignore_attributes: IgnoreAttributes = False,
-    json: Json = False,
+    data: o.Data,
+    readout: o.Readouts = None,
+    n_iter: o.MostRounds = None,
+    task: o.Task = "auto",
+    edge_labels: o.EdgeLabels = None,
+    ignore_attributes: o.IgnoreAttributes = False,
+    json: o.Json = False,
     *,
     reading: ReadOptions,
 ) -> None:

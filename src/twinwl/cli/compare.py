@@ -34,17 +34,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import (
-    EdgeLabels,
-    Html,
-    IgnoreAttributes,
-    Json,
-    MostRounds,
-    Readouts,
-    arg,
-    bundled,
-    reading,
-)
+from twinwl.cli import options as o
+from twinwl.cli.options import arg, bundled, reading
 from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
@@ -57,12 +48,12 @@ _DIFFERENT = 1  # exit code, as of diff and cmp
 def compare(
     a: Annotated[str, arg("A", "The first graph.")],
     b: Annotated[str, arg("B", "The second graph.")],
-    readout: Readouts = None,
-    n_iter: MostRounds = None,
-    json: Json = False,
-    html: Html = None,
-    edge_labels: EdgeLabels = None,
-    ignore_attributes: IgnoreAttributes = False,
+    readout: o.Readouts = None,
+    n_iter: o.MostRounds = None,
+    json: o.Json = False,
+    html: o.Html = None,
+    edge_labels: o.EdgeLabels = None,
+    ignore_attributes: o.IgnoreAttributes = False,
     *,
     reading: ReadOptions,
 ) -> None:

@@ -9,24 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from twinwl.cli.options import (
-    CHOICES,
-    Address,
-    Balanced,
-    EdgeLabels,
-    EngineName,
-    ModelFile,
-    NewModelFile,
-    Proba,
-    SeedOfModel,
-    Task,
-    add,
-    arg,
-    bundled,
-    choice,
-    encoding,
-    opt,
-)
+from twinwl.cli import options as o
+from twinwl.cli.options import CHOICES, add, arg, bundled, choice, encoding, opt
 from twinwl.terminal import aligned, one_line, say
 
 if TYPE_CHECKING:
@@ -45,9 +29,9 @@ _WIDEST = 48  # characters of a cell
 def running(
     json: Events = False,
     fresh: Annotated[bool, opt("Delete an earlier result, and start again.", None, "--fresh")] = False,
-    engine: EngineName = "local",
+    engine: o.EngineName = "local",
     workers: Annotated[int | None, opt("Tasks at the same time. \\[default: all processors]", min=1)] = None,
-    address: Address = None,
+    address: o.Address = None,
     memory: Memory = "1GiB",
 ) -> dict[str, Any]:
     """Return the options of every job, as the methods of `Corpus` take them."""
@@ -90,7 +74,7 @@ def build(
     edges_column: Annotated[str | None, opt("Column of edges of a Parquet file.", "COL")] = None,
     directed: Annotated[bool, opt("Edges of that column are arcs.", None, "--directed")] = False,
     kind: Annotated[str | None, opt("Format: graph6, smiles, table or sdf.", "KIND")] = None,
-    edge_labels: EdgeLabels = None,
+    edge_labels: o.EdgeLabels = None,
     rows_per_shard: Annotated[int | None, opt("Rows of a shard.", min=1)] = None,
     json: Events = False,
     *,
@@ -276,12 +260,12 @@ def features(
 @bundled(encoding)
 def train(
     folder: Folder,
-    output: NewModelFile,
+    output: o.NewModelFile,
     target: Annotated[str, opt("Column to predict; several: a,b,c.", "COL", show_default=False)],
-    task: Task = "auto",
-    balanced: Balanced = False,
+    task: o.Task = "auto",
+    balanced: o.Balanced = False,
     epochs: Annotated[int, opt("Largest number of epochs.", min=1)] = 100,
-    seed: SeedOfModel = 0,
+    seed: o.SeedOfModel = 0,
     memory: Memory = "1GiB",
     *,
     encoding: dict[str, Any],
@@ -331,10 +315,10 @@ def train(
 
 @bundled(running)
 def predict(
-    model: ModelFile,
+    model: o.ModelFile,
     folder: Folder,
     output: Output,
-    proba: Proba = False,
+    proba: o.Proba = False,
     json: Events = False,
     *,
     running: dict[str, Any],

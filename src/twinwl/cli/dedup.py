@@ -32,16 +32,8 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from twinwl.cli.options import (
-    OUTPUT,
-    EdgeLabels,
-    IgnoreAttributes,
-    Json,
-    arg,
-    bundled,
-    opt,
-    reading,
-)
+from twinwl.cli import options as o
+from twinwl.cli.options import OUTPUT, arg, bundled, opt, reading
 from twinwl.files.atomic import written
 from twinwl.terminal import ProgressBar, one_line, say
 
@@ -68,9 +60,9 @@ def dedup(
     file: Annotated[str, arg("DATA", "The graphs, or - for graph6 from standard input.")],
     exact: Annotated[bool, opt("Decide exactly, or by equal hashes, as from twinwl hash.")] = True,
     output: Annotated[Path | None, opt("Write groups to a table, or graphs to .g6 or .smi.", *OUTPUT)] = None,
-    json: Json = False,
-    edge_labels: EdgeLabels = None,
-    ignore_attributes: IgnoreAttributes = False,
+    json: o.Json = False,
+    edge_labels: o.EdgeLabels = None,
+    ignore_attributes: o.IgnoreAttributes = False,
     *,
     reading: ReadOptions,
 ) -> None:

@@ -20,7 +20,7 @@ from twinwl.terminal import ProgressBar, say
 if TYPE_CHECKING:
     from twinwl.arrays import Int64
     from twinwl.datasets.dataset import Dataset
-    from twinwl.report.page import Page
+    from twinwl.report.page import Block, Page
 
 _ROUNDS = 2
 _FOLDS = 5
@@ -224,7 +224,7 @@ def _write(report: Path, data: Dataset, figures: list[list[str]]) -> tuple[int, 
 
 def _page(figures: list[list[str]], explained: dict[int, Any]) -> Page:
     """Put the page together: what was just run, a pair of TWINS explained, and the worked example."""
-    from twinwl.report.page import Drawings, Page, Paragraph, PlainTable, Section  # noqa: PLC0415
+    from twinwl.report.page import Drawings, Page, PlainTable, Section  # noqa: PLC0415
 
     patterns = [
         [
@@ -237,18 +237,18 @@ def _page(figures: list[list[str]], explained: dict[int, Any]) -> Page:
     ]
     pair = "A pair that the model has not seen, its nodes shaded by their shares of the decision."
     columns = "Patterns with the largest shares of the decision: how often, and the atom in the centre."
-    why = [
+    why: list[Block] = [
         Drawings([found._repr_html_() for found in explained.values()], pair, size="medium"),
-        Paragraph(columns),
+        columns,
         PlainTable(["class", "share", "pattern"], patterns, frozenset({2})),
     ]
-    example = [Paragraph(_EXAMPLE_STORY), PlainTable(["", "G1", "G2"], _example_rows())]
+    example: list[Block] = [_EXAMPLE_STORY, PlainTable(["", "G1", "G2"], _example_rows())]
     return Page(
         "Twin-WL compared with 1-WL",
         [f"Both were trained with the same classifiers on {' and '.join(figures[0][1:])}, on this machine."],
         [(row[1].partition(" ")[0] + " %", f"{row[0]} on {figures[0][1]}") for row in figures[1:3]],
         [
-            Section("accuracy", "Accuracy", [Paragraph(_STORY), PlainTable(figures[0], figures[1:])]),
+            Section("accuracy", "Accuracy", [_STORY, PlainTable(figures[0], figures[1:])]),
             Section("explained", "Why the model predicts these classes", why),
             Section("example", "Two graphs that 1-WL cannot tell apart", example),
         ],

@@ -70,25 +70,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twinwl.cli.options import (
-    OUTPUT,
-    Address,
-    Data,
-    Device,
-    EdgeLabels,
-    EngineName,
-    IgnoreAttributes,
-    Json,
-    Network,
-    Positive,
-    ReadoutsOfFeatures,
-    Refit,
-    Scoring,
-    Task,
-    bundled,
-    opt,
-    reading,
-)
+from twinwl.cli import options as o
+from twinwl.cli.options import OUTPUT, bundled, opt, reading
 from twinwl.files.atomic import written
 from twinwl.terminal import say
 
@@ -100,10 +83,10 @@ if TYPE_CHECKING:
 
 @bundled(reading, level="atoms")
 def evaluate(  # noqa: PLR0917  (the options of a command)
-    data: Data,
+    data: o.Data,
     method: Annotated[list[str] | None, opt("Method; may be repeated. \\[default: stwin]", "NAME")] = None,
-    readout: ReadoutsOfFeatures = None,
-    network: Network = None,
+    readout: o.ReadoutsOfFeatures = None,
+    network: o.Network = None,
     protocol: Annotated[str, opt("Protocol of the main figure.", "NAME")] = "fair",
     grid: Annotated[str | None, opt("Search a grid: compact or paper. \\[default: none]", "NAME")] = None,
     folds: Annotated[int, opt("Number of folds.", min=2)] = 10,
@@ -111,20 +94,20 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     seed: Annotated[int, opt("Seed of the folds and the training.", min=0)] = 0,
     split: Annotated[str, opt("How to split; see below.", "stratified|scaffold|FILE|COL")] = "stratified",
     groups: Annotated[str | None, opt("Column of groups that are kept in one part.", "COL")] = None,
-    task: Task = "auto",
+    task: o.Task = "auto",
     metric: Annotated[list[str] | None, opt("Metric to show; may be repeated.", "NAME")] = None,
-    scoring: Scoring = None,
-    positive: Positive = None,
-    edge_labels: EdgeLabels = None,
-    ignore_attributes: IgnoreAttributes = False,
+    scoring: o.Scoring = None,
+    positive: o.Positive = None,
+    edge_labels: o.EdgeLabels = None,
+    ignore_attributes: o.IgnoreAttributes = False,
     jobs: Annotated[int | None, opt("Folds at the same time. \\[default: 1; with Ray, all]", min=1)] = None,
-    engine: EngineName = "local",
-    address: Address = None,
-    refit: Refit = False,
-    device: Device = None,
+    engine: o.EngineName = "local",
+    address: o.Address = None,
+    refit: o.Refit = False,
+    device: o.Device = None,
     store: Annotated[Path | None, opt("File of finished folds; these are not run again.", "FILE")] = None,
     output: Annotated[Path | None, opt("Also write the figures to a table, or to a .tex.", *OUTPUT)] = None,
-    json: Json = False,
+    json: o.Json = False,
     *,
     reading: ReadOptions,
 ) -> None:

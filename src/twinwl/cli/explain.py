@@ -43,11 +43,7 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.formats import ReadOptions
     from twinwl.evaluation.predictions import Nearest
-    from twinwl.models.explanation import Explanation
     from twinwl.report.explain import ExplainedGraphs
-
-_NODES_LISTED = 10
-_BAR = 18
 
 
 @bundled(reading)
@@ -121,8 +117,8 @@ def _explain_one(
     html: Path | None,
     png: Path | None,
 ) -> None:
-    from twinwl.report.explain import Answers, classes_named, explain_page, explained  # noqa: PLC0415
-    from twinwl.report.page import write_page  # noqa: PLC0415
+    from twinwl.report.explain import Answers, classes_named, explain_page, explained, headline  # noqa: PLC0415
+    from twinwl.report.page import facts_of, write_page  # noqa: PLC0415
 
     with ProgressBar("explaining"):
         found = replace(explained(model, named.graphs, top), target=target)
@@ -136,7 +132,9 @@ def _explain_one(
 
         smiles = named.smiles[0] if named.smiles else None
         draw_explanation(found, png, smiles, name=named.names[0], probability=probability, model=model)
-    _print_one(named, found, probability)
+    say(f"{named.names[0]}  {facts_of(named.graphs, molecule=named.smiles is not None)}\n")
+    say(headline(found, probability))
+    say(f"Positive shares are for {found.sides[0]}, negative ones for {found.sides[1]}.\n\n{found}")
     if near is not None:
         say(f"\n{near.text(0)[0].upper()}{near.text(0)[1:]}")
 
@@ -160,36 +158,6 @@ def _explain_many(
     if html is not None:
         write_page(html, gallery_page(named, found, answers, model, most=most))
     _print_patterns(named, found)
-
-
-def _print_one(named: Dataset, found: Explanation, probability: float | None) -> None:
-    import numpy as np  # noqa: PLC0415
-
-    from twinwl.models.explanation import shown  # noqa: PLC0415
-    from twinwl.report.explain import headline, signed  # noqa: PLC0415
-    from twinwl.report.page import facts_of  # noqa: PLC0415
-
-    say(f"{named.names[0]}  {facts_of(named.graphs, molecule=named.smiles is not None)}\n")
-    say(headline(found, probability))
-    say(f"decision {signed(found.decision)}, intercept {signed(found.intercept)}")
-    say(f"shares: {found.method}")
-    largest = float(np.abs(found.node_shares).max(initial=0.0)) or 1.0
-    order = np.argsort(-np.abs(found.node_shares), kind="stable")[:_NODES_LISTED].tolist()
-    more = "" if len(order) == named.graphs.n_nodes else f", the {len(order)} with the largest shares"
-    say(f"\n{'Nodes' if named.smiles is None else 'Atoms'}{more}")
-    labels = named.graphs.labels_of_nodes()
-    for node in order:
-        share = float(found.node_shares[node])
-        bar = "█" * max(int(share != 0), round(_BAR * abs(share) / largest))
-        line = f"  {signed(share):>7}  {bar:<{_BAR}}  {node} {shown(labels[node])}"
-        say(line, colour="red" if share > 0 else "blue")
-    if found.columns:
-        say("\nColumns")
-    for column in found.columns:
-        side = found.sides[column.share <= 0]
-        say(f"  {signed(column.share):>7}  for {side}, {column.name} = {column.value:g}")
-        for line in str(column.tree).splitlines():
-            say(f"           {line}")
 
 
 def _print_patterns(data: Dataset, found: ExplainedGraphs) -> None:

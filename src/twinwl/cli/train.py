@@ -55,25 +55,8 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
-from twinwl.cli.options import (
-    Balanced,
-    Data,
-    Device,
-    EdgeLabels,
-    Network,
-    NewModelFile,
-    Positive,
-    ReadoutsOfFeatures,
-    Refit,
-    Scoring,
-    SeedOfModel,
-    Task,
-    bundled,
-    checked_readouts,
-    choice,
-    opt,
-    reading,
-)
+from twinwl.cli import options as o
+from twinwl.cli.options import bundled, checked_readouts, choice, opt, reading
 from twinwl.errors import TwinWLError, nearest
 from twinwl.terminal import say
 
@@ -92,17 +75,17 @@ _STWIN, _NTWIN = "STwin", "NTwin"  # panels of the help
 
 @bundled(reading, level="atoms")
 def train(  # noqa: PLR0917  (the options of a command)
-    data: Data,
-    output: NewModelFile,
+    data: o.Data,
+    output: o.NewModelFile,
     method: Annotated[str, opt("Method: stwin, stwin-svc or ntwin.", "NAME")] = "stwin",
-    task: Task = "auto",
+    task: o.Task = "auto",
     n_iter: Annotated[
         int | None, opt("Number of rounds. \\[default: 3; chosen by stwin-svc]", min=0, panel=_STWIN)
     ] = None,
     features: Annotated[
         str | None, choice("features", "\\[default: joint for stwin-svc, else size]", panel=_STWIN)
     ] = None,
-    readout: ReadoutsOfFeatures = None,
+    readout: o.ReadoutsOfFeatures = None,
     initial: Annotated[str | None, choice("initial", "Colours of round 0.", panel=_STWIN)] = None,
     kernel_approximation: Annotated[
         str | None,
@@ -119,17 +102,17 @@ def train(  # noqa: PLR0917  (the options of a command)
     root_mark: Annotated[
         str | None, choice("root_mark", "Mark the root, or each node's distance to it.", panel=_NTWIN)
     ] = None,
-    network: Network = None,
-    edge_labels: EdgeLabels = None,
-    balanced: Balanced = False,
+    network: o.Network = None,
+    edge_labels: o.EdgeLabels = None,
+    balanced: o.Balanced = False,
     split: Annotated[
         str | None, choice("split", "Hold out graphs at random, or whole scaffolds. \\[default: see below]")
     ] = None,
-    scoring: Scoring = None,
-    positive: Positive = None,
-    refit: Refit = False,
-    seed: SeedOfModel = 0,
-    device: Device = None,
+    scoring: o.Scoring = None,
+    positive: o.Positive = None,
+    refit: o.Refit = False,
+    seed: o.SeedOfModel = 0,
+    device: o.Device = None,
     *,
     reading: ReadOptions,
 ) -> None:

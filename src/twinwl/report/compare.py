@@ -7,15 +7,13 @@ The page that shows why two graphs are told apart, or not: one self-contained HT
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from markupsafe import Markup
 
 from twinwl.arrays import Bool, Int32
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -312,8 +310,6 @@ _ROWS_AT_A_GLANCE = 10
 _LONGEST_LABEL = 120
 _BONDS = {"single": "\u2013", "double": "=", "triple": "≡", "aromatic": ":"}
 
-Json: TypeAlias = "bool | int | float | str | Sequence[Json] | dict[str, Json] | None"
-
 
 def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter: int | None = None) -> str:
     """Return the page of two graphs as HTML.
@@ -365,7 +361,7 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
         drawn=drawn,
         by_readout=any(found.by_readout for found in rounds),
         notice=f"Graphs of more than {LARGEST_DRAWN} nodes are not drawn. The vectors below are complete.",
-        data=script_safe_json(page_data(pair, rounds, captions, start, drawn=drawn)),
+        data=page_data(pair, rounds, captions, start, drawn=drawn),
     )
 
 
@@ -381,7 +377,7 @@ def _rounds(pair: GraphBatch, comparison: Comparison, n_iter: int | None) -> lis
 
 def page_data(
     pair: GraphBatch, rounds: list[Round], captions: Sequence[tuple[str, str]], start: int, *, drawn: bool
-) -> dict[str, Json]:
+) -> dict[str, Any]:
     """Return the data for the script; it has the graphs themselves only if they are drawn."""
     return {
         "start": start,
@@ -432,19 +428,7 @@ def shown_label(label: Label) -> str:
     return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
 
 
-def script_safe_json(data: Json) -> Markup:
-    r"""Write JSON that cannot end the script element around it, whatever its strings contain.
-
-    >>> print(script_safe_json("</script>"))
-    "\u003c/script\u003e"
-    """
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)  # noqa: S704  (no character that means anything to HTML is left)
-
-
-def _graph(pair: GraphBatch, side: int, rounds: list[Round]) -> dict[str, Json]:
+def _graph(pair: GraphBatch, side: int, rounds: list[Round]) -> dict[str, Any]:
     first, end = int(pair.graph_ptr[side]), int(pair.graph_ptr[side + 1])
     ends = pair.indptr[first : end + 1].tolist()
     arrays = {
@@ -460,11 +444,11 @@ def _graph(pair: GraphBatch, side: int, rounds: list[Round]) -> dict[str, Json]:
     }
 
 
-def _around(pair: GraphBatch, first: int, end: int) -> list[Json]:
+def _around(pair: GraphBatch, first: int, end: int) -> list[Any]:
     """Return the neighbours of each node as (neighbour, edge label or -1), along arcs in both directions."""
     sources, targets = pair.arcs()
     codes = np.full(len(targets), -1) if pair.edge_labels is None else pair.edge_labels
-    around: list[list[Json]] = [[] for _ in range(end - first)]
+    around: list[list[Any]] = [[] for _ in range(end - first)]
     for u, v, code in zip(sources.tolist(), targets.tolist(), codes.tolist(), strict=True):
         if first <= u < end:
             around[u - first].append([v - first, code])
@@ -473,7 +457,7 @@ def _around(pair: GraphBatch, first: int, end: int) -> list[Json]:
     return list(around)
 
 
-def _round(pair: GraphBatch, found: Round, text: tuple[str, str], *, drawn: bool) -> dict[str, Json]:
+def _round(pair: GraphBatch, found: Round, text: tuple[str, str], *, drawn: bool) -> dict[str, Any]:
     node_of_colour = {int(colour): node for node, colour in reversed(list(enumerate(found.colours.tolist())))}
     rows = found.rows
     if len(rows) > _ROWS_AT_A_GLANCE:  # rows that differ come first
@@ -486,7 +470,7 @@ def _round(pair: GraphBatch, found: Round, text: tuple[str, str], *, drawn: bool
     }
 
 
-def _row(pair: GraphBatch, row: ColourRow, node: int, *, drawn: bool) -> dict[str, Json]:
+def _row(pair: GraphBatch, row: ColourRow, node: int, *, drawn: bool) -> dict[str, Any]:
     side = int(node >= pair.graph_ptr[1])
     return {
         "colour": row.colour,

@@ -1,6 +1,6 @@
 """Self-contained HTML pages: templates filled in with their styles and scripts, each written to one file.
 
-Pages of results are put together from blocks: paragraphs, lists, tables and drawings.
+Pages of results are put together from blocks: paragraphs (text), lists, tables and drawings.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,20 +76,6 @@ def _asset(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Paragraph:
-    """Some sentences."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Bullets:
-    """A bulleted list of sentences."""
-
-    items: list[str]
-
-
-@dataclass(frozen=True)
 class PlainTable:
     """A table of text; the first column is a heading, the others are figures unless ``words`` names them."""
 
@@ -111,7 +97,7 @@ class Drawings:
     size: str = "small"
 
 
-Block = Paragraph | Bullets | PlainTable | Drawings
+Block = str | list[str] | PlainTable | Drawings  # a paragraph, a bulleted list, …
 
 
 @dataclass(frozen=True)
@@ -137,8 +123,6 @@ class Page:
     sections : list of Section
     made_by : list of str
         How it was made: commands, versions.
-    findings : list of str
-        Summary of the page in a few sentences.
     kind : str
         What the page is about, in small type above its title.
     """
@@ -148,7 +132,6 @@ class Page:
     highlights: list[tuple[str, str]]
     sections: list[Section]
     made_by: list[str]
-    findings: list[str] = field(default_factory=list)
     kind: str = "results"
 
 

@@ -17,7 +17,7 @@ from twinwl.arrays import Int64
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.files.atomic import written
 from twinwl.report.drawing import AtomText, Drawing, draw, paint
-from twinwl.report.explain import STRONGEST, drawing_of, headline, nodes_shown, signed
+from twinwl.report.explain import drawing_of, headline, nodes_shown, signed
 
 if TYPE_CHECKING:
     from rdkit import Chem
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.models.explanation import Explanation
 
-_FOR, _AGAINST, _NOTHING = "#d4502e", "#2b73b8", "#f4f2ec"
+_FOR, _AGAINST, _NOTHING = "#d86749", "#4785bf", "#f4f2ec"  # as strong as the page paints them
 _INK, _SOFT, _FAINT, _EDGE = "#1d2026", "#5b616e", "#8b909b", "#9aa0ab"
 _HALO, _DISC = 21.0, 16.0
 _HEAD, _FOOT, _SIDE = 84.0, 70.0, 26.0  # room around the drawing
@@ -90,7 +90,7 @@ def draw_explanation(
     scale = _frame(axes, drawing, _HEAD, _FOOT, _SIDE)
     nodes = nodes_shown(explanation, drawing, atoms, model)
     largest = max([abs(node.share) for node in nodes], default=0.0) or 1.0
-    shades = LinearSegmentedColormap.from_list("shares", [_mixed(_AGAINST), _NOTHING, _mixed(_FOR)])
+    shades = LinearSegmentedColormap.from_list("shares", [_AGAINST, _NOTHING, _FOR])
     colours = [shades(Normalize(-largest, largest)(node.share)) for node in nodes]
     if atoms is None:
         _draw(axes, drawing, colours, [node.label.replace("–", "")[:5] for node in nodes], scale)
@@ -287,12 +287,3 @@ def _put(axes: Axes, x: float, y: float, text: str, size: float, colour: str, **
     """Write text as it is, also where matplotlib would read a formula."""
     look = {"ha": "center", "va": "center", "fontsize": size, "color": colour, **more}
     axes.text(x, y, text.replace("$", r"\$"), **look)
-
-
-def _mixed(colour: str) -> str:
-    """Return the strongest shade in use; letters stay readable on it."""
-    parts = [
-        round(STRONGEST * int(colour[at : at + 2], 16) + (1 - STRONGEST) * int(_NOTHING[at : at + 2], 16))
-        for at in (1, 3, 5)
-    ]
-    return "#" + "".join(f"{part:02x}" for part in parts)

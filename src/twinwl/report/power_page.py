@@ -7,11 +7,16 @@ from math import ceil, floor, inf, log10
 
 from twinwl.datasets.suites import BREC_PARTS
 from twinwl.evaluation.power import Power, published_for
-from twinwl.report.page import Block, Bullets, Drawings, Page, Paragraph, PlainTable, Section, counted
+from twinwl.report.page import Block, Drawings, Page, PlainTable, Section, counted
 
 _ROWS_SHOWN = 40
 _PAIRS_SHOWN = 8
 _SHORTEST = 1e-4  # seconds
+_READING = (
+    "A pair counts only if its two values differ by clearly more than those of a graph and its relabelled "
+    "copies do. Unsound pairs do not count, whatever the difference. Of unclear pairs the difference may be "
+    "rounding; more precision may separate them."
+)
 
 
 def power_page(power: Power) -> Page:
@@ -24,18 +29,15 @@ def power_page(power: Power) -> Page:
     """
     best = max(power.names, key=lambda name: power.score(name).separated)
     every = [power.score(name) for name in power.names]
+    header, *rows = power.table()
+    counts = PlainTable(["pairs told apart", *header[1:]], rows)
     sections = [
         Section("cost", "Power against cost", [_chart(power)]),
-        Section("categories", "Category by category", [_categories(power), _reading()]),
+        Section("categories", "Category by category", [counts, _READING]),
+        Section("published", "Beside published figures", _published(power) if published_for(power) else []),
+        Section("trouble", "Unclear, unsound or failed", _troubles(power)),
+        Section("remaining", "Pairs that nothing here tells apart", _remaining(power)),
     ]
-    if published_for(power):
-        sections.append(Section("published", "Beside published figures", _published(power)))
-    troubles = _troubles(power)
-    if troubles:
-        sections.append(Section("trouble", "Unclear, unsound or failed", troubles))
-    remaining = _remaining(power)
-    if remaining:
-        sections.append(Section("remaining", "Pairs that nothing here tells apart", remaining))
     lede = (
         f"{counted(power.n_pairs, 'pair')} of graphs that are not isomorphic. Each graph was also relabelled "
         f"{counted(power.copies, 'time')}: a value that changes then is unsound."
@@ -48,7 +50,7 @@ def power_page(power: Power) -> Page:
             (f"{sum(score.unsound for score in every):,}", "verdicts that are unsound"),
             (seconds_text(sum(score.seconds for score in every)), "of processor time, without the copies"),
         ],
-        sections=sections,
+        sections=[section for section in sections if section.blocks],
         made_by=["twinwl power"],
     )
 
@@ -131,52 +133,33 @@ def seconds_text(value: float) -> str:
     return f"{value:.3g} s" if value < 1000 else f"{value:,.0f} s"  # noqa: PLR2004
 
 
-def _categories(power: Power) -> PlainTable:
-    header, *rows = power.table()
-    return PlainTable(["pairs told apart", *header[1:]], rows)
-
-
-def _reading() -> Paragraph:
-    return Paragraph(
-        "A pair counts only if its two values differ by clearly more than those of a graph and its "
-        "relabelled copies do. Unsound pairs do not count, whatever the difference. Of unclear pairs the "
-        "difference may be rounding; more precision may separate them."
-    )
-
-
 def _published(power: Power) -> list[Block]:
     """Show the categories that the paper has, ours first, and where each published figure is from."""
-    names = list(dict.fromkeys(part.published_as for part in BREC_PARTS.values()))
+    parts: dict[str, list[str]] = {}
+    for part, about in BREC_PARTS.items():
+        parts.setdefault(about.published_as, []).append(part)
     known = published_for(power)
     sources = list(dict.fromkeys(row.source for row in known))
     rows = []
     for name in power.names:
-        counts = [
-            sum(
-                power.score(name, part).separated
-                for part, about in BREC_PARTS.items()
-                if about.published_as == group
-            )
-            for group in names
-        ]
+        counts = [sum(power.score(name, part).separated for part in of_group) for of_group in parts.values()]
         rows.append([f"{name} (here)", *map(str, counts), str(sum(counts)), ""])
     for row in sorted(known, key=lambda one: -one.total):
         counts_known = ["–" if part is None else str(part) for part in row[1:5]]
         rows.append([row.method, *counts_known, str(row.total), f"[{sources.index(row.source) + 1}]"])
+    text = (
+        "The published networks were trained for each pair and judged by the statistical test of BREC's "
+        "authors, so their figures say what training realised; 3-WL and SPD-WL are tests."
+    )
     return [
-        Paragraph(
-            "The published networks were trained for each pair and judged by the statistical test of BREC's "
-            "authors, so their figures say what training realised; 3-WL and SPD-WL are tests."
-        ),
-        PlainTable(["", *names, "all", "source"], rows, frozenset([len(names) + 2])),
-        Bullets([f"[{number}] {source}" for number, source in enumerate(sources, start=1)]),
+        text,
+        PlainTable(["", *parts, "all", "source"], rows, frozenset([len(parts) + 2])),
+        [f"[{number}] {source}" for number, source in enumerate(sources, start=1)],
     ]
 
 
 def _troubles(power: Power) -> list[Block]:
     found = [score for score in power.scores if score.outcome in {"unclear", "unsound", "failed"}]
-    if not found:
-        return []
     rows = [
         [
             each.title,
@@ -187,7 +170,8 @@ def _troubles(power: Power) -> list[Block]:
         for each in found[:_ROWS_SHOWN]
     ]
     table = PlainTable(["pair", "scored", "outcome", "why"], rows, frozenset([1, 2, 3]))
-    return [*_first_of(len(found)), table]
+    more = [f"The first {_ROWS_SHOWN} of {len(found):,}."] if len(found) > _ROWS_SHOWN else []
+    return [*more, table] if found else []
 
 
 def _remaining(power: Power) -> list[Block]:
@@ -205,7 +189,3 @@ def _remaining(power: Power) -> list[Block]:
         for category, titles in left.items()
     ]
     return [PlainTable(["category", "pairs", "which"], rows, frozenset([2]))] if rows else []
-
-
-def _first_of(number: int) -> list[Block]:
-    return [Paragraph(f"The first {_ROWS_SHOWN} of {number:,}.")] if number > _ROWS_SHOWN else []
