@@ -32,8 +32,7 @@ from sklearn.exceptions import DataConversionWarning
 import twinwl as tw
 from tests.hostile_values import HOSTILE, PLAIN_VALUES
 from twinwl.errors import MissingExtraError
-from twinwl.models.vectorizer import frozen_vectorizer
-from twinwl.models.vocabulary import Vocabulary
+from twinwl.models.vectorizer import Vocabulary, frozen_vectorizer
 
 EXHAUSTIVE = bool(os.environ.get("TWINWL_EXHAUSTIVE"))
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.deduplication import Deduplication, deduplicate
     from twinwl.isomorphism.hashing import graph_hash, graph_hashes
     from twinwl.models.base import SmilesToGraphs
-    from twinwl.models.kernel import TwinKernel
+    from twinwl.models.similarity import TwinKernel
     from twinwl.models.svc import STwinSVC, STwinSVR
     from twinwl.models.vectorizer import STwinVectorizer
     from twinwl.neural.encoder import NTwinEncoder
@@ -63,7 +63,7 @@ _HOME_OF = {
     "STwinSVR": "twinwl.models.svc",
     "STwinVectorizer": "twinwl.models.vectorizer",
     "SmilesToGraphs": "twinwl.models.base",
-    "TwinKernel": "twinwl.models.kernel",
+    "TwinKernel": "twinwl.models.similarity",
     "TwinWLError": "twinwl.errors",
     "TwinWLWarning": "twinwl.errors",
     "as_batch": "twinwl.graphs.coercion",

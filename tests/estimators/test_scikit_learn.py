@@ -23,7 +23,7 @@ SHORT = {"max_epochs": 30, "learning_rate": 0.02, "validation_fraction": None}
 SMALL = {"layers": 1, "hidden": 16, **SHORT}
 QUICK = {
     "twinwl.models.vectorizer:STwinVectorizer": {"n_iter": 1},
-    "twinwl.models.kernel:TwinKernel": {"n_iter": 1},
+    "twinwl.models.similarity:TwinKernel": {"n_iter": 1},
     "twinwl.models.svc:STwinSVC": {"n_iter": 1, "C": 1.0},
     "twinwl.models.svc:STwinSVR": {"n_iter": 1, "C": 1.0, "tol": 1e-10},
     "twinwl.neural.stwin:STwinClassifier": {"n_iter": 1, **SHORT},

@@ -7,8 +7,7 @@ from tests.stwin.test_features import batches
 from tests.stwin.test_vectorizer import PATH, TRIANGLE, molecules, same_bytes
 from twinwl import GraphBatch, STwinSVC, STwinVectorizer, TwinWLError, load, save
 from twinwl.models.features import KINDS
-from twinwl.models.vectorizer import frozen_vectorizer
-from twinwl.models.vocabulary import ColumnCounts, column_keys, frozen
+from twinwl.models.vectorizer import ColumnCounts, column_keys, frozen, frozen_vectorizer
 from twinwl.refinement.content_keys import hexadecimal
 
 INITIAL = st.sampled_from(["label", "degree", "ring"])

@@ -36,8 +36,7 @@ from twinwl.errors import TwinWLError
 from twinwl.files.model_files import load, save
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.models.features import keep_columns, stwin_features
-from twinwl.models.vectorizer import STwinVectorizer, frozen_vectorizer
-from twinwl.models.vocabulary import ColumnCounts, FeatureSettings, frozen
+from twinwl.models.vectorizer import ColumnCounts, FeatureSettings, STwinVectorizer, frozen, frozen_vectorizer
 
 if TYPE_CHECKING:
     from twinwl.corpus.corpus import Corpus

@@ -1,37 +1,240 @@
 """STwin features: equations (2) and (3) as one sparse matrix, one row per graph.
 
 The choice of columns: those that occur in enough graphs, up to a maximum number.
+
+Columns of (colour, readout): values of readouts as numbers, and an example of what each column counts.
+
+Alphabets, feature spaces and feature matrices in model files: plain values and arrays.
+
+Kernels index arrays without checking bounds, so a file that was tampered with must be rejected here. All else
+that can be wrong in a file becomes one error where it is loaded (`twinwl.files.model_files`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from twinwl.arguments import FLAG, FRACTION, MAX_ITEMS, ROUNDS, checked, integer, one_of
-from twinwl.arrays import Float64, Int32, Int64, Ints
+from twinwl.arguments import FLAG, FRACTION, MAX_ITEMS, ROUNDS, Constraint, checked, integer, one_of
+from twinwl.arrays import Float64, Int32, Int64, Ints, UInt64
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
-from twinwl.graphs.batch import GraphBatch
-from twinwl.isomorphism import Readout
-from twinwl.isomorphism.readouts import ReadoutChoice
+from twinwl.files.model_files import restore
+from twinwl.graphs.batch import GraphBatch, concatenate
+from twinwl.graphs.labels import Label
+from twinwl.isomorphism import READOUTS, Readout
+from twinwl.isomorphism.readouts import SIZE, ReadoutChoice, RoundReader, joint_keys, resolve, value_keys
+from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
 from twinwl.models.base import Constraints, warn_unseen_labels
 from twinwl.models.explanation import RootedTree, tree_of_colour
-from twinwl.models.readout_columns import (
-    READOUT,
-    Examples,
-    ValueTable,
-    numbered_values,
-    readouts_of,
-    visible_to_readouts,
-)
 from twinwl.refinement.alphabet import Alphabet, Round, RoundTable
 from twinwl.refinement.colours import INITIALS, refine
+from twinwl.refinement.content_keys import hexadecimal
 from twinwl.refinement.histograms import colour_histograms
 from twinwl.refinement.identities import rooted_sizes
+from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+
+LARGEST_EXAMPLE = 64  # nodes: what is larger cannot be read in a picture
+_DIGITS_SHOWN = 16
+
+
+def _accept(choice: ReadoutChoice) -> ReadoutChoice:
+    resolve(choice)
+    return choice
+
+
+# Besides "size", the default, which needs none of this.
+READOUT = Constraint(
+    f"{', '.join(map(repr, list(READOUTS)[1:]))}, a function of a rooted subgraph, or a list of these",
+    _accept,
+    tuple(READOUTS),
+)
+
+
+def readouts_of(choice: ReadoutChoice, kind: str) -> tuple[Readout, ...]:
+    """Return the readouts that features of a kind count nodes by; none for the rooted size, which is there.
+
+    >>> readouts_of("size", "count"), [readout.name for readout in readouts_of(["edges", "wl"], "joint")]
+    ((), ['edges', 'wl'])
+
+    Raises
+    ------
+    TwinWLError
+        If the kind has no use for them.
+    """
+    readouts = resolve(choice)
+    if all(readout == SIZE for readout in readouts):
+        return ()
+    if kind != "joint":
+        raise TwinWLError(
+            f"readout: got {', '.join(repr(readout.name) for readout in readouts)} with features={kind!r}, "
+            "expected features='joint': only these count nodes by (colour, readout)"
+        )
+    return readouts
+
+
+def visible_to_readouts(batch: GraphBatch, alphabet: Alphabet) -> GraphBatch:
+    """Return the graphs with the labels that also colours are made of, and no others."""
+    plain = batch.without_features()
+    if alphabet.initial == "degree":
+        plain = plain.without_node_labels()
+    return plain.without_edge_labels() if alphabet.edge_labels is None else plain
+
+
+@dataclass(frozen=True, eq=False)
+class ValueTable:
+    """The values of readouts that columns stand for, each by a key of its content.
+
+    Attributes
+    ----------
+    keys : array of uint64, shape (n_values, 2)
+        Equal on every machine; the place of a key is the number of its value.
+    """
+
+    keys: UInt64
+
+    def name(self, number: int) -> str:
+        """Return the start of a value's key in hexadecimal."""
+        return hexadecimal(self.keys[number])[:_DIGITS_SHOWN]
+
+    def numbers(self, keys: UInt64, *, insert: bool) -> tuple[Int32, ValueTable]:
+        """Return the number of each of some different keys, and the table that has them.
+
+        Keys that are not known get -1 or, where they are inserted, the next numbers in the order given.
+
+        >>> table = ValueTable(np.array([[5, 1]], np.uint64))
+        >>> keys = np.array([[5, 0], [5, 1]], np.uint64)
+        >>> table.numbers(keys, insert=False)[0], table.numbers(keys, insert=True)[0]
+        (array([-1,  0], dtype=int32), array([1, 0], dtype=int32))
+        """
+        n_known = len(self.keys)
+        distinct, place = _distinct(np.concatenate([self.keys, keys]))
+        number_of_place = np.full(len(distinct), -1, np.int32)
+        number_of_place[place[:n_known]] = np.arange(n_known, dtype=np.int32)
+        numbers = number_of_place[place[n_known:]]
+        fresh = np.flatnonzero(numbers < 0)
+        if not insert or not len(fresh):
+            return numbers, self
+        numbers[fresh] = np.arange(n_known, n_known + len(fresh), dtype=np.int32)
+        return numbers, ValueTable(np.concatenate([self.keys, keys[fresh]]))
+
+
+def numbered_values(
+    batch: GraphBatch, readouts: tuple[Readout, ...], sizes: Int32, known: ValueTable | None, *, insert: bool
+) -> tuple[Int32, ValueTable]:
+    """Return the number of the value of each node's rooted subgraph in each round.
+
+    Parameters
+    ----------
+    batch
+        As `visible_to_readouts` leaves it.
+    readouts
+        One value is made of what all of them say.
+    sizes : array of int32, shape (n_iter + 1, n_nodes)
+        Rooted sizes.
+    known
+        Values that have numbers; None starts from nothing and numbers them by their keys.
+    insert
+        Number values that are not known behind those that are; otherwise they get -1.
+
+    Returns
+    -------
+    array of int32, shape (n_iter + 1, n_nodes), and the table of values
+    """
+    grown = np.diff(sizes, axis=0, prepend=0) != 0
+    check_cost([readout.name for readout in readouts if readout.is_known], sizes[grown])
+    reader = RoundReader(batch, readouts)
+    rounds = [_distinct(reader.read_keys(row)) for row in sizes]
+    distinct, place = _distinct(np.concatenate([keys for keys, _ in rounds]))
+    table = ValueTable(np.empty((0, 2), np.uint64)) if known is None else known
+    numbers, table = table.numbers(distinct, insert=insert)
+    out = np.empty(sizes.shape, np.int32)
+    first = 0
+    for row, (keys, place_of_node) in zip(out, rounds, strict=True):
+        row[:] = numbers[place[first : first + len(keys)]][place_of_node]
+        first += len(keys)
+    return out, table
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """For each column the first rooted subgraph that it counted; nothing where that is too large to be drawn.
+
+    Attributes
+    ----------
+    graphs : GraphBatch
+        One graph per column, without nodes where there is no example.
+    root : array of int32, shape (n_columns,)
+        The root's number in its graph.
+    """
+
+    graphs: GraphBatch
+    root: Int32
+
+    @classmethod
+    def of(cls, batch: GraphBatch, columns: Int32, sizes: Int32, widths: list[int]) -> Examples:
+        """Cut out the rooted subgraph of the first node of each column.
+
+        Parameters
+        ----------
+        batch
+            As readouts see it.
+        columns, sizes : arrays of int32, shape (n_iter + 1, n_nodes)
+            The column of each node among those of its round, and its rooted size.
+        widths
+            Number of columns of each round.
+        """
+        graphs, roots = [], []
+        for h, (column, size, width) in enumerate(zip(columns, sizes, widths, strict=True)):
+            node = np.empty(width, np.int64)
+            node[column[::-1]] = np.arange(len(column) - 1, -1, -1)
+            small = size[node] <= LARGEST_EXAMPLE
+            cut = rooted_subgraphs(batch, h, node[small])
+            held = np.zeros(width, np.int64)
+            held[small] = np.diff(cut.subgraph_ptr)
+            root = np.full(width, -1, np.int32)
+            root[small] = cut.root - cut.subgraph_ptr[:-1]
+            ptr = np.concatenate([[0], np.cumsum(held)])
+            graphs.append(cut._replace(subgraph_ptr=ptr).as_batch(batch))
+            roots.append(root)
+        return cls(concatenate(graphs), np.concatenate(roots))
+
+    def at(self, column: int) -> RootedSubgraph | None:
+        """Return the example of a column, its nodes numbered from 0."""
+        graph, root = self.graphs[column], int(self.root[column])
+        if root < 0:
+            return None
+        size = np.array([graph.n_nodes], np.int32)
+        (block,) = Neighbourhoods(graph).blocks(np.array([root]), graph.n_nodes, size)
+        return next(block.subgraphs())
+
+    def keys(self, columns: Int64, readouts: tuple[Readout, ...]) -> UInt64:
+        """Read some examples out, and return the key of each one's value, shape (n, 2)."""
+        graphs = self.graphs[columns]
+        roots = graphs.graph_ptr[:-1] + self.root[columns]
+        sizes = graphs.nodes_per_graph.astype(np.int32)
+        block = RootedBlock(Neighbourhoods(graphs), roots, LARGEST_EXAMPLE, sizes)
+        return joint_keys([value_keys(readout.on_block(block), graphs) for readout in readouts])
+
+    def first(self, n_columns: int) -> Examples:
+        """Return the examples of the first columns."""
+        return Examples(self.graphs[:n_columns], self.root[:n_columns])
+
+
+def _distinct(keys: UInt64) -> tuple[UInt64, Int64]:
+    """Return the different keys in order, and the place of each key among these."""
+    order = np.lexsort((keys[:, 1], keys[:, 0]))
+    ordered = keys[order]
+    new = np.ones(len(keys), np.bool_)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    place = np.empty(len(keys), np.int64)
+    place[order] = np.cumsum(new) - 1
+    return ordered[new], place
+
 
 COLUMN_PARAMETERS: Constraints = {
     "min_df": (integer(1, MAX_ITEMS), FRACTION),
@@ -40,44 +243,33 @@ COLUMN_PARAMETERS: Constraints = {
 
 
 def choose_columns(
-    matrix: sparse.csr_matrix, min_df: int | float = 1, max_features: int | None = None
-) -> Int64 | None:
-    """Return the columns to keep, sorted; None if all are kept.
+    n_graphs_with: Int64, n_graphs: int, min_df: int | float = 1, max_features: int | None = None
+) -> Int64:
+    """Return the columns to keep, sorted, by the number of graphs that have each.
 
     Parameters
     ----------
-    matrix : shape (n_graphs, n_columns)
-        Every column occurs in at least one graph.
+    n_graphs_with : array of int64, shape (n_columns,)
+        How many graphs have each column.
+    n_graphs
+        How many graphs there are.
     min_df
         Smallest number of graphs in which a column must occur; a float is a share of the graphs.
     max_features
         Largest number of columns to keep: the most frequent ones, the first of equally frequent ones.
 
-    >>> choose_columns(sparse.csr_matrix([[1.0, 2.0], [0.0, 3.0]]), min_df=2)
-    array([1])
-    """
-    fewest = fewest_graphs(min_df, matrix.shape[0])
-    n_columns = matrix.shape[1]
-    if fewest <= 1 and (max_features is None or max_features >= n_columns):
-        return None
-    graphs_with_column = np.bincount(matrix.indices, minlength=n_columns)
-    kept = np.flatnonzero(graphs_with_column >= fewest)
-    if n_columns and not len(kept):
-        raise TwinWLError(
-            f"min_df: got {min_df!r}, but no column occurs in {fewest} of {matrix.shape[0]} graphs; lower it"
-        )
-    return most_frequent(graphs_with_column, kept, max_features)
-
-
-def most_frequent(graphs_with_column: Int64, kept: Int64, max_features: int | None) -> Int64:
-    """Return at most ``max_features`` of the columns ``kept``, sorted: the first of equally frequent ones.
-
-    >>> most_frequent(np.array([3, 5, 3]), np.arange(3), 2)
+    >>> choose_columns(np.array([3, 5, 1, 3]), 6, min_df=2, max_features=2)
     array([0, 1])
     """
+    fewest = fewest_graphs(min_df, n_graphs)
+    kept = np.flatnonzero(n_graphs_with >= fewest)
+    if len(n_graphs_with) and not len(kept):
+        raise TwinWLError(
+            f"min_df: got {min_df!r}, but no column occurs in {fewest} of {n_graphs} graphs; lower it"
+        )
     if max_features is None or len(kept) <= max_features:
         return kept
-    by_frequency = np.argsort(-graphs_with_column[kept], kind="stable")
+    by_frequency = np.argsort(-n_graphs_with[kept], kind="stable")
     return np.sort(kept[by_frequency[:max_features]])
 
 
@@ -409,3 +601,175 @@ def _in_order(pairs: Round) -> tuple[Round, Int32]:
     rank[order] = np.arange(len(order), dtype=np.int32)
     items = pairs.sig_items.reshape(-1, 2)[order].reshape(-1)
     return Round(pairs.sig_ptr, items, pairs.stride, pairs.n_codes), rank
+
+
+_EXAMPLES_READ_AGAIN = 64
+
+
+def _require(sound: object, what: str) -> None:
+    if not sound:
+        raise TwinWLError(f"the model's {what} do not fit together; the file is damaged")
+
+
+def space_to_state(space: FeatureSpace) -> dict[str, object]:
+    """Return JSON values and arrays that `space_from_state` turns into the same space."""
+    state = {"kind": space.kind, **alphabet_to_state(space.alphabet)}
+    for h, pairs in enumerate(space.twins or ()):
+        state[f"twins_{h}"] = pairs.sig_items
+    if space.values is None or space.examples is None:
+        return state
+    for readout in space.readouts:
+        if not readout.is_known:
+            raise TwinWLError(
+                f"the readout {readout.name!r} is a function, which a model file cannot hold, because "
+                "nothing in a file is ever executed; use a known readout, or fit the model again where it is "
+                "needed"
+            )
+    graphs, root = space.examples.graphs, space.examples.root
+    edges = {} if graphs.edge_labels is None else {"example_edge_labels": graphs.edge_labels}
+    return {
+        **state,
+        "readouts": [readout.name for readout in space.readouts],
+        "values": space.values.keys.view(np.int64).ravel(),
+        "example_root": root,
+        "example_graph_ptr": graphs.graph_ptr,
+        "example_indptr": graphs.indptr,
+        "example_indices": graphs.indices,
+        "example_labels": graphs.node_labels,
+        "example_vocabularies": [list(graphs.node_vocabulary), list(graphs.edge_vocabulary)],
+        **edges,
+    }
+
+
+def space_from_state(state: Mapping[str, Any]) -> FeatureSpace:
+    """Rebuild a space; refuse what does not fit together."""
+    kind, alphabet, twins = state["kind"], alphabet_from_state(state), None
+    _require(kind in KINDS, "features")
+    if kind == "joint":
+        widths = alphabet.n_colours
+        twins = tuple(_pairs(_array(state, f"twins_{h}"), width) for h, width in enumerate(widths))
+    space = FeatureSpace(kind, alphabet, twins)
+    return _with_readouts(space, state) if "readouts" in state else space
+
+
+def alphabet_to_state(alphabet: Alphabet) -> dict[str, object]:
+    """Return JSON values and arrays that `alphabet_from_state` turns into the same alphabet."""
+    state: dict[str, object] = {
+        "labels": list(alphabet.labels),
+        "edge_labels": None if alphabet.edge_labels is None else list(alphabet.edge_labels),
+        "initial": alphabet.initial,
+        "directed": alphabet.directed,
+        "n_iter": alphabet.n_iter,
+    }
+    for h, part in enumerate(alphabet.rounds, start=1):
+        state |= {f"sig_ptr_{h}": part.sig_ptr, f"sig_items_{h}": part.sig_items}
+    return state
+
+
+def alphabet_from_state(state: Mapping[str, Any]) -> Alphabet:
+    """Rebuild an alphabet; refuse what does not fit together."""
+    labels = labels_from_state(state["labels"])
+    edge_labels = None if state["edge_labels"] is None else labels_from_state(state["edge_labels"])
+    directed, n_iter = restore(bool, state["directed"]), restore(int, state["n_iter"])
+    _require(n_iter >= 0 and state["initial"] in INITIALS, "rounds")
+    n_codes = max(1, len(edge_labels or ())) * (2 if directed else 1)
+    rounds: list[Round] = []
+    stride = len(labels)
+    for h in range(1, n_iter + 1):
+        ptr, items = _array(state, f"sig_ptr_{h}"), _array(state, f"sig_items_{h}")
+        sound = len(ptr) > 0 and ptr[0] == 0 and ptr[-1] == len(items) and bool((np.diff(ptr) >= 1).all())
+        if sound and len(items):
+            own = items[ptr[:-1]]
+            sound = items.min() >= 0 and items.max() < stride * n_codes and own.max() < stride
+        _require(sound, f"signatures of round {h}")
+        rounds.append(Round(ptr, items, stride, n_codes))
+        stride = rounds[-1].n_colours
+    return Alphabet(labels, edge_labels, state["initial"], directed, tuple(rounds))
+
+
+def labels_from_state(values: object) -> tuple[Label, ...]:
+    """Read labels, which a model file holds as a list of values."""
+    _require(isinstance(values, list), "labels")
+    return restore(tuple[Label, ...], values, "labels")
+
+
+def columns_from_state(state: Mapping[str, Any], n_columns: int) -> Int64 | None:
+    """Read the columns that were kept; None if all were."""
+    if "columns" not in state:
+        return None
+    columns = _array(state, "columns").astype(np.int64)
+    inside = not len(columns) or (columns[0] >= 0 and columns[-1] < n_columns)
+    _require(inside and (np.diff(columns) > 0).all(), "columns")
+    return columns
+
+
+def n_graphs_from_state(state: Mapping[str, Any], n_columns: int) -> Int64 | None:
+    """Read how many graphs have each column of a vocabulary; None if the columns are not from one."""
+    if "n_graphs_with_column" not in state:
+        return None
+    n_graphs = _array(state, "n_graphs_with_column").astype(np.int64)
+    _require(len(n_graphs) == n_columns and (n_graphs >= 1).all(), "numbers of graphs")
+    return n_graphs
+
+
+def matrix_to_state(matrix: sparse.csr_matrix) -> dict[str, object]:
+    """Return the arrays of a feature matrix."""
+    return {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
+
+
+def matrix_from_state(state: Mapping[str, Any], n_columns: int) -> sparse.csr_matrix:
+    """Rebuild a feature matrix; refuse entries without a column."""
+    parts = {**state, "shape": (len(state["indptr"]) - 1, n_columns)}
+    matrix = restore(sparse.csr_matrix, parts)
+    _require(matrix.dtype == np.float64, "features")
+    matrix.sort_indices()
+    return matrix
+
+
+def _with_readouts(space: FeatureSpace, state: Mapping[str, Any]) -> FeatureSpace:
+    """Read the readouts, refusing values that they do not have in this installation."""
+    readouts = resolve(state["readouts"])
+    keys = _array(state, "values").astype(np.int64).view(np.uint64).reshape(-1, 2)
+    numbers = np.concatenate([part.sig_items[1::2] for part in space.twins or ()])
+    _require(numbers.max(initial=-1) < len(keys), "values of readouts")
+    node_vocabulary, edge_vocabulary = map(labels_from_state, state["example_vocabularies"])
+    has_edge_labels = "example_edge_labels" in state
+    graphs = GraphBatch(
+        _array(state, "example_indptr").astype(np.int64),
+        _array(state, "example_indices").astype(np.int32),
+        _array(state, "example_graph_ptr").astype(np.int64),
+        _array(state, "example_labels").astype(np.int32),
+        node_vocabulary,
+        _array(state, "example_edge_labels").astype(np.int32) if has_edge_labels else None,
+        edge_vocabulary,
+        directed=space.alphabet.directed,
+    )
+    root, sizes = _array(state, "example_root").astype(np.int32), graphs.nodes_per_graph
+    _require(
+        len(root) == len(sizes) == space.n_columns
+        and (sizes <= LARGEST_EXAMPLE).all()
+        and np.where(sizes > 0, (root >= 0) & (root < sizes), root == -1).all(),
+        "examples",
+    )
+    examples = Examples(graphs, root)
+    # Read some examples out again: canonical forms depend on the version of igraph.
+    columns = np.flatnonzero(root >= 0)[-_EXAMPLES_READ_AGAIN:]
+    if not np.array_equal(examples.keys(columns, readouts), keys[numbers[columns]]):
+        names = ", ".join(repr(readout.name) for readout in readouts)
+        raise TwinWLError(
+            f"the model's values of {names} are not those of this installation, perhaps because its igraph "
+            "is of another version; fit the model again"
+        )
+    return replace(space, readouts=readouts, values=ValueTable(keys), examples=examples)
+
+
+def _pairs(items: Ints, n_colours: int) -> Round:
+    sound = len(items) % 2 == 0 and (not len(items) or (items.min() >= 0 and items[::2].max() < n_colours))
+    _require(sound, "pairs of colour and size")
+    return Round(np.arange(0, len(items) + 1, 2, dtype=np.int64), items.astype(np.int32), STRIDE)
+
+
+def _array(state: Mapping[str, Any], key: str) -> Ints:
+    value = restore(Ints, state[key], key)
+    _require(value.ndim == 1 and value.dtype in (np.int32, np.int64), key)
+    return value

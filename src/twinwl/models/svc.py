@@ -31,11 +31,19 @@ from twinwl.memory import check_fits
 from twinwl.models.base import Constraints, RandomState, keeps_parameters, old_names, one_seed
 from twinwl.models.calibration import Calibration, ClassHead, NumberHead, head_from_state, head_to_state
 from twinwl.models.explanation import Decision, Explanation, explanation_of
-from twinwl.models.features import FEATURE_PARAMETERS, FeatureSpace, encode_in_full, stwin_features
+from twinwl.models.features import (
+    FEATURE_PARAMETERS,
+    FeatureSpace,
+    encode_in_full,
+    matrix_from_state,
+    matrix_to_state,
+    space_from_state,
+    space_to_state,
+    stwin_features,
+)
 from twinwl.models.hold_out import scaffolds_of
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, predicted_codes
 from twinwl.models.similarity import BASES, Similarity, own_sums, similarities_by_rounds
-from twinwl.models.state import matrix_from_state, matrix_to_state, space_from_state, space_to_state
 from twinwl.models.svm import (
     INNER_FOLDS,
     PENALTIES,

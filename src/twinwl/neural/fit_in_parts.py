@@ -21,8 +21,7 @@ from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.models.base import seeds
 from twinwl.models.features import fewest_graphs, stwin_features
-from twinwl.models.vectorizer import STwinVectorizer, frozen_vectorizer
-from twinwl.models.vocabulary import ColumnCounts, frozen
+from twinwl.models.vectorizer import ColumnCounts, STwinVectorizer, frozen, frozen_vectorizer
 from twinwl.neural.estimator import split_rows
 from twinwl.neural.sparse import SparseExamples, SparseRows
 from twinwl.neural.stwin import ColumnStatistics, STwinNetworkEstimator

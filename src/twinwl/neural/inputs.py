@@ -21,7 +21,7 @@ from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
 from twinwl.isomorphism.rooted import Groups, Neighbourhoods
-from twinwl.models.state import alphabet_from_state, alphabet_to_state, columns_from_state
+from twinwl.models.features import alphabet_from_state, alphabet_to_state, columns_from_state
 from twinwl.neural.encoder import GraphData, SubgraphPart, TwinInput, subgraph_batch
 from twinwl.neural.network import NTwinInput
 from twinwl.neural.quotient import RootMark, RowExamples, n_marks
