@@ -7,8 +7,9 @@ import pytest
 
 import twinwl as tw
 from tests.estimators.test_multitask import table
-from twinwl.evaluation.metrics import Answers, TaskAnswers, measure, of_task, task_of
+from twinwl.evaluation.metrics import TaskAnswers, of_task, task_of
 from twinwl.evaluation.splits import make_folds
+from twinwl.models.metrics import Answers, measure
 
 NAN = np.nan
 

@@ -23,11 +23,11 @@ from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_columns, read_source, read_with_targets, targets_in
 from twinwl.datasets.targets import ALL, as_targets, known_cells
 from twinwl.errors import TwinWLError
-from twinwl.evaluation.metrics import METRICS, Answers, figures, measure, names_for, task_of
+from twinwl.evaluation.metrics import figures, task_of
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.molecules import LADDER
 from twinwl.isomorphism.deduplication import deduplicate
-from twinwl.models.metrics import positive_name
+from twinwl.models.metrics import METRICS, Answers, measure, names_for, positive_name
 from twinwl.models.similarity import NearGraphs
 from twinwl.terminal import ProgressBar, one_line
 

@@ -28,14 +28,12 @@ from twinwl.errors import TwinWLError, held_warnings, shown, warn_caller
 from twinwl.evaluation.audit import copies_of
 from twinwl.evaluation.methods import Config, Grid, Method, resolve
 from twinwl.evaluation.metrics import (
-    METRICS,
     TASKS,
     WITHOUT_COPIES,
     Task,
     check_metrics,
     check_positive,
     known_metrics,
-    names_for,
     scorer_for,
     scores_of,
     suits,
@@ -47,6 +45,7 @@ from twinwl.evaluation.splits import Fold, Split, groups_of, is_column, read_col
 from twinwl.evaluation.store import ResultStore, Row, key_of, row_key, versions
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.base import GraphEstimator
+from twinwl.models.metrics import METRICS, names_for
 from twinwl.models.tasks import Precomputed, TaskEstimator
 from twinwl.terminal import ProgressBar
 

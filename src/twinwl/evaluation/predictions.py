@@ -14,10 +14,10 @@ from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.source import targets_in
 from twinwl.datasets.targets import ALL, named_targets
 from twinwl.errors import TwinWLError, shown
-from twinwl.evaluation.metrics import METRICS, Answers, figures, mean_scores, measure, names_for
+from twinwl.evaluation.metrics import figures, mean_scores
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.calibration import ClassHead, NumberHead, kept
-from twinwl.models.metrics import positive_class, positive_name
+from twinwl.models.metrics import METRICS, Answers, measure, names_for, positive_class, positive_name
 from twinwl.models.similarity import NearGraphs
 from twinwl.refinement.alphabet import Alphabet
 from twinwl.refinement.colours import refine

@@ -23,8 +23,9 @@ import numpy as np
 from twinwl.arguments import NAME, PATH, checked, one_of
 from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, import_extra
-from twinwl.evaluation.metrics import METRICS, WITHOUT_COPIES, Task, names_for, of_task
+from twinwl.evaluation.metrics import WITHOUT_COPIES, Task, of_task
 from twinwl.evaluation.store import Row
+from twinwl.models.metrics import METRICS, names_for
 
 if TYPE_CHECKING:
     import pandas as pd

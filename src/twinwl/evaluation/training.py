@@ -11,18 +11,9 @@ import numpy as np
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.methods import Config, resolve
-from twinwl.evaluation.metrics import (
-    Answers,
-    Task,
-    check_metrics,
-    figures,
-    mean_scores,
-    measure,
-    names_for,
-    scorer_for,
-)
+from twinwl.evaluation.metrics import Task, check_metrics, figures, mean_scores, scorer_for
 from twinwl.evaluation.predictions import predicts_classes
-from twinwl.models.metrics import positive_name
+from twinwl.models.metrics import Answers, measure, names_for, positive_name
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Values
