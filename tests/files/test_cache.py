@@ -62,11 +62,6 @@ def test_pickled_objects_are_not_read(own_cache):
     assert read_arrays(KEY) is None
 
 
-def test_objects_are_not_written():
-    with pytest.raises(TwinWLError, match="Python objects"):
-        write_arrays(KEY, {"evil": np.array([{}], dtype=object)})
-
-
 def test_damaged_entry_can_be_written_again(own_cache):
     write_arrays(KEY, ARRAYS)
     stored_file(own_cache).write_bytes(b"rubbish")
@@ -92,12 +87,6 @@ def test_full_disk_is_a_warning_and_leaves_nothing_behind(own_cache, monkeypatch
     with pytest.warns(TwinWLWarning, match="No space left on device.*TWINWL_CACHE"):
         assert not write_arrays(KEY, ARRAYS)
     assert [path for path in own_cache.rglob("*") if path.is_file()] == []
-
-
-@pytest.mark.parametrize("key", ["../../etc/passwd", "AB" * 32, "", "ab" * 31])
-def test_key_must_be_a_digest(key):
-    with pytest.raises(TwinWLError, match="digest"):
-        read_arrays(key)
 
 
 def test_folder_follows_the_environment(monkeypatch, tmp_path):

@@ -20,7 +20,7 @@ graph6 strings. They are read without pickle, so a file can contain nothing but 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -31,12 +31,14 @@ from twinwl.arguments import PATH, checked, items
 from twinwl.arrays import Int64
 from twinwl.datasets.catalogue import data_folders, is_known
 from twinwl.datasets.text_files import ArchiveMembers
-from twinwl.errors import TwinWLError, nearest, shown
-from twinwl.files.model_files import ModelFileError, read_array
+from twinwl.errors import TwinWLError, import_name, nearest, shown
+from twinwl.files.model_files import read_array
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.coercion import as_batch
 from twinwl.isomorphism.canonical import certificates
 from twinwl.isomorphism.deduplication import wl_groups
+
+_GENERATORS = "twinwl.datasets.generators"  # imported by the suites that need it
 
 
 class BrecPart(NamedTuple):
@@ -89,10 +91,8 @@ def holds_brec(path: Path) -> bool:
     """
     if path.is_dir():
         return any(path.rglob("basic.npy")) or (path / _TEXT).is_file()
-    if path.name == _TEXT:
-        return path.is_file()
     if path.suffix != ".zip" or not path.is_file():
-        return False
+        return path.name == _TEXT and path.is_file()
     with ArchiveMembers(path) as members:
         return bool({"basic.npy", _TEXT} & {PurePosixPath(name).name for name in members.names})
 
@@ -105,57 +105,33 @@ def brec_pairs(path: Path) -> GraphBatch:
     path
         A zip or folder with the files, at any depth, or ``brec_pairs.g6``.
     """
-    n_graphs = 2 * sum(part.n_pairs for part in BREC_PARTS.values())
-    if path.name == _TEXT:
-        return _from_text(path.read_bytes(), str(path), n_graphs)
     if path.is_dir():
         path = next((found.parent for found in sorted(path.rglob("basic.npy"))), path)
-    with ArchiveMembers(path) as members:
+    strings: list[str | bytes] = []
+    with ArchiveMembers(path.parent if path.name == _TEXT else path) as members:
         place = {PurePosixPath(name).name: name for name in members.names}
         missing = [part.file for part in BREC_PARTS.values() if part.file not in place]
-        if len(missing) == len(BREC_PARTS) and _TEXT in place:
-            return _from_text(members.read(place[_TEXT]), f"{path}: {_TEXT}", n_graphs)
-        if missing:
+        if _TEXT in place and (len(missing) == len(BREC_PARTS) or path.name == _TEXT):
+            strings += members.read(place[_TEXT]).split()
+            n_graphs = 2 * sum(part.n_pairs for part in BREC_PARTS.values())
+            if len(strings) != n_graphs:
+                count = f"got {len(strings):,} lines, expected {n_graphs}"
+                raise TwinWLError(f"{path}: {_TEXT}: {count}; get the file again")
+        elif missing:
             raise TwinWLError(f"{path}: there is no {missing[0]} in it, so it is not BREC; {_REMEDY}")
-        strings = [
-            text
-            for part in BREC_PARTS.values()
-            for text in _strings(members.read(place[part.file]), f"{path}: {part.file}", 2 * part.n_pairs)
-        ]
-    return _graphs(strings, str(path))
-
-
-def _strings(content: bytes, name: str, n_graphs: int) -> list[str | bytes]:
-    """Return the graph6 strings of an array, pair after pair."""
-    try:
-        array = read_array(content, name)
-    except ModelFileError as error:
-        raise TwinWLError(f"{error}. BREC's arrays hold strings; get the file again") from error
-    if array.dtype.kind not in "SU" or array.size != n_graphs:
-        raise TwinWLError(
-            f"{name}: got {array.size:,} values of {array.dtype}, expected {n_graphs} graph6 strings; "
-            "get the file again"
-        )
-    strings: list[str | bytes] = array.ravel().tolist()
-    return strings
-
-
-def _from_text(content: bytes, name: str, n_graphs: int) -> GraphBatch:
-    lines: list[str | bytes] = list(content.split())
-    if len(lines) != n_graphs:
-        raise TwinWLError(f"{name}: got {len(lines):,} lines, expected {n_graphs}; get the file again")
-    return _graphs(lines, name)
-
-
-def _graphs(strings: list[str | bytes], name: str) -> GraphBatch:
+        else:
+            for part in BREC_PARTS.values():
+                array = read_array(members.read(place[part.file]), f"{path}: {part.file}")
+                if array.dtype.kind not in "SU" or array.size != 2 * part.n_pairs:
+                    raise TwinWLError(
+                        f"{path}: {part.file}: got {array.size:,} values of {array.dtype}, expected "
+                        f"{2 * part.n_pairs} graph6 strings; get the file again"
+                    )
+                strings += array.ravel().tolist()
     try:
         return GraphBatch.from_graph6(strings)
     except TwinWLError as error:
-        raise TwinWLError(f"{name}: {error}") from error
-
-
-_TWO = 2
-_N_TWINS = 50
+        raise TwinWLError(f"{path}: {error}") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,13 +178,8 @@ class PairSuite:
             raise TwinWLError(
                 f"{self.name} has no pairs of {shown(list(categories))}: {nearest('', self.sizes)}"
             )
-        return PairSuite(
-            self.name,
-            self.graphs,
-            self.pairs[kept],
-            tuple(self.categories[pair] for pair in kept),
-            tuple(self.titles[pair] for pair in kept),
-        )
+        names = {part: tuple(getattr(self, part)[pair] for pair in kept) for part in ("categories", "titles")}
+        return replace(self, pairs=self.pairs[kept], **names)
 
 
 def load_suite(suite: object, data_dir: str | Path | None = None) -> PairSuite:
@@ -232,18 +203,22 @@ def load_suite(suite: object, data_dir: str | Path | None = None) -> PairSuite:
         return suite
     if isinstance(suite, str) and suite.lower() in SUITES:
         return SUITES[suite.lower()](None if data_dir is None else Path(data_dir))
-    if isinstance(suite, (str, Path)):
+    if isinstance(suite, str | Path):
         return _from_source(suite, data_dir)
-    listed = items("suite", suite, "a name, a path, or a list of pairs of graphs")
-    graphs = [_graphs_of_pair(pair, place) for place, pair in enumerate(listed)]
+    graphs = []
+    for place, pair in enumerate(items("suite", suite, "a name, a path, or a list of pairs of graphs")):
+        try:
+            graphs.append(as_batch(pair))
+        except TwinWLError as error:
+            raise TwinWLError(f"pair {place}: {error}") from error
+        if len(graphs[-1]) != 2:  # noqa: PLR2004
+            raise TwinWLError(f"pair {place}: got {len(graphs[-1])} graphs, expected two")
     if not graphs:
         raise TwinWLError("suite: got an empty list, expected pairs of graphs")
-    return _in_order("pairs", concatenate(graphs), own=True)
+    return _different(_in_order("pairs", concatenate(graphs)))
 
 
 def _from_source(source: str | Path, data_dir: str | Path | None) -> PairSuite:
-    from twinwl.datasets.source import load_dataset  # noqa: PLC0415
-
     path = checked("suite", source, PATH).expanduser()
     if not path.exists() and not is_known(str(source).partition(":")[0]):
         raise TwinWLError(
@@ -251,153 +226,114 @@ def _from_source(source: str | Path, data_dir: str | Path | None) -> PairSuite:
         )
     if holds_brec(path):
         return _brec(path)
-    data = load_dataset(str(source), data_dir=data_dir)
-    graphs = data.graphs
-    if data.groups is not None:
-        graphs = graphs[np.argsort(data.groups, kind="stable")]
-    if (data.groups is None) != (data.y is None) or (
-        data.groups is not None and (np.bincount(data.groups) != _TWO).any()
-    ):
+    data = import_name("twinwl.datasets.source", "load_dataset")(str(source), data_dir=data_dir)
+    paired = data.y is None if data.groups is None else (np.bincount(data.groups) == 2).all()  # noqa: PLR2004
+    if not paired or (data.groups is not None and data.y is None):
         raise TwinWLError(
             f"{data.name}: expected groups of two graphs, or no targets and graphs 2p and 2p + 1 as pair p"
         )
-    return _in_order(data.name, graphs, own=True)
+    order = slice(None) if data.groups is None else np.argsort(data.groups, kind="stable")
+    return _different(_in_order(data.name, data.graphs[order]))
 
 
-def _graphs_of_pair(pair: object, place: int) -> GraphBatch:
-    try:
-        batch = as_batch(pair)  # type: ignore[arg-type]
-    except TwinWLError as error:
-        raise TwinWLError(f"pair {place}: {error}") from error
-    if len(batch) != _TWO:
-        raise TwinWLError(f"pair {place}: got {len(batch)} graphs, expected two")
-    return batch
+def _different(suite: PairSuite) -> PairSuite:
+    """Refuse pairs of a user that are isomorphic."""
+    forms = certificates(suite.graphs, range(len(suite.graphs)))
+    for pair, (g, h) in enumerate(suite.pairs.tolist()):
+        if forms[g] == forms[h]:
+            raise TwinWLError(
+                f"{suite.name}: the graphs of pair {pair} are isomorphic, so nothing can tell them apart; "
+                "leave the pair out"
+            )
+    return suite
 
 
 def _in_order(
-    name: str,
-    graphs: GraphBatch,
-    categories: Sequence[str] | None = None,
-    titles: Sequence[str] | None = None,
-    *,
-    own: bool = False,
+    name: str, graphs: GraphBatch, categories: Sequence[str] = (), titles: Sequence[str] = ()
 ) -> PairSuite:
-    """Make graphs 2p and 2p + 1 pair p; a user's ``own`` pairs must not be isomorphic."""
-    if len(graphs) % _TWO or not len(graphs):
+    """Make graphs 2p and 2p + 1 pair p."""
+    if len(graphs) % 2 or not len(graphs):
         raise TwinWLError(
             f"{name}: got {len(graphs):,} graphs, expected an even number: graphs 2p and 2p + 1 are a pair"
         )
-    pairs = np.arange(len(graphs), dtype=np.int64).reshape(-1, _TWO)
-    if own:
-        forms = certificates(graphs, range(len(graphs)))
-        for pair, (g, h) in enumerate(pairs.tolist()):
-            if forms[g] == forms[h]:
-                raise TwinWLError(
-                    f"{name}: the graphs of pair {pair} are isomorphic, so nothing can tell them apart; "
-                    "leave the pair out"
-                )
-    titles = [f"pair {pair}" for pair in range(len(pairs))] if titles is None else titles
+    pairs = np.arange(len(graphs), dtype=np.int64).reshape(-1, 2)
+    titles = titles or [f"pair {pair}" for pair in range(len(pairs))]
     return PairSuite(name, graphs, pairs, tuple(categories or [name] * len(pairs)), tuple(titles))
 
 
-def _among(
-    name: str,
-    graphs: GraphBatch,
-    groups: Sequence[Sequence[int]],
-    category: Callable[[int], str],
-    title: Sequence[str],
-) -> PairSuite:
-    """Make a pair of every two graphs of a group."""
-    pairs = [pair for group in groups for pair in combinations(group, _TWO)]
-    used = sorted({graph for pair in pairs for graph in pair})
-    place = {graph: number for number, graph in enumerate(used)}
+def _among(name: str, graphs: GraphBatch, category: Sequence[str], titles: Sequence[str]) -> PairSuite:
+    """Make a pair of every two graphs of a category, in the order of its first graph."""
+    members: dict[str, list[int]] = {}
+    for graph, group in enumerate(category):
+        members.setdefault(group, []).append(graph)
+    pairs = [pair for group in members.values() for pair in combinations(group, 2)]
+    used = np.unique(pairs)
     return PairSuite(
         name,
-        graphs[np.array(used)],
-        np.array([(place[g], place[h]) for g, h in pairs], np.int64),
-        tuple(category(g) for g, _ in pairs),
-        tuple(f"{title[g]} and {title[h]}" for g, h in pairs),
+        graphs[used],
+        np.searchsorted(used, pairs).astype(np.int64),
+        tuple(category[g] for g, _ in pairs),
+        tuple(f"{titles[g]} and {titles[h]}" for g, h in pairs),
     )
 
 
 def _brec(path: Path | None) -> PairSuite:
-
-    where = path if path is not None and not _is_data_folder(path) else find_brec(path)
+    # A folder may have BREC among other data, rather than its files.
+    among = path is None or any((path / name).exists() for name in ("BREC.zip", "BREC", "brec"))
+    where = find_brec(path) if among else path
     numbered = [(name, pair) for name, part in BREC_PARTS.items() for pair in range(part.n_pairs)]
-    return _in_order(
-        "brec",
-        brec_pairs(where),
-        [name for name, _ in numbered],
-        [f"{name} {pair}" for name, pair in numbered],
-    )
-
-
-def _is_data_folder(path: Path) -> bool:
-    """Return whether a folder has BREC among other data, rather than its files."""
-    return path.is_dir() and any((path / name).exists() for name in ("BREC.zip", "BREC", "brec"))
+    titles = [f"{name} {pair}" for name, pair in numbered]
+    return _in_order("brec", brec_pairs(where), [name for name, _ in numbered], titles)  # type: ignore[arg-type]
 
 
 def _atlas(_: Path | None) -> PairSuite:
-    from networkx.generators.atlas import graph_atlas_g  # noqa: PLC0415
-
-    graphs = GraphBatch.from_networkx(graph_atlas_g()[1:])
-    numbers = [f"graph {number}" for number in range(1, len(graphs) + 1)]
-    sizes, group_of = graphs.nodes_per_graph, wl_groups(graphs)
-    groups = [np.flatnonzero(group_of == group).tolist() for group in range(group_of.max() + 1)]
-    return _among("atlas", graphs, groups, lambda g: f"{sizes[g]} nodes", numbers)
+    graphs = GraphBatch.from_networkx(import_name("networkx.generators.atlas", "graph_atlas_g")()[1:])
+    titles = [f"graph {number}" for number in range(1, len(graphs) + 1)]
+    found = _among("atlas", graphs, [str(group) for group in wl_groups(graphs)], titles)
+    sizes = found.graphs.nodes_per_graph[found.pairs[:, 0]]
+    return replace(found, categories=tuple(f"{size} nodes" for size in sizes.tolist()))
 
 
 def _regular(_: Path | None) -> PairSuite:
-    from twinwl.datasets.generators import regular_graphs  # noqa: PLC0415
-
-    graphs = regular_graphs()
-    numbers = [f"graph {number}" for number in range(len(graphs))]
-    return _among("regular", graphs, [range(len(graphs))], lambda _: "4-regular, 10 nodes", numbers)
+    graphs = import_name(_GENERATORS, "regular_graphs")()
+    titles = [f"graph {number}" for number in range(len(graphs))]
+    return _among("regular", graphs, ["4-regular, 10 nodes"] * len(graphs), titles)
 
 
 def _csl(_: Path | None) -> PairSuite:
     from twinwl.datasets.generators import N_NODES, SKIPS, circular_skip_links  # noqa: PLC0415
 
     graphs = GraphBatch.from_edges([circular_skip_links(N_NODES, skip) for skip in SKIPS])
-    return _among(
-        "csl", graphs, [range(len(graphs))], lambda _: f"{N_NODES} nodes", [f"skip {s}" for s in SKIPS]
-    )
+    return _among("csl", graphs, [f"{N_NODES} nodes"] * len(SKIPS), [f"skip {skip}" for skip in SKIPS])
 
 
 def _strongly_regular(_: Path | None) -> PairSuite:
     from twinwl.datasets.generators import FAMILIES, strongly_regular_family  # noqa: PLC0415
 
-    edges: list[Int64] = []
-    family: list[str] = []
-    groups: list[range] = []
-    for name in FAMILIES:
-        members = strongly_regular_family(name)
-        groups.append(range(len(edges), len(edges) + len(members)))
-        edges += members
-        family += [name] * len(members)
-    numbers = [f"graph {number - group[0]}" for group in groups for number in group]
-    return _among("strongly-regular", GraphBatch.from_edges(edges), groups, lambda g: family[g], numbers)
+    found = [
+        (edges, name, f"graph {number}")
+        for name in FAMILIES
+        for number, edges in enumerate(strongly_regular_family(name))
+    ]
+    edges, families, titles = zip(*found, strict=True)
+    return _among("strongly-regular", GraphBatch.from_edges(edges), families, titles)
 
 
 def _cfi(_: Path | None) -> PairSuite:
     from twinwl.datasets.generators import CFI_BASES, cfi_pair  # noqa: PLC0415
 
     bases = [(family, name, make) for family, part in CFI_BASES.items() for name, make in part.items()]
-    graphs = concatenate([cfi_pair(make()) for _, _, make in bases])
-    return _in_order("cfi", graphs, [family for family, _, _ in bases], [name for _, name, _ in bases])
+    families, titles, makes = zip(*bases, strict=True)
+    return _in_order("cfi", concatenate([cfi_pair(make()) for make in makes]), families, titles)
 
 
 def _exp(data_dir: Path | None) -> PairSuite:
-    from twinwl.datasets.source import load_dataset  # noqa: PLC0415
-
-    data = load_dataset("EXP", data_dir=data_dir)
-    return _in_order("exp", data.graphs[np.argsort(data.groups, kind="stable")])  # type: ignore[arg-type]
+    data = import_name("twinwl.datasets.source", "load_dataset")("EXP", data_dir=data_dir)
+    return _in_order("exp", data.graphs[np.argsort(data.groups, kind="stable")])
 
 
 def _twins(_: Path | None) -> PairSuite:
-    from twinwl.datasets.generators import twins  # noqa: PLC0415
-
-    return _in_order("twins", twins(_N_TWINS)[0])
+    return _in_order("twins", import_name(_GENERATORS, "twins")(50)[0])
 
 
 SUITES: dict[str, Callable[[Path | None], PairSuite]] = {

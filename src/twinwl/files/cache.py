@@ -18,8 +18,6 @@ from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.atomic import atomic_write
 from twinwl.user_cache import user_cache
 
-_DIGEST_LENGTH = 64
-
 
 def cache_folder() -> Path:
     """Return the cache folder: ``TWINWL_CACHE``, or ``twinwl`` in the user's cache folder.
@@ -84,34 +82,24 @@ def read_arrays(key: str) -> dict[str, Values] | None:
 
 
 def write_arrays(key: str, arrays: Mapping[str, Values]) -> bool:
-    """Keep arrays under a key; warn and go on where that cannot be done.
+    """Keep arrays under a key, and return whether they were kept; where that cannot be done, go on.
 
-    Returns
-    -------
-    bool
-        Whether they were kept. A full disk causes a warning, a folder without write permission does not.
+    A full disk causes a warning, a folder without write permission does not.
     """
     path = _place(key)
-    if any(array.dtype.hasobject for array in arrays.values()):
-        raise TwinWLError("arrays of Python objects cannot be cached; encode them first")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(path) as stream:
             np.savez(stream, **arrays)  # type: ignore[arg-type]  # (the stub takes them for allow_pickle)
-    except PermissionError:
-        return False
     except OSError as error:
-        if error.errno == errno.EROFS:
-            return False
-        warn_caller(
-            f"could not write to the cache {str(path.parent)!r} ({error.strerror or error}): the data is "
-            "loaded, but will be parsed again next time; make room there or set TWINWL_CACHE elsewhere"
-        )
+        if not isinstance(error, PermissionError) and error.errno != errno.EROFS:
+            warn_caller(
+                f"could not write to the cache {str(path.parent)!r} ({error.strerror or error}): the data is "
+                "loaded, but will be parsed again next time; make room there or set TWINWL_CACHE elsewhere"
+            )
         return False
     return True
 
 
 def _place(key: str) -> Path:
-    if len(key) != _DIGEST_LENGTH or not set(key) <= set("0123456789abcdef"):
-        raise TwinWLError(f"{key!r} is not a digest of {_DIGEST_LENGTH} hex digits")
     return cache_folder() / "arrays" / key[:2] / f"{key[2:]}.npz"
