@@ -132,6 +132,14 @@ def _names(value: object) -> tuple[str, ...]:
 
 
 _SEVERAL = Constraint("a list of such names", _names)
+_OPTIONS = {
+    **dict.fromkeys(("smiles_column", *LABELS), NAME),
+    "kind": one_of(*FORMATS),
+    "data_dir": PATH,
+    "progress": FLAG,
+    "atoms": ATOMS,
+    "n_jobs": JOBS,
+}
 
 
 @dataclass(frozen=True)
@@ -156,15 +164,10 @@ class ReadOptions:
     """Processes that read molecules."""
 
     def __post_init__(self) -> None:
-        for option in ("smiles_column", "node_label", "edge_label"):
-            checked(option, getattr(self, option), NAME, None)
+        for option, constraint in _OPTIONS.items():
+            checked(option, getattr(self, option), constraint, None)
         object.__setattr__(self, "target", checked("target", self.target, NAME, _SEVERAL, None))
-        checked("kind", self.kind, one_of(*FORMATS), None)
         checked("on_error", self.on_error, one_of("skip", "fail"))
-        checked("data_dir", self.data_dir, PATH, None)
-        checked("progress", self.progress, FLAG, None)
-        checked("atoms", self.atoms, ATOMS, None)
-        checked("n_jobs", self.n_jobs, JOBS, None)
 
     @property
     def level(self) -> AtomLevel:

@@ -96,20 +96,7 @@ _DASHES = {"-", "\u2013", "\u2014"}  # may be names, but not between two others
 
 
 def read_edge_list(path: Path, reading: ReadOptions) -> GraphBatch:
-    """Read the one graph of an edge list file."""
-    text = read_text(path)
-    return parse_edge_list(
-        text, str(path), reading.edge_label, quoted=ending_of(path.name) in {".csv", ".tsv"}
-    )
-
-
-def parse_edge_list(
-    text: str, name: str = "edge list", edge_label: str | None = None, *, quoted: bool = False
-) -> GraphBatch:
-    r"""Build a graph from the lines of an edge list.
-
-    >>> parse_edge_list("ann bob friend\nbob eve rival", edge_label="label")
-    GraphBatch(1 graph, 3 nodes, 2 edges, 2 edge labels)
+    """Read the one graph of an edge list file.
 
     Raises
     ------
@@ -117,11 +104,12 @@ def parse_edge_list(
         If a line has more than three fields, only some lines have three, or ``edge_label`` is not the name of
         the third column.
     """
+    name, quoted = str(path), ending_of(path.name) in {".csv", ".tsv"}
     number_of_node: dict[str, int] = {}
     edges: list[tuple[int, int]] = []
     values: list[str] = []
     heading: list[str] = []
-    for place, (line, fields) in enumerate(_fields_of_lines(text, name, quoted=quoted)):
+    for place, (line, fields) in enumerate(_fields_of_lines(read_text(path), name, quoted=quoted)):
         if quoted and place == 0 and tuple(field.lower() for field in fields[:2]) in HEADINGS:
             heading = fields
             continue
@@ -143,7 +131,7 @@ def parse_edge_list(
             )
     if not number_of_node:
         raise GraphInputError(f"{name}: there is no edge in it")
-    labels = _edge_list_labels(values, heading[2:], edge_label, name)
+    labels = _edge_list_labels(values, heading[2:], reading.edge_label, name)
     return GraphBatch.from_edges(
         [edges], num_nodes=[len(number_of_node)], edge_labels=None if labels is None else [labels]
     )
@@ -285,7 +273,7 @@ class _Checks:
         self.parser = parser
         self.name = name
         self.open: list[tuple[str, dict[str, str]]] = []  # elements around the present place
-        self.nodes: set[str] = set()
+        self.nodes: set[str | None] = {None}
         self.ends: list[tuple[int, str, str | None]] = []  # line, side and node of each end of an edge
 
     def document_type(self, *_: object) -> None:
@@ -301,42 +289,42 @@ class _Checks:
         if not known or around in {"data", "other"}:
             tag = "other"  # extensions, as those of yEd, may contain anything
         self.open.append((tag, attributes))
-        line = self.parser.CurrentLineNumber
-        if tag in {"hyperedge", "port"}:
-            raise self._error(line, f"<{tag}> is not supported; remove it")
         is_group = around_attributes.get("yfiles.foldertype") == "group"  # networkx reads those of yEd
-        if tag == "graph" and around != "graphml" and not is_group:
-            within = f"<{around} id={shown(around_attributes.get('id'))}>"
-            raise self._error(
-                line, f"a <graph> inside {within} is not supported; write it as a separate graph"
-            )
-        if tag in {"node", "edge"} and around != "graph":
-            raise self._error(line, f"a <{tag}> inside <{around}> is not read; expected it inside <graph>")
+        self._refuse(tag in {"hyperedge", "port"}, f"<{tag}> is not supported; remove it")
+        self._refuse(
+            tag == "graph" and around != "graphml" and not is_group,
+            f"a <graph> inside <{around} id={shown(around_attributes.get('id'))}> is not supported; write it "
+            "as a separate graph",
+        )
+        self._refuse(
+            tag in {"node", "edge"} and around != "graph",
+            f"a <{tag}> inside <{around}> is not read; expected it inside <graph>",
+        )
         for key, values in _DIRECTIONS.get(tag, {}).items():
-            if attributes.get(key) not in {None, *values}:
-                got = shown(attributes[key])
-                raise self._error(line, f"{key}: got {got}, expected {' or '.join(map(repr, values))}")
+            got = attributes.get(key)
+            wanted = " or ".join(map(repr, values))
+            self._refuse(got not in {None, *values}, f"{key}: got {shown(got)}, expected {wanted}")
         if tag == "node":
             node = attributes.get("id")
-            if node is None or node in self.nodes:
-                again = "" if node is None else " a second time"
-                raise self._error(line, f"id: got {shown(node)}{again}; give each <node> an id of its own")
+            again = "" if node is None else " a second time"
+            problem = f"id: got {shown(node)}{again}; give each <node> an id of its own"
+            self._refuse(node in self.nodes, problem)
             self.nodes.add(node)
         if tag == "edge":
+            line = self.parser.CurrentLineNumber
             self.ends += [(line, side, attributes.get(side)) for side in ("source", "target")]
 
     def end(self, _: str) -> None:
         self.open.pop()
         if len(self.open) == 1:  # a whole graph is read: nodes may follow the edges of their graph
             for line, side, node in self.ends:
-                if node not in self.nodes:
-                    raise self._error(
-                        line, f"{side}: got {shown(node)}, expected the id of a <node> of the same graph"
-                    )
-            self.nodes, self.ends = set(), []
+                problem = f"{side}: got {shown(node)}, expected the id of a <node> of the same graph"
+                self._refuse(node is None or node not in self.nodes, problem, line)
+            self.nodes, self.ends = {None}, []
 
-    def _error(self, line: int, message: str) -> GraphInputError:
-        return GraphInputError(f"{self.name}, line {line}: {message}")
+    def _refuse(self, wrong: bool, message: str, line: int | None = None) -> None:
+        if wrong:
+            raise GraphInputError(f"{self.name}, line {line or self.parser.CurrentLineNumber}: {message}")
 
 
 # ---------------------------------------------------------------------- JSON

@@ -17,31 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from twinwl.datasets.catalogue import (
-    GENERATED,
-    MOLECULE_SETS,
-    check_generator_options,
-    check_known,
-    generate,
-    is_known,
-    load_collection,
-    molecule_table,
-    parsed,
-    split_options,
-)
+from twinwl.datasets import catalogue as known_sets
+from twinwl.datasets import formats
+from twinwl.datasets.catalogue import MOLECULE_SETS, is_known, molecule_table
 from twinwl.datasets.dataset import Dataset, RowError
-from twinwl.datasets.formats import (
-    FOLDER_ENDINGS,
-    FORMATS,
-    KNOWN,
-    LABELS,
-    MOLECULES,
-    Place,
-    ReadOptions,
-    known_formats,
-    place_of,
-    reader_of,
-)
+from twinwl.datasets.formats import FOLDER_ENDINGS, FORMATS, KNOWN, Place, ReadOptions, reader_of
 from twinwl.datasets.records import BLOCK, Record, Records, read_records, stream_records, warn_left_out
 from twinwl.datasets.tables import all_cells, csv_table, frame_table, records_of
 from twinwl.datasets.targets import Targets, as_targets, known_cells
@@ -207,14 +187,14 @@ def open_source(
 
 
 def _open_known(given: str, reading: ReadOptions, targets: Targets, options: Mapping[str, int]) -> Source:
-    name, chosen = split_options(given, options)
-    if name in GENERATED:
-        check_generator_options(name, chosen)
-        return Source(name, lambda: generate(name, chosen))
+    name, chosen = known_sets.split_options(given, options)
+    if name in known_sets.GENERATED:
+        known_sets.check_generator_options(name, chosen)
+        return Source(name, lambda: known_sets.generate(name, chosen))
     _refuse_options(name, chosen)
     if name not in MOLECULE_SETS:
-        check_known(name, reading.data_dir)
-        return Source(name, lambda: load_collection(name, reading.data_dir, reading.progress))
+        known_sets.check_known(name, reading.data_dir)
+        return Source(name, lambda: known_sets.load_collection(name, reading.data_dir, reading.progress))
     known = MOLECULE_SETS[name]
     path, member, table = molecule_table(name, reading.data_dir)
     reading = replace(
@@ -263,7 +243,9 @@ def _cached(records: Records, name: str, path: Path, what: str, reading: ReadOpt
         version = import_extra("rdkit", "chem").__version__
         options = (what, reading.smiles_column, records.target, reading.on_error, version, reading.level)
         key = repr(("molecules", *options))
-        return replace(parsed(path, key, lambda: read_records(records, name, reading.on_error)), name=name)
+        return replace(
+            known_sets.parsed(path, key, lambda: read_records(records, name, reading.on_error)), name=name
+        )
 
     return Source(records.source, read, records)
 
@@ -328,9 +310,9 @@ def place_in(source: str | Path, reading: ReadOptions) -> Place:
     if not str(source):
         raise TwinWLError("the name of the data set is empty; 'twinwl datasets' lists all names")
     has_columns = reading.smiles_column is not None or reading.target is not None
-    place = place_of(source, reading.kind, is_known, has_columns=has_columns)
+    place = formats.place_of(source, reading.kind, is_known, has_columns=has_columns)
     takes = FORMATS[place.kind].options if place.kind != KNOWN else ()
-    _check_options(str(source), reading, MOLECULES if place.where in MOLECULE_SETS else takes)
+    _check_options(str(source), reading, formats.MOLECULES if place.where in MOLECULE_SETS else takes)
     return place
 
 
@@ -339,7 +321,11 @@ def _check_options(source: str, reading: ReadOptions, takes: Sequence[str]) -> N
         raise TwinWLError(
             f"{shown(source)} has no molecules, so the level {reading.atoms!r} does not apply; leave it out"
         )
-    given = {option: getattr(reading, option) for option in (*MOLECULES, *LABELS) if option not in takes}
+    given = {
+        option: getattr(reading, option)
+        for option in (*formats.MOLECULES, *formats.LABELS)
+        if option not in takes
+    }
     _refuse_options(source, given)
 
 
@@ -511,7 +497,7 @@ def read_folder(folder: Path, reading: ReadOptions) -> Dataset:
     if not files:
         raise GraphInputError(
             f"{folder}: neither a TU data set nor files of graphs in this folder or its subfolders. "
-            f"Known: {known_formats()}"
+            f"Known: {formats.known_formats()}"
         )
     class_of_file = _classes_of_files(folder, files)
     parts: dict[Path, Dataset] = {}

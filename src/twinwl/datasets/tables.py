@@ -27,6 +27,8 @@ _SMILES = ("smiles", "canonical_smiles", "isomeric_smiles", "mol")
 SEPARATORS = ",;\t"
 _HEADER = re.compile(r"^>>(?:graph6|sparse6|digraph6)<<")
 Lines = Iterable[tuple[int, str]]
+Rows = Iterator[tuple[int | None, list[object] | str]]
+"""The line of each row, and its cells or why they cannot be read."""
 
 
 # ---------------------------------------------------------------------- lines of text
@@ -66,15 +68,8 @@ class Table(NamedTuple):
 
     name: str
     header: list[str]
-    read: Callable[[list[int]], Iterator[tuple[int | None, list[object] | str]]]
+    read: Callable[[list[int]], Rows]
     """Function from columns to rows: the line, and the cells of these columns or why they cannot be read."""
-
-
-class Columns(NamedTuple):
-    """Names of the columns to read; the target may be None, or a tuple of several."""
-
-    smiles: str
-    target: str | tuple[str, ...] | None
 
 
 def read_table(where: str, reading: ReadOptions, targets: Targets) -> Records:
@@ -100,20 +95,19 @@ def records_of(table: Table, reading: ReadOptions, targets: Targets) -> Records:
         return {name: found for name, found in all_cells(table).items() if name != smiles}
 
     target = choose_targets(header, table.name, reading.target, targets, cells, reading.not_targets)
-    records = table_records(table, Columns(smiles, target))
+    wanted = target if isinstance(target, tuple) else () if target is None else (target,)
+    records = table_records(table, smiles, wanted)
     return Records(table.name, "smiles", records, target, reading.level, reading.n_jobs)
 
 
-def table_records(table: Table, columns: Columns) -> Iterator[Record]:
-    """Yield one record per molecule, in the order of the table; empty lines do not count."""
-    targets = columns.target if isinstance(columns.target, tuple) else (columns.target,)
-    wanted = [table.header.index(column) for column in (columns.smiles, *targets) if column is not None]
-    for row, (line, cells) in enumerate(table.read(wanted)):
+def table_records(table: Table, smiles: str, wanted: Sequence[str] = ()) -> Iterator[Record]:
+    """Yield one record per molecule, with the ``wanted`` cells; empty lines do not count."""
+    for row, (line, cells) in enumerate(table.read([table.header.index(name) for name in (smiles, *wanted)])):
         if isinstance(cells, str):
             yield Record(row, line, "", "", error=cells)
         else:
             text = "" if is_missing(cells[0]) else str(cells[0])
-            error = "" if text else f"its cell of {columns.smiles!r} is empty"
+            error = "" if text else f"its cell of {smiles!r} is empty"
             yield Record(row, line, text, text, tuple(cells[1:]), error)
 
 
@@ -140,7 +134,7 @@ def csv_table(name: str, lines: Iterable[str] | None = None) -> Table:
 
     header = [plain_cell(column.strip()) for column in next(rows(), (1, []))[1]]
 
-    def read(columns: list[int]) -> Iterator[tuple[int | None, list[object] | str]]:
+    def read(columns: list[int]) -> Rows:
         for line, cells in itertools.islice(rows(), 1, None):
             if not any(cell.strip() for cell in cells):
                 continue
@@ -199,7 +193,7 @@ def parquet_table(path: Path) -> Table:
     except Exception as error:  # Arrow has many kinds of them
         raise failed(error) from error
 
-    def read(columns: list[int]) -> Iterator[tuple[int | None, list[object] | str]]:
+    def read(columns: list[int]) -> Rows:
         names = [header[column] for column in columns]
         try:
             for batch in file.iter_batches(columns=list(dict.fromkeys(names))):
@@ -224,7 +218,7 @@ def frame_table(frame: Any) -> Table:  # noqa: ANN401
         )
     keys = list(frame.columns)
 
-    def read(columns: list[int]) -> Iterator[tuple[int | None, list[object] | str]]:
+    def read(columns: list[int]) -> Rows:
         lists = [frame[keys[column]].to_list() for column in columns]
         yield from ((None, list(cells)) for cells in zip(*lists, strict=True))
 

@@ -190,36 +190,19 @@ class _Files:
         self.stem = arcs[0].removesuffix("A.txt")
         self.name = PurePosixPath(arcs[0]).name.removesuffix("_A.txt")
 
-    def has(self, part: str) -> bool:
-        return self.path_of(part) in self.members.names
-
-    def path_of(self, part: str) -> str:
-        return f"{self.stem}{part}.txt"
-
     def named(self, part: str) -> str:
         """Name a file for an error message."""
-        return f"{self.members.path}: {PurePosixPath(self.path_of(part)).name}"
+        return f"{self.members.path}: {PurePosixPath(self.stem).name}{part}.txt"
 
-    def integers(self, part: str, *, n_rows: int | None = None, n_columns: int | None = None) -> Int64:
-        if not self.has(part):
+    def table(self, part: str, dtype: Any, *, n_rows: int | None = None, n_columns: int | None = None) -> Any:  # noqa: ANN401
+        """Return the numbers of a file, or None if it is optional (its rows are known) and not there."""
+        if f"{self.stem}{part}.txt" not in self.members.names:
+            if n_rows is not None:
+                return None
             raise TwinWLError(
                 f"{self.named(part)} is missing, which the format requires; get the data set again"
             )
-        table = number_table(self.content(part, n_rows), self.named(part), np.int64)
-        if n_columns is not None and len(table) and table.shape[1] != n_columns:
-            raise TwinWLError(
-                f"{self.named(part)}, line 1: got {table.shape[1]} numbers, expected {n_columns}"
-            )
-        return table
-
-    def floats(self, part: str, n_rows: int) -> Float64 | None:
-        if not self.has(part):
-            return None
-        return number_table(self.content(part, n_rows), self.named(part), np.float64)
-
-    def content(self, part: str, n_rows: int | None) -> bytes:
-        """Read a file; if its number of lines is known, check it first."""
-        data = self.members.read(self.path_of(part))
+        data = self.members.read(f"{self.stem}{part}.txt")
         if n_rows is not None:
             data = data.rstrip()
             n_lines = data.count(b"\n") + 1 if data else 0
@@ -228,12 +211,17 @@ class _Files:
                     f"{self.named(part)} has {n_lines} lines, expected {n_rows}; it is truncated, or from "
                     "another data set: get it again"
                 )
-        return data
+        table = number_table(data, self.named(part), dtype)
+        if n_columns is not None and len(table) and table.shape[1] != n_columns:
+            raise TwinWLError(
+                f"{self.named(part)}, line 1: got {table.shape[1]} numbers, expected {n_columns}"
+            )
+        return table
 
     def labels(self, part: str, n_rows: int) -> Coded | None:
-        if not self.has(part):
+        table = self.table(part, np.int64, n_rows=n_rows)
+        if table is None:
             return None
-        table = self.integers(part, n_rows=n_rows)
         if table.shape[1] == 1 or not len(table):
             return encode_labels(table[:, 0])
         distinct, inverse = np.unique(table, axis=0, return_inverse=True)
@@ -242,12 +230,12 @@ class _Files:
 
     def collection(self) -> TUCollection:
         """Read and check all files, and return the collection."""
-        y = self.integers("graph_labels", n_columns=1)[:, 0]
+        y = self.table("graph_labels", np.int64, n_columns=1)[:, 0]
         owners = self._owners(len(y))
         n_nodes = len(owners)
         sources, targets = self._arcs(owners)
         nodes = self.labels("node_labels", n_nodes)
-        features = self.floats("node_attributes", n_nodes)
+        features = self.table("node_attributes", np.float64, n_rows=n_nodes)
         edges = self.labels("edge_labels", len(sources))
         if (np.diff(owners) < 0).any():  # the nodes of a graph need not stand together in the file
             order = np.argsort(owners, kind="stable")
@@ -276,14 +264,14 @@ class _Files:
             self.name,
             graphs,
             y,
-            self.floats("graph_attributes", len(y)),
+            self.table("graph_attributes", np.float64, n_rows=len(y)),
             adjacency.n_parallel,
             adjacency.n_loops,
         )
 
     def _owners(self, n_graphs: int) -> Int64:
         """Return the graph of each node, counted from 0."""
-        owners = self.integers("graph_indicator", n_columns=1)[:, 0]
+        owners: Int64 = self.table("graph_indicator", np.int64, n_columns=1)[:, 0]
         wrong = np.flatnonzero((owners < 1) | (owners > n_graphs))
         if len(wrong):
             raise TwinWLError(
@@ -294,7 +282,7 @@ class _Files:
 
     def _arcs(self, owners: Int64) -> tuple[Int64, Int64]:
         """Return sources and targets of the arcs, counted from 0 over the whole collection."""
-        arcs = self.integers("A", n_columns=2)
+        arcs = self.table("A", np.int64, n_columns=2)
         if not len(arcs):
             return np.empty(0, np.int64), np.empty(0, np.int64)
         n_nodes = len(owners)
