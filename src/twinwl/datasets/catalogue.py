@@ -7,6 +7,7 @@ that a typo does not start a download.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import inspect
 import io
@@ -573,15 +574,10 @@ def entry_of(name: str, data_dir: str | Path | None = None) -> Entry:
         about, *_, n_graphs, n_classes = GENERATED[name]
         return Entry(name, "made in code", None, Card(name, about, n_graphs, n_classes=n_classes))
     if name in MOLECULE_SETS:
-        return Entry(name, "MoleculeNet", _molecules(name, data_dir), Card(name, MOLECULE_SETS[name].about))
+        where: str | None = None
+        with contextlib.suppress(TwinWLError):  # not available locally
+            where = ": ".join(str(part) for part in find_molecules(name, data_dir) if part is not None)
+        return Entry(name, "MoleculeNet", where, Card(name, MOLECULE_SETS[name].about))
     path = find(name, data_dir)
     source = "TU collection" if name in TU_NAMES else "EXP's authors" if name in CARDS else "your own"
     return Entry(name, source, None if path is None else str(path), CARDS.get(name, Card(name)))
-
-
-def _molecules(name: str, data_dir: str | Path | None) -> str | None:
-    try:
-        path, member = find_molecules(name, data_dir)
-    except TwinWLError:
-        return None
-    return str(path) if member is None else f"{path}: {member}"

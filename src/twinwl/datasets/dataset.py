@@ -190,18 +190,11 @@ def statistics_of(data: Dataset) -> Statistics:
     """
     graphs = data.graphs
     ends = 1 if graphs.directed else 2
-    degrees = np.diff(graphs.indptr)
-    arcs_of_graph = np.diff(graphs.indptr[graphs.graph_ptr])
-    edge_codes = np.empty(0, np.int32) if graphs.edge_labels is None else graphs.edge_labels
-    edge_labels = _common(edge_codes, graphs.edge_vocabulary)
-    return Statistics(
-        _spread(graphs.nodes_per_graph),
-        _spread(arcs_of_graph // ends),
-        _spread(degrees),
-        _common(graphs.node_labels, graphs.node_vocabulary) if graphs.has_node_labels else [],
-        [(label, count // ends) for label, count in edge_labels],
-        None if data.groups is None else len(np.unique(data.groups)),
-    )
+    edges = np.diff(graphs.indptr[graphs.graph_ptr]) // ends
+    spreads = [_spread(values) for values in (graphs.nodes_per_graph, edges, np.diff(graphs.indptr))]
+    nodes = _common(graphs.node_labels, graphs.node_vocabulary) if graphs.has_node_labels else []
+    links = [] if graphs.edge_labels is None else _common(graphs.edge_labels, graphs.edge_vocabulary, ends)
+    return Statistics(*spreads, nodes, links, None if data.groups is None else len(np.unique(data.groups)))
 
 
 def _spread(values: Ints) -> Spread:
@@ -210,10 +203,10 @@ def _spread(values: Ints) -> Spread:
     return Spread(float(values.min()), float(np.median(values)), float(values.mean()), float(values.max()))
 
 
-def _common(codes: Int32, vocabulary: tuple[object, ...]) -> list[tuple[str, int]]:
+def _common(codes: Int32, vocabulary: tuple[object, ...], ends: int = 1) -> list[tuple[str, int]]:
     counts = np.bincount(codes, minlength=len(vocabulary))
     order = np.argsort(-counts, kind="stable")
-    return [(str(vocabulary[code]), int(counts[code])) for code in order if counts[code]]
+    return [(str(vocabulary[code]), int(counts[code]) // ends) for code in order if counts[code]]
 
 
 class RowError(NamedTuple):

@@ -19,8 +19,8 @@ import importlib
 import io
 import json
 import math
+import operator
 import re
-import sys
 import types
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,6 @@ from pathlib import Path
 from typing import IO, Any, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
-from scipy import sparse
 
 from twinwl.arguments import NAME, PATH, checked, items
 from twinwl.arrays import Values
@@ -61,7 +60,7 @@ def to_json(value: object, arrays: dict[str, Values], name: str) -> object:  # n
     """
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, sparse.csr_matrix):
+    if type(value).__name__ == _SPARSE:
         value = {part: getattr(value, part) for part in _MATRIX}
     elif is_dataclass(value):
         value = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
@@ -129,6 +128,7 @@ class _LabelKind:
 
 _NAMES = {"Label": _LabelKind}
 _PLAIN = {int, str, bool, bytes}
+_SPARSE = "csr_matrix"  # of SciPy, which takes long to import
 _MATRIX = ("data", "indices", "indptr", "shape")
 
 
@@ -197,9 +197,9 @@ def _restore_plain(kind: Any, origin: Any, parts: tuple[Any, ...], value: Any, n
         each = parts if origin is tuple and ... not in parts else parts[:1] * len(value)
         pairs = enumerate(zip(each, value, strict=True))
         return origin(restore(part, entry, f"{name}/{place}") for place, (part, entry) in pairs)
-    if origin is sparse.csr_matrix:
+    if getattr(origin, "__name__", "") == _SPARSE:
         data, indices, indptr, shape = (value[part] for part in _MATRIX)
-        matrix = sparse.csr_matrix((data, indices, indptr), shape=shape)
+        matrix = origin((data, indices, indptr), shape=shape)
         matrix.check_format(full_check=True)
         return matrix
     if origin is np.ndarray:
@@ -340,7 +340,7 @@ def _importable_name(parameter: str, value: object) -> list[str]:
     """
     kind, named = ("made", value) if hasattr(value, "__qualname__") else ("object", type(value))
     name = _name_of(named)
-    if _at(name, imported=False) is not named:
+    if _at(name) is not named:
         raise TwinWLError(
             f"{parameter}: {name.replace(':', '.')} cannot be imported by that name, so a model file cannot "
             "name it; define it with def or class at the top level of a module, without a wrapper around it"
@@ -354,7 +354,7 @@ def _found_object(parameter: str, entry: Sequence[str], allowed: list[object]) -
     short = name.rpartition(":")[2]
     for candidate in allowed:
         if isinstance(candidate, str):
-            found = _at(name, imported=True) if candidate == name else None
+            found = _at(name) if candidate == name else None
         else:
             found = candidate if name in {_name_of(candidate), _name_of(type(candidate))} else None
         if found is None:
@@ -373,16 +373,13 @@ def _name_of(value: object) -> str:
     return f"{value.__module__}:{getattr(value, '__qualname__', '')}"
 
 
-def _at(name: str, *, imported: bool) -> object:
+def _at(name: str) -> object:
     """Return what a name stands for, or None."""
     home, _, path = name.partition(":")
     try:
-        value: object = importlib.import_module(home) if imported else sys.modules[home]
-        for part in path.split("."):
-            value = getattr(value, part)
-    except (ImportError, AttributeError, KeyError, ValueError):
+        return operator.attrgetter(path)(importlib.import_module(home))
+    except (ImportError, AttributeError, ValueError):
         return None
-    return value
 
 
 EstimatorClass = TypeVar("EstimatorClass", bound=type)
@@ -487,13 +484,11 @@ def save(
             manifest[one] = checked(one, value, constraint)
     manifest["digest"] = _digest(manifest, arrays)
     text = json.dumps(manifest, ensure_ascii=True, allow_nan=False, indent=1)
+    if file.is_dir():
+        raise ModelFileError(f"{file} is a folder; name a file in it, such as {file / 'model.twinwl'}")
+    if not file.parent.is_dir():
+        raise ModelFileError(f"there is no folder {file.parent} to write {file.name} into; create it first")
     try:
-        if file.is_dir():
-            raise ModelFileError(f"{file} is a folder; name a file in it, such as {file / 'model.twinwl'}")
-        if not file.parent.is_dir():
-            raise ModelFileError(
-                f"there is no folder {file.parent} to write {file.name} into; create it first"
-            )
         with atomic_write(file) as stream:
             _write_members(stream, text, arrays)
     except OSError as error:
@@ -600,23 +595,20 @@ def _class_of(name: object) -> Any:  # noqa: ANN401
 
 
 def _check_version(version: object) -> None:
-    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+    if type(version) is not int or version < 1:
         raise ModelFileError(f"the format's version is {shown(version)}, which does not exist")
     if version > FORMAT_VERSION:
-        raise ModelFileError(
-            f"the file is of format {version}, and this twinwl {version_of('twinwl')} reads up to "
-            f"{FORMAT_VERSION}; install a newer twinwl"
-        )
+        known = f"this twinwl {version_of('twinwl')} reads up to {FORMAT_VERSION}"
+        raise ModelFileError(f"the file is of format {version}, and {known}; install a newer twinwl")
 
 
 def _writable_params(estimator: Savable) -> dict[str, object]:
     params = estimator.get_params(deep=False)
-    left = [name for name in getattr(type(estimator), "_not_saved", ()) if params[name] is not None]
+    left = {name: "code" for name in getattr(type(estimator), "_not_saved", ()) if params[name] is not None}
     if isinstance(params.get("random_state"), np.random.RandomState | np.random.Generator):
-        left.append("random_state")
-    for name in left:
-        what = "is a generator" if name == "random_state" else "is code"
-        warn_caller(f"1 parameter was left out of the file: {name} {what}; it is None when loaded")
+        left["random_state"] = "a generator"
+    for name, what in left.items():
+        warn_caller(f"1 parameter was left out of the file: {name} is {what}; it is None when loaded")
     return params | dict.fromkeys(left)
 
 
