@@ -459,6 +459,8 @@ def save(
     name = type(estimator).__qualname__
     if _SAVABLE.get(name) is not type(estimator):
         raise TwinWLError(f"a {name} cannot be saved as a model file; only twinwl's own estimators can")
+    if not any(attribute.endswith("_") for attribute in vars(estimator)):  # what fit leaves behind
+        raise TwinWLError(f"this {name} is not fitted; call fit first")
     params = _writable_params(estimator)
     named = {
         one: _importable_name(one, params[one])
