@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 
 from twinwl.arguments import FLAG, MAX_ITEMS, WIDTH, checked, integer, one_of
 from twinwl.arrays import Int64, pointer
@@ -38,10 +39,10 @@ from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
 class PyGData(Protocol):
     """The attributes of a ``torch_geometric.data.Data`` or ``Batch`` that are used."""
 
-    x: torch.Tensor
-    edge_index: torch.Tensor
-    edge_attr: torch.Tensor | None
-    batch: torch.Tensor | None
+    x: Tensor
+    edge_index: Tensor
+    edge_attr: Tensor | None
+    batch: Tensor | None
 
 
 class GraphData(NamedTuple):
@@ -59,10 +60,10 @@ class GraphData(NamedTuple):
     n_graphs : int
     """
 
-    x: torch.Tensor
-    edge_index: torch.Tensor
-    edge_attr: torch.Tensor | None
-    batch: torch.Tensor
+    x: Tensor
+    edge_index: Tensor
+    edge_attr: Tensor | None
+    batch: Tensor
     n_graphs: int
 
 
@@ -83,7 +84,7 @@ class TwinInput(NamedTuple):
     whole: RowBatch | None = None
 
 
-class NTwinEncoder(torch.nn.Module):
+class NTwinEncoder(nn.Module):
     """Represent graphs by networks inside the rooted subgraphs of their nodes, equations (4) to (6).
 
     By default, in layer k a GIN (epsilon 0, two-layer MLPs) of depth k runs inside each node's rooted
@@ -173,7 +174,7 @@ class NTwinEncoder(torch.nn.Module):
             self.n_rooted_outputs = checked("readout_width", readout_width, integer(1, MAX_ITEMS))
         self.n_outputs = self.n_rooted_outputs + (0 if self.subtree is None else layers * hidden)
 
-    def forward(self, graphs: RowBatch | TwinInput | GraphData | PyGData) -> torch.Tensor:
+    def forward(self, graphs: RowBatch | TwinInput | GraphData | PyGData) -> Tensor:
         """Return one row per graph, shape (n_graphs, n_outputs).
 
         Parameters
@@ -212,7 +213,7 @@ class NTwinEncoder(torch.nn.Module):
         radii, views = zip(*self._views(), strict=True)
         return RootedSubgraphEncoder(views, radii, self.root_mark, directed=self.directed)
 
-    def _views(self) -> list[tuple[int, torch.nn.Module]]:
+    def _views(self) -> list[tuple[int, nn.Module]]:
         """Return what is read of the rooted subgraphs of each different radius."""
         if not hasattr(self.rooted, "pooled_by_depth"):
             return [(radius, self.rooted) for radius in dict.fromkeys(self.hops)]
@@ -221,12 +222,12 @@ class NTwinEncoder(torch.nn.Module):
             depths[radius] = (*depths.get(radius, ()), depth)
         return [(radius, AtDepths(self.rooted, read)) for radius, read in depths.items()]
 
-    def _row_sums(self, graphs: RowBatch) -> torch.Tensor:
+    def _row_sums(self, graphs: RowBatch) -> Tensor:
         if not isinstance(self.rooted, BoundedReadout):
             raise TwinWLError("this readout is not declared to be bounded by 1-WL, so it cannot run on rows")
         return torch.cat(self.rooted.pooled_rows(graphs, self.n_features, self.n_marks), dim=1)
 
-    def _subgraph_sums(self, parts: tuple[SubgraphPart, ...]) -> torch.Tensor:
+    def _subgraph_sums(self, parts: tuple[SubgraphPart, ...]) -> Tensor:
         sums = []
         for (_, view), part in zip(self._views(), parts, strict=True):
             if not part.blocks:  # graphs without nodes
@@ -267,7 +268,7 @@ def readout_arguments(
     }
 
 
-class RootedSubgraphEncoder(torch.nn.Module):
+class RootedSubgraphEncoder(nn.Module):
     """Apply networks of your own to the rooted subgraph of every node, and sum over the nodes.
 
     Parameters
@@ -297,7 +298,7 @@ class RootedSubgraphEncoder(torch.nn.Module):
 
     def __init__(
         self,
-        readouts: Sequence[torch.nn.Module],
+        readouts: Sequence[nn.Module],
         hops: Sequence[int],
         root_mark: RootMark = "none",
         *,
@@ -308,17 +309,17 @@ class RootedSubgraphEncoder(torch.nn.Module):
             raise TwinWLError(
                 f"got {len(readouts)} readouts and {len(hops)} numbers of hops, expected as many of each"
             )
-        self.readouts = torch.nn.ModuleList(readouts)
+        self.readouts = nn.ModuleList(readouts)
         self.hops = tuple(hops)
         self.root_mark = checked("root_mark", root_mark, ROOT_MARK)
         self.directed = directed
 
-    def forward(self, data: GraphData | PyGData) -> torch.Tensor:
+    def forward(self, data: GraphData | PyGData) -> Tensor:
         """Return the readouts' sums over the roots of each graph, concatenated: (n_graphs, total width)."""
         graphs, widest = as_graph_data(data), max(self.hops)
         batch, order = _sorted_arcs(graphs, directed=self.directed)
         codes = None if graphs.edge_attr is None else graphs.edge_attr[as_tensor(order, graphs.x.device)]
-        totals: list[torch.Tensor] = []
+        totals: list[Tensor] = []
         # The sum over roots is computed in blocks of roots, to bound memory.
         nodes, sizes = np.arange(batch.n_nodes), rooted_sizes(batch, widest)[-1].astype(np.int64)
         for low, high in root_blocks(batch, sizes, nodes) or [(0, 0)]:
@@ -334,12 +335,7 @@ class RootedSubgraphEncoder(torch.nn.Module):
 
 
 def subgraph_batch(
-    cut: RootedSubgraphs,
-    x: torch.Tensor,
-    arc_codes: torch.Tensor | None,
-    marks: tuple[str, int],
-    *,
-    directed: bool,
+    cut: RootedSubgraphs, x: Tensor, arc_codes: Tensor | None, marks: tuple[str, int], *, directed: bool
 ) -> SubgraphBatch:
     """Return rooted subgraphs as tensors, on the device of ``x``.
 
@@ -357,13 +353,13 @@ def subgraph_batch(
         Whether edges are arcs.
     """
 
-    def tensor(array: np.ndarray) -> torch.Tensor:
+    def tensor(array: np.ndarray) -> Tensor:
         return as_tensor(array.astype(np.int64), x.device)
 
     distance, (root_mark, n_different) = tensor(cut.distance), marks
     if n_different > 1:
         mark = distance.clamp(max=1) if root_mark == "root" else distance
-        x = torch.cat([x, torch.nn.functional.one_hot(mark, n_different).to(x.dtype)], dim=1)
+        x = torch.cat([x, nn.functional.one_hot(mark, n_different).to(x.dtype)], dim=1)
     source = np.repeat(np.arange(len(cut.node)), np.diff(cut.indptr))
     codes = None if arc_codes is None else arc_codes[tensor(cut.arc)]
     edge_index, codes = messages(tensor(np.stack([source, cut.indices])), codes, directed=directed)
@@ -371,9 +367,7 @@ def subgraph_batch(
     return SubgraphBatch(x, edge_index, subgraph, codes, tensor(cut.root), distance, len(cut.root))
 
 
-def messages(
-    edges: torch.Tensor, codes: torch.Tensor | None, *, directed: bool
-) -> tuple[torch.Tensor, torch.Tensor | None]:
+def messages(edges: Tensor, codes: Tensor | None, *, directed: bool) -> tuple[Tensor, Tensor | None]:
     """Return sender and receiver of each message; in directed graphs, both ends of an arc send one."""
     if not directed:
         return edges, codes

@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 import torch
 from scipy.sparse import csr_matrix
+from torch import Tensor
 
 from twinwl.arrays import Float32, Float64, Int32, Int64, pointer, ranges
 from twinwl.errors import TwinWLError, warn_caller
@@ -248,14 +249,14 @@ class FittedInputs:
             return np.empty((len(batch.node_labels[nodes]), 0), np.float32)
         return ((batch.node_features[nodes] - self.centre) / self.scale).astype(np.float32)
 
-    def columns(self, batch: GraphBatch, nodes: Int32) -> torch.Tensor:
+    def columns(self, batch: GraphBatch, nodes: Int32) -> Tensor:
         """Return one-hot labels and scaled features of some nodes, shape (n_nodes, n_features)."""
         places = recode(batch.node_labels[nodes], batch.node_vocabulary, self.labels)
         # The last row is zero, and the place of an unseen label is -1.
         one_hot = np.eye(len(self.labels) + 1, len(self.labels), dtype=np.float32)[places]
         return torch.from_numpy(np.hstack([one_hot, self.scaled(batch, nodes)]))
 
-    def arc_codes(self, batch: GraphBatch) -> torch.Tensor | None:
+    def arc_codes(self, batch: GraphBatch) -> Tensor | None:
         """Return the network's code of the label of each arc; None if edge labels are not used."""
         if self.edge_labels is None or batch.edge_labels is None:
             return None

@@ -1,12 +1,13 @@
 """Exact training of a message passing network of PyG on the distinct colours of a data set.
 
 After k layers the state of a node depends only on its colour after k rounds of 1-WL, so layer k computes one
-row per colour, and each row receives the messages of any one of its nodes.
+row per colour, and each row receives the messages of any one of its nodes. The model's own ``forward`` runs,
+on rows: for the time of a call its layers are replaced by those below.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from twinwl.arguments import checked, one_of
 from twinwl.arrays import Int64, pointer
@@ -35,7 +37,7 @@ _LAYERS = {
 _AGGREGATIONS = ("add", "sum", "mean", "max", "min")
 
 
-class LiftedModel(torch.nn.Module):
+class LiftedModel(nn.Module):
     """A model of PyG that is run on the distinct colours of a data set; `twinwl.pyg.lifted` makes one.
 
     Its weights are those of ``model``, so an optimiser of either trains both.
@@ -47,7 +49,7 @@ class LiftedModel(torch.nn.Module):
     pool : {"sum", "mean"} or None
     """
 
-    def __init__(self, dataset: Iterable[Data], model: torch.nn.Module, pool: str | None = None) -> None:
+    def __init__(self, dataset: Iterable[Data], model: nn.Module, pool: str | None = None) -> None:
         super().__init__()
         self.layers = _checked_layers(model)
         self.model = model
@@ -79,28 +81,27 @@ class LiftedModel(torch.nn.Module):
         """Return the number of rows of layer ``depth``: distinct inputs for 0, colours of the round above."""
         return self._levels.n_colours(depth)
 
-    def forward(self, rows: Sequence[int] | NDArray[np.integer] | torch.Tensor | None = None) -> torch.Tensor:
+    def forward(self, rows: Sequence[int] | NDArray[np.integer] | Tensor | None = None) -> Tensor:
         """Return the pooled states of these graphs, in this order, or one state per node; None means all."""
         if any(part.training and _drops(part) for part in self.model.modules()):
             raise TwinWLError(
                 "model: dropout tells nodes of one colour apart; set it to 0, or apply it after the pooling"
             )
         levels = self._whole if rows is None else self._levels.take(self._checked_rows(rows))
-        first = self._x[torch.from_numpy(levels.level(0).item_of_row)].to(own_device(self.model))
-        states = _States(self, levels, first)
-        with _counted_norms(self.model, states):
-            run = _run_basic if hasattr(self.model, "convs") else _run_sequence
-            run(self.model, states)
+        x = self._x[torch.from_numpy(levels.level(0).item_of_row)].to(own_device(self.model))
+        run = _Run(levels, self._edge)
+        with run.in_place_of_layers(self.model, self.layers):
+            states = self.model(x, None) if hasattr(self.model, "convs") else self.model(x)
+        last = len(self.layers)
         if self.pool is None:
-            return gather(states.rows, levels.level(states.level).row_of_item)
-        total = pool(states.rows, *levels.pooled(states.level))
+            return gather(states, levels.level(last).row_of_item)
+        total = pool(states, *levels.pooled(last))
         if self.pool == "sum":
             return total
-        sizes = np.maximum(np.diff(levels.item_ptr(0)), 1)
-        return total / as_tensor(sizes, total.device)[:, None]
+        return total / as_tensor(np.maximum(np.diff(levels.item_ptr(0)), 1), total.device)[:, None]
 
     def _checked_rows(self, rows: object) -> Int64:
-        places = rows.detach().cpu().numpy() if isinstance(rows, torch.Tensor) else np.asarray(rows)
+        places = rows.detach().cpu().numpy() if isinstance(rows, Tensor) else np.asarray(rows)
         whole = places.ndim == 1 and (places.dtype.kind in "iu" or not places.size)
         if not whole or not ((places >= 0) & (places < len(self))).all():
             raise TwinWLError(
@@ -109,99 +110,80 @@ class LiftedModel(torch.nn.Module):
         return places.astype(np.int64)
 
 
-class _States:
-    """The rows of the current level; a layer replaces them by those of the next."""
+class _Run:
+    """One call of a model on rows; it counts the layers that were passed."""
 
-    def __init__(self, lifted: LiftedModel, levels: BatchLevels, rows: torch.Tensor) -> None:
-        self.lifted, self.levels, self.rows, self.level = lifted, levels, rows, 0
+    def __init__(self, levels: BatchLevels, edge: Tensor | None) -> None:
+        self.levels, self.edge, self.level = levels, edge, 0
 
-    def pass_messages(self, conv: Any) -> None:  # noqa: ANN401  (PyG is not typed)
-        """Apply a layer, which receives rows of this level and returns those of the next."""
+    @contextmanager
+    def in_place_of_layers(self, model: Any, layers: list[Any]) -> Iterator[None]:  # noqa: ANN401
+        """Let layers, batch normalisation in training and jumping knowledge work on rows within the block."""
+        norms = [part for part in model.modules() if isinstance(part, nn.BatchNorm1d) and part.training]
+        replaced: list[tuple[nn.Module, Callable[..., Tensor]]] = [
+            *((conv, partial(self._pass_messages, conv)) for conv in layers),
+            *((norm, partial(self._normalise, norm)) for norm in norms),
+        ]
+        if hasattr(model, "jk"):
+            replaced.append((model.jk, partial(self._jump, model.jk)))
+        try:
+            for part, forward in replaced:
+                part.forward = forward
+            yield
+        finally:
+            for part, _ in replaced:
+                vars(part).pop("forward", None)
+
+    def _pass_messages(self, conv: Any, x: Tensor, *_: object, **__: object) -> Tensor:  # noqa: ANN401
+        """Return the rows of the next level from those of this one."""
         self.level += 1
-        level = self.levels.level(self.level)
-        x, device, edge = self.rows, self.rows.device, self.lifted._edge  # noqa: SLF001
+        level, edge, kind = self.levels.level(self.level), self.edge, type(conv).__name__
         edge = None if edge is None else edge[torch.from_numpy(self.levels.arcs(self.level))]
-        kind = type(conv).__name__
         if kind == "GCNConv":
             weights = np.ones(len(level.senders)) if edge is None else edge.numpy()
-            self.rows = pool(conv.lin(x), level.ptr, level.senders, weights)
-            self.rows = self.rows if conv.bias is None else self.rows + conv.bias
-        elif kind == "GINConv" and conv.aggr in ("add", "sum"):
-            self.rows = conv.nn(
-                aggregate(x, level.ptr, level.senders) + (1 + conv.eps) * gather(x, level.own)
-            )
+            rows = pool(conv.lin(x), level.ptr, level.senders, weights)
+            return rows if conv.bias is None else rows + conv.bias
+        own = gather(x, level.own)
+        if kind == "GINConv" and conv.aggr in ("add", "sum"):
+            rows = conv.nn(aggregate(x, level.ptr, level.senders) + (1 + conv.eps) * own)
         else:  # as from one set of nodes to another
-            index = torch.stack([as_tensor(level.senders, device), expanded(level.ptr, device)])
-            given = {} if edge is None else {str(_LAYERS[kind]): edge.to(device, x.dtype)}
-            own = gather(x, level.own)
-            self.rows = conv((x, own), index, **given, size=(len(x), len(own)))
+            index = torch.stack([as_tensor(level.senders, x.device), expanded(level.ptr, x.device)])
+            given = {} if edge is None else {str(_LAYERS[kind]): edge.to(x.device, x.dtype)}
+            rows = type(conv).forward(conv, (x, own), index, **given, size=(len(x), len(own)))
+        return cast("Tensor", rows)
+
+    def _jump(self, jk: Any, states: list[Tensor]) -> Tensor:  # noqa: ANN401
+        """Bring the states of all layers to the rows of the last."""
+        for place in range(1, len(states)):
+            own = self.levels.level(place + 1).own
+            states[:place] = [gather(rows, own) for rows in states[:place]]
+        return cast("Tensor", type(jk).forward(jk, states))
+
+    def _normalise(self, norm: nn.BatchNorm1d, x: Tensor) -> Tensor:
+        """Count each row as often as it occurs."""
+        counts = as_tensor(self.levels.level(self.level).counts, x.device).to(x.dtype)
+        n = counts.sum()
+        mean = counts @ x / n
+        centred = x - mean
+        variance = counts @ centred.square() / n
+        if norm.running_mean is not None and norm.running_var is not None:
+            with torch.no_grad():
+                seen = cast("Tensor", norm.num_batches_tracked).add_(1)
+                momentum = 1 / int(seen) if norm.momentum is None else norm.momentum
+                norm.running_mean.lerp_(mean, momentum)
+                norm.running_var.lerp_(variance * n / (n - 1).clamp(min=1), momentum)
+        out = centred * (variance + norm.eps).rsqrt()
+        return out * norm.weight + norm.bias if norm.affine else out
 
 
-def _run_basic(model: Any, states: _States) -> None:  # noqa: ANN401
-    """Run the forward pass of PyG's `BasicGNN`."""
-    kept = []
-    for place, (conv, norm) in enumerate(zip(model.convs, model.norms, strict=True), start=1):
-        states.pass_messages(conv)
-        if place < model.num_layers or model.jk_mode is not None:
-            if model.act is not None and model.act_first:
-                states.rows = model.act(states.rows)
-            states.rows = norm(states.rows)
-            if model.act is not None and not model.act_first:
-                states.rows = model.act(states.rows)
-            kept.append(states.rows)
-    if hasattr(model, "jk"):
-        # Bring the states of all layers to the rows of the last.
-        for level in range(2, len(kept) + 1):
-            own = states.levels.level(level).own
-            kept[: level - 1] = [gather(rows, own) for rows in kept[: level - 1]]
-        states.rows = model.jk(kept)
-    states.rows = model.lin(states.rows) if hasattr(model, "lin") else states.rows
-
-
-def _run_sequence(model: Any, states: _States) -> None:  # noqa: ANN401
-    for step in model:
-        if step in states.lifted.layers:
-            states.pass_messages(step)
-        else:
-            states.rows = step(states.rows)
-
-
-@contextmanager
-def _counted_norms(model: torch.nn.Module, states: _States) -> Iterator[None]:
-    """Let batch normalisation in training count each row as often as it occurs, within the block."""
-    norms = [part for part in model.modules() if isinstance(part, torch.nn.BatchNorm1d) and part.training]
-    try:
-        for norm in norms:
-            norm.forward = partial(_normalised, norm, states)  # type: ignore[method-assign]
-        yield
-    finally:
-        for norm in norms:
-            vars(norm).pop("forward", None)
-
-
-def _normalised(norm: torch.nn.BatchNorm1d, states: _States, x: torch.Tensor) -> torch.Tensor:
-    counts = as_tensor(states.levels.level(states.level).counts, x.device).to(x.dtype)
-    n = counts.sum()
-    mean = counts @ x / n
-    centred = x - mean
-    variance = counts @ centred.square() / n
-    if norm.running_mean is not None and norm.running_var is not None:
-        with torch.no_grad():
-            seen = cast("torch.Tensor", norm.num_batches_tracked).add_(1)
-            momentum = 1 / int(seen) if norm.momentum is None else norm.momentum
-            norm.running_mean.lerp_(mean, momentum)
-            norm.running_var.lerp_(variance * n / (n - 1).clamp(min=1), momentum)
-    out = centred * (variance + norm.eps).rsqrt()
-    return out * norm.weight + norm.bias if norm.affine else out
-
-
-def _checked_layers(model: torch.nn.Module) -> list[Any]:
+def _checked_layers(model: nn.Module) -> list[Any]:
     """Return the message passing layers; refuse models that are not known to be exact on rows."""
     geometric = import_extra("torch_geometric.nn", "baselines")
-    layers = list(getattr(model, "convs", model if isinstance(model, torch.nn.Sequential) else ()))
-    layers = [layer for layer in layers if isinstance(layer, geometric.MessagePassing)]
-    basic = isinstance(model, geometric.models.basic_gnn.BasicGNN)
-    if not layers or not (basic or isinstance(model, torch.nn.Sequential)):
+    known = isinstance(model, geometric.models.basic_gnn.BasicGNN | nn.Sequential)
+    layers = [
+        part for part in (model.modules() if known else ()) if isinstance(part, geometric.MessagePassing)
+    ]
+    if not layers:
         raise TwinWLError(
             f"model: got {shown(type(model))}, expected a GCN, GIN or GraphSAGE of torch_geometric.nn, or "
             f"a torch.nn.Sequential of layers ({', '.join(_LAYERS)}) and functions of single nodes. Apply "
@@ -231,8 +213,8 @@ def _checked_layers(model: torch.nn.Module) -> list[Any]:
     return layers
 
 
-def _drops(part: torch.nn.Module) -> bool:
-    share = part.p if isinstance(part, torch.nn.Dropout) else getattr(part, "dropout", 0.0)
+def _drops(part: nn.Module) -> bool:
+    share = part.p if isinstance(part, nn.Dropout) else getattr(part, "dropout", 0.0)
     return bool(np.any(share)) if isinstance(share, float | list) else False  # PyG's MLP has a list
 
 
@@ -261,7 +243,7 @@ def _batch_of(dataset: Iterable[Data]) -> Batch:
         raise TwinWLError(f"dataset: the graphs cannot be joined to one batch: {error}") from None
 
 
-def _messages(batch: Batch, layer: Any) -> tuple[NDArray[np.int64], torch.Tensor | None]:  # noqa: ANN401
+def _messages(batch: Batch, layer: Any) -> tuple[NDArray[np.int64], Tensor | None]:  # noqa: ANN401
     """Return senders and receivers, and what layers read of each message."""
     name = _LAYERS[type(layer).__name__]
     edge = None if name is None else batch.get(name)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from twinwl.arguments import (
     DEPTH,
@@ -37,13 +38,7 @@ from twinwl.models.explanation import ColumnShare, Decision, Explanation, plain,
 from twinwl.neural.devices import device_of, moved, own_device, seeded, single_threaded
 from twinwl.neural.encoder import NTwinEncoder, readout_arguments
 from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator, NeuralGraphRegressor
-from twinwl.neural.inputs import (
-    SUBTREES,
-    FittedInputs,
-    NTwinExamples,
-    SubgraphExamples,
-    SubtreeHistograms,
-)
+from twinwl.neural.inputs import SUBTREES, FittedInputs, NTwinExamples, SubgraphExamples, SubtreeHistograms
 from twinwl.neural.network import NTwinInput, NTwinNetwork
 from twinwl.neural.quotient import (
     HOPS,
@@ -493,7 +488,7 @@ def _state_shares(
     graphs: RowBatch,
     examples: Any,  # noqa: ANN401
     encoder: NTwinEncoder,
-    gradients: torch.Tensor,
+    gradients: Tensor,
 ) -> Float64:
     """Return each node's share by its states, summed over layers and over the subgraphs that contain it."""
     quotient, n_nodes = examples.quotient, examples.plain.n_nodes

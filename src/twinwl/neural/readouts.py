@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 from torch.nn import functional
 
 from twinwl.arguments import Constraint, one_of
@@ -45,16 +46,16 @@ class SubgraphBatch(NamedTuple):
         Number of subgraphs.
     """
 
-    x: torch.Tensor
-    edge_index: torch.Tensor
-    batch: torch.Tensor
-    codes: torch.Tensor | None
-    root: torch.Tensor
-    distance: torch.Tensor
+    x: Tensor
+    edge_index: Tensor
+    batch: Tensor
+    codes: Tensor | None
+    root: Tensor
+    distance: Tensor
     size: int
 
 
-def read_out(readout: torch.nn.Module, subgraphs: SubgraphBatch) -> torch.Tensor:
+def read_out(readout: nn.Module, subgraphs: SubgraphBatch) -> Tensor:
     """Return the readout of each subgraph, shape (n_subgraphs, width).
 
     The readout's ``forward`` gets those of the fields of `SubgraphBatch` that its parameters name, and for a
@@ -87,13 +88,13 @@ def read_out(readout: torch.nn.Module, subgraphs: SubgraphBatch) -> torch.Tensor
     return rows.to(subgraphs.x.dtype)
 
 
-def checked_rows(rows: object, name: str, n_rows: int, unit: str) -> torch.Tensor:
+def checked_rows(rows: object, name: str, n_rows: int, unit: str) -> Tensor:
     """Return what a network returned, which may be the user's, if it is one row of numbers per ``unit``.
 
     The rows go to kernels, which would read memory that is not theirs if there were fewer.
     """
     expected = f"expected a tensor of floats of shape ({n_rows}, width), one row per {unit}"
-    if not isinstance(rows, torch.Tensor):
+    if not isinstance(rows, Tensor):
         raise TwinWLError(f"the readout {name} returned {shown(rows)}, {expected}")
     if rows.ndim != 2 or len(rows) != n_rows or not rows.shape[1] or not rows.is_floating_point():  # noqa: PLR2004
         kind = str(rows.dtype).removeprefix("torch.")
@@ -149,7 +150,7 @@ def _as_pyg(subgraphs: SubgraphBatch) -> Any:  # noqa: ANN401  (a class of PyG)
 # ---------------------------------------------------------------------- bounded by 1-WL
 
 
-class BoundedReadout(torch.nn.Module):
+class BoundedReadout(nn.Module):
     """Base of the networks of message passing that declare themselves bounded by 1-WL.
 
     A subclass implements `step`, which computes the next state of a row from its own previous state and the
@@ -184,14 +185,8 @@ class BoundedReadout(torch.nn.Module):
     steps_before = 0
 
     def step(
-        self,
-        number: int,
-        x: torch.Tensor,
-        own: torch.Tensor,
-        sender: torch.Tensor,
-        receiver: torch.Tensor,
-        codes: torch.Tensor | None,
-    ) -> torch.Tensor:
+        self, number: int, x: Tensor, own: Tensor, sender: Tensor, receiver: Tensor, codes: Tensor | None
+    ) -> Tensor:
         """Return the next state of each row, shape (n_rows, width).
 
         Parameters
@@ -209,19 +204,13 @@ class BoundedReadout(torch.nn.Module):
         """
         raise NotImplementedError("a BoundedReadout needs a method step")
 
-    def read(self, state: torch.Tensor) -> torch.Tensor:
+    def read(self, state: Tensor) -> Tensor:
         """Return the columns of a state that are summed; by default all of them."""
         return state
 
     def pooled_by_depth(
-        self,
-        x: torch.Tensor,
-        edge_index: torch.Tensor,
-        batch: torch.Tensor,
-        codes: torch.Tensor | None,
-        size: int,
-        depth: int,
-    ) -> Iterator[torch.Tensor]:
+        self, x: Tensor, edge_index: Tensor, batch: Tensor, codes: Tensor | None, size: int, depth: int
+    ) -> Iterator[Tensor]:
         """Yield the readouts of depths 1 to ``depth``, each of shape (n_subgraphs, width)."""
         own = torch.arange(len(x), device=x.device)
         for number in range(self.steps_before + depth):
@@ -230,7 +219,7 @@ class BoundedReadout(torch.nn.Module):
                 states = self.read(x)
                 yield states.new_zeros(size, states.shape[1]).index_add(0, batch, states)
 
-    def pooled_rows(self, graphs: RowBatch, n_features: int, n_marks: int) -> list[torch.Tensor]:
+    def pooled_rows(self, graphs: RowBatch, n_features: int, n_marks: int) -> list[Tensor]:
         """Return ``R_1, …, R_K`` for rows, each of shape (n_graphs, width).
 
         ``n_features`` counts one-hot labels and continuous features.
@@ -240,7 +229,7 @@ class BoundedReadout(torch.nn.Module):
         x = torch.cat([_one_hot(graphs.label, n_features - features.shape[1], like), features], dim=1)
         if n_marks > 1:
             x = torch.cat([x, _one_hot(graphs.mark, n_marks, like)], dim=1)
-        sums: list[torch.Tensor] = []
+        sums: list[Tensor] = []
         for number, rows in enumerate(graphs.layers):
             codes = as_tensor(rows.codes, x.device) if len(rows.codes) else None
             own, sender = (as_tensor(each, x.device).long() for each in (rows.own, rows.senders))
@@ -249,18 +238,18 @@ class BoundedReadout(torch.nn.Module):
                 sums.append(_scaled(pool(self.read(x), *rows.pool), graphs))
         return sums
 
-    def _checked_step(self, number: int, x: torch.Tensor, own: torch.Tensor, *messages: Any) -> torch.Tensor:  # noqa: ANN401
+    def _checked_step(self, number: int, x: Tensor, own: Tensor, *messages: Any) -> Tensor:  # noqa: ANN401
         rows = self.step(number, x, own, *messages)
         return checked_rows(rows, type(self).__name__, len(own), "state")
 
 
-def _scaled(sums: torch.Tensor, graphs: RowBatch) -> torch.Tensor:
+def _scaled(sums: Tensor, graphs: RowBatch) -> Tensor:
     return (
         sums if graphs.scale is None else sums * as_tensor(graphs.scale, sums.device).to(sums.dtype)[:, None]
     )
 
 
-class GINLayer(torch.nn.Module):
+class GINLayer(nn.Module):
     """One step of equation (5): a two-layer MLP of a node's own state plus the sum of its neighbours'.
 
     Parameters
@@ -274,9 +263,9 @@ class GINLayer(torch.nn.Module):
 
     def __init__(self, n_inputs: int, hidden: int, n_codes: int = 0) -> None:
         super().__init__()
-        self.first = torch.nn.Linear(n_inputs, hidden)
-        self.second = torch.nn.Linear(hidden, hidden)
-        self.edge = torch.nn.Embedding(n_codes, n_inputs) if n_codes else None
+        self.first = nn.Linear(n_inputs, hidden)
+        self.second = nn.Linear(hidden, hidden)
+        self.edge = nn.Embedding(n_codes, n_inputs) if n_codes else None
 
 
 class GIN(BoundedReadout):
@@ -293,7 +282,7 @@ class GIN(BoundedReadout):
     def __init__(self, n_features: int, hidden: int, layers: int, n_codes: int = 0) -> None:
         super().__init__()
         widths = [n_features] + [hidden] * (layers - 1)
-        self.layers = torch.nn.ModuleList(GINLayer(width, hidden, n_codes) for width in widths)
+        self.layers = nn.ModuleList(GINLayer(width, hidden, n_codes) for width in widths)
 
     @property
     def steps(self) -> list[GINLayer]:
@@ -301,24 +290,18 @@ class GIN(BoundedReadout):
         return list(self.layers)  # type: ignore[arg-type]
 
     def step(
-        self,
-        number: int,
-        x: torch.Tensor,
-        own: torch.Tensor,
-        sender: torch.Tensor,
-        receiver: torch.Tensor,
-        codes: torch.Tensor | None,
-    ) -> torch.Tensor:
+        self, number: int, x: Tensor, own: Tensor, sender: Tensor, receiver: Tensor, codes: Tensor | None
+    ) -> Tensor:
         """Return the next states, as in the equation."""
         layer, messages = self.steps[number], x[sender]
         if layer.edge is not None and codes is not None:
             messages = messages + layer.edge(codes.clamp(min=0)) * (codes >= 0)[:, None]
-        state: torch.Tensor = layer.second(layer.first(x[own].index_add(0, receiver, messages)).relu())
+        state: Tensor = layer.second(layer.first(x[own].index_add(0, receiver, messages)).relu())
         return state
 
-    def pooled_rows(self, graphs: RowBatch, n_features: int, n_marks: int) -> list[torch.Tensor]:  # noqa: ARG002
+    def pooled_rows(self, graphs: RowBatch, n_features: int, n_marks: int) -> list[Tensor]:  # noqa: ARG002
         """Return ``R_1, …, R_K`` for rows, each of shape (n_graphs, hidden)."""
-        sums: list[torch.Tensor] = []
+        sums: list[Tensor] = []
         for layer, rows, _, total in self.hidden_units(graphs, n_features):
             # The MLP ends with a linear layer, so pooling can come first: there are fewer graphs than rows.
             before = np.concatenate([[0], np.cumsum(rows.pool.counts, dtype=np.int64)])
@@ -329,7 +312,7 @@ class GIN(BoundedReadout):
 
     def hidden_units(
         self, graphs: RowBatch, n_features: int
-    ) -> Iterator[tuple[GINLayer, RowLayer, torch.Tensor, torch.Tensor]]:
+    ) -> Iterator[tuple[GINLayer, RowLayer, Tensor, Tensor]]:
         """Yield each layer, its rows, the hidden units of those that are passed on, and their pooled sums.
 
         ``layer.second`` makes states of hidden units.
@@ -355,7 +338,7 @@ class GIN(BoundedReadout):
                 projected = functional.linear(units, weight @ layer.second.weight, weight @ layer.second.bias)
 
 
-def _looked_up(weight: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+def _looked_up(weight: Tensor, numbers: Tensor) -> Tensor:
     """Return the product of one-hot rows and a weight's transpose; a number of -1 is a row of zeros."""
     return functional.embedding(numbers.clamp(min=0), weight.t()) * (numbers >= 0)[:, None]
 
@@ -380,14 +363,8 @@ class GCNReadout(BoundedReadout):
         self.linear, self.edge = _stack(n_features, hidden, layers, n_codes)
 
     def step(
-        self,
-        number: int,
-        x: torch.Tensor,
-        own: torch.Tensor,
-        sender: torch.Tensor,
-        receiver: torch.Tensor,
-        codes: torch.Tensor | None,
-    ) -> torch.Tensor:
+        self, number: int, x: Tensor, own: Tensor, sender: Tensor, receiver: Tensor, codes: Tensor | None
+    ) -> Tensor:
         """Return the next states, with the degree (self-loop included) as last column."""
         if number == 0:
             degree = x.new_ones(len(own)).index_add(0, receiver, x.new_ones(len(receiver)))
@@ -399,7 +376,7 @@ class GCNReadout(BoundedReadout):
         states = (total / root[own] + layer.bias).relu()  # type: ignore[operator]
         return torch.cat([states, x[own, -1:]], dim=1)
 
-    def read(self, state: torch.Tensor) -> torch.Tensor:
+    def read(self, state: Tensor) -> Tensor:
         """Leave out the degree."""
         return state[:, :-1]
 
@@ -424,18 +401,12 @@ class GATReadout(BoundedReadout):
         self.linear, self.edge = _stack(n_features, hidden, layers, n_codes)
         self.heads = 1 if hidden % _HEADS else _HEADS
         shape = (layers, 2, self.heads, hidden // self.heads)
-        self.attention = torch.nn.Parameter(torch.empty(shape))
-        torch.nn.init.xavier_uniform_(self.attention)
+        self.attention = nn.Parameter(torch.empty(shape))
+        nn.init.xavier_uniform_(self.attention)
 
     def step(
-        self,
-        number: int,
-        x: torch.Tensor,
-        own: torch.Tensor,
-        sender: torch.Tensor,
-        receiver: torch.Tensor,
-        codes: torch.Tensor | None,
-    ) -> torch.Tensor:
+        self, number: int, x: Tensor, own: Tensor, sender: Tensor, receiver: Tensor, codes: Tensor | None
+    ) -> Tensor:
         """Return the weighted means of each row and its messages."""
         layer = self.linear[number]
         projected = functional.linear(x, layer.weight)  # type: ignore[arg-type]
@@ -459,20 +430,16 @@ class GATReadout(BoundedReadout):
 
 def _stack(
     n_features: int, hidden: int, layers: int, n_codes: int
-) -> tuple[torch.nn.ModuleList, torch.nn.ModuleList | None]:
+) -> tuple[nn.ModuleList, nn.ModuleList | None]:
     widths = [n_features] + [hidden] * (layers - 1)
-    linear = torch.nn.ModuleList(torch.nn.Linear(width, hidden) for width in widths)
-    edge = torch.nn.ModuleList(torch.nn.Embedding(n_codes, width) for width in widths) if n_codes else None
+    linear = nn.ModuleList(nn.Linear(width, hidden) for width in widths)
+    edge = nn.ModuleList(nn.Embedding(n_codes, width) for width in widths) if n_codes else None
     return linear, edge
 
 
 def _of_codes(
-    edge: torch.nn.ModuleList | None,
-    number: int,
-    layer: torch.nn.Module,
-    codes: torch.Tensor | None,
-    like: torch.Tensor,
-) -> torch.Tensor:
+    edge: nn.ModuleList | None, number: int, layer: nn.Module, codes: Tensor | None, like: Tensor
+) -> Tensor:
     """Return what a message's kind adds to it after the layer's weight; nothing if it is unknown."""
     if edge is None or codes is None:
         return like.new_zeros(())
@@ -480,7 +447,7 @@ def _of_codes(
     return table[codes.clamp(min=0)] * (codes >= 0)[:, None]
 
 
-def _one_hot(numbers: np.ndarray, width: int, like: torch.Tensor) -> torch.Tensor:
+def _one_hot(numbers: np.ndarray, width: int, like: Tensor) -> Tensor:
     """Return one-hot rows; a number of -1 is a row of zeros."""
     places = as_tensor(numbers, like.device)
     return torch.eye(width + 1, width, dtype=like.dtype, device=like.device)[places]
@@ -489,7 +456,7 @@ def _one_hot(numbers: np.ndarray, width: int, like: torch.Tensor) -> torch.Tenso
 # ---------------------------------------------------------------------- of any power
 
 
-class DeepSetsReadout(torch.nn.Module):
+class DeepSetsReadout(nn.Module):
     """Deep sets (Zaheer et al., 2017): a network of the sum, over the nodes, of a network of each node.
 
     Parameters
@@ -502,21 +469,21 @@ class DeepSetsReadout(torch.nn.Module):
 
     def __init__(self, n_features: int, hidden: int) -> None:
         super().__init__()
-        self.of_node = _perceptron(torch.nn.Linear, n_features, hidden)
-        self.of_sum = _perceptron(torch.nn.Linear, hidden, hidden)
+        self.of_node = _perceptron(nn.Linear, n_features, hidden)
+        self.of_sum = _perceptron(nn.Linear, hidden, hidden)
 
-    def forward(self, x: torch.Tensor, batch: torch.Tensor, size: int) -> torch.Tensor:
+    def forward(self, x: Tensor, batch: Tensor, size: int) -> Tensor:
         """Return one row per subgraph, shape (size, hidden)."""
         states = self.of_node(x)
-        rows: torch.Tensor = self.of_sum(states.new_zeros(size, states.shape[1]).index_add(0, batch, states))
+        rows: Tensor = self.of_sum(states.new_zeros(size, states.shape[1]).index_add(0, batch, states))
         return rows
 
 
-def _perceptron(linear: type[torch.nn.Linear], n_inputs: int, hidden: int) -> torch.nn.Sequential:
-    return torch.nn.Sequential(linear(n_inputs, hidden), torch.nn.ReLU(inplace=True), linear(hidden, hidden))
+def _perceptron(linear: type[nn.Linear], n_inputs: int, hidden: int) -> nn.Sequential:
+    return nn.Sequential(linear(n_inputs, hidden), nn.ReLU(inplace=True), linear(hidden, hidden))
 
 
-class PPGNReadout(torch.nn.Module):
+class PPGNReadout(nn.Module):
     """A provably powerful graph network (Maron et al., 2019) on each rooted subgraph: 3-WL inside it.
 
     A pair of nodes has the number of messages between them, that of each kind, and on the diagonal the node's
@@ -541,17 +508,11 @@ class PPGNReadout(torch.nn.Module):
         self.n_codes = n_codes
         self.hidden = hidden
         widths = [1 + n_codes + n_features] + [hidden] * (layers - 1)
-        self.blocks = torch.nn.ModuleList(PairBlock(width, hidden) for width in widths)
+        self.blocks = nn.ModuleList(PairBlock(width, hidden) for width in widths)
 
     def pooled_by_depth(
-        self,
-        x: torch.Tensor,
-        edge_index: torch.Tensor,
-        batch: torch.Tensor,
-        codes: torch.Tensor | None,
-        size: int,
-        depth: int,
-    ) -> Iterator[torch.Tensor]:
+        self, x: Tensor, edge_index: Tensor, batch: Tensor, codes: Tensor | None, size: int, depth: int
+    ) -> Iterator[Tensor]:
         """Yield the readouts of depths 1 to ``depth``, each of shape (n_subgraphs, 2 * hidden)."""
         n_nodes = torch.bincount(batch, minlength=size)
         place = torch.arange(len(x), device=x.device) - (n_nodes.cumsum(0) - n_nodes)[batch]
@@ -566,13 +527,13 @@ class PPGNReadout(torch.nn.Module):
 
     def _pairs(
         self,
-        x: torch.Tensor,
-        edge_index: torch.Tensor,
-        batch: torch.Tensor,
-        codes: torch.Tensor | None,
-        place: torch.Tensor,
-        subgraphs: torch.Tensor,
-    ) -> torch.Tensor:
+        x: Tensor,
+        edge_index: Tensor,
+        batch: Tensor,
+        codes: Tensor | None,
+        place: Tensor,
+        subgraphs: Tensor,
+    ) -> Tensor:
         """Return subgraphs of one size as a tensor, shape (n_columns, n_subgraphs, n, n)."""
         number = batch.new_full((int(batch[-1]) + 1 if len(batch) else 0,), -1)
         number[subgraphs] = torch.arange(len(subgraphs), device=x.device)
@@ -592,12 +553,12 @@ class PPGNReadout(torch.nn.Module):
         return pairs
 
 
-def _pair_sums(pairs: torch.Tensor) -> torch.Tensor:
+def _pair_sums(pairs: Tensor) -> Tensor:
     diagonal = pairs.diagonal(dim1=2, dim2=3).sum(dim=-1)
     return torch.cat([diagonal, pairs.sum(dim=(2, 3)) - diagonal]).T
 
 
-class PairBlock(torch.nn.Module):
+class PairBlock(nn.Module):
     r"""One block: :math:`X' = m_3([X, m_1(X) \cdot m_2(X)])`, products of matrices feature by feature.
 
     Parameters
@@ -612,7 +573,7 @@ class PairBlock(torch.nn.Module):
         self.right = _pair_perceptron(n_columns, hidden)
         self.join = _PairLinear(n_columns + hidden, hidden)
 
-    def forward(self, pairs: torch.Tensor) -> torch.Tensor:
+    def forward(self, pairs: Tensor) -> Tensor:
         """Map (n_columns, n_graphs, n, n) to (hidden, n_graphs, n, n)."""
         product = self.left(pairs) @ self.right(pairs)
         # The layer on both concatenated; concatenating them would take a quarter more time.
@@ -621,25 +582,25 @@ class PairBlock(torch.nn.Module):
         return torch.addmm(both, of_product, product.flatten(1)).relu_().view_as(product)
 
 
-def _pair_perceptron(n_columns: int, hidden: int) -> torch.nn.Sequential:
-    return _perceptron(_PairLinear, n_columns, hidden).append(torch.nn.ReLU(inplace=True))
+def _pair_perceptron(n_columns: int, hidden: int) -> nn.Sequential:
+    return _perceptron(_PairLinear, n_columns, hidden).append(nn.ReLU(inplace=True))
 
 
-class _PairLinear(torch.nn.Linear):
+class _PairLinear(nn.Linear):
     """A linear layer on the features of each pair; features are the first axis, as matrix products need."""
 
     def reset_parameters(self) -> None:
         """Start with biases of zero: others would drown the adjacency, a single column of zeros and ones."""
-        torch.nn.init.xavier_uniform_(self.weight)
-        torch.nn.init.zeros_(self.bias)
+        nn.init.xavier_uniform_(self.weight)
+        nn.init.zeros_(self.bias)
 
-    def forward(self, pairs: torch.Tensor) -> torch.Tensor:
+    def forward(self, pairs: Tensor) -> Tensor:
         """Map (n_columns, n_graphs, n, n) to (hidden, n_graphs, n, n)."""
         rows = torch.addmm(self.bias[:, None], self.weight, pairs.flatten(1))
         return rows.view(self.out_features, *pairs.shape[1:])
 
 
-class AtDepths(torch.nn.Module):
+class AtDepths(nn.Module):
     """A network that can be read at several depths, as readout at some of them; weights are shared.
 
     Parameters
@@ -650,19 +611,14 @@ class AtDepths(torch.nn.Module):
         The depths to read, from 1; what is read is concatenated.
     """
 
-    def __init__(self, network: torch.nn.Module, depths: tuple[int, ...]) -> None:
+    def __init__(self, network: nn.Module, depths: tuple[int, ...]) -> None:
         super().__init__()
         self.network = network
         self.depths = depths
 
     def forward(
-        self,
-        x: torch.Tensor,
-        edge_index: torch.Tensor,
-        batch: torch.Tensor,
-        codes: torch.Tensor | None,
-        size: int,
-    ) -> torch.Tensor:
+        self, x: Tensor, edge_index: Tensor, batch: Tensor, codes: Tensor | None, size: int
+    ) -> Tensor:
         """Return one row per subgraph."""
         rows = self.network.pooled_by_depth(x, edge_index, batch, codes, size, max(self.depths))  # type: ignore[operator]
         return torch.cat([part for depth, part in enumerate(rows, start=1) if depth in self.depths], dim=1)
@@ -670,9 +626,9 @@ class AtDepths(torch.nn.Module):
 
 # ---------------------------------------------------------------------- the choice of a network
 
-NetworkReadout: TypeAlias = "str | torch.nn.Module | Callable[..., torch.nn.Module]"
+NetworkReadout: TypeAlias = "str | nn.Module | Callable[..., nn.Module]"
 
-_BUILT_IN: dict[str, type[torch.nn.Module]] = {
+_BUILT_IN: dict[str, type[nn.Module]] = {
     "gin": GIN,
     "gcn": GCNReadout,
     "gat": GATReadout,
@@ -694,7 +650,7 @@ READOUT = (
 )
 
 
-def build_readout(readout: NetworkReadout, arguments: dict[str, Any]) -> torch.nn.Module:
+def build_readout(readout: NetworkReadout, arguments: dict[str, Any]) -> nn.Module:
     """Return the network that a name, a module, a class or a function stands for.
 
     Parameters
@@ -705,13 +661,13 @@ def build_readout(readout: NetworkReadout, arguments: dict[str, Any]) -> torch.n
         What a class or function gets if its parameters name it: ``n_features``, ``hidden``, ``layers``,
         ``hops`` and ``n_codes``.
     """
-    if isinstance(readout, torch.nn.Module):
+    if isinstance(readout, nn.Module):
         return copy.deepcopy(readout)
     make = _BUILT_IN[readout] if isinstance(readout, str) else readout
     what = f"the readout {getattr(make, '__qualname__', type(make).__name__)}"
     made = make(**named_arguments(what, make, arguments))
-    if not isinstance(made, torch.nn.Module):
-        raise TwinWLError(f"{what} made {shown(made)}, expected a torch.nn.Module")
+    if not isinstance(made, nn.Module):
+        raise TwinWLError(f"{what} made {shown(made)}, expected a nn.Module")
     return made
 
 
@@ -722,15 +678,15 @@ def kind_of(readout: NetworkReadout, arguments: dict[str, Any]) -> Any:  # noqa:
     """
     if isinstance(readout, str):
         return _BUILT_IN[readout]
-    if isinstance(readout, torch.nn.Module):
+    if isinstance(readout, nn.Module):
         return type(readout)
-    if isinstance(readout, type) and issubclass(readout, torch.nn.Module):
+    if isinstance(readout, type) and issubclass(readout, nn.Module):
         return readout
     with seeded(0):  # leave torch's own generator alone
         return type(build_readout(cast("NetworkReadout", readout), arguments))
 
 
-def width_of(readout: torch.nn.Module, n_features: int, n_codes: int) -> int:
+def width_of(readout: nn.Module, n_features: int, n_codes: int) -> int:
     """Return the width of a readout, found out with two copies of a small rooted subgraph.
 
     Raises

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from twinwl.arrays import Int32, Int64, Ints, pointer, ranges
 from twinwl.compilation import kernel
@@ -99,13 +100,13 @@ class RowBatch(NamedTuple):
 
 
 def aggregate(
-    rows: torch.Tensor,
+    rows: Tensor,
     ptr: Int64,
     senders: Ints,
-    own_rows: torch.Tensor | None = None,
+    own_rows: Tensor | None = None,
     own: Ints = _NONE,
     weights: NDArray[Any] = _NONE,
-) -> torch.Tensor:
+) -> Tensor:
     """Return the sum of the rows that each row gets messages from, and of its own, shape (n, width).
 
     Parameters
@@ -128,7 +129,7 @@ def aggregate(
     """
     if rows.device.type == "cpu":
         other = None if own_rows is rows else own_rows
-        result: torch.Tensor = _Aggregate.apply(rows, other, ptr, senders, own, weights)  # type: ignore[no-untyped-call]
+        result: Tensor = _Aggregate.apply(rows, other, ptr, senders, own, weights)  # type: ignore[no-untyped-call]
         return result
     messages = rows[as_tensor(senders, rows.device).long()]
     if len(weights):
@@ -139,7 +140,7 @@ def aggregate(
     return total.index_add(0, expanded(ptr, rows.device), messages)
 
 
-def pool(rows: torch.Tensor, ptr: Int64, members: Ints, counts: NDArray[Any]) -> torch.Tensor:
+def pool(rows: Tensor, ptr: Int64, members: Ints, counts: NDArray[Any]) -> Tensor:
     """Return ``P @ rows`` for a matrix of counts (or other weights) in CSR form, shape (n_graphs, width).
 
     >>> rows = torch.tensor([[1.0], [2.0]])
@@ -149,7 +150,7 @@ def pool(rows: torch.Tensor, ptr: Int64, members: Ints, counts: NDArray[Any]) ->
     return aggregate(rows, ptr, members, weights=counts)
 
 
-def gather(rows: torch.Tensor, index: Int64) -> torch.Tensor:
+def gather(rows: Tensor, index: Int64) -> Tensor:
     """Return ``rows[index]``, with a gradient that is several times as fast on the processor.
 
     >>> gather(torch.tensor([[1.0], [2.0]]), np.array([1, 1, 0])).tolist()
@@ -158,7 +159,7 @@ def gather(rows: torch.Tensor, index: Int64) -> torch.Tensor:
     return aggregate(rows, np.zeros(len(index) + 1, np.int64), _NONE, rows, index)
 
 
-def expanded(ptr: Int64, device: torch.device) -> torch.Tensor:
+def expanded(ptr: Int64, device: torch.device) -> Tensor:
     """Return the row of each entry of a CSR matrix, on a device.
 
     >>> expanded(np.array([0, 2, 3]), torch.device("cpu"))
@@ -171,17 +172,17 @@ class _Aggregate(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,  # noqa: ANN401  (torch's context takes any attribute)
-        rows: torch.Tensor,
-        own_rows: torch.Tensor | None,
+        rows: Tensor,
+        own_rows: Tensor | None,
         *arrays: NDArray[Any],
-    ) -> torch.Tensor:
+    ) -> Tensor:
         ctx.arrays, ctx.lengths = arrays, (len(rows), None if own_rows is None else len(own_rows))
         table = rows.detach().contiguous().numpy()
         own_table = table if own_rows is None else own_rows.detach().contiguous().numpy()
         return torch.from_numpy(_aggregate(table, own_table, *arrays))
 
     @staticmethod
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # noqa: ANN401
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
         total, (n_rows, n_own) = grad.contiguous().numpy(), ctx.lengths
         of_rows = np.zeros((n_rows, total.shape[1]), total.dtype)
         of_own = of_rows if n_own is None else np.zeros((n_own, total.shape[1]), total.dtype)
@@ -210,13 +211,9 @@ def _aggregate(
                 target[unit] = source[unit]
         for entry in range(ptr[row], ptr[row + 1]):
             source = rows[senders[entry]]
-            if weighted:
-                weight = rows.dtype.type(weights[entry])
-                for unit in range(width):
-                    target[unit] += weight * source[unit]
-            else:
-                for unit in range(width):
-                    target[unit] += source[unit]
+            weight = rows.dtype.type(weights[entry] if weighted else 1)
+            for unit in range(width):
+                target[unit] += weight * source[unit]
     return out
 
 
@@ -240,18 +237,14 @@ def _aggregate_backward(
                 target[unit] += source[unit]
         for entry in range(ptr[row], ptr[row + 1]):
             target = of_rows[senders[entry]]
-            if weighted:
-                weight = grad.dtype.type(weights[entry])
-                for unit in range(width):
-                    target[unit] += weight * source[unit]
-            else:
-                for unit in range(width):
-                    target[unit] += source[unit]
+            weight = grad.dtype.type(weights[entry] if weighted else 1)
+            for unit in range(width):
+                target[unit] += weight * source[unit]
 
 
 def aggregate_and_pool(
-    below: torch.Tensor, bias: torch.Tensor, layer: RowLayer, of_code: torch.Tensor | None = None
-) -> tuple[torch.Tensor, torch.Tensor]:
+    below: Tensor, bias: Tensor, layer: RowLayer, of_code: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """Return the first ``n_passed`` rows of ``relu(sums + bias)``, and those of all rows, pooled by graph.
 
     A sum has the own row, the senders and, if messages have kinds, the row of ``of_code`` of each. Rows that
@@ -269,15 +262,15 @@ def aggregate_and_pool(
     if of_code is not None:  # one table, so that there is one gradient
         below = torch.cat([below, of_code])
     arrays = (layer.own, layer.ptr, layer.senders, codes, first_code)
-    result: tuple[torch.Tensor, torch.Tensor] = _AggregateAndPool.apply(  # type: ignore[no-untyped-call]
+    result: tuple[Tensor, Tensor] = _AggregateAndPool.apply(  # type: ignore[no-untyped-call]
         below, bias, layer.pool, layer.n_passed, arrays
     )
     return result
 
 
 def _with_torch(
-    below: torch.Tensor, bias: torch.Tensor, layer: RowLayer, of_code: torch.Tensor | None = None
-) -> tuple[torch.Tensor, torch.Tensor]:
+    below: Tensor, bias: Tensor, layer: RowLayer, of_code: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """Return the same as `aggregate_and_pool` with torch's own operations, for any device."""
     sums = aggregate(below, layer.ptr, layer.senders, below, layer.own) + bias
     if of_code is not None:
@@ -292,12 +285,12 @@ class _AggregateAndPool(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,  # noqa: ANN401
-        below: torch.Tensor,
-        bias: torch.Tensor,
+        below: Tensor,
+        bias: Tensor,
         pool: Pool,
         n_passed: int,
         arrays: tuple[Any, ...],
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    ) -> tuple[Tensor, Tensor]:
         pooling = _transposed(*pool, len(arrays[0]))
         rows, above_zero, total = _aggregate_and_pool(
             below.detach().contiguous().numpy(),
@@ -313,9 +306,9 @@ class _AggregateAndPool(torch.autograd.Function):
     @staticmethod
     def backward(
         ctx: Any,  # noqa: ANN401
-        of_rows: torch.Tensor,
-        of_total: torch.Tensor,
-    ) -> tuple[torch.Tensor | None, ...]:
+        of_rows: Tensor,
+        of_total: Tensor,
+    ) -> tuple[Tensor | None, ...]:
         gradients = _aggregate_and_pool_backward(
             of_rows.contiguous().numpy(), of_total.contiguous().numpy(), *ctx.arrays
         )

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.multiclass import type_of_target
+from torch import Tensor
 
 from twinwl.arguments import MAX_ITEMS, checked, integer, one_of
 from twinwl.arrays import Float64
@@ -287,7 +288,7 @@ def _learnt(model: NTwinClassifier | NTwinRegressor) -> str:
 
 def _in_double(value: T) -> T:
     """Return an input of a network with its numbers in double precision."""
-    if isinstance(value, torch.Tensor):
+    if isinstance(value, Tensor):
         return value.double() if value.is_floating_point() else value  # type: ignore[return-value]
     if isinstance(value, tuple):
         parts = [_in_double(part) for part in value]
