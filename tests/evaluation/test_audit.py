@@ -53,7 +53,7 @@ def test_the_same_and_nearly_the_same_are_those_of_the_oracles(seed):
 
 def test_contradictions_within_a_set_and_between_sets_of_one_target():
     def data(name, graphs, y, target):
-        return AuditedSet(Dataset(name, GraphBatch.from_edges(graphs)), y, target)
+        return AuditedSet(Dataset(name, GraphBatch.from_edges(graphs)), {target: y})
 
     train = data("train", [PATH, PATH, TRIANGLE, STAR, STAR], [0, 1, 1, None, 1], "active")
     same_target = data("test", [TRIANGLE, STAR], [0, 1], "active")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def test_inputs_are_those_that_the_graphs_have_and_the_method_uses(method, used)
 @pytest.mark.parametrize("method", ["stwin", "gin"])
 def test_a_prediction_depends_on_attributes_exactly_where_they_are_an_input(method):
     pytest.importorskip("torch")
-    given, changed = graphs(), graphs()._with(node_features=graphs().node_features + 1)
+    given, changed = graphs(), replace(graphs(), node_features=graphs().node_features + 1)
     estimator = resolve(method).build({"max_epochs": 2}, 0)
     if method == "stwin":
         estimator.set_params(ignore_features=True)

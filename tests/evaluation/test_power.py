@@ -11,8 +11,7 @@ import pytest
 import twinwl as tw
 from tests.conftest import data_folder
 from twinwl.errors import TwinWLError
-from twinwl.evaluation.power import PUBLISHED, PairScore, Power
-from twinwl.evaluation.probes import as_value
+from twinwl.evaluation.power import PUBLISHED, PairScore, Power, as_value
 from twinwl.report.page import results_html
 from twinwl.report.power_page import power_page
 

@@ -144,7 +144,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     if balanced:
         parameters["class_weight"] = "balanced"
     found = read_source(data, reading, "needed")
-    from twinwl.evaluation.training import fit, new_model, summary_of  # noqa: PLC0415  (slow)
+    from twinwl.evaluation.predictions import fit, new_model, summary_of  # noqa: PLC0415  (slow)
     from twinwl.files.model_files import save  # noqa: PLC0415
 
     if split == "scaffold" or (split == "stratified" and found.smiles is not None):

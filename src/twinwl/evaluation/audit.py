@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,12 +23,16 @@ from twinwl.datasets.source import read_columns, read_source, read_with_targets,
 from twinwl.datasets.targets import ALL, as_targets, known_cells
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.metrics import figures, task_of
+from twinwl.evaluation.result import Rendered
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.molecules import LADDER
 from twinwl.isomorphism.deduplication import deduplicate
 from twinwl.models.metrics import METRICS, Answers, measure, names_for, positive_name
 from twinwl.models.similarity import NearGraphs
 from twinwl.terminal import ProgressBar, one_line
+
+if TYPE_CHECKING:
+    from twinwl.report.page import Page
 
 
 def copies_of(graphs: GraphBatch) -> Int64:
@@ -54,15 +57,15 @@ class Member(NamedTuple):
 
 
 class AuditedSet(NamedTuple):
-    """A data set, the target of each graph (None where it is missing), and the column they come from.
-
-    With several columns of targets, ``tasks`` has them by name instead.
-    """
+    """A data set, and its columns of targets by name, with one value per graph, None where it is missing."""
 
     data: Dataset
-    targets: list[Any] | None
-    target: str | None
-    tasks: Mapping[str, list[Any]] = MappingProxyType({})
+    columns: dict[str, list[Any]]
+
+    def member(self, graph: int) -> Member:
+        """Describe a graph; its target is that of the only column."""
+        target = next(iter(self.columns.values()))[graph] if len(self.columns) == 1 else None
+        return Member(self.data.name, int(self.data.rows[graph]), self.data.names[graph], target)
 
 
 class Match(NamedTuple):
@@ -128,7 +131,7 @@ class Contradiction(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(Rendered):
     """The result of `audit`.
 
     Attributes
@@ -151,6 +154,8 @@ class Audit:
         Whether a set has targets; if not, nothing is known about contradictions.
     scores : sequence of PartScores
         Scores of predictions for the last set, if there are any (`scores_without_overlap`).
+    data : sequence of Dataset
+        The sets, for the page.
     """
 
     sizes: dict[str, int]
@@ -162,6 +167,7 @@ class Audit:
     contradictions: list[Contradiction]
     targets_compared: bool = True
     scores: Sequence[PartScores] = ()
+    data: Sequence[Dataset] = ()
 
     def __repr__(self) -> str:
         return (
@@ -210,11 +216,22 @@ class Audit:
         """Return one dictionary per match."""
         return [match._asdict() for match in self.matches]
 
-    def to_frame(self) -> object:
-        """Return the matches as a pandas DataFrame."""
-        import pandas as pd  # noqa: PLC0415
+    def table(self) -> list[list[str]]:
+        """Return how many graphs of each set earlier ones have too, by level, the header first."""
+        rows = [[one.set, one.earlier, *map(str, one.same.values()), str(one.near)] for one in self.overlaps]
+        return [["set", "earlier set", *(f"same {level}" for level in self.levels), "nearly the same"], *rows]
 
-        return pd.DataFrame(self.to_records(), columns=list(Match._fields))
+    def _bars(self) -> dict[str, float]:
+        return {
+            f"{one.set} in {one.earlier}, {level}": float(count)
+            for one in self.overlaps
+            for level, count in (*one.same.items(), ("nearly", one.near))
+        }
+
+    def _page(self) -> Page:
+        from twinwl.report.audit_page import audit_page  # noqa: PLC0415  (on demand)
+
+        return audit_page(self, list(self.data), list(self.scores))
 
     def rows_in_common(self, name: str, level: str | None = None) -> Int64:
         """Return the rows of a set that an earlier set has too.
@@ -232,13 +249,9 @@ class Audit:
         """
         checked("name", name, one_of(*self.sizes))
         checked("level", level, one_of(*self.levels), None)
-        counted = None if level is None else set(self.levels[self.levels.index(level) :])
-        found = [
-            match.row
-            for match in self.matches
-            if match.set == name and (counted is None or match.same in counted)
-        ]
-        return np.unique(np.array(found, np.int64))
+        counted = (None, *self.levels) if level is None else self.levels[self.levels.index(level) :]
+        found = {match.row for match in self.matches if match.set == name and match.same in counted}
+        return np.array(sorted(found), np.int64)
 
 
 _PREDICTION = ("twinwl_prediction", "prediction")
@@ -274,69 +287,60 @@ def scores_without_overlap(
         If there is no column of predictions, or a test graph that has a target lacks its prediction.
     """
     name = tested.data.name
-    if tested.targets is None:
+    if len(tested.columns) != 1:
         raise TwinWLError(f"{name}: predictions cannot be scored without targets; name their column")
-    column = _prediction_column(predictions, name)
-    predicted = _by_row(predictions, column)
+    column = next((each for each in _PREDICTION if each in predictions), None)
+    if column is None:
+        raise TwinWLError(
+            f"the predictions for {name} have no column 'prediction'; give what twinwl predict wrote"
+        )
+    cells = known_cells(predictions[column])
+    in_table = enumerate(predictions.get("index", range(len(cells))))
+    place_of_row = {int(row): place for place, row in in_table if cells[place] is not None}
+    (targets,) = tested.columns.values()
     known = [
-        (row, target, predicted[row])
-        for row, target in zip(tested.data.rows.tolist(), tested.targets, strict=True)
-        if target is not None and row in predicted
+        (row, target, place_of_row[row])
+        for row, target in zip(tested.data.rows.tolist(), targets, strict=True)
+        if target is not None and row in place_of_row
     ]
     if not known:
         raise TwinWLError(f"{name}: no graph has both a target and a prediction; are the rows the same?")
-    rows, targets, places = (np.array(column) for column in zip(*known, strict=True))
-    answers, names = _answers(targets, places, predictions, column)
-    positive = positive_name(answers.classes)
-    same = np.isin(rows, audit.rows_in_common(name, audit.level))
-    near = np.isin(rows, audit.rows_in_common(name))
+    rows, truth, places = (np.array(part) for part in zip(*known, strict=True))
+    answers, names = _answers(truth, places, predictions, column)
     parts = {
         "all": np.ones(len(rows), np.bool_),
-        f"without those in an earlier set ({audit.level})": ~same,
-        "also without those nearly the same": ~near,
+        f"without those in an earlier set ({audit.level})": ~np.isin(
+            rows, audit.rows_in_common(name, audit.level)
+        ),
+        "also without those nearly the same": ~np.isin(rows, audit.rows_in_common(name)),
     }
+    positive = positive_name(answers.classes)
     return [
         PartScores(part, int(kept.sum()), measure(answers.part(kept), names) if kept.any() else {}, positive)
         for part, kept in parts.items()
     ]
 
 
-def _prediction_column(predictions: Mapping[str, Sequence[Any]], name: str) -> str:
-    column = next((each for each in _PREDICTION if each in predictions), None)
-    if column is None:
-        raise TwinWLError(
-            f"the predictions for {name} have no column 'prediction'; give what twinwl predict wrote"
-        )
-    return column
-
-
-def _by_row(predictions: Mapping[str, Sequence[Any]], column: str) -> dict[int, int]:
-    """Return the place of each row's prediction in the table."""
-    cells = known_cells(predictions[column])
-    rows = predictions.get("index", range(len(cells)))
-    return {int(row): place for place, row in enumerate(rows) if cells[place] is not None}
-
-
 def _answers(
     targets: Values, places: Values, predictions: Mapping[str, Sequence[Any]], column: str
 ) -> tuple[Answers, list[str]]:
+    """Return the answers, and the metrics that these columns allow."""
     predicted = as_targets([predictions[column][place] for place in places], column, "the predictions")
-    task = task_of(targets).name
+    names = names_for(task := task_of(targets).name)
     if task == "regression":
-        return Answers(targets, predicted.astype(np.float64)), names_for(task)
-    truth, said = targets.astype(str), predicted.astype(str)
-    classes = np.unique([*truth, *said])
-    columns = [predictions.get(f"p_{each}") for each in classes.tolist()]
-    shares = [cells for cells in columns if cells is not None]
-    if len(shares) < len(classes):
-        return Answers(truth, said), [
-            each for each in names_for(task) if not METRICS[each].needs_probabilities
-        ]
-    probability = np.array([[float(cells[place]) for cells in shares] for place in places])
-    return Answers(truth, said, probability, classes), names_for(task)
+        return Answers(targets, predicted.astype(np.float64)), names
+    truth, classes_predicted = targets.astype(str), predicted.astype(str)
+    classes = np.unique([*truth, *classes_predicted])
+    shares = [predictions.get(f"p_{each}") for each in classes.tolist()]
+    if None in shares:
+        without = [each for each in names if not METRICS[each].needs_probabilities]
+        return Answers(truth, classes_predicted), without
+    probability = np.array([[float(cells[place]) for cells in shares if cells] for place in places])
+    return Answers(truth, classes_predicted, probability, classes), names
 
 
 GRAPH = "graph"  # the only level where graphs are not molecules
+_OWN = ""  # the name of targets that are not a column: they compare within their set only
 _ELEMENT = re.compile(r"[A-Z][a-z]?|\*")
 
 
@@ -348,6 +352,7 @@ def audit(
     target: str | Sequence[str] | None = None,
     smiles_column: str | None = None,
     edge_labels: bool = True,
+    predictions: Mapping[str, Sequence[Any]] | None = None,
 ) -> Audit:
     """Find graphs that earlier data sets have too, or nearly, and copies with different targets.
 
@@ -371,6 +376,9 @@ def audit(
         Column of the SMILES; None looks for a column of that name.
     edge_labels
         Whether graphs that differ only in edge labels are different; of molecules, the types of bonds.
+    predictions
+        Predictions for the last set, to be scored with and without what earlier sets have too
+        (`twinwl.evaluation.audit.scores_without_overlap`).
 
     Returns
     -------
@@ -391,7 +399,12 @@ def audit(
     near = float(checked("near", near, number(0, 1, above=True)))
     reading = ReadOptions(target=target, smiles_column=smiles_column)  # type: ignore[arg-type]
     edge_labels = checked("edge_labels", edge_labels, FLAG)
-    return audit_sets(read_audited((train, *others), reading), near, level, edge_labels=edge_labels)
+    sets = read_audited((train, *others), reading)
+    found = audit_sets(sets, near, level, edge_labels=edge_labels)
+    if predictions is None:
+        return found
+    tested = sets[-1]._replace(data=found.data[-1])
+    return replace(found, scores=scores_without_overlap(found, tested, predictions))
 
 
 def audit_sets(
@@ -407,63 +420,60 @@ def audit_sets(
     groups = _groups(sets, graphs, levels, edge_labels=edge_labels)
     copies = {name: np.split(labels, cuts) for name, labels in groups}
     overlaps: list[Overlap] = []
-    matches: list[Match] = []
+    best: dict[tuple[str, int], Match] = {}  # one for each graph: the finest, then the most similar
     for first, second in itertools.combinations(range(len(sets)), 2):
         partner = {name: _partners(parts[first], parts[second]) for name, parts in copies.items()}
-        pair = _Pair(sets[first], sets[second], partner)
         with ProgressBar("searching for near copies"):
-            found = [*pair.same(), *pair.near(NearGraphs(graphs[first]), graphs[second], near)]
+            pairs = NearGraphs(graphs[first]).pairs(graphs[second], near)
+        found = _matches(
+            sets[first], sets[second], partner, zip(*(part.tolist() for part in pairs), strict=True)
+        )
         counts = {name: int(np.count_nonzero(partner[name] >= 0)) for name in levels}
         n_near = sum(match.same is None for match in found)
         overlaps.append(Overlap(sets[second].data.name, sets[first].data.name, counts, n_near))
-        matches += found
+        for match in found:
+            known = best.setdefault((match.set, match.row), match)
+            if _strength(match, levels) > _strength(known, levels):
+                best[match.set, match.row] = match
     return Audit(
         {one.data.name: len(one.data) for one in sets},
         levels,
         level,
         near,
         overlaps,
-        _best(matches, levels),
+        list(best.values()),
         _contradictions(sets, copies[level], level),
-        any(one.targets is not None or one.tasks for one in sets),
+        any(one.columns for one in sets),
+        data=[one.data for one in sets],
     )
 
 
-class _Pair(NamedTuple):
-    """Two sets and, by level from coarse to fine, each later graph's first copy among the earlier, or -1."""
+def _matches(
+    earlier: AuditedSet,
+    later: AuditedSet,
+    partner: dict[str, Int64],
+    near: Iterable[tuple[int, int, float]],
+) -> list[Match]:
+    """Return the later graphs that are also among the earlier ones, then those nearly so.
 
-    earlier: AuditedSet
-    later: AuditedSet
-    partner: dict[str, Int64]
-
-    def same(self) -> list[Match]:
-        """Return the graphs that both sets have, each with the finest level at which they are the same."""
-        finest = {}
-        for level, partner in self.partner.items():
-            for graph in np.flatnonzero(partner >= 0).tolist():
-                finest[graph] = level, int(partner[graph])
-        return [self._match(graph, other, level, 1.0) for graph, (level, other) in sorted(finest.items())]
-
-    def near(self, searched: NearGraphs, graphs: GraphBatch, threshold: float) -> list[Match]:
-        """Return the graphs that are the same at no level but nearly so, each with the most similar one."""
-        pairs = searched.pairs(graphs, threshold)
-        apart = np.ones(len(self.later.data), np.bool_)
-        for partner in self.partner.values():
-            apart &= partner < 0
-        best: dict[int, tuple[float, int]] = {}
-        for graph, other, similarity in zip(*(part.tolist() for part in pairs), strict=True):
-            if apart[graph] and similarity > best.get(graph, (0.0, 0))[0]:
-                best[graph] = similarity, other
-        return [self._match(graph, other, None, value) for graph, (value, other) in best.items()]
-
-    def _match(self, graph: int, other: int, level: str | None, similarity: float) -> Match:
-        one, two = _member(self.later, graph), _member(self.earlier, other)
-        return Match(*one, level, similarity, *two)
+    ``partner`` has, by level from coarse to fine, each later graph's first copy among the earlier, or -1;
+    ``near`` are similar pairs (later, earlier, similarity), of which the most similar counts.
+    """
+    same: dict[int, tuple[str | None, float, int]] = {}
+    for level, places in partner.items():
+        same |= {graph: (level, 1.0, int(places[graph])) for graph in np.flatnonzero(places >= 0).tolist()}
+    close: dict[int, tuple[str | None, float, int]] = {}
+    for graph, other, similarity in near:
+        if graph not in same and similarity > close.get(graph, (None, 0.0, 0))[1]:
+            close[graph] = None, similarity, other
+    return [
+        Match(*later.member(graph), level, similarity, *earlier.member(other))
+        for graph, (level, similarity, other) in (*sorted(same.items()), *close.items())
+    ]
 
 
-def _member(one: AuditedSet, graph: int) -> Member:
-    target = None if one.targets is None else one.targets[graph]
-    return Member(one.data.name, int(one.data.rows[graph]), one.data.names[graph], target)
+def _strength(match: Match, levels: tuple[str, ...]) -> tuple[int, float]:
+    return -1 if match.same is None else levels.index(match.same), match.similarity
 
 
 def read_audited(sources: Sequence[object], reading: ReadOptions) -> list[AuditedSet]:
@@ -475,14 +485,11 @@ def read_audited(sources: Sequence[object], reading: ReadOptions) -> list[Audite
         If no set has the column, or there is nothing to compare: one set, and no targets.
     """
     sets = [_read(source, reading) for source in sources]
-    asked = (reading.target,) if isinstance(reading.target, str) else reading.target or ()
-    if len(asked) == 1 and asked != (ALL,):
-        asked = tuple(name.strip() for name in asked[0].split(","))
-    found = {name for one in sets for name in (*one.tasks, *(asked if one.targets is not None else ()))}
-    for name in asked:
+    found = {name for one in sets for name in one.columns}
+    for name in _asked(reading.target):
         if name != ALL and name not in found:
             raise TwinWLError(f"target: got {name!r}; no data set has a column of this name")
-    if len(sets) == 1 and sets[0].targets is None and not sets[0].tasks:
+    if len(sets) == 1 and not found:
         raise TwinWLError(
             f"{sets[0].data.name}: there is nothing to compare it with; give a second data set or, to find "
             'copies with different targets, name their column with target="…"'
@@ -490,27 +497,29 @@ def read_audited(sources: Sequence[object], reading: ReadOptions) -> list[Audite
     return sets
 
 
+def _asked(target: str | tuple[str, ...] | None) -> list[str]:
+    names = target.split(",") if isinstance(target, str) else target or ()
+    return [name.strip() for name in names]
+
+
 def _read(source: object, reading: ReadOptions) -> AuditedSet:
-    if isinstance(source, Dataset):
-        if source.tasks:
-            table = np.where(np.isnan(source.targets), None, source.targets)  # type: ignore[call-overload]
-            return AuditedSet(source, None, None, dict(zip(source.tasks, table.T.tolist(), strict=True)))
-        return AuditedSet(*read_with_targets(source, reading), _name(reading.target))
-    target, plain = reading.target, replace(reading, target=None)
-    columns = {} if target is None else read_columns(source, plain)
-    if target is None or (isinstance(target, str) and (target in columns or not columns)):
-        return AuditedSet(*read_with_targets(source, reading), _name(target))
-    if target == ALL:
-        names = read_source(source, reading, "given").tasks
-    else:
-        asked = target.split(",") if isinstance(target, str) else target
-        names = tuple(name.strip() for name in asked if name.strip() in columns)
-    found, _ = read_with_targets(source, plain)
-    return AuditedSet(found, None, None, {name: targets_in(columns, name, found) for name in names})
-
-
-def _name(target: str | tuple[str, ...] | None) -> str | None:
-    return target if isinstance(target, str) else None
+    """Read a set with its columns of targets: those of a table that are asked for, or its own."""
+    plain = replace(reading, target=None)
+    if isinstance(source, Dataset) and source.tasks:
+        table = np.where(np.isnan(source.targets), None, source.targets)  # type: ignore[call-overload]
+        return AuditedSet(source, dict(zip(source.tasks, table.T.tolist(), strict=True)))
+    columns = {} if reading.target is None or isinstance(source, Dataset) else read_columns(source, plain)
+    if not columns:
+        data, targets = read_with_targets(source, reading)
+        name = reading.target if isinstance(reading.target, str) else _OWN
+        return AuditedSet(data, {} if targets is None else {name: targets})
+    names = _asked(reading.target)
+    if reading.target in columns:  # a name may have a comma in it
+        names = [str(reading.target)]
+    elif reading.target == ALL:
+        names = list(read_source(source, reading, "given").tasks)
+    data = read_with_targets(source, plain)[0]
+    return AuditedSet(data, {name: targets_in(columns, name, data) for name in names if name in columns})
 
 
 def _named_apart(sets: Sequence[AuditedSet]) -> list[AuditedSet]:
@@ -573,39 +582,19 @@ def _partners(earlier: Int64, later: Int64) -> Int64:
     return np.where(groups[place] == later, first[place], -1)
 
 
-def _best(matches: Sequence[Match], levels: tuple[str, ...]) -> list[Match]:
-    """Keep one match for each graph: the finest, then the most similar, then the earliest set."""
-    best: dict[tuple[str, int], Match] = {}
-    for match in matches:
-        key = match.set, match.row
-        if key not in best or _strength(match, levels) > _strength(best[key], levels):
-            best[key] = match
-    return list(best.values())
-
-
-def _strength(match: Match, levels: tuple[str, ...]) -> tuple[int, float]:
-    return -1 if match.same is None else levels.index(match.same), match.similarity
-
-
 def _contradictions(sets: Sequence[AuditedSet], copies: Sequence[Int64], level: str) -> list[Contradiction]:
     """Find copies with different targets: within a set, and between sets whose targets have one name."""
-    comparable: dict[str, list[tuple[int, list[Any]]]] = {}
+    members: dict[tuple[str, int], list[Member]] = {}
     for place, one in enumerate(sets):
-        if one.targets is not None:
-            comparable.setdefault(one.target or f"set {place}", []).append((place, one.targets))
-        for name, values in one.tasks.items():
-            named = [None if value is None else f"{name} = {value}" for value in values]
-            comparable.setdefault(name, []).append((place, named))
-    found = []
-    for columns in comparable.values():
-        members: dict[int, list[Member]] = {}
-        for place, values in columns:
+        for name, values in one.columns.items():
+            shown = f"{name} = {{}}" if len(one.columns) > 1 else None
+            key = f"set {place}" if name == _OWN else name
             for graph, group in enumerate(copies[place].tolist()):
-                member = _member(sets[place], graph)._replace(target=values[graph])
-                members.setdefault(group, []).append(member)
-        found += [
-            Contradiction(level, tuple(copies_of_one))
-            for copies_of_one in members.values()
-            if len({member.target for member in copies_of_one} - {None}) > 1
-        ]
-    return found
+                value = values[graph]
+                target = value if shown is None or value is None else shown.format(value)
+                members.setdefault((key, group), []).append(one.member(graph)._replace(target=target))
+    return [
+        Contradiction(level, tuple(copies_of_one))
+        for copies_of_one in members.values()
+        if len({member.target for member in copies_of_one} - {None}) > 1
+    ]

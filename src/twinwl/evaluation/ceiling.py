@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from twinwl.arrays import Bool, Int64, Values
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, shown, warn_caller
 from twinwl.evaluation.metrics import task_of
+from twinwl.evaluation.result import Rendered
 from twinwl.graphs.batch import GraphBatch, labels_only
 from twinwl.graphs.coercion import GraphsLike
 from twinwl.isomorphism.deduplication import deduplicate, wl_groups
@@ -50,7 +50,7 @@ class CeilingRow(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Ceiling:
+class Ceiling(Rendered):
     """What `ceiling` found.
 
     Attributes
@@ -101,25 +101,16 @@ class Ceiling:
         """Return one dictionary per row."""
         return [row._asdict() for row in self.rows]
 
-    def to_frame(self) -> object:
-        """Return the rows as a pandas DataFrame."""
-        import pandas as pd  # noqa: PLC0415
+    def to_dict(self) -> dict[str, object]:
+        """Return everything as plain values."""
+        return {**asdict(self), "rows": self.to_records(), "verdict": self.verdict}
 
-        return pd.DataFrame(self.to_records(), columns=list(CeilingRow._fields))
+    def _bars(self) -> dict[str, float]:
+        return {row.seen_by: row.best for row in self.rows}
 
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(
-            {
-                "task": self.task,
-                "metric": self.metric,
-                "n_graphs": self.n_graphs,
-                "n_iter": self.n_iter,
-                "baseline": self.baseline,
-                "rows": self.to_records(),
-                "verdict": self.verdict,
-            }
-        )
+    @property
+    def _title(self) -> str:
+        return self.verdict
 
     def table(self) -> list[list[str]]:
         """Return the rows as text, the header first."""
@@ -139,11 +130,6 @@ class Ceiling:
 
     def __str__(self) -> str:
         return f"{aligned(self.table())}\n{self.verdict}"
-
-    def _repr_html_(self) -> str:
-        from twinwl.report.notebook import result_html  # noqa: PLC0415  (on demand)
-
-        return result_html(table=self.table(), text=self.verdict)
 
 
 def ceiling(

@@ -199,7 +199,7 @@ class Method:
         """Return a new estimator of this method with a configuration and a seed."""
         from sklearn.base import clone  # noqa: PLC0415  (slow; not needed for the names)
 
-        estimator = _loaded(self.home)() if self.estimator is None else clone(self.estimator)
+        estimator = imported(self.home)() if self.estimator is None else clone(self.estimator)
         parameters = {**self.fixed, **config}
         known = estimator.get_params()
         unknown = [name for name in parameters if name not in known]
@@ -363,7 +363,7 @@ def resolve(method: object) -> Method:
             raise TwinWLError(
                 f"method is {shown(name)}: {nearest(name, METHODS)}. An import path is written 'module:Class'"
             )
-        return _in_hand(_new(_loaded(name), name), name)
+        return _in_hand(_new(imported(name), name), name)
     if isinstance(method, type):
         home = f"{method.__module__}:{method.__qualname__}"
         return _in_hand(_new(method, home), home)
@@ -405,12 +405,12 @@ def _in_hand(estimator: Any, home: str) -> Method:  # noqa: ANN401
     return Method(f"{home}#{digest}", home, estimator=estimator)
 
 
-def _loaded(path: str) -> Callable[[], BaseEstimator]:
+def imported(path: str, form: str = "module:Class") -> Any:  # noqa: ANN401
+    """Import something by its path, which has this form."""
     module, _, name = path.partition(":")
     try:
-        loaded: Callable[[], BaseEstimator] = import_name(module, name)
+        return import_name(module, name)
     except MissingExtraError:
         raise
     except (ImportError, AttributeError, ValueError, TypeError) as error:  # the last two: '' and '..'
-        raise TwinWLError(f"cannot import {shown(path)} ({error}); write it as 'module:Class'") from error
-    return loaded
+        raise TwinWLError(f"cannot import {shown(path)} ({error}); write it as {form!r}") from error

@@ -1,22 +1,46 @@
 """Expressive power: how many pairs of a suite a readout, kernel, network or function tells apart.
 
-Published figures on BREC, with their sources.
+Each is turned into a judge of pairs. A *readout* says whether two graphs differ; a *function* gives one value
+per graph; a *fitted* estimator or kernel gives values after it has been fitted to the pair. The values of
+relabelled copies show how much of a difference is rounding.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+import copy
+import inspect
+import sys
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from twinwl.arguments import FLAG, NAME, PATH, SEED, checked, integer, items, one_of
+import numpy as np
+
+from twinwl.arguments import FLAG, NAME, SEED, checked, integer, items, one_of
+from twinwl.arrays import Float64
 from twinwl.datasets.suites import PairSuite, load_suite
-from twinwl.errors import TwinWLError, shown
-from twinwl.evaluation.probes import TAKES, probe_of
+from twinwl.errors import TwinWLError, import_extra, shown
+from twinwl.evaluation.methods import imported
+from twinwl.evaluation.result import Rendered
+from twinwl.graphs.batch import GraphBatch, concatenate, relabelled
+from twinwl.isomorphism.comparison import compare
+from twinwl.isomorphism.hashing import EVERY_RADIUS_UP_TO, graph_keys
+from twinwl.isomorphism.readouts import resolve
 from twinwl.terminal import ProgressBar, aligned
 
+if TYPE_CHECKING:
+    from twinwl.report.page import Page
+
+TAKES = ("batch", "networkx", "pyg")
+_CLEARLY = 10.0  # a difference counts only from so many times the noise of relabelling on
+_ROUNDING = 16.0  # and only above so many units of rounding
+_UNCLEAR = 0.2  # from this part of both on, rounding alone may be what hides a difference
+_MOST_NODES_FOR_ONE_THREAD = 256  # with more threads torch spends its time on waking them
+_MOST_COPIES = 10_000
 _WANG = "Wang and Zhang, An Empirical Study of Realized GNN Expressiveness, ICML 2024, table 2"
 _FENG = (
     "Feng et al., Extending the Design Space of Graph Neural Networks by Rethinking Folklore "
@@ -59,9 +83,6 @@ def published_for(power: Power) -> tuple[Published, ...]:
     ()
     """
     return PUBLISHED if power.suite == "brec" and power.n_pairs == _ALL else ()
-
-
-_MOST_COPIES = 10_000
 
 
 class PairScore(NamedTuple):
@@ -113,7 +134,7 @@ class CategoryScore(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Power:
+class Power(Rendered):
     """What `power` found.
 
     Attributes
@@ -160,14 +181,8 @@ class Power:
         """Return one dictionary per pair and method."""
         return [score._asdict() for score in self.scores]
 
-    def to_frame(self) -> object:
-        """Return one row per pair and method as a pandas DataFrame."""
-        import pandas as pd  # noqa: PLC0415
-
-        return pd.DataFrame(self.to_records(), columns=list(PairScore._fields))
-
-    def to_json(self) -> str:
-        """Return everything as JSON: the counts of each method, its pairs, and published figures."""
+    def to_dict(self) -> dict[str, object]:
+        """Return everything as plain values: the counts of each method, its pairs, and published figures."""
         methods = {
             name: {
                 **self.score(name)._asdict(),
@@ -175,30 +190,27 @@ class Power:
             }
             for name in self.names
         }
-        return json.dumps(
-            {
-                "suite": self.suite,
-                "pairs": self.n_pairs,
-                "categories": self.categories,
-                "copies": self.copies,
-                "methods": methods,
-                "scores": self.to_records(),
-                "published": [row._asdict() for row in published_for(self)],
-            }
-        )
+        return {
+            "suite": self.suite,
+            "pairs": self.n_pairs,
+            "categories": self.categories,
+            "copies": self.copies,
+            "methods": methods,
+            "scores": self.to_records(),
+            "published": [row._asdict() for row in published_for(self)],
+        }
 
-    def save_page(self, path: str | Path) -> None:
-        """Write a self-contained HTML page: power against cost, category by category.
+    def _bars(self) -> dict[str, float]:
+        return dict(self.separated)
 
-        Parameters
-        ----------
-        path
-            The file to write.
-        """
-        from twinwl.report.page import write_page  # noqa: PLC0415  (on demand)
-        from twinwl.report.power_page import power_page  # noqa: PLC0415
+    @property
+    def _title(self) -> str:
+        return f"{self.suite}: pairs told apart, of {self.n_pairs}"
 
-        write_page(checked("path", path, PATH), power_page(self))
+    def _page(self) -> Page:
+        from twinwl.report.power_page import power_page  # noqa: PLC0415  (on demand)
+
+        return power_page(self)
 
     def table(self) -> list[list[str]]:
         """Return the counts as rows of text: a header, one row per category, one column per method."""
@@ -224,11 +236,6 @@ class Power:
 
     def __str__(self) -> str:
         return aligned(self.table())
-
-    def _repr_html_(self) -> str:
-        from twinwl.report.notebook import result_html  # noqa: PLC0415  (on demand)
-
-        return result_html(table=self.table())
 
 
 def power(
@@ -325,27 +332,25 @@ def power(
     with ProgressBar(f"pairs of {pairs.name}", len(asked) * len(pairs)) as bar:
         for name, scored in asked.items():
             try:
-                warm_up, probe = (
-                    probe_of(scored, pairs.graphs, number, seed, takes) for number in (0, copies)
+                warm_up, judge = (
+                    _judge_of(scored, Copies(pairs.graphs, n, seed), takes) for n in (0, copies)
                 )
             except TwinWLError as error:
                 raise TwinWLError(f"{name}: {error}") from error
-            _pair_of(warm_up.pair, pairs, 0, name, "count")  # compiles kernels and loads modules, untimed
+            _score(warm_up, pairs, 0, name, "count")  # compiles kernels and loads modules, untimed
             for number in range(len(pairs)):
                 bar.note(name)
-                scores.append(_pair_of(probe.pair, pairs, number, name, on_error))
+                scores.append(_score(judge, pairs, number, name, on_error))
                 bar.advance()
     return Power(pairs.name, pairs.sizes, copies, tuple(asked), scores)
 
 
-def _pair_of(
-    judged: Callable[[int, int], Any], suite: PairSuite, number: int, name: str, on_error: str
-) -> PairScore:
+def _score(judge: Judge, suite: PairSuite, number: int, name: str, on_error: str) -> PairScore:
     """Judge one pair; whatever a user's function raises is an error that names the pair, or counts."""
     g, h = suite.pairs[number].tolist()
     place = (name, suite.categories[number], number, suite.titles[number])
     try:
-        found = judged(g, h)
+        return PairScore(*place, *judge(g, h), "")
     except Exception as error:
         what = str(error) if isinstance(error, TwinWLError) else f"raised {type(error).__name__}: {error}"
         if on_error == "count":
@@ -354,27 +359,342 @@ def _pair_of(
         raise TwinWLError(
             f"{suite.name}, pair {number}{title}: {name} {what}; on_error='count' counts it as failed"
         ) from error
-    outcome = "separated" if found.separated else "unclear" if found.unclear else "same"
-    outcome = outcome if found.sound else "unsound"
-    return PairScore(*place, outcome, found.difference, found.noise, found.round, found.seconds, "")
 
 
 def _named(f: object) -> dict[str, object]:
     """Return what is to be scored by name."""
-    if isinstance(f, str):
-        f = checked("f", f, NAME)
     if isinstance(f, dict):
-        named = {name if isinstance(name, str) else shown(name): scored for name, scored in f.items()}
-        if not named:
+        if not f:
             raise TwinWLError("f: got an empty dictionary, expected something to score")
-        return named
-    if isinstance(f, (list, tuple)):
-        return {" + ".join(_name_of(part) for part in f) or shown(f): f}
+        return {name if isinstance(name, str) else shown(name): scored for name, scored in f.items()}
+    if isinstance(f, list | tuple):
+        return {" + ".join(map(_name_of, f)) or shown(f): f}
     return {_name_of(f): f}
 
 
 def _name_of(f: object) -> str:
-    if isinstance(f, str):
-        return f
-    name = getattr(f, "__name__", None)
-    return name if isinstance(name, str) else type(f).__name__
+    return checked("f", f, NAME) if isinstance(f, str) else getattr(f, "__name__", type(f).__name__)
+
+
+class Verdict(NamedTuple):
+    """What is known about a pair; see `PairScore`."""
+
+    outcome: str
+    difference: float
+    noise: float
+    round: int | None
+    seconds: float
+
+
+Judge = Callable[[int, int], Verdict]  # of two graphs of the suite, given by their indices
+_Fitted = Callable[
+    [GraphBatch], Callable[[GraphBatch], Any]
+]  # from a pair to values of each graph of a batch
+
+
+class Copies(NamedTuple):
+    """The graphs of a suite, and how many relabelled copies of each are made, with which seed."""
+
+    graphs: GraphBatch
+    number: int
+    seed: int
+
+    def of(self, graph: int) -> GraphBatch:
+        """Return the copies of one graph, which are always the same."""
+        repeated = self.graphs[np.full(self.number, graph, np.int64)]
+        return relabelled(repeated, np.random.default_rng([self.seed, graph]))
+
+
+class Value(NamedTuple):
+    """A value of a graph: a vector with its unit of rounding, or something to compare for equality."""
+
+    vector: Float64 | None
+    rounding: float
+    other: Hashable = None
+
+    def distance(self, other: Value) -> float:
+        """Return the Euclidean distance of two vectors, or 0 and 1 for equal and different values."""
+        if self.vector is None or other.vector is None:
+            if (self.vector is None) != (other.vector is None):
+                raise TwinWLError("gave a vector for one graph and something else for another")
+            return float(self.other != other.other)
+        if self.vector.shape != other.vector.shape:
+            raise TwinWLError(
+                f"gave vectors of different lengths, {self.vector.size} and {other.vector.size}; give all "
+                "graphs vectors of one length, or return a tuple of integers or strings"
+            )
+        return float(np.linalg.norm(self.vector - other.vector))
+
+    def noise(self, copies: Iterator[Any]) -> float:
+        """Return the largest distance of a relabelled copy's value."""
+        return max((self.distance(as_value(given)) for given in copies), default=0.0)
+
+
+def as_value(given: Any) -> Value:  # noqa: ANN401
+    """Turn what a function returned into something that can be compared.
+
+    Numbers, arrays, tensors, sparse matrices and lists of numbers are vectors. Other values, tuples of
+    integers among them, must be hashable and are compared for equality.
+
+    >>> as_value([1.0, 2.5]).vector, as_value((3, "a")).other
+    (array([1. , 2.5]), (3, 'a'))
+    """
+    if given is None:
+        raise TwinWLError("returned None; return a number, a vector or a hashable value")
+    if hasattr(given, "detach"):  # a tensor; NumPy lacks bfloat16 and others
+        given = given.detach().cpu()
+        given = (given.float() if "16" in str(given.dtype) else given).numpy()
+    elif hasattr(given, "toarray"):
+        given = given.toarray()
+    try:
+        array = np.asarray(given)
+    except ValueError:  # a ragged list
+        array = np.array(None)
+    if array.dtype.kind not in "biufc" or (isinstance(given, tuple) and array.dtype.kind in "biu"):
+        try:
+            hash(given)
+        except TypeError as error:
+            raise TwinWLError(
+                f"returned {shown(given)}, which is not hashable; return a number, a vector or a tuple"
+            ) from error
+        return Value(None, 0.0, given)
+    if not np.isfinite(array).all():
+        raise TwinWLError(f"returned {shown(given)}, which is not finite; return finite numbers")
+    rounding = float(np.finfo(array.dtype).eps) if array.dtype.kind in "fc" else 0.0
+    flat = (
+        np.concatenate([array.real.ravel(), array.imag.ravel()]) if array.dtype.kind == "c" else array.ravel()
+    )
+    return Value(flat.astype(np.float64), rounding)
+
+
+def _verdict(values: tuple[Value, Value], noise: float, seconds: float) -> Verdict:
+    """Judge a pair by the values of its graphs and by how far those of relabelled copies are from them.
+
+    Up to the square root of the unit of rounding, relative to the length of the vectors (or to 1, if they are
+    shorter), a change under relabelling is rounding; beyond, the values are unsound. Two graphs are separated
+    if their distance is above ten times that change and above sixteen units of rounding; above a fifth of
+    that it is unclear.
+    """
+    size = max(1.0 if value.vector is None else float(np.linalg.norm(value.vector)) for value in values)
+    rounding = max(value.rounding for value in values)
+    difference = values[0].distance(values[1])
+    clear = max(_CLEARLY * noise, _ROUNDING * rounding * size)
+    outcome = "separated" if difference > clear else "unclear" if difference > _UNCLEAR * clear else "same"
+    if noise > rounding**0.5 * max(1.0, size):
+        outcome = "unsound"
+    return Verdict(outcome, difference, noise, None, seconds)
+
+
+def _judge_of(scored: Any, copies: Copies, takes: str | None) -> Judge:  # noqa: ANN401
+    """Turn what a user wants to score (see `power`) into a judge of pairs."""
+    if isinstance(scored, str) and ":" in scored:
+        scored = imported(scored, "module:name")
+    if isinstance(scored, str | list | tuple):
+        return _by_readout(scored, copies)
+    if isinstance(scored, type):
+        raise TwinWLError(f"got the class {scored.__name__}; give an object of it")
+    torch = sys.modules.get("torch")  # where it was never loaded, there are no modules
+    if torch is not None and isinstance(scored, torch.nn.Module):
+        return _by_module(scored, copies, takes or "pyg")
+    if hasattr(scored, "fit"):
+        return _by_fit(_fitting(scored), copies)
+    if not callable(scored):
+        raise TwinWLError(
+            f"got {shown(scored)}, expected a readout, a function of a graph, a kernel, a transformer or a "
+            "torch module"
+        )
+    converted = _converter(copies.graphs, takes or "batch")
+    if _n_required(scored) == 2:  # noqa: PLR2004  (a kernel: a function of two graphs)
+        return _by_fit(_kernel_function(scored, converted), copies)
+    return _by_function(lambda graph: scored(converted(graph)), copies)
+
+
+def _by_readout(readout: Any, copies: Copies) -> Judge:  # noqa: ANN401  (resolve checks it)
+    """Judge by the Twin-WL test with a readout, run until no later round can differ."""
+    readouts = resolve(readout)
+    # Canonical forms of whole graphs settle the test at once, but not a hash.
+    by_hash = all(part.is_known and part.name != "canonical" for part in readouts)
+
+    @cache
+    def is_sound(graph: int) -> bool:
+        original, relabelled_ones = copies.graphs[graph], copies.of(graph)
+        if by_hash and original.n_nodes <= EVERY_RADIUS_UP_TO:
+            # A hash is never weaker than the test, and all copies are hashed at once.
+            keys = graph_keys(concatenate([original, relabelled_ones]), None, readouts)
+            return bool((keys == keys[0]).all())
+        return not any(compare(original, one, readout).distinguished for one in relabelled_ones)
+
+    def judge(g: int, h: int) -> Verdict:
+        first, second = copies.graphs[g], copies.graphs[h]
+        began = time.process_time()
+        found = compare(first, second, readout)
+        seconds = time.process_time() - began
+        sound = is_sound(g) and is_sound(h)
+        counts = found.witness.counts if found.witness else (0, 0)
+        outcome = "unsound" if not sound else "separated" if found.distinguished else "same"
+        return Verdict(outcome, float(abs(counts[0] - counts[1])), float(not sound), found.iteration, seconds)
+
+    return judge
+
+
+def _by_function(function: Callable[[GraphBatch], object], copies: Copies) -> Judge:
+    """Judge by the values of a function of one graph."""
+
+    @cache
+    def of(graph: int) -> tuple[Value, float, float]:
+        began = time.process_time()
+        value = as_value(function(copies.graphs[graph]))
+        seconds = time.process_time() - began
+        return value, value.noise(function(one) for one in copies.of(graph)), seconds
+
+    def judge(g: int, h: int) -> Verdict:
+        (first, noise, seconds), (second, other_noise, more) = of(g), of(h)
+        return _verdict((first, second), max(noise, other_noise), seconds + more)
+
+    return judge
+
+
+def _by_module(module: Any, copies: Copies, takes: str) -> Judge:  # noqa: ANN401
+    """Judge by a torch module: a copy in double precision where that works, else the module itself.
+
+    In single precision rounding hides small differences, and every layer adds to it.
+    """
+    own = _by_function(_module_function(module, copies.graphs, takes), copies)
+    try:
+        double = copy.deepcopy(module).double()
+        in_double = _by_function(_module_function(double, copies.graphs, takes, "float64"), copies)
+    except Exception:  # noqa: BLE001  (some tensors cannot be copied)
+        return own
+
+    def judge(g: int, h: int) -> Verdict:
+        try:
+            return in_double(g, h)
+        except Exception:  # noqa: BLE001  (a layer that makes tensors of a fixed type; or the module is wrong)
+            return own(g, h)
+
+    return judge
+
+
+def _by_fit(fit: _Fitted, copies: Copies) -> Judge:
+    """Judge by an estimator that is fitted to each pair, and transforms its two graphs and their copies.
+
+    So is a kernel: a fitted kernel gives the similarities of a graph with the two graphs of the pair.
+    """
+
+    def judge(g: int, h: int) -> Verdict:
+        both = copies.graphs[np.array([g, h])]
+        began = time.process_time()
+        transform = fit(both)
+        first, second = (as_value(row) for row in transform(both))
+        seconds = time.process_time() - began
+        noise = max(
+            value.noise(iter(transform(copies.of(graph)))) for graph, value in ((g, first), (h, second))
+        )
+        return _verdict((first, second), noise, seconds)
+
+    return judge
+
+
+def _fitting(estimator: Any) -> _Fitted:  # noqa: ANN401
+    from sklearn.base import clone  # noqa: PLC0415  (slow to load)
+
+    if not hasattr(estimator, "transform"):
+        raise TwinWLError(
+            f"got {shown(estimator)}, which cannot transform graphs; give one of its methods, such as "
+            "model.predict_proba of a fitted model"
+        )
+    return lambda pair: clone(estimator).fit(pair).transform  # type: ignore[no-any-return]
+
+
+def _kernel_function(
+    kernel: Callable[[Any, Any], object], converted: Callable[[GraphBatch], object]
+) -> _Fitted:
+    def fitted(pair: GraphBatch) -> Callable[[GraphBatch], Any]:
+        landmarks = [converted(graph) for graph in pair]
+        return lambda graphs: [[kernel(converted(graph), each) for each in landmarks] for graph in graphs]
+
+    return fitted
+
+
+def _module_function(
+    module: Any,  # noqa: ANN401
+    graphs: GraphBatch,
+    takes: str,
+    precision: str | None = None,
+) -> Callable[[GraphBatch], object]:
+    """Return a module as a function of a graph, with inputs of the given type, or of that of its weights."""
+    torch = import_extra("torch", "neural")
+    weights = (each.dtype for each in (*module.parameters(), *module.buffers()) if each.is_floating_point())
+    dtype = getattr(torch, precision) if precision else next(weights, torch.get_default_dtype())
+    if any(part.training for part in module.modules()):
+        raise TwinWLError(
+            "the module is in training mode, where dropout and batch normalisation change its values; "
+            "call module.eval() first"
+        )
+    names = list(inspect.signature(module.forward).parameters)
+    in_parts = takes == "pyg" and names[:2] == ["x", "edge_index"]
+    converted = _converter(graphs, takes)
+
+    def value(graph: GraphBatch) -> object:
+        data: Any = converted(graph)
+        if takes == "pyg":
+            data = data.apply(lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
+        with torch.no_grad(), _torch_set_for(graph, dtype):
+            if in_parts:
+                known = {name: data[name] for name in names if name in data}
+                found = module(**known)
+            else:
+                found = module(data)
+        shape = tuple(getattr(found, "shape", ()))
+        if len(shape) == 2 and shape[0] == graph.n_nodes > 1:  # noqa: PLR2004
+            raise TwinWLError(
+                f"returned shape {shape}, one row per node; pool over the nodes, such as with "
+                "torch_geometric.nn.global_add_pool"
+            )
+        return found
+
+    return value
+
+
+@contextmanager
+def _torch_set_for(graph: GraphBatch, dtype: object) -> Iterator[None]:
+    """Let a module make tensors of a type, and use one thread for a small graph."""
+    torch = sys.modules["torch"]
+    before = torch.get_default_dtype(), torch.get_num_threads()
+    torch.set_default_dtype(dtype)
+    if graph.n_nodes <= _MOST_NODES_FOR_ONE_THREAD:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before[0])
+        torch.set_num_threads(before[1])
+
+
+def _converter(graphs: GraphBatch, takes: str) -> Callable[[GraphBatch], object]:
+    """Return what turns a batch of one graph into what a function receives."""
+    if takes == "networkx":
+        return lambda graph: graph.to_networkx()[0]
+    if takes == "batch":
+        return lambda graph: graph
+    torch = import_extra("torch", "neural")
+    data_module = import_extra("torch_geometric.data", "baselines")
+    width = len(graphs.node_vocabulary) if graphs.has_node_labels else 1
+
+    def converted(graph: GraphBatch) -> object:
+        data = graph.to_pyg()[0]
+        if graph.node_features is None:  # one column per label, or of ones
+            data.x = torch.nn.functional.one_hot(torch.tensor(graph.node_labels.tolist()), width).float()
+        return data_module.Batch.from_data_list([data])
+
+    return converted
+
+
+def _n_required(function: Callable[..., object]) -> int:
+    """Return how many positional arguments a function needs; 1 if that is not known."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 1
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(each.kind in positional and each.default is inspect.Parameter.empty for each in parameters)

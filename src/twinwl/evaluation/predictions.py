@@ -1,20 +1,23 @@
-"""Predictions of a model for graphs: the columns of the table, and metrics if targets are known."""
+"""Training and prediction: models by name, tables of predictions, and how right both are."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from twinwl.arrays import Bool, Float64, Values
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.source import targets_in
 from twinwl.datasets.targets import ALL, named_targets
 from twinwl.errors import TwinWLError, shown
-from twinwl.evaluation.metrics import figures, mean_scores
+from twinwl.evaluation.methods import Config, resolve
+from twinwl.evaluation.metrics import Task, check_metrics, figures, mean_scores, scorer_for
+from twinwl.evaluation.result import Rendered
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.calibration import ClassHead, NumberHead, kept
 from twinwl.models.metrics import METRICS, Answers, measure, names_for, positive_class, positive_name
@@ -22,11 +25,17 @@ from twinwl.models.similarity import NearGraphs
 from twinwl.refinement.alphabet import Alphabet
 from twinwl.refinement.colours import refine
 
-if TYPE_CHECKING:
-    from twinwl.arrays import Bool, Float64, Values
-
 _INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})")
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
+
+
+def predicts_classes(model: object) -> bool:
+    """Return whether a model is a classifier; else it is a regressor, which predicts numbers."""
+    return hasattr(model, "predict_proba")
+
+
+def _task_name(model: object) -> str:
+    return "classification" if predicts_classes(model) else "regression"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,68 +75,58 @@ class Predictions:
         {'prediction': [0.5], 'low': [0.0], 'high': [1.0]}
         """
         columns: dict[str, Sequence[Any]] = {"prediction": self.values.tolist()}
-        names = [] if self.classes is None else [str(name) for name in self.classes.tolist()]
+        names = np.array([] if self.classes is None else [str(name) for name in self.classes.tolist()])
         if proba and self.shares is not None:
             for name, share in zip(names, self.shares.T.tolist(), strict=True):
                 columns[f"p_{name}"] = [float(f"{value:.6g}") for value in share]
         if self.sets is not None:
-            columns["set"] = [
-                "|".join(name for name, is_in in zip(names, row, strict=True) if is_in)
-                for row in self.sets.tolist()
-            ]
+            columns["set"] = ["|".join(names[row]) for row in self.sets]
         if self.intervals is not None:
             columns |= dict(zip(("low", "high"), self.intervals.T.tolist(), strict=True))
         return columns
 
-    def figures(self, truth: Sequence[Any]) -> list[str]:
-        """Return lines with the metrics of the predictions, over the graphs with a known target.
+    def scored(self, truth: Sequence[Any]) -> tuple[dict[str, float], list[str]]:
+        """Return the metrics that are defined, over the graphs with a known target, and lines about them.
 
-        >>> Predictions(np.array([1.0, 3.0])).figures([1.0, None])
+        >>> Predictions(np.array([1.0, 3.0])).scored([1.0, None])[1]
         ['RMSE 0.000, MAE 0.000, R² undefined, Spearman undefined (1 target)']
         """
-        known, answers = self._answers(truth)
-        names = names_for("regression" if self.classes is None else "classification")
-        n_known = len(answers.y)
-        if not n_known:
-            return [f"{METRICS[names[0]].title} unknown (0 of 0)"]
-        scores = measure(answers, names)
-        if self.classes is None:
-            text = f"{figures(scores, names)} ({n_known:,} target{'s' * (n_known > 1)})"
-            if self.intervals is None:
-                return [text]
-            low, high = self.intervals[known].T
-            inside = (low <= answers.y) & (answers.y <= high)
-            return [text, _coverage("interval contains the true number", inside)]
-        right = int((answers.y == answers.predicted).sum())
-        share = f"{100 * scores[names[0]]:.1f} % ({right:,} of {n_known:,})"
-        text = f"{names[0]} {share}, {figures(scores, names[1:], self.positive)}"
-        if self.sets is None:
-            return [text]
-        inside = (self.sets[known] & (answers.y[:, None] == answers.classes)).any(axis=1)
-        return [text, _coverage("set contains the true class", inside)]
-
-    def scores(self, truth: Sequence[Any]) -> dict[str, float]:
-        """Return all metrics that are defined, over the graphs with a known target."""
-        answers = self._answers(truth)[1]
-        names = names_for("regression" if self.classes is None else "classification")
-        return measure(answers, names) if len(answers.y) else {}
-
-    def _answers(self, truth: Sequence[Any]) -> tuple[Bool, Answers]:
-        """Return which graphs have a known target, and what was predicted for them."""
         known = np.array([value is not None for value in truth], bool)
         y = [value for value in truth if value is not None]
         if self.classes is None or self.shares is None:
-            return known, Answers(np.array(y, np.float64), self.values[known])
-        # Compared as text: one file may have numbers where another has strings.
-        texts, predicted, classes = (
-            np.array([str(value) for value in values])
-            for values in (y, self.values[known].tolist(), self.classes.tolist())
-        )
-        return known, Answers(texts, predicted, self.shares[known], classes, self.positive)
+            names, answers = names_for("regression"), Answers(np.array(y, np.float64), self.values[known])
+        else:  # compared as text: one file may have numbers where another has strings
+            texts, predicted, classes = (
+                np.array([str(value) for value in values])
+                for values in (y, self.values[known].tolist(), self.classes.tolist())
+            )
+            answers = Answers(texts, predicted, self.shares[known], classes, self.positive)
+            names = names_for("classification")
+        if not y:
+            return {}, [f"{METRICS[names[0]].title} unknown (0 of 0)"]
+        scores = measure(answers, names)
+        if self.classes is None:
+            lines = [f"{figures(scores, names)} ({len(y):,} target{'s' * (len(y) > 1)})"]
+        else:
+            right = int((answers.y == answers.predicted).sum())
+            share = f"{100 * scores[names[0]]:.1f} % ({right:,} of {len(y):,})"
+            lines = [f"{names[0]} {share}, {figures(scores, names[1:], self.positive)}"]
+        if self.intervals is not None:
+            low, high = self.intervals[known].T
+            inside = (low <= answers.y) & (answers.y <= high)
+            lines.append(_coverage("interval contains the true number", inside))
+        if self.sets is not None:
+            inside = (self.sets[known] & (answers.y[:, None] == answers.classes)).any(axis=1)
+            lines.append(_coverage("set contains the true class", inside))
+        return scores, lines
+
+
+def _coverage(what: str, inside: Bool) -> str:
+    return f"{what}: {100 * inside.mean():.1f} % ({inside.sum():,} of {len(inside):,})"
 
 
 def check_asked(
-    model: Any,  # noqa: ANN401
+    model: Any,  # noqa: ANN401  (models share no base that has predict)
     path: object,
     *,
     proba: bool,
@@ -136,20 +135,16 @@ def check_asked(
     positive: str | None = None,
 ) -> None:
     """Refuse options that do not apply to the model, before graphs are read."""
+    asked = {"--proba": proba, "--threshold": threshold is not None, "--positive": positive is not None}
     for head in model.heads_:
-        if isinstance(head, NumberHead):
-            asked = {
-                "--proba": proba,
-                "--threshold": threshold is not None,
-                "--positive": positive is not None,
-            }
-            for option, given in asked.items():
-                if given:
-                    raise TwinWLError(
-                        f"{option} needs a classifier, but this model predicts numbers; leave it out "
-                        "(--confidence adds a range around each number)"
-                    )
-        else:
+        of_numbers = isinstance(head, NumberHead)
+        for option, given in asked.items():
+            if given and of_numbers:
+                raise TwinWLError(
+                    f"{option} needs a classifier, but this model predicts numbers; leave it out "
+                    "(--confidence adds a range around each number)"
+                )
+        if not of_numbers:
             positive_name(head.classes, positive)
         if confidence is None:
             continue
@@ -157,26 +152,12 @@ def check_asked(
             scores = kept(head.conformal)
         except TwinWLError as error:
             raise TwinWLError(f"--confidence: {path}: {error}") from error
-        if isinstance(head, NumberHead) and not np.isfinite(scores.of(np.zeros(1), confidence)).all():
+        if of_numbers and not np.isfinite(scores.of(np.zeros(1), confidence)).all():
             n = len(scores.errors)
             raise TwinWLError(
                 f"--confidence: got {confidence:g}, but the model held out {n} graphs, which are enough for "
                 f"{n / (n + 1):.3g} at most; lower it, or train with more graphs"
             )
-
-
-def _check_classes(truth: Sequence[Any] | None, target: object, data: Dataset, head: ClassHead) -> None:
-    """Refuse targets none of which is a class of the model: they mean something else."""
-    classes = [str(name) for name in head.classes.tolist()]
-    known = [
-        (row, value) for row, value in zip(data.rows.tolist(), truth or [], strict=False) if value is not None
-    ]
-    if known and not any(str(value) in classes for _, value in known):
-        row, value = known[0]
-        raise TwinWLError(
-            f"{data.name}: target {shown(target)} of row {row} is {shown(value)}, and no row has a class of "
-            f"the model: {shown(classes)}; name another column with --target"
-        )
 
 
 def predictions_of(
@@ -216,58 +197,6 @@ def predictions_of(
     return Predictions(values, head.classes, shares, sets, positive=positive_name(head.classes, positive))
 
 
-def prediction_table(
-    data: Dataset, source: Mapping[str, list[Any]], answers: Mapping[str, Sequence[Any]]
-) -> dict[str, list[Any]]:
-    """Join the predictions to the rows of the source.
-
-    Parameters
-    ----------
-    data
-        The graphs, and the rows that could not be read: these are kept, with the reason in ``error``.
-    source
-        All columns of the table that the graphs come from, as returned by
-        `twinwl.datasets.source.read_columns`; if there are none, the table has the names of the graphs.
-    answers
-        Columns with one value per graph. If the source has a column ``name`` too, it becomes ``twinwl_name``.
-
-    >>> from twinwl import load_dataset
-    >>> data = load_dataset("graph6:Bw")
-    >>> prediction_table(data, {}, {"prediction": [1]})
-    {'index': [0], 'name': ['graph6:Bw'], 'prediction': [1], 'error': [None]}
-    """
-    graph_of_row: dict[int, int] = {row: graph for graph, row in enumerate(data.rows.tolist())}
-    reason_of_row = {error.row: error.reason for error in data.errors}
-    rows = sorted({*graph_of_row, *reason_of_row})
-    columns: dict[str, list[Any]] = {"index": rows}
-    if source:
-        columns |= {name: [cells[row] for row in rows] for name, cells in source.items()}
-    else:
-        columns["name"] = [data.names[graph_of_row[row]] if row in graph_of_row else None for row in rows]
-    for name, values in answers.items():
-        cells = [values[graph_of_row[row]] if row in graph_of_row else None for row in rows]
-        columns[f"twinwl_{name}" if name in columns else name] = cells
-    columns["twinwl_error" if "error" in columns else "error"] = [reason_of_row.get(row) for row in rows]
-    return columns
-
-
-def as_numbers(cells: Sequence[Any]) -> list[Any]:
-    """Return the cells of a text file as numbers if all are, None where empty, for formats that have numbers.
-
-    Identifiers such as 007 stay text.
-
-    >>> as_numbers(["1", "", "-2"]), as_numbers(["0.5", "3"]), as_numbers(["007", "1"])
-    ([1, None, -2], [0.5, 3.0], ['007', '1'])
-    """
-    if not all(cell is None or isinstance(cell, str) for cell in cells):
-        return list(cells)
-    texts = [cell.strip() for cell in cells if cell is not None and cell.strip()]
-    kind = int if all(map(_INTEGER.fullmatch, texts)) else float
-    if not texts or not all(_NUMBER.fullmatch(text) and math.isfinite(float(text)) for text in texts):
-        return list(cells)
-    return [kind(cell) if cell is not None and cell.strip() else None for cell in cells]
-
-
 def answers_about(
     model: Any,  # noqa: ANN401
     data: Dataset,
@@ -293,61 +222,61 @@ def answers_about(
     proba
         Whether to return the probabilities.
     """
+    several = model.tasks_ is not None
     names = model.tasks_ or tuple(truths)
     for task, truth in truths.items():
-        head = model.heads_[names.index(task)]
-        if isinstance(head, ClassHead):
-            _check_classes(truth, task, data, head)
-        else:
-            _check_numbers(truth, task, data)
-    pairs = zip(model.heads_, model._decisions(data.graphs), strict=True)  # noqa: SLF001  (graphs are encoded once)
-    answers = [predictions_of(head, own, threshold, confidence, positive) for head, own in pairs]
-    if model.tasks_ is None:
-        (predicted,), truth = answers, next(iter(truths.values()))
-        lines = [] if truth is None else predicted.figures(truth)
-        return predicted.columns(proba=proba), _thresholds({"": predicted}, threshold) + lines
-    found = dict(zip(model.tasks_, answers, strict=True))
+        _check_truth(model.heads_[names.index(task)], truth, task, data)
+    decided = zip(names, model.heads_, model._decisions(data.graphs), strict=True)  # noqa: SLF001  (at once)
+    found = {
+        name: predictions_of(head, decisions, threshold, confidence, positive)
+        for name, head, decisions in decided
+    }
     columns = {
-        f"{name}_{task}": values
+        f"{name}_{task}" if several else name: values
         for task, one in found.items()
         for name, values in one.columns(proba=proba).items()
     }
-    known = {task: truth for task, truth in truths.items() if truth}
-    return columns, _thresholds(found, threshold) + _figures_of_tasks(found, known)
-
-
-def _thresholds(found: Mapping[str, Predictions], threshold: float | None) -> list[str]:
-    """Say which class a threshold is about; of several tasks one line for those of the same class."""
-    if threshold is None:
-        return []
-    names = dict.fromkeys(one.positive for one in found.values())
-    return [
-        f"threshold: {name!r} is predicted where its probability is {threshold:g} or more" for name in names
+    lines = [
+        f"threshold: {name!r} is predicted where its probability is {threshold:g} or more"
+        for name in dict.fromkeys(one.positive for one in found.values())
+        if threshold is not None
     ]
+    scored = {task: found[task].scored(truth) for task, truth in truths.items() if truth}
+    lines += [f"{task}: {line}" if several else line for task, (_, said) in scored.items() for line in said]
+    scores = [one for one, _ in scored.values()]
+    means = mean_scores(scores) if several else {}
+    if means:
+        fewer = [METRICS[name].title for name in means if any(name not in one for one in scores)]
+        left = f" ({', '.join(fewer)}: without targets for which it is undefined)" if fewer else ""
+        name = _common(found[task].positive for task in scored)
+        lines.append(f"mean of {len(scores)} targets: {figures(means, list(means), name)}{left}")
+    return columns, lines
 
 
-def _check_numbers(truth: Sequence[Any] | None, target: object, data: Dataset) -> None:
-    """Refuse targets of a regressor that are not numbers, before anything is predicted."""
-    for row, value in zip(data.rows.tolist(), truth or [], strict=False):
-        if value is not None and not isinstance(value, int | float):
-            raise TwinWLError(
-                f"{data.name}: target {shown(target)} of row {row} is {shown(value)}, which is not a number, "
-                "and the model predicts numbers; name another column with --target"
-            )
+def _common(names: Iterator[str | None]) -> str | None:
+    """Return the only one of these names; None if there are several."""
+    distinct = set(names)
+    return distinct.pop() if len(distinct) == 1 else None
 
 
-def _figures_of_tasks(found: Mapping[str, Predictions], truths: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Return lines about how right the predictions of each task are, and their mean."""
-    lines = [f"{task}: {line}" for task, truth in truths.items() for line in found[task].figures(truth)]
-    scores = [found[task].scores(truth) for task, truth in truths.items()]
-    means = mean_scores(scores)
-    if not means:
-        return lines
-    fewer = [METRICS[name].title for name in means if any(name not in one for one in scores)]
-    left = f" ({', '.join(fewer)}: without targets for which it is undefined)" if fewer else ""
-    positives = {found[task].positive for task in truths}
-    name = positives.pop() if len(positives) == 1 else None
-    return [*lines, f"mean of {len(scores)} targets: {figures(means, list(means), name)}{left}"]
+def _check_truth(
+    head: ClassHead | NumberHead, truth: Sequence[Any] | None, target: object, data: Dataset
+) -> None:
+    """Refuse targets that are no numbers for a regressor, or none of them a class of the classifier."""
+    pairs = zip(data.rows.tolist(), truth or [], strict=False)
+    known = [(row, value) for row, value in pairs if value is not None]
+    if isinstance(head, ClassHead):
+        classes = [str(name) for name in head.classes.tolist()]
+        odd = [] if any(str(value) in classes for _, value in known) else known
+        why = f"and no row has a class of the model: {shown(classes)}"
+    else:
+        odd = [(row, value) for row, value in known if not isinstance(value, int | float)]
+        why = "which is not a number, and the model predicts numbers"
+    for row, value in odd[:1]:
+        raise TwinWLError(
+            f"{data.name}: target {shown(target)} of row {row} is {shown(value)}, {why}; name another column "
+            "with --target"
+        )
 
 
 def truths_of(
@@ -365,30 +294,71 @@ def truths_of(
     """
     if target is None:
         return {}
-    if target == ALL:
-        names = tuple(name for name in model.tasks_ if name in columns)
-        if not names:
-            listing = ", ".join(map(repr, model.tasks_))
-            raise TwinWLError(
-                f"{data.name}: --target all: no column has the name of a task of the model: {listing}"
-            )
-    else:
+    names = tuple(name for name in model.tasks_ if name in columns)
+    if target != ALL:
         named = named_targets(target, list(columns), data.name)
         names = (named,) if isinstance(named, str) else named
+    elif not names:
+        listing = ", ".join(map(repr, model.tasks_))
+        raise TwinWLError(
+            f"{data.name}: --target all: no column has the name of a task of the model: {listing}"
+        )
     for name in names:
         model.for_task(name)
     return {name: targets_in(columns, name, data) for name in names}
 
 
-def _coverage(what: str, inside: Bool) -> str:
-    """Return how often sets, or intervals, contain the truth, as text."""
-    n_inside = int(inside.sum())
-    return f"{what}: {100 * n_inside / len(inside):.1f} % ({n_inside:,} of {len(inside):,})"
+def prediction_table(
+    data: Dataset, source: Mapping[str, list[Any]], answers: Mapping[str, Sequence[Any]]
+) -> dict[str, list[Any]]:
+    """Join the predictions to the rows of the source.
+
+    Parameters
+    ----------
+    data
+        The graphs, and the rows that could not be read: these are kept, with the reason in ``error``.
+    source
+        All columns of the table that the graphs come from, as returned by
+        `twinwl.datasets.source.read_columns`; if there are none, the table has the names of the graphs.
+    answers
+        Columns with one value per graph. If the source has a column ``name`` too, it becomes ``twinwl_name``.
+
+    >>> from twinwl import load_dataset
+    >>> data = load_dataset("graph6:Bw")
+    >>> prediction_table(data, {}, {"prediction": [1]})
+    {'index': [0], 'name': ['graph6:Bw'], 'prediction': [1], 'error': [None]}
+    """
+    graph_of_row: dict[int, int] = {row: graph for graph, row in enumerate(data.rows.tolist())}
+    reason_of_row = {error.row: error.reason for error in data.errors}
+    rows = sorted({*graph_of_row, *reason_of_row})
+
+    def by_row(values: Sequence[Any]) -> list[Any]:
+        return [values[graph_of_row[row]] if row in graph_of_row else None for row in rows]
+
+    columns: dict[str, list[Any]] = {"index": rows}
+    columns |= {name: [cells[row] for row in rows] for name, cells in source.items()}
+    added = ({} if source else {"name": data.names}) | dict(answers)
+    for name, values in added.items():
+        columns[f"twinwl_{name}" if name in columns else name] = by_row(values)
+    columns["twinwl_error" if "error" in columns else "error"] = [reason_of_row.get(row) for row in rows]
+    return columns
 
 
-def predicts_classes(model: object) -> bool:
-    """Return whether a model is a classifier; else it is a regressor, which predicts numbers."""
-    return hasattr(model, "predict_proba")
+def as_numbers(cells: Sequence[Any]) -> list[Any]:
+    """Return the cells of a text file as numbers if all are, None where empty, for formats that have numbers.
+
+    Identifiers such as 007 stay text.
+
+    >>> as_numbers(["1", "", "-2"]), as_numbers(["0.5", "3"]), as_numbers(["007", "1"])
+    ([1, None, -2], [0.5, 3.0], ['007', '1'])
+    """
+    if not all(cell is None or isinstance(cell, str) for cell in cells):
+        return list(cells)
+    texts = [cell.strip() for cell in cells if cell is not None and cell.strip()]
+    kind: Callable[[str], float] = int if all(map(_INTEGER.fullmatch, texts)) else float
+    if not texts or not all(_NUMBER.fullmatch(text) and math.isfinite(float(text)) for text in texts):
+        return list(cells)
+    return [kind(cell) if cell is not None and cell.strip() else None for cell in cells]
 
 
 def unseen_shares(model: object, graphs: GraphBatch) -> Float64 | None:
@@ -456,3 +426,197 @@ class Nearest(NamedTuple):
         if near is None:
             return "no training graph is similar"
         return f"nearest training graph: {near[0].names[0]} (similarity {near[1]:.2f})"
+
+
+def new_model(method: str, task: Task, config: Config, *, scoring: str | None = None, seed: int = 0) -> Any:  # noqa: ANN401
+    """Return an unfitted classifier or regressor.
+
+    Parameters
+    ----------
+    method
+        A name that `twinwl.evaluate` knows.
+    task
+        Classification or regression.
+    config
+        Parameters of the estimator.
+    scoring
+        The metric that inner choices go by, by its name in `twinwl.evaluate`; None: the default.
+
+    >>> from twinwl.evaluation.metrics import Task
+    >>> new_model("stwin-svc", Task("regression", ""), {"n_iter": 2}, scoring="mae", seed=1)
+    STwinSVR(n_iter=2, random_state=1, scoring='neg_mean_absolute_error')
+    """
+    if task.name == "regression" and "class_weight" in config:
+        raise TwinWLError("--balanced is for classes, and the targets are numbers; leave it out")
+    model: Any = resolve(method).for_task(task).build(dict(config), seed)
+    if scoring is None:
+        return model
+    check_metrics([scoring], task.name, "--scoring")
+    scorer = scorer_for(model, scoring)
+    if scorer is None:
+        known = [name for name in names_for(task.name) if scorer_for(model, name)]
+        raise TwinWLError(f"--scoring: {method} cannot choose by {scoring}; choose from {', '.join(known)}")
+    return model.set_params(scoring=scorer)
+
+
+def summary_of(data: Dataset, task: str) -> str:
+    """Describe the training data.
+
+    >>> from twinwl.datasets.dataset import Dataset
+    >>> data = Dataset.from_graphs([[(0, 1)], [(0, 1), (1, 2)]], [1, 2], name="tiny")
+    >>> summary_of(data, "classification")
+    'tiny: 2 graphs, 5 nodes, 3 edges; classes: 1 (1), 2 (1)'
+    >>> summary_of(data, "regression")
+    'tiny: 2 graphs, 5 nodes, 3 edges; targets: from 1 to 2, mean 1.5'
+    """
+    graphs = data.graphs
+    edges = "arcs" if graphs.directed else "edges"
+    head = f"{data.name}: {len(graphs):,} graphs, {graphs.n_nodes:,} nodes, {graphs.n_edges:,} {edges}"
+    if not data.tasks:
+        noun = data.target or {"classification": "classes", "regression": "targets"}[task]
+        return f"{head}; {noun}: {_listing(data.targets, task)}"
+    lines = [f"{head}; {len(data.tasks)} targets:"]
+    for name, column in _columns(data).items():
+        known = ~np.isnan(column)
+        missing = f"; {(~known).sum():,} missing" * (not known.all())
+        lines.append(f"  {name}: {_listing(column[known], task)}{missing}")
+    return "\n".join(lines)
+
+
+def _listing(y: Values, task: str) -> str:
+    if task == "regression":
+        numbers = y.astype(np.float64)
+        return f"from {numbers.min():.4g} to {numbers.max():.4g}, mean {numbers.mean():.4g}"
+    values, counts = np.unique(y, return_counts=True)
+    names = [f"{name:g}" if isinstance(name, float) else f"{name}" for name in values.tolist()]
+    return ", ".join(f"{name} ({count:,})" for name, count in zip(names, counts.tolist(), strict=True))
+
+
+def _columns(data: Dataset) -> dict[str, Float64]:
+    return dict(zip(data.tasks, data.targets.T.astype(np.float64), strict=True))
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Metrics of one target on the training graphs that were held out to choose the epoch, or rounds and C.
+
+    Attributes
+    ----------
+    scores : dict
+        All metrics that are defined, by name.
+    task : {"classification", "regression"}
+    chosen : str
+        What was chosen, as text.
+    positive : str or None
+        The positive one of two classes.
+    baseline : (float, float) or None
+        Of a regressor: the mean of the training targets, and the RMSE of always predicting it.
+    """
+
+    scores: dict[str, float]
+    task: str
+    chosen: str
+    positive: str | None
+    baseline: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        text = figures(self.scores, names_for(self.task), self.positive)
+        if self.baseline is None:
+            return text
+        mean, error = self.baseline
+        return f"{text}; always predicting the mean of the training targets ({mean:.4g}) has RMSE {error:.3f}"
+
+
+@dataclass(frozen=True)
+class TrainingReport(Rendered):
+    """Metrics on held-out graphs of each target; that of a model of one target has the name ""."""
+
+    targets: dict[str, HeldOut]
+    chosen: str
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything as plain values."""
+        return asdict(self)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one dictionary per target and metric."""
+        return [
+            {"target": name, "metric": metric, "score": score}
+            for name, one in self.targets.items()
+            for metric, score in one.scores.items()
+        ]
+
+    def table(self) -> list[list[str]]:
+        """Return one row per target and metric, the header first."""
+        rows = [[row["target"], row["metric"], f"{row['score']:.4g}"] for row in self.to_records()]
+        return [["target", "metric", "score"], *rows]
+
+    def _bars(self) -> dict[str, float]:
+        return {" ".join(filter(None, row[:2])): float(row[2]) for row in self.table()[1:]}
+
+    def __str__(self) -> str:
+        found = list(self.targets.values())
+        head = f"On held-out graphs ({self.chosen})"
+        if "" in self.targets:
+            return f"{head}: {found[0]}"
+        lines = [f"  {name}{one.chosen and f' ({one.chosen})'}: {one}" for name, one in self.targets.items()]
+        means = mean_scores([one.scores for one in found])
+        mean = HeldOut(means, found[0].task, "", _common(one.positive for one in found))
+        return "\n".join([*lines, f"{head}, mean of {len(found)} targets: {mean}"])
+
+
+def fit(model: Any, data: Dataset, positive: str | None = None) -> TrainingReport:  # noqa: ANN401
+    """Fit a model, and return how good it is on graphs it did not learn from.
+
+    ``positive`` is the positive one of two classes.
+    """
+    y = _columns(data) if data.tasks else data.y  # names in errors and in the model
+    model.fit(data.graphs, y, groups=data.groups)
+    network = _is_network(model)
+    if not data.tasks:
+        settings = "" if network else f"cross-validated; best of {len(model.inner_scores_)} settings: "
+        return TrainingReport({"": _held_out(model, data.targets, positive)}, settings + _chosen(model))
+    targets = {}
+    for task, column in _columns(data).items():
+        known = np.flatnonzero(~np.isnan(column))
+        one, numbers = model.for_task(task), column[known]
+        if network and model.held_out_ is not None:
+            one.held_out_ = np.flatnonzero(np.isin(known, model.held_out_))
+            one.held_out_outputs_ = one.held_out_outputs_[np.isin(model.held_out_, known)]
+        whole = bool((numbers == np.floor(numbers)).all())
+        targets[task] = _held_out(one, numbers.astype(np.int64) if whole else numbers, positive)
+    chosen = _chosen(model) if network else "cross-validated; rounds and C chosen for each target"
+    return TrainingReport(targets, chosen)
+
+
+def _is_network(model: object) -> bool:
+    return hasattr(model, "history_")
+
+
+def _chosen(model: Any) -> str:  # noqa: ANN401
+    """Say what the hold-out chose: the epoch of a network, rounds and C of a support vector machine."""
+    if not _is_network(model):
+        return f"{model.n_iter_} round{'s' * (model.n_iter_ != 1)}, C = {model.C_:g}"
+    again = ", before the refit on all graphs" if model.refit else ""
+    return f"a tenth; best of {model.history_.n_epochs} epochs: {model.history_.best_epoch + 1}{again}"
+
+
+def _held_out(model: Any, y: Values, positive: str | None) -> HeldOut:  # noqa: ANN401
+    """Return all metrics on the graphs that a model of one target held out."""
+    held = getattr(model, "held_out_", None)  # of a network; support vector machines hold out each in turn
+    task, how = _task_name(model), "" if _is_network(model) else _chosen(model)
+    (head,) = model.heads_
+    name = positive_name(head.classes, positive) if isinstance(head, ClassHead) else None
+    if held is not None and not len(held):
+        return HeldOut({}, task, how, name)
+    truth = y if held is None else y[held]
+    if isinstance(head, ClassHead):
+        decisions = model.held_out_decisions_
+        shares = head.probabilities(decisions)
+        answers = Answers(truth, head.predict(decisions), shares, head.classes, positive)
+        return HeldOut(measure(answers, names_for(task)), task, how, name)
+    numbers = truth.astype(np.float64)
+    mean = float((y if held is None else np.delete(y, held)).astype(np.float64).mean())
+    found = model.held_out_predictions_ if held is None else head.predict(model.held_out_decisions_)
+    baseline = mean, float(np.sqrt(np.mean((numbers - mean) ** 2)))
+    return HeldOut(measure(Answers(numbers, found), names_for(task)), task, how, None, baseline)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from twinwl.report.page import Page
+
 PROTOCOLS = ("fair", "best-epoch", "best-fold-epoch")
 OPTIMISTIC = frozenset(PROTOCOLS[1:])
 _CLASSES = Task("classification", "")
@@ -39,8 +41,66 @@ _SMALLEST_SHOWN = 0.001
 _ALL_SIGNS_TRIED = 13
 
 
+class Rendered:
+    """A result that shows itself: subclasses say what is in its table, and which figures to draw."""
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one dictionary per row."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything as plain values."""
+        raise NotImplementedError
+
+    def table(self) -> list[list[str]]:
+        """Return the main figures as rows of text, the header first."""
+        raise NotImplementedError
+
+    def _bars(self) -> dict[str, float]:
+        """Return the figures that `plot` draws."""
+        raise NotImplementedError
+
+    @property
+    def _title(self) -> str:
+        return type(self).__name__
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON."""
+        return json.dumps(self.to_dict())
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return `to_records` as a pandas DataFrame."""
+        return import_extra("pandas", None).DataFrame(self.to_records())
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the main figures as bars, on matplotlib axes if given, and return these."""
+        if axes is None:
+            axes = import_extra("matplotlib.figure", None).Figure().subplots()
+        axes.barh(list(self._bars()), list(self._bars().values()))
+        axes.set_title(self._title)
+        return axes
+
+    def save_page(self, path: str | Path) -> None:
+        """Write a self-contained HTML page to a file."""
+        from twinwl.report.page import write_page  # noqa: PLC0415  (on demand)
+
+        write_page(checked("path", path, PATH), self._page())
+
+    def _page(self) -> Page:
+        from twinwl.report.page import Page, Paragraph, PlainTable, Section  # noqa: PLC0415  (on demand)
+
+        header, *rows = self.table()
+        blocks = [PlainTable(header, rows), *map(Paragraph, str(self).splitlines())]
+        return Page(self._title, [], [], [Section("figures", "Figures", blocks)], [])
+
+    def _repr_html_(self) -> str:
+        from twinwl.report.notebook import result_html  # noqa: PLC0415  (on demand)
+
+        return result_html(self._title, self.table())
+
+
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Rendered):
     """All results of one method on one data set, and their summary under each protocol.
 
     Attributes
@@ -148,13 +208,25 @@ class Evaluation:
             records.append(record)
         return records
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return `to_records` as a pandas DataFrame.
+    def table(self) -> list[list[str]]:
+        """Return one row per protocol and metric, the header first; optimistic readings are marked."""
+        rows = [
+            [
+                row["protocol"] + " (optimistic)" * row["optimistic"],
+                row["metric"] + "".join(f" ({row[of]})" for of in ("task", "positive") if row.get(of)),
+                METRICS[row["metric"]].text(row["mean"], row["std"]),
+                str(row["n_folds"]),
+            ]
+            for row in self.to_records()
+        ]
+        return [["protocol", "metric", "mean ± std", "folds"], *rows]
 
-        From there all of pandas is at hand, as ``to_csv`` and ``to_latex``; ``pandas.concat`` puts the frames
-        of several evaluations into one table.
-        """
-        return import_extra("pandas", None).DataFrame(self.to_records())
+    def _bars(self) -> dict[str, float]:
+        return {f"fold {place}": score for place, score in enumerate(self.fold_scores)}
+
+    @property
+    def _title(self) -> str:
+        return f"{self.method} on {self.dataset}, inputs: {self.inputs}"
 
     def to_dict(self) -> dict[str, object]:
         """Return all figures as plain values, also those of each fold; None where a metric is undefined."""
@@ -195,46 +267,6 @@ class Evaluation:
         pairs = pairs[~np.isnan(pairs).any(axis=1)]
         names = (self.method, other.method)
         return compare_scores(pairs[:, 0], pairs[:, 1], names, metric=self.metric) if len(pairs) > 1 else None
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the scores of the folds under the chosen protocol, and their mean, on matplotlib axes."""
-        if axes is None:
-            axes = import_extra("matplotlib.figure", None).Figure().subplots()
-        axes.plot(self.fold_scores, "o")
-        axes.axhline(self.mean)
-        axes.set(
-            title=f"{self.method} on {self.dataset} ({self.protocol})", xlabel="fold", ylabel=self.metric
-        )
-        return axes
-
-    def table(self) -> list[list[str]]:
-        """Return a header and one row per protocol and metric, as text."""
-        rows = [
-            [
-                row["protocol"] + ", optimistic" * row["optimistic"],
-                " ".join(filter(None, [row["metric"], row.get("task", "")])),
-                METRICS[row["metric"]].text(row["mean"], row["std"]),
-                str(row["n_folds"]),
-            ]
-            for row in self.to_records()
-        ]
-        return [["protocol", "metric", "mean ± deviation", "folds"], *rows]
-
-    def save_page(self, path: str | Path) -> None:
-        """Write a self-contained HTML page with all figures."""
-        from twinwl.report.page import Page, PlainTable, Section, write_page  # noqa: PLC0415  (on demand)
-
-        header, *rows = self.table()
-        table = PlainTable(header, rows, frozenset({1}))
-        lede = [f"{self.task}", self.split, f"inputs: {self.inputs}"]
-        section = Section("figures", "Figures", [table])
-        page = Page(f"{self.method} on {self.dataset}", lede, [], [section], [])
-        write_page(checked("path", path, PATH), page)
-
-    def _repr_html_(self) -> str:
-        from twinwl.report.notebook import result_html  # noqa: PLC0415  (on demand)
-
-        return result_html(f"{self.method} on {self.dataset}, inputs: {self.inputs}", self.table())
 
     def __str__(self) -> str:
         headline = names_for(self.task.name)[0]
