@@ -8,7 +8,7 @@ import math
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class Reproduction:
-    """One call of the command; refuses stores that cannot be read, and a choice of nothing, before any work."""
+    """One call of the command; stores that cannot be read, and a choice of nothing, are refused first."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -170,8 +170,8 @@ class Reproduction:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m reproduction",
-        description="Reproduce the paper: run what is missing, cheapest first, until all is done or the time is "
-        "up. Results in the store are not run again.",
+        description="Reproduce the paper: run what is missing, cheapest first, until all is done or the time "
+        "is up. Results in the store are not run again.",
     )
     add = parser.add_argument
     add("part", choices=[*PARTS, "all"], help="what to run")
@@ -190,7 +190,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _names(known: Sequence[str], text: str) -> list[str]:
+def _names(known: Collection[str], text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names or [text]:
         if name not in known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib import colormaps, rc_context
@@ -92,7 +93,7 @@ def cost_charts(cells: Mapping[str, Sequence[ResultCell]]) -> Figure:
         for cell in found:
             place = methods.index(cell.method)
             mark = "*" if colour_of(cell.method) == TWIN else "^" if colour_of(cell.method) == WL else "o"
-            look = {"color": palette(place % 20), "markersize": 9, "label": TITLES[cell.method]}
+            look: Any = {"color": palette(place % 20), "markersize": 9, "label": TITLES[cell.method]}
             axis.plot(max(cell.seconds, 1e-3), cell.percent(), mark, **look)
     known = {
         label: line for axis in axes for line, label in zip(*axis.get_legend_handles_labels(), strict=True)
@@ -109,7 +110,7 @@ def pairs_chart(counts: Mapping[str, Mapping[int, int]], n_pairs: int, dataset: 
     figure, (axis,) = new_figure(5, 3.4)
     axis.set(title=f"{dataset}: pairs told apart, of {n_pairs}", xlabel="rounds h")
     # Curves may lie on one another: the thicker ones come first, so that all can be seen.
-    for width, (name, found) in zip(range(2 * len(counts), 0, -2), reversed(counts.items()), strict=True):
+    for width, (name, found) in zip(range(2 * len(counts), 0, -2), list(counts.items())[::-1], strict=True):
         colour = "#77aadd" if "joint" in name else colour_of(name)
         axis.plot(list(found), list(found.values()), "o-", color=colour, linewidth=width, label=name)
     axis.legend()

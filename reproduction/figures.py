@@ -1,4 +1,4 @@
-"""Figures 1, 2 and 4 of the paper, computed; figure 3 (the architecture of NTwin) is a drawing in figures/."""
+"""Figures 1, 2 and 4 of the paper, computed; figure 3 (the architecture of NTwin) is drawn by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PAINTS = ("#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#bbcc33")
 _GREY, _SHADE = "#dddddd", "#ffe9a8"
 _ROUNDS = 2
 # The worked example: G1 is a ladder, G2 two triangles joined by an edge; nodes count from 1.
-_EXAMPLE = (
+_EXAMPLE: tuple[tuple[list[tuple[int, int]], list[tuple[float, float]]], ...] = (
     (
         [(1, 2), (1, 3), (2, 4), (3, 4), (3, 5), (4, 6), (5, 6)],
         [(0, 2), (1, 2), (0, 1), (1, 1), (0, 0), (1, 0)],
@@ -74,8 +74,8 @@ def rounds_figure() -> Figure:
         ]
         axes[h + _ROUNDS + 1].text(0.5, -0.12, "\n".join(lines), ha="center", transform=axis.transAxes)
     figure.supxlabel(
-        "Fill: colour in 1-WL. Number: nodes reached in h steps.\n1-WL counts nodes by colour, STwin sums their "
-        "numbers."
+        "Fill: colour in 1-WL. Number: nodes reached in h steps.\n"
+        "1-WL counts nodes by colour, STwin sums their numbers."
     )
     return figure
 
@@ -105,8 +105,8 @@ def trees_figure() -> Figure:
             text = "the same for both nodes" if of_labels else reached
             axis.text(0.5, -0.08, text, ha="center", transform=axis.transAxes)
     figure.supxlabel(
-        "Two steps from node 1. Label tree: fill and number are the label of a node.\nIdentity tree: the number "
-        "is the node, white where it was reached before."
+        "Two steps from node 1. Label tree: fill and number are the label of a node.\n"
+        "Identity tree: the number is the node, white where it was reached before."
     )
     return figure
 

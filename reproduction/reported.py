@@ -11,6 +11,10 @@ class Reported(NamedTuple):
     mean: float
     std: float
 
+    def near(self, ours: float) -> bool:
+        """Whether a figure lies within one reported standard deviation."""
+        return abs(ours - self.mean) <= self.std
+
 
 class TableRow(NamedTuple):
     """A row of a table: its title, our method, and the paper's figures by data set; none if it is ours."""

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -17,7 +17,7 @@ from scipy import stats
 import twinwl as tw
 from reproduction.reported import PaperTable
 from twinwl.research import ceiling, key_of, resolve, row_key, versions
-from twinwl.results import ResultStore, Row
+from twinwl.results import Ceiling, ResultStore, Row
 
 RUNTIMES, PAIRS_APART, CEILINGS = "features, timed", "pairs told apart", "ceiling"
 COSINES, PREDICTIONS = "cosine of two graphs", "learnt from all others"
@@ -28,7 +28,7 @@ SEEN_BY = ("1-WL", "size", "rooted-wl", "isomorphism")
 CASE_SET, CASE_ROUNDS = "Mutagenicity", 2
 CASE_GRAPHS = (208, 1103)
 """Counted from 1, as the paper does."""
-_OF_TWO_ROUNDS = {"n_iter": CASE_ROUNDS}
+_OF_TWO_ROUNDS: dict[str, object] = {"n_iter": CASE_ROUNDS}
 CASE_METHODS: dict[str, dict[str, object]] = {
     "wl": _OF_TWO_ROUNDS, "stwin": _OF_TWO_ROUNDS, "wl-svc": {}, "stwin-svc": {}, "ntwin": {},
 }  # fmt: skip
@@ -186,7 +186,7 @@ def _once(
 
 def time_features(data: tw.Dataset, store: Path, runs: int = 10) -> list[Row]:
     """Time STwin and 1-WL features of a whole data set in turns, after a warm-up."""
-    config = {"n_iter": RUNTIME_ROUNDS}
+    config: dict[str, object] = {"n_iter": RUNTIME_ROUNDS}
     warm: set[str] = set()
 
     def seconds(key: Row) -> dict[str, float]:
@@ -245,7 +245,7 @@ def separate_pairs(data: tw.Dataset, store: Path, most_rounds: int = 6) -> list[
     graphs = data.graphs[np.argsort(data.groups, kind="stable")]
 
     def apart(key: Row) -> dict[str, float]:
-        options = {**key["config"], "features": FEATURES[key["method"]], "edge_labels": False}
+        options: Any = {**key["config"], "features": FEATURES[key["method"]], "edge_labels": False}
         matrix = tw.STwinVectorizer(**options).fit_transform(graphs)
         differs = abs(matrix[0::2] - matrix[1::2]).sum(axis=1) > 0
         return {"pairs": float(differs.sum()), "of": len(graphs) / 2}
@@ -257,12 +257,14 @@ def separate_pairs(data: tw.Dataset, store: Path, most_rounds: int = 6) -> list[
 
 def find_ceilings(data: tw.Dataset, store: Path) -> list[Row]:
     """Find the best accuracy that any function of what each test sees could have on a data set."""
-    found = []
+    found: list[Ceiling] = []
 
     def best(key: Row) -> dict[str, float]:
         if not found:
-            options = {"task": "classification", "edge_labels": False}
-            found.append(ceiling(data.graphs, data.targets, list(SEEN_BY[1:-1]), **options))
+            readouts = list(SEEN_BY[1:-1])
+            found.append(
+                ceiling(data.graphs, data.targets, readouts, task="classification", edge_labels=False)
+            )
         row, of = found[0].row(key["method"]), {"of": float(len(data)), "baseline": found[0].baseline}
         return {"best": row.best, "distinct": float(row.n_distinct), "mixed": float(row.n_mixed), **of}
 
