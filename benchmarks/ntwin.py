@@ -33,9 +33,8 @@ from twinwl import NTwinEncoder
 from twinwl.datasets.tu import read_tu
 from twinwl.neural.inputs import FittedInputs, NTwinExamples, SubtreeHistograms
 from twinwl.neural.network import NTwinNetwork
-from twinwl.neural.optimiser import SparseAwareAdam
 from twinwl.neural.quotient import RowExamples
-from twinwl.neural.sparse import SparseExamples
+from twinwl.neural.sparse import SparseAwareAdam, SparseExamples
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
 if TYPE_CHECKING:

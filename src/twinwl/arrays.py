@@ -16,6 +16,8 @@ Ints: TypeAlias = NDArray[np.signedinteger]
 UInt64: TypeAlias = NDArray[np.uint64]
 Float32: TypeAlias = NDArray[np.float32]
 Float64: TypeAlias = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.floating]
+"""Of either precision."""
 Values: TypeAlias = NDArray[np.generic]
 """Of any type: classes, labels, columns of a table."""
 

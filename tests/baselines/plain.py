@@ -13,8 +13,8 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 from torch_geometric.nn.pool.select.topk import topk
 
 from twinwl.arrays import ranges
-from twinwl.baselines.node_networks import with_auxiliary_loss
-from twinwl.baselines.node_sets import node_sets
+from twinwl.baselines.gnn import with_auxiliary_loss
+from twinwl.baselines.higher_order import node_sets
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
 

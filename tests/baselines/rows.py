@@ -6,21 +6,21 @@ from tests.networks import first_network
 
 # The rows that 1-WL bounds, and those that see more.
 BOUNDED = {
-    "gcn": ("node_networks:GCNClassifier", {}),
-    "gin": ("node_networks:GINClassifier", {}),
-    "diffpool": ("node_networks:DiffPoolClassifier", {"cluster_ratio": 0.5}),
-    "sortpool": ("node_networks:SortPoolClassifier", {}),
-    "sagpool": ("node_networks:SAGPoolClassifier", {}),
+    "gcn": ("gnn:GCNClassifier", {}),
+    "gin": ("gnn:GINClassifier", {}),
+    "diffpool": ("gnn:DiffPoolClassifier", {"cluster_ratio": 0.5}),
+    "sortpool": ("gnn:SortPoolClassifier", {}),
+    "sagpool": ("gnn:SAGPoolClassifier", {}),
 }
 STRONGER = {
-    "123-gnn": ("node_sets:OneTwoThreeGNNClassifier", {}),
-    "3-hop-gnn": ("rooted:KHopGNNClassifier", {"layers": 1}),
-    "nested-gin": ("rooted:NestedGINClassifier", {}),
-    "ppgn": ("node_sets:PPGNClassifier", {}),
-    "id-gnn": ("rooted:IDGNNClassifier", {"layers": 5}),
-    "id-gnn-fast": ("rooted:IDGNNClassifier", {"form": "fast"}),
+    "123-gnn": ("higher_order:OneTwoThreeGNNClassifier", {}),
+    "3-hop-gnn": ("higher_order:KHopGNNClassifier", {"layers": 1}),
+    "nested-gin": ("higher_order:NestedGINClassifier", {}),
+    "ppgn": ("higher_order:PPGNClassifier", {}),
+    "id-gnn": ("higher_order:IDGNNClassifier", {"layers": 5}),
+    "id-gnn-fast": ("higher_order:IDGNNClassifier", {"form": "fast"}),
 }
-RANDOM = {"gcn-rni": ("node_networks:GCNRNIClassifier", {"draws": 2})}
+RANDOM = {"gcn-rni": ("gnn:GCNRNIClassifier", {"draws": 2})}
 ALL = {**BOUNDED, **STRONGER, **RANDOM}
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from tests.strategies import batches
 
 pytest.importorskip("torch", reason="needs PyTorch")
-from twinwl.baselines.rooted import closed_walks
+from twinwl.baselines.higher_order import closed_walks
 
 
 @given(batches(edge_label=False, node_label=False))

@@ -5,7 +5,7 @@ import pytest
 from twinwl import from_networkx
 
 torch = pytest.importorskip("torch", reason="needs PyTorch")
-from twinwl.baselines.node_sets import indexed_path_sums, pair_examples, path_sums, paths_of  # noqa: E402
+from twinwl.baselines.higher_order import indexed_path_sums, pair_examples, path_sums, paths_of  # noqa: E402
 
 # Sizes around the four nodes that the loop takes at once, and graphs that occur twice.
 GRAPHS = [nx.empty_graph(0), nx.empty_graph(1), *(nx.gnp_random_graph(n, 0.4, seed=n) for n in (3, 4, 5, 9))]

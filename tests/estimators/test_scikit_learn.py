@@ -32,7 +32,7 @@ QUICK = {
     "twinwl.neural.ntwin:NTwinRegressor": SMALL,
     "twinwl.neural.transformer:NTwinTransformer": {**SMALL, "max_epochs": 2},
     "twinwl.baselines.kernels:WLSubtreeSVC": {"n_iter": 1, "C": 1.0},
-    "twinwl.baselines.node_networks:GINClassifier": SMALL,
+    "twinwl.baselines.gnn:GINClassifier": SMALL,
 }
 # With few landmarks (20) one check finds a graph near the border whose winner by probability is another than
 # that of ``predict``, which ``predict_proba`` allows; the default number takes all graphs here.
@@ -44,16 +44,16 @@ BASELINES = {  # the same frames with another kernel or network; TWINWL_EXHAUSTI
     "twinwl.baselines.kernels:WLOptimalAssignmentSVC": {"n_iter": 1, "C": 1.0},
     "twinwl.baselines.kernels:ShortestPathSVC": {"C": 1.0},
     "twinwl.baselines.kernels:DeepGraphKernelSVC": {"n_iter": 1, "C": 1.0},
-    "twinwl.baselines.node_networks:GCNClassifier": SMALL,
-    "twinwl.baselines.node_networks:GCNRNIClassifier": SMALL,
-    "twinwl.baselines.node_networks:DiffPoolClassifier": SMALL,
-    "twinwl.baselines.node_networks:SortPoolClassifier": SMALL,
-    "twinwl.baselines.node_networks:SAGPoolClassifier": SMALL,
-    "twinwl.baselines.node_sets:OneTwoThreeGNNClassifier": SMALL,
-    "twinwl.baselines.rooted:KHopGNNClassifier": SMALL,
-    "twinwl.baselines.rooted:NestedGINClassifier": SMALL,
-    "twinwl.baselines.node_sets:PPGNClassifier": SMALL,
-    "twinwl.baselines.rooted:IDGNNClassifier": SMALL,
+    "twinwl.baselines.gnn:GCNClassifier": SMALL,
+    "twinwl.baselines.gnn:GCNRNIClassifier": SMALL,
+    "twinwl.baselines.gnn:DiffPoolClassifier": SMALL,
+    "twinwl.baselines.gnn:SortPoolClassifier": SMALL,
+    "twinwl.baselines.gnn:SAGPoolClassifier": SMALL,
+    "twinwl.baselines.higher_order:OneTwoThreeGNNClassifier": SMALL,
+    "twinwl.baselines.higher_order:KHopGNNClassifier": SMALL,
+    "twinwl.baselines.higher_order:NestedGINClassifier": SMALL,
+    "twinwl.baselines.higher_order:PPGNClassifier": SMALL,
+    "twinwl.baselines.higher_order:IDGNNClassifier": SMALL,
 }
 
 

@@ -8,13 +8,15 @@ torch = pytest.importorskip("torch")
 from scipy.sparse import random_array  # noqa: E402
 
 import twinwl as tw  # noqa: E402
-from twinwl.baselines import node_networks as networks_on_nodes  # noqa: E402
-from twinwl.baselines import node_sets, rooted  # noqa: E402
+from twinwl.baselines import gnn, higher_order  # noqa: E402
 from twinwl.neural import devices, rows, sparse  # noqa: E402
 from twinwl.neural.devices import device_of, moved  # noqa: E402
-from twinwl.neural.optimiser import SparseAwareAdam  # noqa: E402
 from twinwl.neural.quotient import build_quotient  # noqa: E402
-from twinwl.neural.sparse import SparseExamples, SparseLinear  # noqa: E402
+from twinwl.neural.sparse import (  # noqa: E402
+    SparseAwareAdam,
+    SparseExamples,
+    SparseLinear,
+)
 
 META = torch.device("meta")
 GRAPHS = tw.from_edges(
@@ -37,11 +39,10 @@ def networks():
         *(tw.NTwinClassifier(2, readout=readout, **options) for readout in ("gcn", "gat", "deepsets")),
         tw.NTwinClassifier(2, readout="gat", edge_labels=True, root_mark="distance", roots=2, **options),
     ]
-    on_colours = (networks_on_nodes.GINClassifier, networks_on_nodes.GCNClassifier)
-    on_roots = (rooted.NestedGINClassifier, rooted.KHopGNNClassifier, rooted.IDGNNClassifier)
-    on_sets = (node_sets.OneTwoThreeGNNClassifier, node_sets.PPGNClassifier)
-    others = (networks_on_nodes.DiffPoolClassifier, *on_roots, *on_sets)
-    return [*found, *(kind(**options) for kind in (*on_colours, *others))]
+    on_nodes = ("GIN", "GCN", "DiffPool")
+    beyond = ("NestedGIN", "KHopGNN", "IDGNN", "OneTwoThreeGNN", "PPGN")
+    kinds = [(gnn, name) for name in on_nodes] + [(higher_order, name) for name in beyond]
+    return [*found, *(getattr(module, f"{name}Classifier")(**options) for module, name in kinds)]
 
 
 def assert_nothing_stays_behind(model, graphs):
@@ -100,7 +101,7 @@ def test_training_with_torch_alone_gives_the_same_network(model, monkeypatch):
     monkeypatch.setattr(
         SparseLinear, "forward", lambda self, rows: sparse._with_torch(self.weight, rows) + self.bias
     )
-    monkeypatch.setattr("twinwl.neural.optimiser.SparseLinear", type("None_", (), {}))
+    monkeypatch.setattr("twinwl.neural.sparse.SparseLinear", type("None_", (), {}))
     monkeypatch.setattr("twinwl.neural.readouts.aggregate_and_pool", rows._with_torch)
     np.testing.assert_allclose(model(**settings).fit(GRAPHS, Y).predict_proba(GRAPHS), usual, atol=1e-4)
 

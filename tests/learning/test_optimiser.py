@@ -11,8 +11,7 @@ import torch
 from scipy import sparse
 
 from twinwl.neural.devices import seeded
-from twinwl.neural.optimiser import SparseAwareAdam
-from twinwl.neural.sparse import SparseExamples, SparseLinear
+from twinwl.neural.sparse import SparseAwareAdam, SparseExamples, SparseLinear
 
 COLUMNS, UNITS = 30, 5
 

@@ -5,7 +5,7 @@ pytest.importorskip("torch")
 
 from tests.stwin.test_vectorizer import molecules
 from twinwl import STwinClassifier, STwinRegressor, TwinWLError, load, save
-from twinwl.neural.fit_in_parts import StoredExamples, fit_in_parts
+from twinwl.neural.stwin import StoredExamples, fit_in_parts
 
 QUICK = {"n_iter": 2, "max_epochs": 4, "batch_size": 8, "verbose": False}
 

@@ -121,8 +121,7 @@ class _ShardParts:
 
 def train_on_corpus(corpus: Corpus, estimator: Any, names: Sequence[str], memory: int) -> None:  # noqa: ANN401
     """Train an STwin network on the rows that have a target."""
-    from twinwl.neural.fit_in_parts import fit_in_parts  # noqa: PLC0415  (torch)
-    from twinwl.neural.stwin import STwinNetworkEstimator  # noqa: PLC0415
+    from twinwl.neural.stwin import STwinNetworkEstimator, fit_in_parts  # noqa: PLC0415  (torch)
 
     if not isinstance(estimator, STwinNetworkEstimator):
         raise TwinWLError(

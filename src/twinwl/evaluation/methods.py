@@ -317,17 +317,19 @@ register("sp-kernel", "twinwl.baselines.kernels:ShortestPathSVC")
 register("wl-kernel", "twinwl.baselines.kernels:WLSubtreeSVC")
 register("wl-oa", "twinwl.baselines.kernels:WLOptimalAssignmentSVC")
 register("dgk", "twinwl.baselines.kernels:DeepGraphKernelSVC", grids=_BY_ROUNDS)
-_baseline("gcn", "node_networks:GCNClassifier", {"layers": [3, 5]}, _OF_GNN)
-_baseline("gin", "node_networks:GINClassifier", {"layers": [2, 4]}, _OF_GNN)
-_baseline("diffpool", "node_networks:DiffPoolClassifier", {"cluster_ratio": [0.1, 0.25]}, {})
-_baseline("sortpool", "node_networks:SortPoolClassifier", {"hidden": [32, 64]}, {})
-_baseline("sagpool", "node_networks:SAGPoolClassifier", {"ratio": [0.5, 0.8]}, {})
-_baseline("123-gnn", "node_sets:OneTwoThreeGNNClassifier", {"hidden": [32]}, {})
-_baseline("3-hop-gnn", "rooted:KHopGNNClassifier", {"hidden": [32, 64]}, {}, {"hops": 3})
-_baseline("nested-gin", "rooted:NestedGINClassifier", {"height": [2, 3]}, {"height": _DEPTHS, "layers": [4]})
+_baseline("gcn", "gnn:GCNClassifier", {"layers": [3, 5]}, _OF_GNN)
+_baseline("gin", "gnn:GINClassifier", {"layers": [2, 4]}, _OF_GNN)
+_baseline("diffpool", "gnn:DiffPoolClassifier", {"cluster_ratio": [0.1, 0.25]}, {})
+_baseline("sortpool", "gnn:SortPoolClassifier", {"hidden": [32, 64]}, {})
+_baseline("sagpool", "gnn:SAGPoolClassifier", {"ratio": [0.5, 0.8]}, {})
+_baseline("123-gnn", "higher_order:OneTwoThreeGNNClassifier", {"hidden": [32]}, {})
+_baseline("3-hop-gnn", "higher_order:KHopGNNClassifier", {"hidden": [32, 64]}, {}, {"hops": 3})
+_baseline(
+    "nested-gin", "higher_order:NestedGINClassifier", {"height": [2, 3]}, {"height": _DEPTHS, "layers": [4]}
+)
 _baseline(
     "ppgn",
-    "node_sets:PPGNClassifier",
+    "higher_order:PPGNClassifier",
     {"layers": [2, 3]},
     {},
     # Its sums over all pairs are large: with a rate of 0.001 it may never learn, or lose what it has learnt.
@@ -336,15 +338,15 @@ _baseline(
 )
 _baseline(
     "gcn-rni",
-    "node_networks:GCNRNIClassifier",
+    "gnn:GCNRNIClassifier",
     {"ratio": [0.5]},
     {"ratio": [0.125, 0.5, 0.875, 1.0]},
     # As its authors trained it, without early stopping: it may guess for a hundred epochs before it learns.
     {"layers": 8, "batch_size": 20, "max_epochs": 300, "patience": 300},
     version=3,
 )
-_baseline("id-gnn", "rooted:IDGNNClassifier", {"layers": [2, 3]}, {})
-_baseline("id-gnn-fast", "rooted:IDGNNClassifier", {"longest_walk": [4, 6]}, {}, {"form": "fast"})
+_baseline("id-gnn", "higher_order:IDGNNClassifier", {"layers": [2, 3]}, {})
+_baseline("id-gnn-fast", "higher_order:IDGNNClassifier", {"longest_walk": [4, 6]}, {}, {"form": "fast"})
 
 
 def resolve(method: object) -> Method:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from torch import Tensor, nn
 from torch.nn import functional
 
-from twinwl.arrays import Int64
+from twinwl.arrays import Floats, Int64
 from twinwl.compilation import kernel
 from twinwl.neural.devices import as_tensor, moved, own_device
 from twinwl.neural.sparse import SparseLinear, SparseRows
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from twinwl.neural.encoder import GraphData, NTwinEncoder, TwinInput
 
 
-class PooledSumNorm(torch.nn.BatchNorm1d):
+class PooledSumNorm(nn.BatchNorm1d):
     """Batch normalisation over graphs; a single graph, which has no spread, is scaled as at prediction."""
 
-    def forward(self, sums: torch.Tensor) -> torch.Tensor:
+    def forward(self, sums: Tensor) -> Tensor:
         """Normalise each column."""
         if self.training and len(sums) > 1:
             return super().forward(sums)
         return self._scaled(sums)
 
-    def rectified(self, rows: torch.Tensor, counts: Int64, added: torch.Tensor) -> torch.Tensor:
+    def rectified(self, rows: Tensor, counts: Int64, added: Tensor) -> Tensor:
         """Return ``relu(self(rows + added))`` for items of which ``counts`` share each row.
 
         Parameters
@@ -56,15 +56,15 @@ class PooledSumNorm(torch.nn.BatchNorm1d):
         assert self.running_mean is not None and self.running_var is not None  # noqa: PT018, S101
         running = (self.running_mean.numpy(), self.running_var.numpy())
         settings = (counts, running, self.eps, self.momentum)
-        result: torch.Tensor = _Rectified.apply(rows, added, self.weight, self.bias, settings)  # type: ignore[no-untyped-call]
+        result: Tensor = _Rectified.apply(rows, added, self.weight, self.bias, settings)  # type: ignore[no-untyped-call]
         return result
 
-    def _scaled(self, sums: torch.Tensor) -> torch.Tensor:
+    def _scaled(self, sums: Tensor) -> Tensor:
         return functional.batch_norm(
             sums, self.running_mean, self.running_var, self.weight, self.bias, training=False, eps=self.eps
         )
 
-    def _with_torch(self, rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    def _with_torch(self, rows: Tensor, weights: Tensor) -> Tensor:
         """Normalise weighted rows with torch's own operations, on any device."""
         count = weights.sum()
         mean = weights @ rows / count
@@ -75,7 +75,7 @@ class PooledSumNorm(torch.nn.BatchNorm1d):
             self.running_var.lerp_(variance * (count / (count - 1)), self.momentum)  # type: ignore[union-attr, arg-type]
         return centred * torch.rsqrt(variance + self.eps) * self.weight + self.bias
 
-    def recalibrate(self, sums: torch.Tensor) -> None:
+    def recalibrate(self, sums: Tensor) -> None:
         """Use mean and variance of these rows at prediction, instead of the running averages."""
         if self.running_mean is not None and self.running_var is not None and len(sums) > 1:
             # In double precision: sums are large, and differences between graphs may be small.
@@ -92,19 +92,19 @@ class _Rectified(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,  # noqa: ANN401  (torch's context takes any attribute)
-        rows: torch.Tensor,
-        added: torch.Tensor,
-        weight: torch.Tensor,
-        bias: torch.Tensor,
+        rows: Tensor,
+        added: Tensor,
+        weight: Tensor,
+        bias: Tensor,
         settings: tuple[Any, ...],
-    ) -> torch.Tensor:
+    ) -> Tensor:
         x, scale = rows.detach().contiguous().numpy(), weight.detach().numpy()
         out, mean, inverse = _rectify(x, added.detach().numpy(), scale, bias.detach().numpy(), *settings)
         ctx.arrays = x, out, settings[0], scale, mean, inverse
         return torch.from_numpy(out)
 
     @staticmethod
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # noqa: ANN401
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
         gradients = _rectify_backward(grad.contiguous().numpy(), *ctx.arrays)
         of_rows, of_weight, of_bias = map(torch.from_numpy, gradients)
         return of_rows, torch.zeros_like(of_bias), of_weight, of_bias, None
@@ -112,15 +112,15 @@ class _Rectified(torch.autograd.Function):
 
 @kernel(fastmath={"contract"})
 def _rectify(
-    x: NDArray[np.floating],
-    added: NDArray[np.floating],
-    weight: NDArray[np.floating],
-    bias: NDArray[np.floating],
+    x: Floats,
+    added: Floats,
+    weight: Floats,
+    bias: Floats,
     counts: Int64,
-    running: tuple[NDArray[np.floating], NDArray[np.floating]],
+    running: tuple[Floats, Floats],
     eps: float,
     momentum: float,
-) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
+) -> tuple[Floats, Floats, Floats]:
     n, width = x.shape
     running_mean, running_var = running
     mean, variance = np.zeros(width), np.zeros(width)
@@ -152,14 +152,14 @@ def _rectify(
 
 @kernel(fastmath={"contract"})
 def _rectify_backward(
-    grad: NDArray[np.floating],
-    x: NDArray[np.floating],
-    out: NDArray[np.floating],
+    grad: Floats,
+    x: Floats,
+    out: Floats,
     counts: Int64,
-    weight: NDArray[np.floating],
-    mean: NDArray[np.floating],
-    inverse: NDArray[np.floating],
-) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
+    weight: Floats,
+    mean: Floats,
+    inverse: Floats,
+) -> tuple[Floats, Floats, Floats]:
     n, width = x.shape
     by_spread, by_mean = np.zeros(width), np.zeros(width)
     total = 0.0
@@ -193,7 +193,7 @@ class NTwinInput(NamedTuple):
     histograms: SparseRows | None = None
 
 
-class NTwinNetwork(torch.nn.Module):
+class NTwinNetwork(nn.Module):
     """Encoder and two-layer classifier.
 
     Parameters
@@ -226,20 +226,20 @@ class NTwinNetwork(torch.nn.Module):
     ) -> None:
         super().__init__()
         self.encoder = encoder
-        self.norm = PooledSumNorm(encoder.n_outputs) if normalize else torch.nn.Identity()
-        self.first = torch.nn.Linear(encoder.n_outputs, hidden)
+        self.norm = PooledSumNorm(encoder.n_outputs) if normalize else nn.Identity()
+        self.first = nn.Linear(encoder.n_outputs, hidden)
         self.wide = SparseLinear(n_histogram_columns, hidden) if n_histogram_columns else None
-        self.dropout = torch.nn.Dropout(dropout)
-        self.input_dropout = torch.nn.Dropout(input_dropout)
-        self.second = torch.nn.Linear(hidden, n_classes)
+        self.dropout = nn.Dropout(dropout)
+        self.input_dropout = nn.Dropout(input_dropout)
+        self.second = nn.Linear(hidden, n_classes)
 
-    def forward(self, graphs: NTwinInput) -> torch.Tensor:
+    def forward(self, graphs: NTwinInput) -> Tensor:
         """Return logits, shape (n_graphs, n_classes)."""
         return self.from_sums(self.encoder(graphs.graphs), graphs.histograms)
 
-    def from_sums(self, sums: torch.Tensor, histograms: SparseRows | None) -> torch.Tensor:
+    def from_sums(self, sums: Tensor, histograms: SparseRows | None) -> Tensor:
         """Return logits from the two encoders' output."""
-        logits: torch.Tensor = self.second(self.dropout(self.hidden_units(sums, histograms).relu()))
+        logits: Tensor = self.second(self.dropout(self.hidden_units(sums, histograms).relu()))
         return logits
 
     def recalibrate(self, examples: Examples) -> None:
@@ -262,9 +262,9 @@ class NTwinNetwork(torch.nn.Module):
         self.encoder.train(was_training)
         self.norm.recalibrate(torch.cat(parts))
 
-    def hidden_units(self, sums: torch.Tensor, histograms: SparseRows | None) -> torch.Tensor:
+    def hidden_units(self, sums: Tensor, histograms: SparseRows | None) -> Tensor:
         """Return the classifier's hidden units before the rectifier, from the two encoders' output."""
-        units: torch.Tensor = self.first(self.input_dropout(self.norm(sums)))
+        units: Tensor = self.first(self.input_dropout(self.norm(sums)))
         if self.wide is not None and histograms is not None:
             units = units + self.wide(self._thinned(histograms))
         return units

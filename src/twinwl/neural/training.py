@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 from torch.nn import functional
 
 from twinwl.arguments import Constraint
@@ -18,7 +19,7 @@ from twinwl.arrays import Bool, Float32, Float64, Int64
 from twinwl.errors import TwinWLError
 from twinwl.models.metrics import score_classes, score_numbers
 from twinwl.neural.devices import device_of, moved, own_device, seeded, single_threaded
-from twinwl.neural.optimiser import SparseAwareAdam
+from twinwl.neural.sparse import SparseAwareAdam
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -154,10 +155,10 @@ class History:
         return figure
 
 
-Weights: TypeAlias = dict[str, torch.Tensor]
+Weights: TypeAlias = dict[str, Tensor]
 
 
-def weights_of(module: torch.nn.Module) -> Weights:
+def weights_of(module: nn.Module) -> Weights:
     """Return a copy of a network's weights."""
     return {name: value.detach().clone() for name, value in module.state_dict().items()}
 
@@ -175,7 +176,7 @@ class WeightAverage:
     recent : deque of dict
         Weights after the last epochs.
 
-    >>> line, average = torch.nn.Linear(1, 1, bias=False), WeightAverage(2)
+    >>> line, average = nn.Linear(1, 1, bias=False), WeightAverage(2)
     >>> for weight in (1.0, 2.0, 4.0):
     ...     _ = line.weight.data.fill_(weight)
     ...     with average.applied(line):
@@ -191,7 +192,7 @@ class WeightAverage:
         self.recent: deque[Weights] = deque(maxlen=n_epochs)
 
     @contextmanager
-    def applied(self, module: torch.nn.Module) -> Iterator[None]:
+    def applied(self, module: nn.Module) -> Iterator[None]:
         """Add the weights of an epoch, and give the network the mean within the block."""
         if self.recent.maxlen == 1:
             yield
@@ -201,7 +202,7 @@ class WeightAverage:
         yield
         module.load_state_dict(self.recent[-1])
 
-    def _mean(self, name: str) -> torch.Tensor:
+    def _mean(self, name: str) -> Tensor:
         *before, last = (weights[name] for weights in self.recent)
         if not last.is_floating_point():  # such as the number of batches that a layer has seen
             return last
@@ -243,7 +244,7 @@ class Held(NamedTuple):
 
 
 def train(
-    module: torch.nn.Module,
+    module: nn.Module,
     examples: Examples,
     targets: Int64 | Float64,
     *,
@@ -309,7 +310,7 @@ def train(
     >>> x = np.array([[-1.0], [-2.0], [1.0], [2.0]])
     >>> y = np.array([0, 0, 1, 1])
     >>> with seeded(0):
-    ...     line = torch.nn.Linear(1, 2)
+    ...     line = nn.Linear(1, 2)
     >>> history = train(line, Points(x), y, max_epochs=200, learning_rate=0.1, random_state=0)
     >>> predict_logits(line, Points(x)).argmax(axis=1).tolist()
     [0, 0, 1, 1]
@@ -322,7 +323,7 @@ def train(
     held = None if validation is None else Held(*validation)
     watched = None if monitor is None else Held(*monitor)
     history = History()
-    best: dict[str, torch.Tensor] | None = None
+    best: dict[str, Tensor] | None = None
     average = WeightAverage(average_epochs)
     order_of_rows = np.random.default_rng(random_state)
     with (
@@ -358,7 +359,7 @@ def rows_at_once(examples: Examples) -> int:
     return int(getattr(examples, "rows_at_once", _ROWS_AT_ONCE))
 
 
-def predict_logits(module: torch.nn.Module, examples: Examples) -> Float32:
+def predict_logits(module: nn.Module, examples: Examples) -> Float32:
     """Return the network's logits for all rows, shape (n, n_classes), without dropout and gradients."""
     was_training = module.training
     module.eval()
@@ -373,7 +374,7 @@ def predict_logits(module: torch.nn.Module, examples: Examples) -> Float32:
     return torch.cat(parts).numpy() if parts else np.empty((0, 0), np.float32)
 
 
-def _weights_of_rows(sample_weight: Float64 | None, targets: Int64 | Float64) -> torch.Tensor | None:
+def _weights_of_rows(sample_weight: Float64 | None, targets: Int64 | Float64) -> Tensor | None:
     """Scale weights to mean 1, so that they do not change the step size on average."""
     if sample_weight is None:
         return None
@@ -386,10 +387,10 @@ def _weights_of_rows(sample_weight: Float64 | None, targets: Int64 | Float64) ->
 
 
 def _run_epoch(
-    module: torch.nn.Module,
+    module: nn.Module,
     examples: Examples,
-    answers: torch.Tensor,
-    weights: torch.Tensor | None,
+    answers: Tensor,
+    weights: Tensor | None,
     optimiser: SparseAwareAdam,
     batch_size: int,
     order_of_rows: np.random.Generator,
@@ -421,7 +422,7 @@ def _run_epoch(
     return mean
 
 
-def _loss(outputs: torch.Tensor, answers: torch.Tensor, weights: torch.Tensor | None) -> torch.Tensor:
+def _loss(outputs: Tensor, answers: Tensor, weights: Tensor | None) -> Tensor:
     """Return the mean loss of some rows; of several tasks, over the entries that are known."""
     if answers.ndim > 1:
         known = answers == answers if answers.is_floating_point() else answers >= 0  # noqa: PLR0124  (not NaN)
@@ -431,7 +432,7 @@ def _loss(outputs: torch.Tensor, answers: torch.Tensor, weights: torch.Tensor | 
         weights = None if weights is None else weights[known]
     elif answers.is_floating_point():
         outputs = outputs[:, 0]
-    losses: Callable[..., torch.Tensor]
+    losses: Callable[..., Tensor]
     if answers.is_floating_point():
         losses = functional.mse_loss
     elif outputs.ndim > 1:
@@ -455,7 +456,7 @@ def _batches(order: Int64, batch_size: int) -> list[Int64]:
     return np.split(order, bounds)
 
 
-def _note_validation(module: torch.nn.Module, held: Held, history: History) -> bool:
+def _note_validation(module: nn.Module, held: Held, history: History) -> bool:
     """Record loss and accuracy on the held-out part, and return whether the epoch is the best so far."""
     score, accuracy, loss = _evaluate(module, held)
     history.validation_loss.append(loss)
@@ -471,7 +472,7 @@ def _note_validation(module: torch.nn.Module, held: Held, history: History) -> b
     return (scores[-1], -loss) > (scores[best], -history.validation_loss[best])
 
 
-def _evaluate(module: torch.nn.Module, held: Held) -> tuple[float | None, float | None, float]:
+def _evaluate(module: nn.Module, held: Held) -> tuple[float | None, float | None, float]:
     """Return the score, if there is a scoring; the accuracy, None for numbers and several tasks; the loss."""
     logits = predict_logits(module, held.examples).astype(np.float64)
     weights = _weights_of_rows(held.weights, held.targets)

@@ -7,7 +7,7 @@ import torch  # noqa: F401  (an extra; without it this file is skipped)
 from hypothesis import given
 
 from tests.strategies import batches
-from twinwl.baselines.node_sets import node_sets
+from twinwl.baselines.higher_order import node_sets
 
 
 def literal(batch, k, *, connected=False):

@@ -10,7 +10,7 @@ from twinwl import GraphBatch, TwinWLError, from_networkx
 
 pytest.importorskip("torch", reason="needs PyTorch")
 from tests.baselines.rows import row
-from twinwl.baselines.node_sets import diagonal_rows, pair_examples, paths_of
+from twinwl.baselines.higher_order import diagonal_rows, pair_examples, paths_of
 
 
 def one_hot(batch):

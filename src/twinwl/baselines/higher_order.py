@@ -1,4 +1,8 @@
-"""Baselines on sets and pairs of nodes: 1-2-3-GNN, and PPGN, which multiplies matrices over pairs."""
+"""Neural baselines that see more than 1-WL: inside rooted subgraphs, and on sets and pairs of nodes.
+
+Nested GIN, k-hop GNN and ID-GNN look into the rooted subgraph of every node; a *pair* there is a node inside
+the subgraph of a root. 1-2-3-GNN has sets of nodes, and PPGN multiplies matrices over ordered pairs.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,24 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn.functional import elu, linear
+from scipy import sparse
+from torch import Tensor, nn
+from torch.nn.functional import elu, linear, one_hot
 
-from twinwl.arguments import FLAG, MEMORY
-from twinwl.arrays import Bool, Int32, Int64, Ints, UInt64, pointer, ranges
+from twinwl.arguments import DEPTH, FLAG, MEMORY, integer, one_of
+from twinwl.arrays import Bool, Float32, Float64, Floats, Int32, Int64, Ints, UInt64, pointer, ranges
 from twinwl.baselines.gnn import (
     Convolution,
+    GINLayers,
+    GINNetwork,
     GNNClassifier,
     LevelExamples,
+    Perceptron,
     RowNetwork,
     add_rounds,
     check_dense,
+    drawn_again,
+    gin_examples,
     node_examples,
     readout_head,
     with_neighbours,
@@ -29,9 +40,334 @@ from twinwl.isomorphism.inner_colours import hear_pairs, pair_sides
 from twinwl.memory import check_fits
 from twinwl.models.base import Constraints
 from twinwl.neural.devices import as_tensor
+from twinwl.neural.quotient import check_memory
 from twinwl.neural.readouts import PairBlock
 from twinwl.neural.rows import BatchLevels, aggregate, distinct_rows, gather, pool
+from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
 from twinwl.refinement.threads import balanced_ranges, run_ranges
+
+
+def _rooted_examples(
+    batch: GraphBatch, columns: Float32, hops: int, max_memory: int | None
+) -> tuple[LevelExamples, RootedSubgraphs, Int64]:
+    """Return examples with the nodes' level alone, the rooted subgraphs, and the range of a graph's pairs."""
+    check_memory(batch, (hops,), max_memory)
+    cut = rooted_subgraphs(batch, hops)
+    pair_ptr = cut.subgraph_ptr[batch.graph_ptr]
+    cost = np.diff(pair_ptr) + np.diff(cut.indptr[pair_ptr])
+    return node_examples(batch, columns, cost), cut, pair_ptr
+
+
+# ---------------------------------------------------------------------- Nested GIN
+
+
+class NestedGINNetwork(RowNetwork):
+    """A GIN on the union of rooted subgraphs, sums over subgraphs and graphs, a classifier.
+
+    Level 0 has nodes, level 1 pairs, the last level roots.
+    """
+
+    def __init__(self, model: NestedGINClassifier, n_columns: int, n_classes: int) -> None:
+        super().__init__()
+        self.n_distances = model.height + 1 if model.distance_features else 0
+        self.layers = GINLayers(n_columns + self.n_distances, model.hidden, model.layers)
+        self.of_root = Perceptron(model.layers * model.hidden, model.hidden)
+        self.head = readout_head(model, model.hidden, n_classes)
+
+    def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
+        """Return the sums over the roots."""
+        x = x[as_tensor(levels.level(1).own, x.device)]
+        if self.n_distances:
+            marks = one_hot(as_tensor(levels.marks(1), x.device), self.n_distances)
+            x = torch.cat([x, marks.to(x.dtype)], dim=1)
+        states = self.layers(x, levels, first=1)
+        last = len(states) + 2
+        roots = levels.level(last)
+        sums = [
+            aggregate(rows, roots.ptr, levels.senders(last, level)) for level, rows in enumerate(states, 2)
+        ]
+        return pool(self.of_root(torch.cat(sums, dim=1), roots), *levels.pooled(last))
+
+
+class NestedGINClassifier(
+    GNNClassifier, height=3, distance_features=True, max_memory=None, layers=4, hidden=32
+):
+    r"""Classify graphs with a Nested GIN (Zhang and Li, 2021).
+
+    Inside the rooted subgraph :math:`G_w^h` of every node w a base GNN, here a GIN, gives each node v a state
+    :math:`h_{v,w}`; they are pooled to the state of the root, :math:`h_w = R_0(\{h_{v,w}\})`, and those to
+    that of the graph. The distance from the root, one-hot, is part of each node's input. Both poolings
+    are sums here, of the states of all layers.
+
+    Parameters
+    ----------
+    height : int, default=3
+        Radius of the rooted subgraphs.
+    distance_features : bool, default=True
+        Add each node's distance from the root to its input.
+    max_memory : int or None
+        Limit for the subgraphs, in bytes; None allows half of the machine's memory.
+    layers : int, default=4
+        Layers of the GIN.
+    hidden : int, default=32
+    dropout, random_state, …
+        As for `twinwl.baselines.gnn.GNNClassifier`.
+
+    Examples
+    --------
+    >>> hexagon = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)]
+    >>> triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
+    >>> graphs = GraphBatch.from_edges([hexagon, triangles] * 10)
+    >>> model = NestedGINClassifier(2, layers=2, hidden=8, max_epochs=5, random_state=0)
+    >>> model = model.fit(graphs, ["one", "two"] * 10)
+    >>> model.classes_.tolist(), model.predict_proba(graphs[:2]).shape
+    (['one', 'two'], (2, 2))
+    """
+
+    _constraints: ClassVar[Constraints] = {
+        "height": (DEPTH,),
+        "distance_features": (FLAG,),
+        "max_memory": MEMORY,
+    }
+    _network = NestedGINNetwork
+
+    height: int
+    distance_features: bool
+    max_memory: int | None
+
+    def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
+        examples, cut, pair_ptr = _rooted_examples(batch, columns, self.height, self.max_memory)
+        marks = cut.distance if self.distance_features else None
+        pairs = examples.levels.add(pair_ptr, marks, own=(0, cut.node))
+        last = add_rounds(examples.levels, pair_ptr, cut.indptr, cut.indices, self.layers, pairs)
+        members = (last, cut.subgraph_ptr, np.arange(len(cut.node), dtype=np.int32))
+        examples.levels.add(batch.graph_ptr, messages=members)
+        return examples
+
+
+# ---------------------------------------------------------------------- k-hop GNN
+
+
+class KHopNetwork(RowNetwork):
+    """Passes through the rings of every root, the sum over roots, a classifier."""
+
+    def __init__(self, model: KHopGNNClassifier, n_columns: int, n_classes: int) -> None:
+        super().__init__()
+        widths = [n_columns] + [model.hidden] * (model.layers - 1)
+        self.passes = nn.ModuleList(_RingPass(width, model.hidden, model.hops) for width in widths)
+        self.head = readout_head(model, model.hidden, n_classes)
+
+    def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
+        """Return the sums over the roots."""
+        last = 0
+        for ring_pass in self.passes:
+            x, last = ring_pass(x, levels, last)
+        return pool(x, *levels.pooled(last))
+
+
+class _RingPass(nn.Module):
+    """One pass from the outermost ring to the roots."""
+
+    def __init__(self, n_columns: int, hidden: int, hops: int) -> None:
+        super().__init__()
+        self.hops = hops
+        self.enter = nn.ModuleList(Perceptron(n_columns, hidden) for _ in range(hops + 1))
+        self.within_own, self.within_other, self.across = (
+            nn.ModuleList(Perceptron(hidden, hidden) for _ in range(hops)) for _ in range(3)
+        )
+
+    def forward(self, x: Tensor, levels: BatchLevels, last: int) -> tuple[Tensor, int]:
+        """Return the rows of the level after the pass, from those of level ``last``, and its number."""
+        states = x
+        for d in range(self.hops, -1, -1):
+            outer, outermost = states, last
+            last += 1
+            members = levels.level(last)
+            states = self.enter[d](x[as_tensor(members.own, x.device)], members)
+            if d < self.hops:
+                messages = self.across[d](outer, levels.level(outermost))
+                last += 1
+                states = with_neighbours(messages, levels.level(last), states)
+            if d > 0:
+                members = levels.level(last)
+                messages = self.within_other[d - 1](states, members)
+                states = self.within_own[d - 1](states, members)
+                last += 1
+                states = with_neighbours(messages, levels.level(last), states)
+        return states, last
+
+
+class KHopGNNClassifier(GNNClassifier, hops=3, max_memory=None, layers=1):
+    r"""Classify graphs with a k-hop GNN (Nikolentzos, Dasoulas and Vazirgiannis, 2020).
+
+    For each root the nodes at distance d form the ring :math:`R_d`. From the outermost ring inwards, the
+    nodes of a ring first get messages from their neighbours in it,
+    :math:`x_u \leftarrow \mathrm{MLP}(x_u) + \sum_{w \in N(u) \cap R_d} \mathrm{MLP}(x_w)` (update within),
+    then those of the next ring get messages from them in the same way (update across), each step with its own
+    perceptrons. The last step gives the new state of the root. The readout is the sum over nodes.
+
+    Parameters
+    ----------
+    hops : int, default=3
+        The k: radius of the neighbourhood in one layer.
+    max_memory : int or None
+        Limit for the neighbourhoods, in bytes; None allows half of the machine's memory.
+    layers : int, default=1
+        Number of such passes; the authors use one in their experiments on graphs.
+    hidden, dropout, random_state, …
+        As for `twinwl.baselines.gnn.GNNClassifier`.
+    """
+
+    _constraints: ClassVar[Constraints] = {"hops": (DEPTH,), "max_memory": MEMORY}
+    _network = KHopNetwork
+
+    hops: int
+    max_memory: int | None
+
+    def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
+        """Return graphs as rows: the levels of each pass are its steps, in the order of `_RingPass`."""
+        examples, cut, pair_ptr = _rooted_examples(batch, columns, self.hops, self.max_memory)
+        rings = [_Ring(cut, pair_ptr, distance) for distance in range(self.hops + 1)]
+        levels, last = examples.levels, 0
+        for _ in range(self.layers):
+            roots = last
+            for d in range(self.hops, -1, -1):
+                ring, outermost = rings[d], last
+                last = levels.add(ring.graph_ptr, own=(roots, ring.node))
+                if d < self.hops:
+                    messages = (outermost, *ring.neighbours(rings[d + 1]))
+                    last = levels.add(ring.graph_ptr, own=(last, None), messages=messages)
+                if d > 0:
+                    messages = (last, *ring.neighbours(ring))
+                    last = levels.add(ring.graph_ptr, own=(last, None), messages=messages)
+        return examples
+
+
+class _Ring:
+    """The nodes at one distance from all roots; those at distance 0 are the nodes of the graphs, in order."""
+
+    def __init__(self, cut: RootedSubgraphs, pair_ptr: Int64, distance: int) -> None:
+        self.cut = cut
+        self.members = np.flatnonzero(cut.distance == distance)
+        self.graph_ptr = np.searchsorted(self.members, pair_ptr)
+        self.node = cut.node[self.members]
+
+    def neighbours(self, other: _Ring) -> tuple[Int64, Int64]:
+        """Return the members of another ring that are adjacent to each, in CSR form."""
+        place = np.full(len(self.cut.node), -1, np.int64)
+        place[other.members] = np.arange(len(other.members))
+        starts = self.cut.indptr[self.members]
+        degree = self.cut.indptr[self.members + 1] - starts
+        found = place[self.cut.indices[ranges(starts, degree)]]
+        member = np.repeat(np.arange(len(degree)), degree)[found >= 0]
+        return pointer(np.bincount(member, minlength=len(degree))), found[found >= 0]
+
+
+# ---------------------------------------------------------------------- ID-GNN
+
+
+class IDGNNNetwork(RowNetwork):
+    """Two kinds of messages inside every ego network, the sum over their centres, a classifier.
+
+    Level 0 has nodes, level 1 pairs, marked where the node is the root.
+    """
+
+    def __init__(self, model: IDGNNClassifier, n_columns: int, n_classes: int) -> None:
+        super().__init__()
+        hidden, layers = model.hidden, range(model.layers)
+        self.enter = nn.Linear(n_columns, hidden)
+        self.from_centre = nn.ModuleList(nn.Linear(hidden, hidden) for _ in layers)
+        self.from_others = nn.ModuleList(nn.Linear(hidden, hidden) for _ in layers)
+        self.updates = nn.ModuleList(drawn_again(Perceptron(hidden, hidden)) for _ in layers)
+        self.head = readout_head(model, len(layers) * hidden, n_classes)
+
+    def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
+        """Return the sums over the centres of all layers."""
+        states, is_centre = gather(self.enter(x), levels.level(1).own), levels.marks(1) > 0
+        sums = []
+        layers = zip(self.from_centre, self.from_others, self.updates, strict=True)
+        for number, (of_centre, of_others, update) in enumerate(layers, start=2):
+            layer, centre = levels.level(number), as_tensor(is_centre, x.device)[:, None]
+            messages = torch.where(centre, of_centre(states), of_others(states))
+            states = update(with_neighbours(messages, layer, states), layer)
+            is_centre = is_centre[layer.own]
+            ptr, rows, counts = levels.pooled(number)
+            sums.append(pool(states, ptr, rows, counts * is_centre[rows]))
+        return torch.cat(sums, dim=1)
+
+
+class IDGNNClassifier(GNNClassifier, form="full", longest_walk=6, max_memory=None):
+    r"""Classify graphs with an identity-aware GNN (You et al., 2021), here on a GIN.
+
+    The full form runs message passing inside the ego network of every node v, as many hops wide as there are
+    layers, where messages from v itself have weights of their own (algorithm 1 there): :math:`h_u' =
+    \mathrm{MLP}(h_u + \sum_{s \in N(u)} \mathrm{MSG}_{1[s = v]}(h_s))`. The state of v is its final state in
+    its own ego network. The fast form gives each node the numbers of closed walks that start from it, the
+    diagonals of :math:`A^2, \dots, A^K`, as further features, and runs a plain GIN. The readout is the sum
+    over nodes of all layers.
+
+    Parameters
+    ----------
+    form : {"full", "fast"}, default="full"
+    longest_walk : int, default=6
+        The K of the fast form.
+    max_memory : int or None
+        Limit for the ego networks, in bytes; None allows half of the machine's memory.
+    layers, hidden, dropout, random_state, …
+        As for `twinwl.baselines.gnn.GNNClassifier`.
+    """
+
+    _constraints: ClassVar[Constraints] = {
+        "form": (one_of("full", "fast"),),
+        "longest_walk": (integer(2, 1_000),),  # there is no closed walk of one step
+        "max_memory": MEMORY,
+    }
+
+    form: str
+    longest_walk: int
+    max_memory: int | None
+
+    @property
+    def _network(self) -> Any:  # noqa: ANN401
+        return GINNetwork if self.form == "fast" else IDGNNNetwork
+
+    def _extra_features(self, batch: GraphBatch) -> Float64 | None:
+        return closed_walks(batch, self.longest_walk) if self.form == "fast" else None
+
+    def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
+        if self.form == "fast":
+            return gin_examples(batch, columns, self.layers)
+        examples, cut, pair_ptr = _rooted_examples(batch, columns, self.layers, self.max_memory)
+        centres = (cut.distance == 0).astype(np.int32)
+        pairs = examples.levels.add(pair_ptr, centres, own=(0, cut.node))
+        add_rounds(examples.levels, pair_ptr, cut.indptr, cut.indices, self.layers, pairs)
+        return examples
+
+
+def closed_walks(batch: GraphBatch, longest: int) -> Float64:
+    """Return the number of closed walks of 2, …, ``longest`` steps from each node: diagonals of powers of A.
+
+    There are no walks of one step, because there are no self-loops.
+
+    Returns
+    -------
+    array of float64, shape (n_nodes, longest - 1)
+
+    Examples
+    --------
+    >>> closed_walks(GraphBatch.from_edges([[(0, 1), (1, 2), (2, 0)]]), 4).tolist()
+    [[2.0, 2.0, 6.0], [2.0, 2.0, 6.0], [2.0, 2.0, 6.0]]
+    """
+    n = batch.n_nodes
+    walks = [sparse.csr_matrix((np.ones(len(batch.indices)), batch.indices, batch.indptr), shape=(n, n))]
+    while len(walks) < (longest + 1) // 2:
+        walks.append(walks[-1] @ walks[0])
+    # A closed walk is one of half its length, and one back: powers twice as high would be twice as dense.
+    closed = [walks[k // 2 - 1].multiply(walks[(k + 1) // 2 - 1]).sum(axis=1) for k in range(2, longest + 1)]
+    return np.asarray(np.hstack(closed))
+
+
+# ---------------------------------------------------------------------- 1-2-3-GNN
 
 # While the local neighbours of sets are found: node, set, members and place of each.
 _BYTES_OF_NEIGHBOUR, _BYTES_OF_FLOAT = 64, 4
@@ -163,7 +499,7 @@ class OneTwoThreeNetwork(RowNetwork):
         self.on_triples = _FedSetLayers(3, model.hidden, model.layers)
         self.head = readout_head(model, 3 * model.hidden, n_classes)
 
-    def pooled(self, x: torch.Tensor, levels: BatchLevels) -> torch.Tensor:
+    def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
         """Return the sums over nodes, pairs and triples."""
         last, sums = 0, []
         for on_sets in (self.on_nodes, self.on_pairs, self.on_triples):
@@ -172,15 +508,15 @@ class OneTwoThreeNetwork(RowNetwork):
         return torch.cat(sums, dim=1)
 
 
-class _SetLayers(torch.nn.Module):
+class _SetLayers(nn.Module):
     """Layers on the sets of one size."""
 
     def __init__(self, n_columns: int, hidden: int, layers: int) -> None:
         super().__init__()
         widths = [n_columns] + [hidden] * (layers - 1)
-        self.convolutions = torch.nn.ModuleList(Convolution(width, hidden) for width in widths)
+        self.convolutions = nn.ModuleList(Convolution(width, hidden) for width in widths)
 
-    def forward(self, x: torch.Tensor, levels: BatchLevels, last: int) -> tuple[torch.Tensor, int]:
+    def forward(self, x: Tensor, levels: BatchLevels, last: int) -> tuple[Tensor, int]:
         """Return the rows after the layers, from those of level ``last``, and the number of their level."""
         for number, convolution in enumerate(self.convolutions, start=last + 1):
             messages, kept = convolution.messages(x)  # type: ignore[operator]
@@ -188,21 +524,21 @@ class _SetLayers(torch.nn.Module):
         return x, last + len(self.convolutions)
 
 
-class _FedSetLayers(torch.nn.Module):
+class _FedSetLayers(nn.Module):
     """Layers on k-sets that start from the states of the (k-1)-sets in them."""
 
     def __init__(self, k: int, hidden: int, layers: int) -> None:
         super().__init__()
         self.n_types = k * (k - 1) // 2 + 1
-        self.first = torch.nn.Linear(self.n_types + hidden, hidden)
+        self.first = nn.Linear(self.n_types + hidden, hidden)
         self.layers = _SetLayers(hidden, hidden, layers)
 
-    def forward(self, below: torch.Tensor, levels: BatchLevels, last: int) -> tuple[torch.Tensor, int]:
+    def forward(self, below: Tensor, levels: BatchLevels, last: int) -> tuple[Tensor, int]:
         """Return the rows after the layers, and the number of their level."""
         of_type, of_state = self.first.weight[:, : self.n_types], self.first.weight[:, self.n_types :]
         level, types = levels.level(last + 1), of_type.T + self.first.bias
         inside = aggregate(linear(below, of_state), level.ptr, level.senders, types, levels.marks(last + 1))
-        states: tuple[torch.Tensor, int] = self.layers(elu(inside), levels, last + 1)
+        states: tuple[Tensor, int] = self.layers(elu(inside), levels, last + 1)
         return states
 
 
@@ -242,7 +578,7 @@ class OneTwoThreeGNNClassifier(GNNClassifier, connected=True, max_memory=None):
     connected: bool
     max_memory: int | None
 
-    def _level_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> LevelExamples:
+    def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         """Return inputs and layers of the nodes, then those of pairs, then those of triples."""
         check_sets(batch, self.hidden, self.layers, connected=self.connected, max_memory=self.max_memory)
         sets = node_sets(batch, connected=self.connected)
@@ -266,7 +602,7 @@ _ARC, _NODES = 1, 2
 _BYTES_PER_LEVEL, _BYTES_PER_ROUND = 12, 64
 
 
-def pair_examples(batch: GraphBatch, columns: NDArray[np.float32], rounds: int) -> LevelExamples:
+def pair_examples(batch: GraphBatch, columns: Float32, rounds: int) -> LevelExamples:
     """Return graphs as ordered pairs of their nodes, in as many levels after the first.
 
     In a layer a pair (i, j) hears, for each node k, the pairs (i, k) and (k, j) together. So its state after
@@ -365,7 +701,7 @@ def diagonal_rows(levels: BatchLevels, number: int) -> Bool:
     return levels.whole.colours(0)[levels.level(number).item_of_row] >= _NODES
 
 
-def path_sums(left: torch.Tensor, right: torch.Tensor, paths: Paths) -> torch.Tensor:
+def path_sums(left: Tensor, right: Tensor, paths: Paths) -> Tensor:
     """Return the sum over k of ``left`` at (i, k) times ``right`` at (k, j), for the pair (i, j) of each row.
 
     A product of matrices computes an entry for each pair. Here each distinct entry is computed once, in a
@@ -388,11 +724,11 @@ def path_sums(left: torch.Tensor, right: torch.Tensor, paths: Paths) -> torch.Te
     """
     if left.device.type != "cpu":
         return indexed_path_sums(left, right, paths)
-    result: torch.Tensor = _PathSums.apply(left, right, paths)  # type: ignore[no-untyped-call]
+    result: Tensor = _PathSums.apply(left, right, paths)  # type: ignore[no-untyped-call]
     return result
 
 
-def indexed_path_sums(left: torch.Tensor, right: torch.Tensor, paths: Paths) -> torch.Tensor:
+def indexed_path_sums(left: Tensor, right: Tensor, paths: Paths) -> Tensor:
     """Return the same as `path_sums` with torch's own operations, for any device."""
     into = np.repeat(np.arange(len(paths.n_nodes)), paths.n_nodes)
     node = np.arange(len(into)) - pointer(paths.n_nodes)[into]
@@ -404,59 +740,48 @@ def indexed_path_sums(left: torch.Tensor, right: torch.Tensor, paths: Paths) -> 
 
 class _PathSums(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, left: torch.Tensor, right: torch.Tensor, paths: Paths) -> torch.Tensor:  # noqa: ANN401
+    def forward(ctx: Any, left: Tensor, right: Tensor, paths: Paths) -> Tensor:  # noqa: ANN401
         ctx.arrays = left.detach().contiguous().numpy(), right.detach().contiguous().numpy(), *paths
         return torch.from_numpy(_path_sums(*ctx.arrays))
 
     @staticmethod
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None]:  # noqa: ANN401
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None]:  # noqa: ANN401
         of_left, of_right = _path_gradients(grad.contiguous().numpy(), *ctx.arrays)
         return torch.from_numpy(of_left), torch.from_numpy(of_right), None
 
 
 @kernel(fastmath={"contract"})
 def _path_sums(
-    left_rows: NDArray[np.floating],
-    right_rows: NDArray[np.floating],
+    left_rows: Floats,
+    right_rows: Floats,
     row_of_pair: NDArray[np.uint32],
     left: Int64,
     right: Int64,
     n_nodes: Int64,
-) -> NDArray[np.floating]:
+) -> Floats:
     width = left_rows.shape[1]
     out = np.zeros((len(left), width), left_rows.dtype)
     for row in range(len(left)):
         total = out[row]
-        one, other, n = left[row], right[row], n_nodes[row]
-        # Four nodes in one pass, so that the sum is read and written less often.
-        for _ in range(n // 4):
-            a, b = left_rows[row_of_pair[one]], right_rows[row_of_pair[other]]
-            c, d = left_rows[row_of_pair[one + 1]], right_rows[row_of_pair[other + n]]
-            e, f = left_rows[row_of_pair[one + 2]], right_rows[row_of_pair[other + 2 * n]]
-            g, h = left_rows[row_of_pair[one + 3]], right_rows[row_of_pair[other + 3 * n]]
-            for unit in range(width):
-                total[unit] += a[unit] * b[unit] + c[unit] * d[unit] + e[unit] * f[unit] + g[unit] * h[unit]
-            one += 4
-            other += 4 * n
-        for _ in range(n % 4):
-            a, b = left_rows[row_of_pair[one]], right_rows[row_of_pair[other]]
+        n = n_nodes[row]
+        for node in range(n):
+            a = left_rows[row_of_pair[left[row] + node]]
+            b = right_rows[row_of_pair[right[row] + node * n]]
             for unit in range(width):
                 total[unit] += a[unit] * b[unit]
-            one += 1
-            other += n
     return out
 
 
 @kernel(fastmath={"contract"})
 def _path_gradients(
-    grad: NDArray[np.floating],
-    left_rows: NDArray[np.floating],
-    right_rows: NDArray[np.floating],
+    grad: Floats,
+    left_rows: Floats,
+    right_rows: Floats,
     row_of_pair: NDArray[np.uint32],
     left: Int64,
     right: Int64,
     n_nodes: Int64,
-) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+) -> tuple[Floats, Floats]:
     of_left, of_right = np.zeros_like(left_rows), np.zeros_like(right_rows)
     for row in range(len(left)):
         total, n = grad[row], n_nodes[row]
@@ -476,10 +801,10 @@ class PPGNNetwork(RowNetwork):
     def __init__(self, model: GNNClassifier, n_columns: int, n_classes: int) -> None:
         super().__init__()
         widths = [n_columns + 1] + [model.hidden] * (model.layers - 1)
-        self.blocks = torch.nn.ModuleList(PairBlock(width, model.hidden) for width in widths)
+        self.blocks = nn.ModuleList(PairBlock(width, model.hidden) for width in widths)
         self.head = readout_head(model, 2 * model.layers * model.hidden, n_classes)
 
-    def pooled(self, x: torch.Tensor, levels: BatchLevels) -> torch.Tensor:
+    def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
         """Return the sums over the diagonal and off it, after every block."""
         sums = []
         for number, block in enumerate(self.blocks, 1):
@@ -494,10 +819,10 @@ class PPGNNetwork(RowNetwork):
         return torch.cat(sums, dim=1)
 
 
-def _perceptron(layers: torch.nn.Sequential, x: torch.Tensor) -> torch.Tensor:
+def _perceptron(layers: nn.Sequential, x: Tensor) -> Tensor:
     """Apply a perceptron of pairs to rows, shape (n_rows, hidden)."""
     for layer in layers:
-        x = linear(x, layer.weight, layer.bias) if isinstance(layer, torch.nn.Linear) else layer(x)
+        x = linear(x, layer.weight, layer.bias) if isinstance(layer, nn.Linear) else layer(x)
     return x
 
 
@@ -536,7 +861,7 @@ class PPGNClassifier(GNNClassifier, max_memory=None, hidden=32):
 
     max_memory: int | None
 
-    def _level_examples(self, batch: GraphBatch, columns: NDArray[np.float32]) -> LevelExamples:
+    def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         n_matrices = _MATRICES_OF_BLOCK * self.layers * self.hidden
         check_dense(batch, self.batch_size, n_matrices, "PPGN", self.max_memory)
         n_pairs = int((batch.nodes_per_graph.astype(np.int64) ** 2).sum())
