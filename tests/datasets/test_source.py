@@ -252,7 +252,7 @@ def test_families_have_one_class_a_graph(name):
         ("TWINS:five", {}, "got 'five', expected an option as in 'TWINS:n_pairs=50'"),
         ("TWINS", {"n_pairs": "many"}, "n_pairs: got 'many', expected an integer"),
         ("TWINS", {"n_pairs": 0}, "n_pairs: got 0"),
-        ("TWINS", {"n_pairs": 10**18}, "from 1 to 1,000,000"),
+        ("TWINS", {"n_pairs": 10**18}, "from 1 to 1000000"),
         ("TWINS", {"on_error": "skp"}, "did you mean 'skip'"),
         ("x" * 5000, {}, "File name too long; give a name or a path"),
         ("TWINS", {"target": "y"}, "'TWINS' does not have the option 'target'"),

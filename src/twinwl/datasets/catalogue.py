@@ -192,7 +192,7 @@ def generate(name: str, options: Mapping[str, int]) -> Dataset:
     >>> generate("TWINS", {"n_pairs": 2}).y.tolist()
     [1, 0, 0, 1]
     """
-    return Dataset(name, *_generator(name)(**options), about=GENERATED[name].about)
+    return replace(Dataset(name, *_generator(name)(**options)), about=GENERATED[name].about)
 
 
 def _generator(name: str) -> Callable[..., Any]:
@@ -483,15 +483,21 @@ def _download(name: str, progress: bool | None) -> Path:
 class _PoochBar:
     """A progress bar as pooch wants it."""
 
+    total = 0
+
     def __init__(self, bar: ProgressBar) -> None:
-        self.update, self.total = bar.advance, 0
+        self.bar: ProgressBar | None = bar
+
+    def update(self, n_bytes: int) -> None:
+        """Report some bytes."""
+        if self.bar is not None:
+            self.bar.advance(n_bytes)
 
     def reset(self) -> None:
         """Stop: pooch reports all once more at the end."""
-        self.update = lambda _: None
+        self.bar = None
 
-    def close(self) -> None:
-        """Leave that to the bar."""
+    close = reset
 
 
 def _check_tu_zip(path: Path, name: str) -> None:

@@ -191,10 +191,16 @@ def statistics_of(data: Dataset) -> Statistics:
     graphs = data.graphs
     ends = 1 if graphs.directed else 2
     edges = np.diff(graphs.indptr[graphs.graph_ptr]) // ends
-    spreads = [_spread(values) for values in (graphs.nodes_per_graph, edges, np.diff(graphs.indptr))]
     nodes = _common(graphs.node_labels, graphs.node_vocabulary) if graphs.has_node_labels else []
     links = [] if graphs.edge_labels is None else _common(graphs.edge_labels, graphs.edge_vocabulary, ends)
-    return Statistics(*spreads, nodes, links, None if data.groups is None else len(np.unique(data.groups)))
+    return Statistics(
+        _spread(graphs.nodes_per_graph),
+        _spread(edges),
+        _spread(np.diff(graphs.indptr)),
+        nodes,
+        links,
+        None if data.groups is None else len(np.unique(data.groups)),
+    )
 
 
 def _spread(values: Ints) -> Spread:

@@ -45,6 +45,7 @@ from typing import NamedTuple
 import networkx as nx
 import numpy as np
 
+from twinwl.arguments import checked, integer
 from twinwl.arrays import Bool, Int64
 from twinwl.errors import TwinWLError, nearest, shown
 from twinwl.graphs.batch import GraphBatch, concatenate, relabelled
@@ -69,8 +70,7 @@ def permuted_copies(
     >>> graphs, y.tolist()
     (GraphBatch(4 graphs, 10 nodes, 6 edges), [0, 0, 1, 1])
     """
-    if n_copies < 1:
-        raise TwinWLError(f"n_copies: got {n_copies}, expected an integer of at least 1")
+    checked("n_copies", n_copies, integer(1))
     rng = np.random.default_rng(random_state)
     copies = []
     for edges in edge_lists:
@@ -284,19 +284,14 @@ def cfi_pair(base: nx.Graph) -> GraphBatch:
     if not isinstance(base, nx.Graph) or base.is_directed() or base.is_multigraph():
         raise TwinWLError(f"base: got {shown(base)}, expected an undirected networkx graph")
     base = nx.convert_node_labels_to_integers(base)
-    if nx.number_of_selfloops(base):
-        raise TwinWLError("the base graph has self-loops; remove them")
-    lowest = min(dict(base.degree).values(), default=0)
-    if lowest < _LEAST_DEGREE or not nx.is_connected(base):
+    degrees = [degree for _, degree in base.degree]
+    if min(degrees, default=0) < _LEAST_DEGREE or not nx.is_connected(base):
         raise TwinWLError(
             "the base graph is not connected, or has a node with fewer than two neighbours; use its 2-core"
         )
-    n_nodes = sum(2 ** (degree - 1) for _, degree in base.degree)
+    n_nodes = sum(2 ** (degree - 1) for degree in degrees)
     if n_nodes > _MOST_NODES:
-        raise TwinWLError(
-            f"each CFI graph would have {n_nodes:,} nodes, the limit is {_MOST_NODES:,}; use a base graph "
-            "with lower degrees"
-        )
+        raise TwinWLError(f"each CFI graph would have {n_nodes:,} nodes, the limit is {_MOST_NODES:,}")
     return GraphBatch.from_edges([_edges(base, twisted=False), _edges(base, twisted=True)])
 
 
@@ -338,8 +333,7 @@ def cfi(n_copies: int = 10, random_state: int = 0) -> tuple[GraphBatch, Int64, I
     >>> len(graphs), y[:4].tolist(), groups[:4].tolist()
     (38, [0, 1, 0, 1], [0, 0, 1, 1])
     """
-    if n_copies < 1:
-        raise TwinWLError(f"n_copies: got {n_copies}, expected an integer of at least 1")
+    checked("n_copies", n_copies, integer(1))
     bases = [make for family in CFI_BASES.values() for make in family.values()]
     pairs = [cfi_pair(make()) for make in bases]
     every = [graph for pair in pairs for _ in range(n_copies) for graph in pair]
@@ -403,8 +397,7 @@ def twins(n_pairs: int = 300, random_state: int = 0) -> tuple[GraphBatch, Int64,
     >>> len(graphs), sorted(y.tolist()), groups.tolist()
     (4, [0, 0, 1, 1], [0, 0, 1, 1])
     """
-    if not 1 <= n_pairs <= _MOST_PAIRS:
-        raise TwinWLError(f"n_pairs: got {n_pairs}, expected an integer from 1 to {_MOST_PAIRS:,}")
+    checked("n_pairs", n_pairs, integer(1, _MOST_PAIRS))
     rng = np.random.default_rng(random_state)
     kinds = _kinds()
     edge_lists: list[Int64] = []

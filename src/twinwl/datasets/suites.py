@@ -178,8 +178,8 @@ class PairSuite:
             raise TwinWLError(
                 f"{self.name} has no pairs of {shown(list(categories))}: {nearest('', self.sizes)}"
             )
-        names = {part: tuple(getattr(self, part)[pair] for pair in kept) for part in ("categories", "titles")}
-        return replace(self, pairs=self.pairs[kept], **names)
+        categories, titles = ([part[pair] for pair in kept] for part in (self.categories, self.titles))
+        return replace(self, pairs=self.pairs[kept], categories=tuple(categories), titles=tuple(titles))
 
 
 def load_suite(suite: object, data_dir: str | Path | None = None) -> PairSuite:

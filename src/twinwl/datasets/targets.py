@@ -278,7 +278,7 @@ def task_table(
                 "column out, or write its classes as 0 and 1",
             )
         column.check_numbers(found)  # type: ignore[arg-type]
-        table[places, task] = found  # type: ignore[call-overload]
+        table[places, task] = found
     return table
 
 
