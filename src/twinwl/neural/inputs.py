@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -310,30 +311,26 @@ class FittedInputs:
 
     def to_state(self) -> dict[str, object]:
         """Return plain values and arrays for a model file."""
-        state: dict[str, object] = {
-            "n_graphs": self.n_graphs,
-            "labels": list(self.labels),
-            "edge_labels": None if self.edge_labels is None else list(self.edge_labels),
-            "directed": self.directed,
-            "subtree": self.subtree,
-            "centre": self.centre,
-            "scale": self.scale,
+        # A tuple would be written as a label.
+        lists = {
+            name: None if labels is None else list(labels)
+            for name, labels in (("labels", self.labels), ("edge_labels", self.edge_labels))
         }
+        state: dict[str, object] = {**vars(self), **lists}
+        del state["histograms"]
         if self.histograms is not None:
             state["alphabet"] = alphabet_to_state(self.histograms.alphabet)
             state["columns"] = self.histograms.columns
         return state
 
     @classmethod
-    def from_state(cls, state: Mapping[str, object]) -> FittedInputs:
+    def from_state(cls, state: Mapping[str, Any]) -> FittedInputs:
         """Undo `to_state`; everything is checked before it is used."""
-        inputs: FittedInputs = restore(cls, {name: state[name] for name in state if name != "histograms"})
+        inputs: FittedInputs = restore(cls, state)
         if inputs.subtree != "wl":
             return inputs
-        alphabet = alphabet_from_state(state["alphabet"])  # type: ignore[arg-type]
-        columns = columns_from_state(state, sum(alphabet.n_colours))
-        if columns is None:
-            raise TwinWLError("the model's inputs lack columns; the file is damaged")
+        alphabet = alphabet_from_state(state["alphabet"])
+        columns = cast("Int64", columns_from_state(state, sum(alphabet.n_colours)))
         return replace(inputs, histograms=SubtreeHistograms(alphabet, columns))
 
 

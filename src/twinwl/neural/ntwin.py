@@ -28,7 +28,7 @@ from twinwl.arguments import (
     one_of,
 )
 from twinwl.arrays import Float64
-from twinwl.errors import TwinWLError, shown, warn_caller
+from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike
@@ -58,7 +58,6 @@ from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes
 
 _MANY_GRAPHS = 1000
-_ARRAYS_PER_LAYER = {"gin": 4, "gcn": 2, "gat": 2, "ppgn": 10}  # weights and biases
 # A state of a GIN and its gradient, its rectified units and their signs, and the numbers of its messages.
 _BYTES_PER_UNIT, _BYTES_PER_ROW = 13, 128
 # A network of torch's own operations keeps about so many tensors per step, and needs some more at a time.
@@ -379,12 +378,6 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         return self
 
     def _inputs_from_state(self, state: Mapping[str, Any]) -> None:
-        per_layer = _ARRAYS_PER_LAYER.get(self.readout, 0) if isinstance(self.readout, str) else 0
-        arrays = [value for value in state["weights"].values() if isinstance(value, np.ndarray)]
-        if per_layer * self.layers > len(arrays):  # refused before a network of that depth is built
-            raise TwinWLError(
-                f"the weights do not fit the network: {shown(self.layers)} layers in {len(arrays)} arrays"
-            )
         self.inputs_ = FittedInputs.from_state(state["inputs"])
         wanted = hops_of_layers(self.hops, self.layers)
         # Files of version 0.1 have no hops: theirs are those asked for.

@@ -521,11 +521,6 @@ class ColourLevels:
         """Return the number of graphs."""
         return len(self._levels[0].graph_ptr) - 1
 
-    @property
-    def n_levels(self) -> int:
-        """Number of levels so far."""
-        return len(self._levels)
-
     def whole(self, level: int) -> _Whole:
         """Return a level of all graphs."""
         return self._levels[level]
@@ -558,15 +553,6 @@ class BatchLevels:
         if id(graph_ptr) not in self._ptrs:
             self._ptrs[id(graph_ptr)] = pointer(graph_ptr[self.rows + 1] - graph_ptr[self.rows])
         return self._ptrs[id(graph_ptr)]
-
-    def items(self, level: int) -> Int64:
-        """Return the number of each item among those of all graphs."""
-        starts = self.whole.whole(level).graph_ptr[self.rows]
-        return ranges(starts, np.diff(self.item_ptr(level)))
-
-    def graph_of_item(self, level: int) -> Int64:
-        """Return the place of each item's graph."""
-        return np.repeat(np.arange(len(self.rows)), np.diff(self.item_ptr(level)))
 
     def level(self, number: int) -> RowLayer:
         """Return a level, without its pool."""
