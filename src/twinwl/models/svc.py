@@ -173,7 +173,7 @@ class TwinSVM(TaskEstimator):
         columns = [targets.column(place) for place in range(len(targets.heads))]
         choices = []
         for place, column in enumerate(columns):
-            with name_task(targets.names and targets.names[place]):
+            with name_task(targets.names, place):
                 folds = inner_folds(column, self.inner_folds, seed)
             choices.append(
                 Choice(
@@ -315,7 +315,6 @@ class TwinSVM(TaskEstimator):
 
 def _finished(column: TargetColumn, svm: SelectedSVM) -> tuple[ClassHead | NumberHead, SelectedSVM]:
     """Return the head that an SVM's held-out decisions give; SVMs of numbers answer in the targets' unit."""
-    assert svm.held_out is not None  # noqa: S101  (it was just chosen)
     if not column.numbers:
         calibration = Calibration.fitted(svm.held_out, column.codes, column.weights)
         head = replace(column.head, calibration=calibration)

@@ -218,9 +218,9 @@ class SelectedSVM:
     score: float
     scores: dict[tuple[int, float], float]
     vectors: SupportVectors
-    held_out: Float64 | None = None
-    unlike_rows: Int64 | None = None
-    unlike: Float64 | None = None
+    held_out: Any = None
+    unlike_rows: Any = None
+    unlike: Any = None
 
 
 def select_svms(

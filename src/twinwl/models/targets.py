@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -50,14 +50,14 @@ class TargetColumns(NamedTuple):
 
 
 @contextlib.contextmanager
-def name_task(name: str | None) -> Iterator[None]:
+def name_task(names: Sequence[str] | None, place: int = 0) -> Iterator[None]:
     """Name a task in errors that are raised in this context."""
     try:
         yield
     except TwinWLError as error:
-        if name is None:
+        if names is None:
             raise
-        raise TwinWLError(f"task {name!r}: {error}") from error
+        raise TwinWLError(f"task {names[place]!r}: {error}") from error
 
 
 def read_targets(y: object, n_graphs: int, *, tables: bool = True, empty: bool = False) -> TargetColumns:
@@ -91,7 +91,7 @@ def read_targets(y: object, n_graphs: int, *, tables: bool = True, empty: bool =
         )
     columns, known = [], []
     for name, values in named.items():
-        with name_task(name):
+        with name_task([name]):
             column, there = _completed(values, empty)
         columns.append(column)
         known.append(there)
@@ -123,7 +123,7 @@ def _as_array(values: Any, name: str) -> Values:  # noqa: ANN401
     elif hasattr(values, "__array__"):
         return foreign_array(name, values)
     listed = items(name, values, "a list, one entry per graph")
-    rows = [row for row in listed if isinstance(row, list | tuple) or getattr(row, "ndim", 0)]
+    rows = [row for row in listed if isinstance(row, list | tuple) or getattr(row, "ndim", False)]
     if not rows or len(rows) < len(listed):
         return as_array(listed, name)
     lengths = {len(row) for row in rows}
@@ -428,7 +428,7 @@ class TargetTable:
         for place, column in enumerate(found.columns):
             own = np.flatnonzero(known[:, place])
             weighed = None if weights is None else weights[own]
-            with name_task(found.names and found.names[place]):
+            with name_task(found.names, place):
                 head, encoded, by_class = (
                     _fit_numbers(column[own], own, weighed)
                     if numbers
@@ -504,7 +504,7 @@ def sample_weights(sample_weight: object, n_graphs: int) -> Float64 | None:
     """Return the weight of each graph, checked; None if none are given."""
     if sample_weight is None:
         return None
-    weights = _one_column(
+    weights: Any = _one_column(
         foreign_array("sample_weight", sample_weight, np.float64), n_graphs, "sample_weight"
     )
     for place in np.flatnonzero(~((weights >= _LIGHTEST) & (weights <= _HEAVIEST))).tolist():

@@ -112,9 +112,12 @@ def check_same_shape(earlier: dict[str, object], now: dict[str, object], free: C
 
 def check_same_targets(earlier: NeuralGraphEstimator, targets: TargetTable) -> None:
     """Refuse to go on with other classes or tasks."""
-    old = [getattr(head, "classes", None) for head in earlier.heads_]
-    new = [getattr(head, "classes", None) for head in targets.heads]
-    if earlier.tasks_ != targets.names or not all(map(np.array_equal, old, new)):
+    old: list[Any] = [getattr(head, "classes", None) for head in earlier.heads_]
+    new: list[Any] = [getattr(head, "classes", None) for head in targets.heads]
+    same = earlier.tasks_ == targets.names and all(
+        np.array_equal(*pair) for pair in zip(old, new, strict=True)
+    )
+    if not same:
         tasks = "" if earlier.tasks_ is None else f"tasks {earlier.tasks_} with "
         raise TwinWLError(
             f"warm_start: y has other classes or tasks than before, {tasks}classes {earlier._per_task(old)}; "
@@ -126,7 +129,7 @@ def network_of(earlier: NeuralGraphEstimator, targets: TargetTable) -> torch.nn.
     """Return a copy of the earlier network; that of a regressor answers in the units of the new targets."""
     module: Any = copy.deepcopy(earlier.module_)
     if isinstance(targets.heads[0], NumberHead):
-        pairs = list(zip(earlier.heads_, targets.heads, strict=True))
+        pairs: list[Any] = list(zip(earlier.heads_, targets.heads, strict=True))
         factor = torch.tensor([old.scale / new.scale for old, new in pairs], dtype=torch.float64)
         shift = torch.tensor([(old.mean - new.mean) / new.scale for old, new in pairs], dtype=torch.float64)
         with torch.no_grad():
@@ -412,7 +415,8 @@ class NeuralGraphEstimator(TaskEstimator):
         start: torch.nn.Module | None,
     ) -> None:
         """Train a network on all graphs for the number of epochs that was chosen."""
-        _, answers, weights, *_ = self._labelled([], targets, np.arange(len(targets.rows)))
+        everything = np.arange(len(targets.rows))
+        _, answers, weights, *_ = self._labelled(None, targets, everything)  # type: ignore[arg-type]
         if validation_data is not None:
             graphs, y = validation_data
             held = self._new_graphs(graphs, "take as validation_data")
@@ -448,7 +452,7 @@ class NeuralGraphEstimator(TaskEstimator):
         for place, (column, known, head) in enumerate(
             zip(found.columns, found.known.T, self.heads_, strict=True)
         ):
-            with name_task(self.tasks_ and self.tasks_[place]):
+            with name_task(self.tasks_, place):
                 table[known, place] = encode(head, column[known])
             unseen = np.flatnonzero(known & ~is_known(table[:, place]))
             if name == "validation_data" and len(unseen):
