@@ -32,7 +32,6 @@ from sklearn.exceptions import DataConversionWarning
 import twinwl as tw
 from tests.hostile_values import HOSTILE, PLAIN_VALUES
 from twinwl.errors import MissingExtraError
-from twinwl.models.vectorizer import Vocabulary, frozen_vectorizer
 
 EXHAUSTIVE = bool(os.environ.get("TWINWL_EXHAUSTIVE"))
 
@@ -292,7 +291,8 @@ def saved_vocabulary(path):
     """Return a path at which there is a vectorizer with the columns of a vocabulary."""
     model = fitted(tw.STwinVectorizer)
     n_graphs = np.bincount(model.transform(GRAPHS).indices, minlength=model.n_features_out_)
-    tw.save(frozen_vectorizer(model, Vocabulary(model.space_, None, n_graphs)), path)
+    model._keep(model.space_, None, n_graphs)
+    tw.save(model, path)
     return path
 
 

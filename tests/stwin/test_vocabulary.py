@@ -7,7 +7,7 @@ from tests.stwin.test_features import batches
 from tests.stwin.test_vectorizer import PATH, TRIANGLE, molecules, same_bytes
 from twinwl import GraphBatch, STwinSVC, STwinVectorizer, TwinWLError, load, save
 from twinwl.models.features import KINDS
-from twinwl.models.vectorizer import ColumnCounts, column_keys, frozen, frozen_vectorizer
+from twinwl.models.vectorizer import ColumnCounts, column_keys, freeze
 from twinwl.refinement.content_keys import hexadecimal
 
 INITIAL = st.sampled_from(["label", "degree", "ring"])
@@ -19,8 +19,7 @@ def counted_in_parts(vectorizer, batch, cuts):
     parts = [ColumnCounts.of(batch[part], vectorizer.settings, part) for part in rows if len(part)]
     counts = ColumnCounts.merged(parts[::-1]).frequent(vectorizer.min_df, vectorizer.max_features)
     graphs = batch[np.unique(counts.first)]
-    vocabulary = frozen(counts, graphs, vectorizer.settings, vectorizer.max_features)
-    return frozen_vectorizer(vectorizer, vocabulary)
+    return freeze(vectorizer, counts, graphs)
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "wl"])
@@ -83,7 +82,7 @@ def test_graphs_that_lack_what_was_counted_are_refused():
     vectorizer = STwinVectorizer(2)
     counts = ColumnCounts.of(GraphBatch.from_edges([PATH]), vectorizer.settings, np.array([0]))
     with pytest.raises(TwinWLError, match="changed since"):
-        frozen(counts, GraphBatch.from_edges([TRIANGLE]), vectorizer.settings)
+        freeze(vectorizer, counts, GraphBatch.from_edges([TRIANGLE]))
 
 
 @pytest.fixture

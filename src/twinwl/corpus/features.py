@@ -36,7 +36,7 @@ from twinwl.errors import TwinWLError
 from twinwl.files.model_files import load, save
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.models.features import keep_columns, stwin_features
-from twinwl.models.vectorizer import ColumnCounts, FeatureSettings, STwinVectorizer, frozen, frozen_vectorizer
+from twinwl.models.vectorizer import ColumnCounts, STwinVectorizer, freeze
 
 if TYPE_CHECKING:
     from twinwl.corpus.corpus import Corpus
@@ -62,8 +62,7 @@ def features_of(
         if job.finished is None or not path.exists():
             counts = _count(job, corpus, vectorizer)
             graphs = concatenate(_graphs_at(parts, np.unique(counts.first)))
-            vocabulary = frozen(counts, graphs, vectorizer.settings, vectorizer.max_features)
-            save(frozen_vectorizer(vectorizer, vocabulary), path, atoms=corpus.atoms)
+            save(freeze(vectorizer, counts, graphs), path, atoms=corpus.atoms)
         digest = digest_of(path.read_bytes())
         fitted = _vocabulary(str(path), digest)
         entries = job.run_shards(
@@ -95,7 +94,7 @@ def _count(job: Job, corpus: Corpus, vectorizer: STwinVectorizer) -> ColumnCount
     return counts
 
 
-def count_shard(part: Part, out: str, settings: FeatureSettings) -> dict[str, Any]:
+def count_shard(part: Part, out: str, settings: dict[str, Any]) -> dict[str, Any]:
     """Write the columns of a shard in order of their keys, shape (5, n)."""
     table = read_shard(part, OWN_COLUMNS)
     found = np.empty((5, 0), np.uint64)

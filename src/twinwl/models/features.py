@@ -29,7 +29,7 @@ from twinwl.graphs.labels import Label
 from twinwl.isomorphism import READOUTS, Readout
 from twinwl.isomorphism.readouts import SIZE, ReadoutChoice, RoundReader, joint_keys, resolve, value_keys
 from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
-from twinwl.models.base import Constraints, warn_unseen_labels
+from twinwl.models.base import Constraints, GraphEstimator, warn_unseen_labels
 from twinwl.models.explanation import RootedTree, tree_of_colour
 from twinwl.refinement.alphabet import Alphabet, Round, RoundTable
 from twinwl.refinement.colours import INITIALS, refine
@@ -333,6 +333,27 @@ FEATURE_PARAMETERS: Constraints = {
     "ignore_features": (FLAG,),
     "readout": (one_of("size"), READOUT),
 }
+
+
+class FeatureEstimator(GraphEstimator):
+    """Base of estimators with the parameters of STwin features."""
+
+    n_iter: Any
+    features: str
+    edge_labels: bool | None
+    initial: str
+    readout: ReadoutChoice
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The parameters that decide about columns, apart from their choice."""
+        return {
+            "n_iter": self.n_iter,
+            "kind": self.features,
+            "edge_labels": bool(self.edge_labels),
+            "initial": self.initial,
+            "readout": self.readout,
+        }
 
 
 @dataclass(frozen=True, eq=False)

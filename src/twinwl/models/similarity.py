@@ -31,10 +31,11 @@ from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
-from twinwl.models.base import Constraints, GraphEstimator, keeps_parameters
+from twinwl.models.base import Constraints, keeps_parameters
 from twinwl.models.features import (
     FEATURE_PARAMETERS,
     Encoding,
+    FeatureEstimator,
     FeatureSpace,
     encode_in_full,
     keep_columns,
@@ -84,7 +85,7 @@ class Similarity:
 
     def sums(self, left: sparse.csr_matrix) -> Float64:
         """Return the sums of products (``"linear"``) or minima of all pairs, shape (n_left, n_right)."""
-        return self._pairwise.of_base(left, self.base)
+        return self._pairwise.sums(left, self.base)
 
     def of(self, left: sparse.csr_matrix, own: Float64) -> Float64:
         """Return the similarities of rows whose sums with themselves are ``own``."""
@@ -127,7 +128,7 @@ def similarities_by_rounds(
     sums = np.zeros((n_graphs, n_graphs if landmarks is None else len(landmarks)))
     for n_iter in sorted(set(n_iters)):
         part = encoding.matrix[:, bounds[done] : bounds[n_iter + 1]]
-        PairwiseSums(part[right]).of_base(part, base, sums)
+        PairwiseSums(part[right]).sums(part, base, sums)
         own += own_sums(part, base)
         done = n_iter + 1
         yield n_iter, similarities_from_sums(sums.copy(), own, own[right], base, normalize=normalize)
@@ -215,10 +216,10 @@ class PairwiseSums:
 
     >>> from scipy import sparse
     >>> x = sparse.csr_matrix([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
-    >>> PairwiseSums(x).sums_of_minima(x)
+    >>> PairwiseSums(x).sums(x, "minmax")
     array([[3., 1.],
            [1., 4.]])
-    >>> PairwiseSums(x).sums_of_products(x)
+    >>> PairwiseSums(x).sums(x, "linear")
     array([[ 5.,  2.],
            [ 2., 10.]])
     """
@@ -237,33 +238,16 @@ class PairwiseSums:
             dense[place, lists.indices[entries]] = lists.data[entries]
         self._columns = _Columns(lists.indptr, lists.indices, lists.data, dense_place, dense)
 
-    def of_base(self, left: sparse.csr_matrix, base: str, out: Float64 | None = None) -> Float64:
-        """Return what a base kernel sums over columns: products for ``"linear"``, else minima."""
-        return self.sums_of_products(left, out) if base == "linear" else self.sums_of_minima(left, out)
-
-    def sums_of_minima(
-        self, left: sparse.csr_matrix, out: Float64 | None = None, n_threads: int | None = None
+    def sums(
+        self, left: sparse.csr_matrix, base: str, out: Float64 | None = None, n_threads: int | None = None
     ) -> Float64:
-        """Return ``sum_c min(left[i, c], right[j, c])`` for all i and j, added to ``out`` where given."""
-        return self._run(left, out, self._largest_sum, n_threads, minima=True)
+        """Return what a base kernel sums over columns, for all pairs of rows, added to ``out`` where given.
 
-    def sums_of_products(
-        self, left: sparse.csr_matrix, out: Float64 | None = None, n_threads: int | None = None
-    ) -> Float64:
-        """Return ``left @ right.T`` as a dense array, added to ``out`` where given."""
-        # Cauchy and Schwarz bound every product of two rows by the squares of both.
-        largest = (_largest_row(left.multiply(left)) * self._largest_square) ** 0.5
-        return self._run(left, out, largest, n_threads, minima=False)
-
-    def _run(
-        self,
-        left: sparse.csr_matrix,
-        out: Float64 | None,
-        largest: float,
-        n_threads: int | None,
-        *,
-        minima: bool,
-    ) -> Float64:
+        ``left @ right.T`` for ``"linear"``, else ``sum_c min(left[i, c], right[j, c])``.
+        """
+        minima, largest = base != "linear", self._largest_sum
+        if not minima:  # Cauchy and Schwarz bound every product of two rows by the squares of both
+            largest = (_largest_row(left.multiply(left)) * self._largest_square) ** 0.5
         dtype = np.float32 if largest < _EXACT_IN_SINGLE else np.float64
         if out is None:
             out = np.zeros((left.shape[0], self.n_rows))
@@ -565,7 +549,7 @@ def _similarity(query: int, other: int, rows: _NearRows, others: _NearRows) -> f
 
 
 @savable
-class TwinKernel(TransformerMixin, GraphEstimator):
+class TwinKernel(TransformerMixin, FeatureEstimator):
     """Kernel matrices between graphs, from their STwin features.
 
     Parameters
@@ -639,14 +623,7 @@ class TwinKernel(TransformerMixin, GraphEstimator):
     def fit(self, X: GraphsLike, y: object = None) -> TwinKernel:  # noqa: ARG002
         """Encode the training graphs; ``y`` is ignored."""
         batch = self._graphs_to_fit(X)
-        encoding = stwin_features(
-            batch,
-            self.n_iter,
-            self.features,
-            edge_labels=bool(self.edge_labels),
-            initial=self.initial,
-            readout=self.readout,
-        )
+        encoding = stwin_features(batch, **self.settings)
         self.space_, self.matrix_ = encoding.space, encoding.matrix
         self.similarity_ = Similarity(self.matrix_, self.base, normalize=self.normalize)
         return self

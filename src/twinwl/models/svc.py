@@ -33,6 +33,7 @@ from twinwl.models.calibration import Calibration, ClassHead, NumberHead, head_f
 from twinwl.models.explanation import Decision, Explanation, explanation_of
 from twinwl.models.features import (
     FEATURE_PARAMETERS,
+    FeatureEstimator,
     FeatureSpace,
     encode_in_full,
     matrix_from_state,
@@ -75,7 +76,7 @@ def _of_svms(name: str, doc: str) -> Any:  # noqa: ANN401
     return property(value, doc=doc)
 
 
-class TwinSVM(TaskEstimator):
+class TwinSVM(FeatureEstimator, TaskEstimator):
     """Base of the support vector machines on a twin kernel: the choice of rounds and C, and prediction.
 
     Several tasks share the features and the kernel matrices. Each has an SVM of its own, which is the one
@@ -107,13 +108,9 @@ class TwinSVM(TaskEstimator):
     _fitted_attribute = "heads_"
     _for_large_sets: ClassVar[str]
 
-    n_iter: int | Sequence[int]
     C: float | Sequence[float]
-    features: str
     base: str
     normalize: bool
-    edge_labels: bool | None
-    initial: str
     epsilon: float = 0.0
     inner_folds: int
     n_jobs: int | None
@@ -121,7 +118,6 @@ class TwinSVM(TaskEstimator):
     scoring: str
     kernel_approximation: str | None
     n_components: int
-    readout: ReadoutChoice
     tol: float
     verbose: bool | int | None
 
@@ -187,14 +183,7 @@ class TwinSVM(TaskEstimator):
             )
         show = None if self.verbose is None else bool(self.verbose)
         with ProgressBar("choosing rounds and C", len(n_iters), show=show) as bar:
-            encoding = stwin_features(
-                targets.counted(batch),
-                max(n_iters),
-                self.features,
-                edge_labels=bool(self.edge_labels),
-                initial=self.initial,
-                readout=self.readout,
-            )
+            encoding = stwin_features(targets.counted(batch), **{**self.settings, "n_iter": max(n_iters)})
             kernels = similarities_by_rounds(
                 encoding,
                 n_iters,

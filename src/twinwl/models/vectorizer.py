@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +28,14 @@ from twinwl.files.model_files import load, savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
-from twinwl.models.base import Constraints, GraphEstimator, keeps_parameters, warn_unseen_labels
+from twinwl.models.base import Constraints, keeps_parameters, warn_unseen_labels
 from twinwl.models.explanation import RootedTree
 from twinwl.models.features import (
     COLUMN_PARAMETERS,
     FEATURE_PARAMETERS,
     Encoding,
     Examples,
+    FeatureEstimator,
     FeatureSpace,
     ValueTable,
     choose_columns,
@@ -52,24 +53,6 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 
-class FeatureSettings(TypedDict):
-    """What decides about columns, as for `stwin_features`."""
-
-    n_iter: int | None
-    kind: str
-    edge_labels: bool
-    initial: str
-    readout: ReadoutChoice
-
-
-class Vocabulary(NamedTuple):
-    """A feature space, its columns that are kept (None: all), and how many graphs have each of these."""
-
-    space: FeatureSpace
-    columns: Int64 | None
-    n_graphs: Int64
-
-
 class ColumnCounts(NamedTuple):
     """How many graphs have each column, sorted by key.
 
@@ -83,7 +66,7 @@ class ColumnCounts(NamedTuple):
     first: Int64
 
     @classmethod
-    def of(cls, batch: GraphBatch, settings: FeatureSettings, rows: Int64) -> ColumnCounts:
+    def of(cls, batch: GraphBatch, settings: dict[str, Any], rows: Int64) -> ColumnCounts:
         """Count the columns of some graphs, whose numbers among all graphs are ``rows``, rising.
 
         >>> from twinwl import GraphBatch, STwinVectorizer
@@ -93,10 +76,8 @@ class ColumnCounts(NamedTuple):
         [(0, 2, 0), (1, 1, 0), (1, 2, 0)]
         """
         # Sums of sizes stand in the columns that counts stand in, and counts need no sizes.
-        counting = settings.copy()
-        if settings["kind"] == "size":
-            counting["kind"] = "count"
-        matrix, space, _ = stwin_features(batch, **counting)
+        kind = settings["kind"].replace("size", "count")
+        matrix, space, _ = stwin_features(batch, **{**settings, "kind": kind})
         keys = column_keys(space)
         first = np.empty(space.n_columns, np.int64)
         row_of_entry = np.repeat(rows, np.diff(matrix.indptr))
@@ -152,31 +133,27 @@ def column_keys(space: FeatureSpace) -> list[UInt64]:
     return out
 
 
-def frozen(
-    counts: ColumnCounts, graphs: GraphBatch, settings: FeatureSettings, max_features: int | None = None
-) -> Vocabulary:
-    """Build the space of frequent columns.
+def freeze(vectorizer: STwinVectorizer, counts: ColumnCounts, graphs: GraphBatch) -> STwinVectorizer:
+    """Give a vectorizer, instead of ``fit``, the frequent columns of graphs that were counted in parts.
 
     Columns stand in the order in which a vectorizer fitted on all graphs has them: by round, then by first
     occurrence, pairs by colour and value. (Labels, in round 0, stand in the order of the batch's vocabulary.)
 
     Parameters
     ----------
+    vectorizer
+        It was used to count (its `settings`).
     counts
         Of the columns that are frequent enough.
     graphs
         The graphs ``np.unique(counts.first)``, which have all of these columns.
-    settings
-        Those that were counted with.
-    max_features
-        Largest number of columns to keep: the most frequent ones, the first of equally frequent ones.
 
     Raises
     ------
     TwinWLError
         If these graphs do not have the columns.
     """
-    space = stwin_features(graphs, **settings).space
+    space = stwin_features(graphs, **vectorizer.settings).space
     n_graphs, n_found = [], 0
     for h, keys in enumerate(column_keys(space)):
         counted = counts.where(counts.h == h)
@@ -189,9 +166,9 @@ def frozen(
             "were counted; the graphs have changed since, so count them again"
         )
     frequency = np.concatenate(n_graphs)
-    kept = choose_columns(frequency, len(graphs), 1, max_features)
-    smaller, columns = _restricted(space, kept)
-    return Vocabulary(smaller, columns, frequency[kept])
+    kept = choose_columns(frequency, len(graphs), 1, vectorizer.max_features)
+    vectorizer._keep(*_restricted(space, kept), frequency[kept])  # noqa: SLF001  (the same module)
+    return vectorizer
 
 
 def _restricted(space: FeatureSpace, kept: Int64) -> tuple[FeatureSpace, Int64 | None]:
@@ -258,7 +235,7 @@ def _in_order(counts: ColumnCounts) -> ColumnCounts:
 
 
 @savable
-class STwinVectorizer(TransformerMixin, GraphEstimator):
+class STwinVectorizer(TransformerMixin, FeatureEstimator):
     """Turn graphs into sparse STwin features.
 
     Parameters
@@ -489,17 +466,6 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         self._keep(encoding.space, columns if len(columns) < n_columns else None, None)
         return encoding
 
-    @property
-    def settings(self) -> FeatureSettings:
-        """The parameters that decide about columns, apart from their choice."""
-        return FeatureSettings(
-            n_iter=self.n_iter,
-            kind=self.features,
-            edge_labels=bool(self.edge_labels),
-            initial=self.initial,
-            readout=self.readout,
-        )
-
     def _keep(self, space: FeatureSpace, columns: Int64 | None, n_graphs: Int64 | None) -> None:
         self.space_, self.columns_, self.n_graphs_with_column_ = space, columns, n_graphs
         self.n_features_out_ = space.n_columns if columns is None else len(columns)
@@ -517,12 +483,6 @@ class STwinVectorizer(TransformerMixin, GraphEstimator):
         n_columns = space.n_columns if columns is None else len(columns)
         self._keep(space, columns, n_graphs_from_state(state, n_columns))
         return self
-
-
-def frozen_vectorizer(vectorizer: STwinVectorizer, vocabulary: Vocabulary) -> STwinVectorizer:
-    """Give a vectorizer, instead of ``fit``, the columns of a vocabulary counted with its `settings`."""
-    vectorizer._keep(*vocabulary)  # noqa: SLF001  (the same module)
-    return vectorizer
 
 
 def warn_strange_graphs(batch: GraphBatch, encoding: Encoding) -> None:

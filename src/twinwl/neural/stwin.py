@@ -53,8 +53,7 @@ from twinwl.models.features import (
 from twinwl.models.vectorizer import (
     ColumnCounts,
     STwinVectorizer,
-    frozen,
-    frozen_vectorizer,
+    freeze,
     warn_strange_graphs,
 )
 from twinwl.neural.estimator import (
@@ -776,8 +775,7 @@ def _counted(parts: GraphParts, graphs: Int64, vectorizer: STwinVectorizer) -> S
             "lower it"
         )
     examples = concatenate([batch for _, batch in _read(parts, np.unique(counts.first))])
-    vocabulary = frozen(counts, examples, vectorizer.settings, vectorizer.max_features)
-    return frozen_vectorizer(vectorizer, vocabulary)
+    return freeze(vectorizer, counts, examples)
 
 
 class StoredExamples:
