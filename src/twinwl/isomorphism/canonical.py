@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -25,22 +24,20 @@ from twinwl.arrays import Int32, Int64, Ints, UInt64, pointer
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch, with_own_labels
 from twinwl.graphs.labels import Label, label_token
-from twinwl.refinement.content_keys import HEARD, WHOLE, KeyedMessages, absorbed, fold_keys, keyed_messages
+from twinwl.refinement.content_keys import HEARD, WHOLE, absorbed, fold_keys
 from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 from twinwl.refinement.round_kernels import blended
 from twinwl.refinement.stable_keys import (
     CLASS,
     LENGTH,
-    N_NOTES,
     NODE,
     SIGNATURE,
     Classes,
     class_to_split,
-    classes_of,
     individualise,
-    run_rounds,
     sign_all,
     stable_classes,
+    with_room,
 )
 from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
 
@@ -166,14 +163,6 @@ def _dense(ranks: list[int], tokens: list[bytes]) -> tuple[list[bytes], list[int
     return [tokens[rank] for rank in present], [place[rank] for rank in ranks]
 
 
-class _Path(NamedTuple):
-    """The classes before each node that was individualised, and the cells that these were taken from."""
-
-    words: UInt64
-    marks: Int32
-    cells: Int64
-
-
 def exact_keys(batch: GraphBatch, n_threads: int | None = None) -> UInt64:
     """Return a key for each graph, shape (n_graphs, 2); equal exactly for isomorphic graphs.
 
@@ -209,17 +198,15 @@ def _blocks(batch: GraphBatch) -> Iterator[GraphBatch]:
 
 
 def _keys_of_block(batch: GraphBatch, n_threads: int | None) -> UInt64:
-    messages = keyed_messages(batch)
-    words, marks = stable_classes(batch, messages, n_threads)
-    graph_ptr = batch.graph_ptr
+    classes, graph_ptr = stable_classes(batch, n_threads), batch.graph_ptr
     out = np.zeros((len(batch), 3), np.uint64)
 
     def identify(first: int, last: int) -> int:
-        most = int(batch.nodes_per_graph[first:last].max(initial=0))
-        room = classes_of(words, marks, most), np.empty((most, N_NOTES), np.int32)
-        return int(_identify(first, last, graph_ptr, messages, batch.directed, *room, out))
+        room = with_room(classes, int(batch.nodes_per_graph[first:last].max(initial=0)))
+        return int(_identify(first, last, graph_ptr, room, out))
 
-    run_ranges(identify, balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads), n_threads)
+    work = classes.messages.indptr[graph_ptr] + graph_ptr
+    run_ranges(identify, balanced_ranges(work, n_threads), n_threads)
     keys = out[:, :2].copy()
     left = np.flatnonzero(out[:, 2] == 0)
     if len(left):
@@ -255,85 +242,73 @@ def _keys_by_components(batch: GraphBatch, n_threads: int | None) -> UInt64:
 
 
 @kernel
-def _identify(
-    first: int,
-    last: int,
-    graph_ptr: Int64,
-    messages: KeyedMessages,
-    directed: bool,
-    classes: Classes,
-    notes: Int32,
-    out: UInt64,
-) -> int:
+def _identify(first: int, last: int, graph_ptr: Int64, classes: Classes, out: UInt64) -> int:
     """Write the keys of graphs ``first..last`` and 1 for each that has one; return where it stopped."""
-    steps = np.int64(0)
+    indptr, steps = classes.messages.indptr, np.int64(0)
     for graph in range(first, last):
         if steps > STEPS_PER_PIECE:
             return graph
         low, high = graph_ptr[graph], graph_ptr[graph + 1]
-        steps += messages.indptr[high] - messages.indptr[low] + high - low
-        cell = class_to_split(low, high, messages, classes, notes)
-        if cell >= 0:
-            taken = _individualised(low, high, messages, directed, classes, notes, out[graph])
-            steps += taken
+        steps += indptr[high] - indptr[low] + high - low
+        if class_to_split(low, high, classes) >= 0:
+            steps += _individualised(low, high, classes, out[graph])
         else:
-            _digest(low, high, directed, classes.words, out[graph])
+            _digest(low, high, classes, out[graph])
     return last
 
 
 @kernel
-def _digest(low: int, high: int, directed: bool, words: UInt64, out: UInt64) -> None:
+def _digest(low: int, high: int, classes: Classes, out: UInt64) -> None:
     """Write the key of the multiset of a graph's signatures, and that there is one."""
-    a, b = np.uint64(directed), np.uint64(high - low)
+    words, directed = classes.words, np.uint64(classes.directed)
+    a, b = directed, np.uint64(high - low)
     for node in range(low, high):
         x, y = blended(words[node, SIGNATURE], words[node, SIGNATURE + 1], HEARD)
         a += x
         b += y
     a, b = blended(a, b, WHOLE)
-    out[0], out[1] = absorbed(a, b, np.uint64(high - low), np.uint64(directed))
+    out[0], out[1] = absorbed(a, b, np.uint64(high - low), directed)
     out[2] = 1
 
 
 @kernel
-def _individualised(
-    low: int, high: int, messages: KeyedMessages, directed: bool, classes: Classes, notes: Int32, out: UInt64
-) -> int:
+def _individualised(low: int, high: int, classes: Classes, out: UInt64) -> int:
     """Write the key of a graph that its stable colours leave open, if it has one; return the steps taken."""
-    words, marks, _, state = classes
+    words, marks, indptr = classes.words, classes.marks, classes.messages.indptr
     n = high - low
-    cost = messages.indptr[high] - messages.indptr[low] + n
+    cost = indptr[high] - indptr[low] + n
     if n * _DEEPEST > _MOST_STEPS:
         return 0
-    state[0] = n + 3  # later than any round before
-    path = _Path(
-        np.empty((_DEEPEST, n, words.shape[1]), np.uint64),
-        np.empty((_DEEPEST, n, marks.shape[1]), np.int32),
-        np.empty(_DEEPEST, np.int64),
-    )
+    classes.round[0] = n + 3  # later than any round before
+    # The classes before each node that was individualised, and the cells that these were taken from.
+    words_at = np.empty((_DEEPEST, n, words.shape[1]), np.uint64)
+    marks_at = np.empty((_DEEPEST, n, marks.shape[1]), np.int32)
+    cell_at = np.empty(_DEEPEST, np.int64)
     depth = 0
     n_paths = np.int64(0)
-    cell = class_to_split(low, high, messages, classes, notes)
+    cell = class_to_split(low, high, classes)
     while cell >= 0:
         if depth == _DEEPEST:
             return cost * depth
-        path.words[depth], path.marks[depth], path.cells[depth] = words[low:high], marks[low:high], cell
+        words_at[depth], marks_at[depth], cell_at[depth] = words[low:high], marks[low:high], cell
         n_paths += marks[cell, LENGTH] * (depth + 1)
-        cell = _step(marks[cell, NODE], depth, low, high, messages, directed, classes, notes)
+        individualise(marks[cell, NODE], depth, low, classes)
+        cell = class_to_split(low, high, classes)
         depth += 1
     if n_paths * cost > _MOST_STEPS:
         return cost * depth
-    sign_all(low, high, messages.indptr, words, marks)
-    _digest(low, high, directed, words, out)
+    sign_all(low, high, classes)
+    _digest(low, high, classes, out)
     signatures = words[low:high, SIGNATURE:].copy()
     for level in range(depth - 1, -1, -1):
-        begin = path.cells[level]
-        cell_nodes = path.marks[level, begin - low :, NODE][: path.marks[level, begin - low, LENGTH]]
+        begin = cell_at[level] - low
+        cell_nodes = marks_at[level, begin:, NODE][: marks_at[level, begin, LENGTH]]
         orbit = np.arange(n)
         for node in cell_nodes[1:]:
             if _orbit_of(node - low, orbit) == _orbit_of(cell_nodes[0] - low, orbit):
                 continue
-            words[low:high], marks[low:high] = path.words[level], path.marks[level]
-            if not _leads_to(out, node, level, depth, (low, high, directed), messages, classes, notes):
+            words[low:high], marks[low:high] = words_at[level], marks_at[level]
+            if not _leads_to(out, node, level, depth, low, high, classes):
                 out[2] = 0
                 return cost * n_paths
             _unite(low, signatures, cell_nodes, classes, orbit)
@@ -341,46 +316,18 @@ def _individualised(
 
 
 @kernel
-def _leads_to(
-    key: UInt64,
-    node: int,
-    level: int,
-    depth: int,
-    graph: tuple[int, int, bool],
-    messages: KeyedMessages,
-    classes: Classes,
-    notes: Int32,
-) -> bool:
+def _leads_to(key: UInt64, node: int, level: int, depth: int, low: int, high: int, classes: Classes) -> bool:
     """Return whether individualising another node leads to the same key, in as many steps."""
-    low, high, directed = graph
-    cell = _step(node, level, low, high, messages, directed, classes, notes)
-    for deeper in range(level + 1, depth):
-        if cell < 0:
+    for deeper in range(level, depth):
+        individualise(node, deeper, low, classes)
+        cell = class_to_split(low, high, classes)
+        if (cell < 0) != (deeper + 1 == depth):
             return False
-        cell = _step(classes.marks[cell, NODE], deeper, low, high, messages, directed, classes, notes)
-    if cell >= 0:
-        return False
-    sign_all(low, high, messages.indptr, classes.words, classes.marks)
+        node = classes.marks[max(cell, 0), NODE]
+    sign_all(low, high, classes)
     found = np.empty(3, np.uint64)
-    _digest(low, high, directed, classes.words, found)
+    _digest(low, high, classes, found)
     return found[0] == key[0] and found[1] == key[1]
-
-
-@kernel
-def _step(
-    node: int,
-    level: int,
-    low: int,
-    high: int,
-    messages: KeyedMessages,
-    directed: bool,
-    classes: Classes,
-    notes: Int32,
-) -> int:
-    """Individualise a node and refine; return the class that is to be split next, or -1."""
-    individualise(node, level, low, messages, directed, classes)
-    run_rounds(low, messages, directed, classes, _MOST_STEPS)
-    return class_to_split(low, high, messages, classes, notes)
 
 
 @kernel
@@ -390,7 +337,7 @@ def _unite(low: int, signatures: UInt64, cell: Int32, classes: Classes, orbit: I
     Two choices of nodes gave the same key, so an automorphism maps nodes with equal signatures onto each
     other where they are alone in their class. ``signatures`` are those of the first choice.
     """
-    words, marks, _, _ = classes
+    words, marks = classes.words, classes.marks
     for there in cell:
         if marks[marks[there, CLASS], LENGTH] > 1:
             continue

@@ -44,20 +44,24 @@ _COUNT, _NEXT = 7, 8
 _QUEUE, _OTHER_QUEUE, _TOUCHED, _MOVED, _N_MARKS = 9, 10, 11, 12, 13
 
 
+_LOG_NODES = 4  # a node is looked at up to log(n) times before a graph is stable
 # Digits of the square root of 5: the salt of individualised nodes.
 _MARK = np.uint64(0x3C6EF372FE94F82B)
 
 
 class Classes(NamedTuple):
-    """The classes of all nodes, and the work space of a thread.
+    """The classes of all nodes, who sends messages to whom, and the room to work of a thread.
 
-    This is its slots of a hash table, and the round and queue of an interrupted graph.
+    The room is the slots of a hash table, notes on relations of classes, and the number of the round.
     """
 
+    messages: KeyedMessages
+    directed: bool
     words: UInt64
     marks: Int32
     slots: Int32
-    state: Int64
+    notes: Int32
+    round: Int64
 
 
 def stable_signatures(batch: GraphBatch, n_threads: int | None = None) -> tuple[UInt64, Int32]:
@@ -74,121 +78,96 @@ def stable_signatures(batch: GraphBatch, n_threads: int | None = None) -> tuple[
     >>> class_size.tolist(), bool((signatures[0] == signatures[2]).all())
     ([2, 1, 2], True)
     """
-    words, marks = stable_classes(batch, keyed_messages(batch), n_threads)
-    return words[:, SIGNATURE:].copy(), marks[:, _COUNT].copy()
+    classes = stable_classes(batch, n_threads)
+    return classes.words[:, SIGNATURE:].copy(), classes.marks[:, _COUNT].copy()
 
 
-def stable_classes(
-    batch: GraphBatch, messages: KeyedMessages, n_threads: int | None = None
-) -> tuple[UInt64, Int32]:
-    """Return the stable classes of all graphs: ``words`` and ``marks``, one row per node."""
-    graph_ptr = batch.graph_ptr
+def stable_classes(batch: GraphBatch, n_threads: int | None = None) -> Classes:
+    """Return the stable classes of all graphs, without room to work."""
+    graph_ptr, messages = batch.graph_ptr, keyed_messages(batch)
     words = np.zeros((batch.n_nodes, _N_WORDS), np.uint64)
     labels = label_keys(batch.node_vocabulary, b"twl1 label")
     words[:, KEY : KEY + 2] = labels.take(batch.node_labels, axis=0)
     marks = np.empty((batch.n_nodes, _N_MARKS), np.int32)
-    room_of_range: dict[int, Classes] = {}
+    no_room = np.empty(0, np.int32), np.empty((0, _N_NOTES), np.int32), np.zeros(1, np.int64)
+    classes = Classes(messages, batch.directed, words, marks, *no_room)
 
     def refine_some(first: int, last: int) -> int:
-        if last not in room_of_range:
-            most = int(batch.nodes_per_graph[first:last].max(initial=0))
-            room_of_range[last] = classes_of(words, marks, most)
-        most_steps = STEPS_PER_PIECE >> 2  # a step may cause several cache misses
-        room = room_of_range[last]
-        return int(_refine_graphs(first, last, graph_ptr, messages, batch.directed, room, most_steps))
+        room = with_room(classes, int(batch.nodes_per_graph[first:last].max(initial=0)))
+        return int(_refine_graphs(first, last, graph_ptr, room, STEPS_PER_PIECE >> _LOG_NODES))
 
     run_ranges(refine_some, balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads), n_threads)
-    return words, marks
+    return classes
 
 
-def classes_of(words: UInt64, marks: Int32, most_nodes: int) -> Classes:
+def with_room(classes: Classes, most_nodes: int) -> Classes:
     """Return the classes with room for one thread to split those of graphs of up to ``most_nodes``."""
     slots = np.zeros(1 << max(4, (2 * most_nodes).bit_length()), np.int32)
-    return Classes(words, marks, slots, np.zeros(2, np.int64))
+    notes = np.empty((most_nodes, _N_NOTES), np.int32)
+    return classes._replace(slots=slots, notes=notes, round=np.zeros(1, np.int64))
 
 
 @kernel
-def _refine_graphs(
-    first: int,
-    last: int,
-    graph_ptr: Int64,
-    messages: KeyedMessages,
-    directed: bool,
-    classes: Classes,
-    most_steps: int,
-) -> int:
-    """Refine graphs ``first..last``; return the first that is not yet stable after about ``most_steps``."""
-    words, marks, _, state = classes
+def _refine_graphs(first: int, last: int, graph_ptr: Int64, classes: Classes, most_steps: int) -> int:
+    """Refine graphs ``first..last``; return the first that is left after about ``most_steps``."""
+    words, marks, indptr = classes.words, classes.marks, classes.messages.indptr
     steps = 0
-    n_round, n_queued = state[0], state[1]
-    for graph in range(first, last):
-        low, high = graph_ptr[graph], graph_ptr[graph + 1]
-        if n_round == 0:
-            n_queued = high - low
-            for node in range(low, high):
-                marks[node, _POSITION] = marks[node, NODE] = marks[node, _QUEUE] = node
-                marks[node, CLASS] = low
-                marks[node, _QUEUED_IN] = -1
-                marks[node, LENGTH] = n_queued
-                marks[node, _N_QUEUED] = 0
-                words[node, SIGNATURE] = words[node, KEY]
-                words[node, SIGNATURE + 1] = words[node, KEY + 1]
-        state[0], state[1] = n_round, n_queued
-        steps += run_rounds(low, messages, directed, classes, most_steps - steps)
-        if state[1] > 0:
-            return graph
-        n_round = np.int64(0)  # a plain 0 has another type, for which kernels would be compiled too
-        sign_all(low, high, messages.indptr, words, marks)
-    state[0] = 0
-    return last
+    while first < last and steps <= most_steps:
+        low, high = graph_ptr[first], graph_ptr[first + 1]
+        for node in range(low, high):
+            marks[node, _POSITION] = marks[node, NODE] = marks[node, _QUEUE] = node
+            marks[node, CLASS] = low
+            marks[node, _QUEUED_IN] = -1
+            marks[node, LENGTH] = high - low
+            marks[node, _N_QUEUED] = 0
+            words[node, SIGNATURE] = words[node, KEY]
+            words[node, SIGNATURE + 1] = words[node, KEY + 1]
+        classes.round[0] = 0
+        run_rounds(low, high - low, classes)
+        sign_all(low, high, classes)
+        steps += indptr[high] - indptr[low] + high - low
+        first += 1
+    return first
 
 
 @kernel
-def run_rounds(low: int, messages: KeyedMessages, directed: bool, classes: Classes, most_steps: int) -> int:
-    """Split the classes of the graph that starts at node ``low`` until none splits, or for ``most_steps``.
+def run_rounds(low: int, n_queued: int, classes: Classes) -> None:
+    """Split the classes of the graph that starts at node ``low`` until none splits.
 
-    ``classes.state`` holds the round and the length of the queue, which is empty in the end. Returns how many
-    steps it took.
+    ``classes.round`` holds the round in which the first ``n_queued`` nodes of the queue are looked at.
     """
-    indptr = messages.indptr
-    words, marks, slots, state = classes
-    steps = 0
-    n_round, n_queued = state[0], state[1]
-    while n_queued > 0 and steps <= most_steps:
-        steps += n_queued
-        n_classes = _group(n_round, low, n_queued, indptr, words, marks, slots)
-        n_queued = np.int64(0)
+    marks, n_round = classes.marks, classes.round[0]
+    while n_queued > 0:
+        n_classes = _group(n_round, low, n_queued, classes)
+        n_queued = np.int64(0)  # a plain 0 has another type, for which kernels would be compiled too
         for place in range(low, low + n_classes):
             begin = marks[place, _TOUCHED]
             end = begin + marks[begin, LENGTH]
-            start, middle, keeps = _split(n_round, begin, words, marks, slots)
+            start, middle, keeps = _split(n_round, begin, classes)
             for position in range(start, end):
                 changed = np.int64(marks[position, NODE])
                 if position < middle or marks[changed, _GROUP] != keeps:
-                    n_queued = _tell(n_round, low, n_queued, changed, messages, directed, words, marks)
-                    steps += indptr[changed + 1] - indptr[changed]
+                    n_queued = _tell(n_round, low, n_queued, changed, classes)
         n_round += 1
-    state[0], state[1] = n_round, n_queued
-    return steps
+    classes.round[0] = n_round
 
 
 @kernel
-def sign_all(low: int, high: int, indptr: Int64, words: UInt64, marks: Int32) -> None:
+def sign_all(low: int, high: int, classes: Classes) -> None:
     """Write the last signature and the size of the class of each node of a graph."""
+    marks = classes.marks
     for node in range(low, high):
-        _sign(node, indptr, words)
+        _sign(node, classes)
         marks[node, _COUNT] = marks[marks[node, CLASS], LENGTH]
 
 
 @kernel
-def individualise(
-    node: int, level: int, low: int, messages: KeyedMessages, directed: bool, classes: Classes
-) -> None:
-    """Give a node a class of its own where classes are stable; `run_rounds` then splits what follows.
+def individualise(node: int, level: int, low: int, classes: Classes) -> None:
+    """Give a node a class of its own where classes are stable, and split what follows.
 
     Its key depends on ``level``, so that nodes that are individualised one after the other stay apart.
     """
-    words, marks, _, state = classes
+    words, marks = classes.words, classes.marks
     begin, here = marks[node, CLASS], marks[node, _POSITION]
     marks[begin, LENGTH] -= 1
     end = begin + marks[begin, LENGTH]
@@ -200,14 +179,13 @@ def individualise(
     words[node, SIGNATURE], words[node, SIGNATURE + 1] = blended(
         words[node, KEY], words[node, KEY + 1], _MARK + np.uint64(level)
     )
-    state[1] = _tell(state[0] - 1, low, 0, node, messages, directed, words, marks)
+    run_rounds(low, _tell(classes.round[0] - 1, low, np.int64(0), node, classes), classes)
 
 
 @kernel
-def _group(
-    n_round: int, low: int, n_queued: int, indptr: Int64, words: UInt64, marks: Int32, slots: Int32
-) -> int:
+def _group(n_round: int, low: int, n_queued: int, classes: Classes) -> int:
     """Move queued nodes to the end of their classes, and find the first with the same signature for each."""
+    words, marks, slots = classes.words, classes.marks, classes.slots
     n_classes = 0
     queue = _QUEUE + (n_round & 1)
     mask = np.uint64(len(slots) - 1)
@@ -217,7 +195,7 @@ def _group(
         if n_round > 0:
             if marks[begin, LENGTH] == 1:  # nothing to split
                 continue
-            _sign(node, indptr, words)
+            _sign(node, classes)
         if marks[begin, _N_QUEUED] == 0:
             marks[low + n_classes, _TOUCHED] = begin
             n_classes += 1
@@ -244,7 +222,7 @@ def _group(
 
 
 @kernel
-def _split(n_round: int, begin: int, words: UInt64, marks: Int32, slots: Int32) -> tuple[int, int, int]:
+def _split(n_round: int, begin: int, classes: Classes) -> tuple[int, int, int]:
     """Make a class of each group of a class.
 
     Nodes that are not queued have received nothing new, so they have one signature and are a group too.
@@ -255,6 +233,7 @@ def _split(n_round: int, begin: int, words: UInt64, marks: Int32, slots: Int32) 
         The nodes from position ``start`` on have new keys, except for the group ``keeps``, which only those
         from ``middle`` on can belong to.
     """
+    words, marks, slots = classes.words, classes.marks, classes.slots
     end = begin + marks[begin, LENGTH]
     middle = end - marks[begin, _N_QUEUED]
     marks[begin, _N_QUEUED] = 0
@@ -296,18 +275,10 @@ def _split(n_round: int, begin: int, words: UInt64, marks: Int32, slots: Int32) 
 
 
 @kernel
-def _tell(
-    n_round: int,
-    low: int,
-    n_queued: int,
-    node: int,
-    messages: KeyedMessages,
-    directed: bool,
-    words: UInt64,
-    marks: Int32,
-) -> int:
+def _tell(n_round: int, low: int, n_queued: int, node: int, classes: Classes) -> int:
     """Make a node's signature its key, and queue it and its neighbours; return the queue's length."""
-    indptr, indices, codes, code_keys = messages
+    words, marks = classes.words, classes.marks
+    indptr, indices, codes, code_keys = classes.messages
     old_a, old_b = words[node, KEY], words[node, KEY + 1]
     new_a, new_b = words[node, SIGNATURE], words[node, SIGNATURE + 1]
     words[node, KEY], words[node, KEY + 1] = new_a, new_b
@@ -317,7 +288,7 @@ def _tell(
     for message in range(first, last):
         if message == first or len(codes):
             # Messages pass from the tail of an arc to its head, and from its head to its tail.
-            code = (codes[message] ^ directed) if len(codes) else 0
+            code = (codes[message] ^ classes.directed) if len(codes) else 0
             x, y = blended(new_a ^ code_keys[code, 0], new_b + code_keys[code, 1], HEARD)
             if n_round > 0:
                 old_x, old_y = blended(old_a ^ code_keys[code, 0], old_b + code_keys[code, 1], HEARD)
@@ -341,8 +312,9 @@ def _queue(n_round: int, low: int, n_queued: int, node: int, marks: Int32) -> in
 
 
 @kernel
-def _sign(node: int, indptr: Int64, words: UInt64) -> None:
+def _sign(node: int, classes: Classes) -> None:
     """Write a node's signature: its key, the sum of the keys it receives, and their number."""
+    words, indptr = classes.words, classes.messages.indptr
     a, b = blended(words[node, KEY], words[node, KEY + 1], OWN)
     n_heard = np.uint64(indptr[node + 1] - indptr[node] + 1)
     words[node, SIGNATURE], words[node, SIGNATURE + 1] = blended(
@@ -358,25 +330,20 @@ _ALIKE, _SINGLES_ONE_OUT, _OTHER = 0, 1, 2
 # node: the last node that heard it.
 _DEGREE, _PARTNERS, _INNER, _LIST = 0, 1, 2, 3
 _HEARD, _OF_FIRST, _FIRST, _SECOND, _HEARD_BY = 4, 5, 6, 7, 8
-_LAST, N_NOTES = 9, 10
+_LAST, _N_NOTES = 9, 10
 _NO_KIND, _MANY_KINDS = -1, -2
 
 
 @kernel
-def class_to_split(low: int, high: int, messages: KeyedMessages, classes: Classes, notes: Int32) -> int:
+def class_to_split(low: int, high: int, classes: Classes) -> int:
     """Return a class on which it depends what the graph is, or -1 if the stable classes determine the graph.
 
-    Parameters
-    ----------
-    low, high
-        The nodes of the graph.
-    notes : array of int32, shape (at least high - low, N_NOTES)
-        Room to work in.
+    The graph has the nodes ``low..high``.
     """
-    _note_relations(low, high, messages, classes.marks, notes)
+    _note_relations(low, high, classes)
+    marks, notes = classes.marks, classes.notes
     n_leaves = 0
     begin = low
-    marks = classes.marks
     while begin < high:
         if notes[begin - low, _DEGREE] == 1:
             notes[n_leaves, _LIST] = begin
@@ -389,7 +356,7 @@ def class_to_split(low: int, high: int, messages: KeyedMessages, classes: Classe
         if notes[leaf - low, _DEGREE] != 1 or notes[leaf - low, _INNER] != _ALIKE:
             continue
         stem = notes[leaf - low, _PARTNERS]
-        if _relation(leaf, stem, low, messages, marks, notes) != _SINGLES_ONE_OUT:
+        if _relation(leaf, stem, low, classes) != _SINGLES_ONE_OUT:
             continue
         notes[leaf - low, _DEGREE] = 0
         notes[stem - low, _DEGREE] -= 1
@@ -397,13 +364,14 @@ def class_to_split(low: int, high: int, messages: KeyedMessages, classes: Classe
         if notes[stem - low, _DEGREE] == 1:
             notes[n_leaves, _LIST] = stem
             n_leaves += 1
-    return _smallest_left(low, high, classes, notes)
+    return _smallest_left(low, high, classes)
 
 
 @kernel
-def _note_relations(low: int, high: int, messages: KeyedMessages, marks: Int32, notes: Int32) -> None:
+def _note_relations(low: int, high: int, classes: Classes) -> None:
     """Note with how many classes, and with which, each class has relations that differ from node to node."""
-    indptr, indices, _, _ = messages
+    marks, notes = classes.marks, classes.notes
+    indptr, indices, _, _ = classes.messages
     for place in range(high - low):
         notes[place, _HEARD_BY] = notes[place, _LAST] = -1
     begin = low
@@ -412,12 +380,12 @@ def _note_relations(low: int, high: int, messages: KeyedMessages, marks: Int32, 
         notes[place, _DEGREE] = notes[place, _PARTNERS] = notes[place, _INNER] = 0
         if marks[begin, LENGTH] > 1:
             node = marks[begin, NODE]
-            _hear(node, begin, low, messages, marks, notes)
+            _hear(node, begin, low, classes)
             for message in range(indptr[node], indptr[node + 1]):
                 other = marks[indices[message], CLASS]
                 if notes[other - low, _HEARD_BY] != begin:  # a single node, or seen before
                     continue
-                relation = _judged(begin, other, low, marks, notes)
+                relation = _judged(begin, other, low, classes)
                 notes[other - low, _HEARD_BY] = -1
                 if other == begin:
                     notes[place, _INNER] = relation
@@ -428,9 +396,10 @@ def _note_relations(low: int, high: int, messages: KeyedMessages, marks: Int32, 
 
 
 @kernel
-def _hear(node: int, begin: int, low: int, messages: KeyedMessages, marks: Int32, notes: Int32) -> None:
+def _hear(node: int, begin: int, low: int, classes: Classes) -> None:
     """Count what a node, the first of its class, hears from each class of several nodes."""
-    indptr, indices, codes, _ = messages
+    marks, notes = classes.marks, classes.notes
+    indptr, indices, codes, _ = classes.messages
     for message in range(indptr[node], indptr[node + 1]):
         other = marks[indices[message], CLASS]
         if marks[other, LENGTH] == 1:
@@ -456,10 +425,10 @@ def _hear(node: int, begin: int, low: int, messages: KeyedMessages, marks: Int32
 
 
 @kernel
-def _judged(begin: int, other: int, low: int, marks: Int32, notes: Int32) -> int:
+def _judged(begin: int, other: int, low: int, classes: Classes) -> int:
     """Tell what the counts of `_hear` mean."""
-    row = other - low
-    n = marks[other, LENGTH] - (other == begin)
+    row, notes = other - low, classes.notes
+    n = classes.marks[other, LENGTH] - (other == begin)
     heard, of_first = notes[row, _HEARD], notes[row, _OF_FIRST]
     if notes[row, _SECOND] == _MANY_KINDS:
         return _OTHER
@@ -473,27 +442,21 @@ def _judged(begin: int, other: int, low: int, marks: Int32, notes: Int32) -> int
 
 
 @kernel
-def _relation(begin: int, other: int, low: int, messages: KeyedMessages, marks: Int32, notes: Int32) -> int:
+def _relation(begin: int, other: int, low: int, classes: Classes) -> int:
     """Tell what a node of one class knows about another class that it hears."""
-    node = marks[begin, NODE]
-    _forget(node, low, messages, marks, notes)
-    _hear(node, begin, low, messages, marks, notes)
-    return _judged(begin, other, low, marks, notes)
+    indptr, indices, _, _ = classes.messages
+    node = classes.marks[begin, NODE]
+    for message in range(indptr[node], indptr[node + 1]):  # clear what was noted when it heard them before
+        classes.notes[indices[message] - low, _LAST] = -1
+        classes.notes[classes.marks[indices[message], CLASS] - low, _HEARD_BY] = -1
+    _hear(node, begin, low, classes)
+    return _judged(begin, other, low, classes)
 
 
 @kernel
-def _forget(node: int, low: int, messages: KeyedMessages, marks: Int32, notes: Int32) -> None:
-    """Clear what was noted when the node was heard before."""
-    for message in range(messages.indptr[node], messages.indptr[node + 1]):
-        heard = messages.indices[message]
-        notes[heard - low, _LAST] = -1
-        notes[marks[heard, CLASS] - low, _HEARD_BY] = -1
-
-
-@kernel
-def _smallest_left(low: int, high: int, classes: Classes, notes: Int32) -> int:
+def _smallest_left(low: int, high: int, classes: Classes) -> int:
     """Return the smallest class that was not taken away (of several the one with the smallest key), or -1."""
-    words, marks, _, _ = classes
+    words, marks, notes = classes.words, classes.marks, classes.notes
     chosen = -1
     begin = low
     while begin < high:
