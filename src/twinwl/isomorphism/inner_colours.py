@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Bool, Int32, Int64, UInt64
+from twinwl.arrays import Bool, Int32, Int64, UInt64, pointer
 from twinwl.compilation import kernel
 from twinwl.isomorphism.rooted import MOST_STEPS, RootedBlock, Subgraphs, check_steps
 from twinwl.refinement.content_keys import (
@@ -121,87 +121,45 @@ def rooted_fwl2(block: RootedBlock) -> UInt64:
     A pair (u, v) hears, for each node w, the colours of (u, w) and (w, v) together. That costs O(n³) time a
     round and O(n²) memory for a subgraph of n nodes.
     """
-    subgraph_ptr = block.graphs.graph_ptr
-    messages, label_keys = block.messages, block.label_keys
+    graphs = block.as_subgraphs()
     out = np.empty((len(block), 2), np.uint64)
 
     def refine(index: int, last: int) -> int:
-        n = int(subgraph_ptr[index + 1] - subgraph_ptr[index])
-        if n**3 > STEPS_PER_PIECE:
-            first, end = subgraph_ptr[index], subgraph_ptr[index + 1]
-            out[index] = _refined_large(*_initial_pairs(first, end, block.root[index], messages, label_keys))
-            return index + 1
-        graphs = subgraph_ptr, block.root, messages, label_keys
-        return int(_refine_pairs(index, last, *graphs, STEPS_PER_PIECE, out))
+        return int(_refine_pairs(index, last, graphs, STEPS_PER_PIECE, out))
 
-    run_ranges(refine, [(0, len(block))])
+    run_ranges(refine, balanced_ranges(pointer(np.diff(graphs.subgraph_ptr) ** 3), None))
     return out
 
 
-def _refined_large(a: UInt64, b: UInt64) -> tuple[np.uint64, np.uint64]:
-    """Return the key of one subgraph, going through its pairs in pieces and on threads."""
-    n = len(a)
-    rows = balanced_ranges(np.arange(n + 1, dtype=np.int64) * n * n, None)
-    n_colours, stable_round = n_distinct(a.reshape(-1, 1), 0, a.size), 0
-    while True:
-        sides = pair_sides(a, b)
-        new_a, new_b = np.empty_like(a), np.empty_like(b)
-        run_ranges(lambda low, high: hear_pairs(low, high, a, b, sides, new_a, new_b), rows)  # noqa: B023  (called here)
-        a, b = new_a, new_b
-        n_following = n_distinct(a.reshape(-1, 1), 0, a.size)
-        if n_following == n_colours:
-            break
-        n_colours, stable_round = n_following, stable_round + 1
-    return _key(a, b, stable_round)
-
-
 @kernel
-def _refine_pairs(
-    first_subgraph: int,
-    last_subgraph: int,
-    subgraph_ptr: Int64,
-    roots: Int32,
-    messages: KeyedMessages,
-    label_keys: UInt64,
-    most_steps: int,
-    out: UInt64,
-) -> int:
-    """Write one key per subgraph, up to one that is large by itself or until ``most_steps`` are done."""
+def _refine_pairs(index: int, end: int, graphs: Subgraphs, most_steps: int, out: UInt64) -> int:
+    """Write the keys of subgraphs ``index..end``; return the first one left after about ``most_steps``.
+
+    As in `_refine`, a key is the size, the round s in which pairs are stable, and their colours in s + 1.
+    """
     steps = 0
-    for index in range(first_subgraph, last_subgraph):
-        first, last = subgraph_ptr[index], subgraph_ptr[index + 1]
-        if steps > most_steps or (last - first) ** 3 > most_steps:
-            return index
-        a, b = _initial_pairs(first, last, roots[index], messages, label_keys)
-        n_colours = n_distinct(a.reshape(-1, 1), 0, a.size)
-        stable_round = 0
-        while True:
+    while index < end and steps <= most_steps:
+        a, b = _initial_pairs(index, graphs)
+        n_colours, n_before, n_rounds = n_distinct(a.reshape(-1, 1), 0, a.size), 0, 0
+        while n_colours != n_before:
             sides = pair_sides(a, b)
             new_a, new_b = np.empty_like(a), np.empty_like(b)
-            hear_pairs(0, last - first, a, b, sides, new_a, new_b)
+            hear_pairs(0, len(a), a, b, sides, new_a, new_b)
             a, b = new_a, new_b
-            steps += (last - first) ** 3
-            n_following = n_distinct(a.reshape(-1, 1), 0, a.size)
-            if n_following == n_colours:
-                break
-            n_colours = n_following
-            stable_round += 1
-        out[index, 0], out[index, 1] = _key(a, b, stable_round)
-    return last_subgraph
+            n_before, n_colours = n_colours, n_distinct(a.reshape(-1, 1), 0, a.size)
+            n_rounds += 1
+            steps += len(a) ** 3
+        out[index, 0], out[index, 1] = absorbed(a.sum(), b.sum(), np.uint64(len(a)), np.uint64(n_rounds - 1))
+        index += 1
+    return index
 
 
 @kernel
-def _key(a: UInt64, b: UInt64, stable_round: int) -> tuple[np.uint64, np.uint64]:
-    """Return the key of a subgraph: size, the round s its pairs are stable in, their colours in s + 1."""
-    return absorbed(a.sum(), b.sum(), np.uint64(len(a)), np.uint64(stable_round))
-
-
-@kernel
-def _initial_pairs(
-    first: int, last: int, root: int, messages: KeyedMessages, label_keys: UInt64
-) -> tuple[UInt64, UInt64]:
+def _initial_pairs(index: int, graphs: Subgraphs) -> tuple[UInt64, UInt64]:
     """Colour (u, v) by both labels, which of them is the root, whether they are one, and what joins them."""
-    indptr, indices, codes, code_keys = messages
+    indptr, indices, codes, code_keys = graphs.messages
+    label_keys, root = graphs.label_keys, graphs.root[index]
+    first, last = graphs.subgraph_ptr[index], graphs.subgraph_ptr[index + 1]
     n = last - first
     a = np.zeros((n, n), np.uint64)
     b = np.zeros((n, n), np.uint64)
@@ -260,13 +218,16 @@ _FEW = 24  # so few nodes are sorted by insertion
 
 
 class Partitions(NamedTuple):
-    """Room for several partitions of the same n nodes, one per row, and for the work on them.
+    """Some partitions of the n nodes of one graph, one per row, and room to work on them.
 
-    Nodes are numbered from 0 within their graph. The cell that starts at place s holds the nodes
-    ``order[row, s : s + length[row, s]]``.
+    The cell that starts at place s holds the nodes ``order[row, s : s + length[row, s]]``; its key is the
+    content of their colour in 128 bits. Only cells that hear something new are looked at again, so a mark
+    costs about as much as what it changes.
 
     Attributes
     ----------
+    messages : KeyedMessages
+        Those of this graph, its nodes numbered from 0.
     key_a, key_b : arrays of uint64, shape (n_rows, n)
         The two words of each node's key.
     order : array of int32, shape (n_rows, n)
@@ -282,6 +243,7 @@ class Partitions(NamedTuple):
     queued : array of bool, shape (n,)
     """
 
+    messages: KeyedMessages
     key_a: UInt64
     key_b: UInt64
     order: Int32
@@ -294,46 +256,45 @@ class Partitions(NamedTuple):
 
 
 @kernel
-def room_for(n_rows: int, n: int) -> Partitions:
-    """Return room for some partitions of n nodes."""
-    return Partitions(
+def _rooted_partition(index: int, graphs: Subgraphs, n_rows: int) -> Partitions:
+    """Return room for some partitions of a subgraph; the first is the stable one with the root marked."""
+    first, last = graphs.subgraph_ptr[index], graphs.subgraph_ptr[index + 1]
+    indptr, indices, codes, code_keys = graphs.messages
+    begin, end, n = indptr[first], indptr[last], last - first
+    own_indptr, own_indices = indptr[first : last + 1] - begin, indices[begin:end] - np.int32(first)
+    parts = Partitions(
+        KeyedMessages(own_indptr, own_indices, codes[begin:end], code_keys),
         np.empty((n_rows, n), np.uint64),
         np.empty((n_rows, n), np.uint64),
         np.empty((n_rows, n), np.int32),
+        np.zeros((n_rows, n), np.int32),
         np.empty((n_rows, n), np.int32),
-        np.empty((n_rows, n), np.int32),
-        np.empty(n_rows, np.int32),
+        np.ones(n_rows, np.int32),
         np.empty((2, n), np.uint64),
         np.empty((3, n), np.int32),
         np.zeros(n, np.bool_),
     )
-
-
-@kernel
-def started(
-    parts: Partitions, row: int, first: int, n: int, messages: KeyedMessages, label_keys: UInt64
-) -> None:
-    """Write the stable partition of the graph with nodes ``first..first + n``."""
     for node in range(n):
-        parts.new[0, node], parts.new[1, node] = label_keys[first + node, 0], label_keys[first + node, 1]
-        parts.order[row, node] = node
-        parts.cell[row, node] = 0
-    parts.length[row, 0] = n
-    parts.n_cells[row] = 1
-    _divide(parts, row, 0)
+        parts.new[0, node] = parts.key_a[0, node] = graphs.label_keys[first + node, 0]
+        parts.new[1, node] = parts.key_b[0, node] = graphs.label_keys[first + node, 1]
+        parts.order[0, node] = node
+    parts.length[0, 0] = n
+    _divide(parts, 0, 0)
     waiting = 0
     place = 0
     while place < n:
-        if parts.length[row, place] > 1:
+        if parts.length[0, place] > 1:
             parts.queue[0, waiting] = place
             parts.queued[place] = True
             waiting += 1
-        place += parts.length[row, place]
-    _refined(parts, row, waiting, first, messages)
+        place += parts.length[0, place]
+    _split_cells(parts, 0, waiting)
+    _mark(parts, 0, graphs.root[index] - first)
+    return parts
 
 
 @kernel
-def marked(parts: Partitions, row: int, node: int, first: int, messages: KeyedMessages) -> None:
+def _mark(parts: Partitions, row: int, node: int) -> None:
     """Give a node a cell of its own and refine to stability."""
     key_a, key_b, order, cell = parts.key_a[row], parts.key_b[row], parts.order[row], parts.cell[row]
     key_a[node], key_b[node] = absorbed(key_a[node], key_b[node], _MARK, _MARK)
@@ -348,27 +309,23 @@ def marked(parts: Partitions, row: int, node: int, first: int, messages: KeyedMe
             cell[order[place]] = start + 1
         parts.length[row, start], parts.length[row, start + 1] = 1, length - 1
         parts.n_cells[row] += 1
-    _refined(parts, row, _alerted(parts, row, node, 0, 0, first, messages), first, messages)
+    _split_cells(parts, row, _queue_hearers(parts, row, node, 0, 0))
 
 
 @kernel
-def copied(parts: Partitions, source: int, target: int, n: int) -> None:
+def _copy(parts: Partitions, source: int, target: int) -> None:
     """Copy a partition to another row."""
-    for place in range(n):
-        parts.key_a[target, place] = parts.key_a[source, place]
-        parts.key_b[target, place] = parts.key_b[source, place]
-        parts.order[target, place] = parts.order[source, place]
-        parts.cell[target, place] = parts.cell[source, place]
-        parts.length[target, place] = parts.length[source, place]
-    parts.n_cells[target] = parts.n_cells[source]
+    parts.key_a[target], parts.key_b[target] = parts.key_a[source], parts.key_b[source]
+    parts.order[target], parts.cell[target] = parts.order[source], parts.cell[source]
+    parts.length[target], parts.n_cells[target] = parts.length[source], parts.n_cells[source]
 
 
 @kernel
-def largest_cell(parts: Partitions, row: int, n: int) -> int:
+def _largest_cell(parts: Partitions, row: int) -> int:
     """Return the start of the largest cell, among equals that of the smallest key."""
     best, most = 0, 0
     place = 0
-    while place < n:
+    while place < parts.order.shape[1]:
         length = parts.length[row, place]
         if length > most:
             best, most = place, length
@@ -381,16 +338,7 @@ def largest_cell(parts: Partitions, row: int, n: int) -> int:
 
 
 @kernel
-def split_until_discrete(parts: Partitions, row: int, first: int, n: int, messages: KeyedMessages) -> None:
-    """Mark a node of the largest cell again and again, until each node has its own."""
-    while parts.n_cells[row] < n:
-        marked(parts, row, parts.order[row, largest_cell(parts, row, n)], first, messages)
-
-
-@kernel
-def value(
-    parts: Partitions, row: int, first: int, n: int, messages: KeyedMessages
-) -> tuple[np.uint64, np.uint64]:
+def _value(parts: Partitions, row: int) -> tuple[np.uint64, np.uint64]:
     """Return the key of a stable partition: each cell's length, its key, and what its nodes hear.
 
     Two graphs have equal values if and only if 1-WL cannot tell their initial partitions apart. Where each
@@ -398,10 +346,10 @@ def value(
     its neighbours are named.
     """
     total_a, total_b = np.uint64(0), np.uint64(0)
-    place = 0
+    place, n = 0, parts.order.shape[1]
     while place < n:
         length = parts.length[row, place]
-        a, b = _heard(parts, row, parts.order[row, place], first, messages)
+        a, b = _signature(parts, row, parts.order[row, place])
         a, b = absorbed(a, b, np.uint64(length), np.uint64(0))
         total_a += a
         total_b += b
@@ -410,7 +358,7 @@ def value(
 
 
 @kernel
-def _refined(parts: Partitions, row: int, waiting: int, first: int, messages: KeyedMessages) -> None:
+def _split_cells(parts: Partitions, row: int, waiting: int) -> None:
     """Split cells until none has nodes that hear different things; the first queue holds those to look at.
 
     All cells of a turn are looked at before any of them changes, so that keys do not depend on their order. A
@@ -424,13 +372,12 @@ def _refined(parts: Partitions, row: int, waiting: int, first: int, messages: Ke
             parts.queued[start] = False
             for place in range(start, start + length[start]):
                 node = order[place]
-                parts.new[0, node], parts.new[1, node] = _heard(parts, row, node, first, messages)
+                parts.new[0, node], parts.new[1, node] = _signature(parts, row, node)
         n_split = 0
         for index in range(waiting):
             start = parts.queue[here, index]
             span = length[start]
-            if _is_mixed(parts, row, start):
-                _divide(parts, row, start)
+            if _divide(parts, row, start):
                 parts.queue[2, n_split] = start
                 parts.queue[here, n_split] = span  # behind what was read
                 n_split += 1
@@ -439,32 +386,28 @@ def _refined(parts: Partitions, row: int, waiting: int, first: int, messages: Ke
         for index in range(n_split):
             start = parts.queue[2, index]
             for place in range(start, start + parts.queue[here, index]):
-                waiting = _alerted(parts, row, order[place], following, waiting, first, messages)
+                waiting = _queue_hearers(parts, row, order[place], following, waiting)
         here = following
 
 
 @kernel
-def _heard(
-    parts: Partitions, row: int, node: int, first: int, messages: KeyedMessages
-) -> tuple[np.uint64, np.uint64]:
+def _signature(parts: Partitions, row: int, node: int) -> tuple[np.uint64, np.uint64]:
     """Return the key of a node's key and of the multiset of its neighbours' keys."""
-    indptr, indices, codes, code_keys = messages
+    indptr, indices, codes, code_keys = parts.messages
     a, b = np.uint64(0), np.uint64(0)
-    for message in range(indptr[first + node], indptr[first + node + 1]):
-        other = indices[message] - first
+    for message in range(indptr[node], indptr[node + 1]):
         code = codes[message] if len(codes) else 0
-        a += stirred(parts.key_a[row, other] ^ code_keys[code, 0])
-        b += stirred(parts.key_b[row, other] + code_keys[code, 1])
+        a += stirred(parts.key_a[row, indices[message]] ^ code_keys[code, 0])
+        b += stirred(parts.key_b[row, indices[message]] + code_keys[code, 1])
     return absorbed(parts.key_a[row, node], parts.key_b[row, node], a, b)
 
 
 @kernel
-def _alerted(
-    parts: Partitions, row: int, node: int, queue: int, waiting: int, first: int, messages: KeyedMessages
-) -> int:
+def _queue_hearers(parts: Partitions, row: int, node: int, queue: int, waiting: int) -> int:
     """Queue the cells that hear from a node and could be split; return how many wait now."""
-    for message in range(messages.indptr[first + node], messages.indptr[first + node + 1]):
-        start = parts.cell[row, messages.indices[message] - first]
+    indptr, indices, _, _ = parts.messages
+    for message in range(indptr[node], indptr[node + 1]):
+        start = parts.cell[row, indices[message]]
         if not parts.queued[start] and parts.length[row, start] > 1:
             parts.queued[start] = True
             parts.queue[queue, waiting] = start
@@ -473,23 +416,19 @@ def _alerted(
 
 
 @kernel
-def _is_mixed(parts: Partitions, row: int, start: int) -> bool:
-    """Tell whether the new keys of a cell's nodes differ."""
-    node = parts.order[row, start]
-    a, b = parts.new[0, node], parts.new[1, node]
-    for place in range(start + 1, start + parts.length[row, start]):
-        node = parts.order[row, place]
-        if parts.new[0, node] != a or parts.new[1, node] != b:
-            return True
-    return False
-
-
-@kernel
-def _divide(parts: Partitions, row: int, start: int) -> None:
-    """Split a cell by the new keys of its nodes, which become their keys."""
-    new_a, new_b = parts.new[0], parts.new[1]
+def _divide(parts: Partitions, row: int, start: int) -> bool:
+    """Split a cell by the new keys of its nodes, which become their keys, if they differ; return whether."""
+    new_a, new_b, order = parts.new[0], parts.new[1], parts.order[row]
     last = start + parts.length[row, start]
-    order = parts.order[row]
+    begin = start
+    while (
+        begin < last
+        and new_a[order[begin]] == new_a[order[start]]
+        and new_b[order[begin]] == new_b[order[start]]
+    ):
+        begin += 1
+    if begin == last:
+        return False
     _sort(order, start, last, new_a)
     begin = start
     for place in range(start, last):
@@ -500,6 +439,7 @@ def _divide(parts: Partitions, row: int, start: int) -> None:
         parts.key_a[row, node], parts.key_b[row, node] = new_a[node], new_b[node]
         parts.cell[row, node] = begin
         parts.length[row, begin] = place + 1 - begin
+    return True
 
 
 @kernel
@@ -534,7 +474,7 @@ def marked_wl(block: RootedBlock, n_marks: int) -> UInt64:
         return int(_read_marked(index, last, graphs, n_marks, STEPS_PER_PIECE, out))
 
     work = np.diff(graphs.subgraph_ptr) ** min(3, n_marks + 1)
-    run_ranges(read, balanced_ranges(np.concatenate([[0], np.cumsum(work)]), None))
+    run_ranges(read, balanced_ranges(pointer(work), None))
     return out
 
 
@@ -544,50 +484,38 @@ def _check_size(graphs: Subgraphs, n_marks: int) -> None:
     sizes, entries = np.diff(ptr), np.diff(ptr + indptr[ptr])
     if (sizes.astype(np.float64) ** n_marks * entries).sum() <= MOST_STEPS:
         return
-    cells = _largest_cells(graphs, room_for(1, int(sizes.max())))
+    cells = _largest_cells(graphs)
     what = f"the readout 'marked-wl-{n_marks}' of {len(cells):,} rooted subgraphs"
     what += f" with up to {cells.max():,} like nodes"
     check_steps(float((cells.astype(np.float64) ** n_marks * entries).sum()), what)
 
 
 @kernel
-def _largest_cells(graphs: Subgraphs, parts: Partitions) -> Int64:
+def _largest_cells(graphs: Subgraphs) -> Int64:
     """Return the length of the largest cell of each subgraph with its root marked; marks only split it."""
-    subgraph_ptr, roots, messages, label_keys = graphs
-    out = np.empty(len(roots), np.int64)
-    for index in range(len(roots)):
-        first = subgraph_ptr[index]
-        n = subgraph_ptr[index + 1] - first
-        started(parts, 0, first, n, messages, label_keys)
-        marked(parts, 0, roots[index] - first, first, messages)
-        out[index] = parts.length[0, largest_cell(parts, 0, n)]
+    out = np.empty(len(graphs.root), np.int64)
+    for index in range(len(out)):
+        parts = _rooted_partition(index, graphs, 1)
+        out[index] = parts.length[0, _largest_cell(parts, 0)]
     return out
 
 
 @kernel
 def _read_marked(index: int, last: int, graphs: Subgraphs, n_marks: int, most_steps: int, out: UInt64) -> int:
     """Write the keys of subgraphs ``index..last``; return the first one left after about ``most_steps``."""
-    subgraph_ptr, roots, messages, label_keys = graphs
-    widest = 0
-    for later in range(index, last):
-        widest = max(widest, subgraph_ptr[later + 1] - subgraph_ptr[later])
-    # Row d of the partitions is the one after d marks, and the last row is spare.
-    parts = room_for(n_marks + 2, widest)
     steps = 0
     while index < last and steps <= most_steps:
-        first = subgraph_ptr[index]
-        n = subgraph_ptr[index + 1] - first
-        started(parts, 0, first, n, messages, label_keys)
-        marked(parts, 0, roots[index] - first, first, messages)
-        out[index, 0], out[index, 1] = _value_of_marks(parts, n_marks, first, n, messages)
-        steps += n * n * n
+        # Row d of the partitions is the one after d marks, and the last row is spare.
+        parts = _rooted_partition(index, graphs, n_marks + 2)
+        out[index, 0], out[index, 1] = _value_of_marks(parts, n_marks)
+        steps += parts.order.shape[1] ** 3
         index += 1
     return index
 
 
 @kernel
-def _value_of_marks(
-    parts: Partitions, n_marks: int, first: int, n: int, messages: KeyedMessages
+def _value_of_marks(  # noqa: C901  (a walk)
+    parts: Partitions, n_marks: int
 ) -> tuple[np.uint64, np.uint64]:
     """Return the value of the partition in row 0, and of all that marks lead to.
 
@@ -595,16 +523,17 @@ def _value_of_marks(
     """
     # By depth: the next place and the end of the cell that marks are taken from, the number of leaves that
     # were seen, and whether the partition one deeper has a leaf.
+    n = parts.order.shape[1]
     at = np.zeros((n_marks + 1, 4), np.int64)
     own, total = np.empty((n_marks + 1, 2), np.uint64), np.zeros((n_marks + 1, 2), np.uint64)
     known = np.empty((n_marks + 1, n, 4), np.uint64)  # leaves, and the values they stand for
     depth, is_new, spare = 0, True, n_marks + 1
     while True:
         if is_new:
-            own[depth, 0], own[depth, 1] = value(parts, depth, first, n, messages)
+            own[depth, 0], own[depth, 1] = _value(parts, depth)
             total[depth] = at[depth] = 0
             if depth < n_marks and parts.n_cells[depth] < n:
-                at[depth, 0] = largest_cell(parts, depth, n)
+                at[depth, 0] = _largest_cell(parts, depth)
                 at[depth, 1] = at[depth, 0] + parts.length[depth, at[depth, 0]]
         if at[depth, 0] == at[depth, 1]:  # all nodes of the cell were marked: hand the value up
             a, b = own[depth]
@@ -618,17 +547,18 @@ def _value_of_marks(
             known[depth, found, 2], known[depth, found, 3] = a, b
             total[depth] += known[depth, found, 2:]
             continue
-        copied(parts, depth, depth + 1, n)
-        marked(parts, depth + 1, parts.order[depth, at[depth, 0]], first, messages)
+        _copy(parts, depth, depth + 1)
+        _mark(parts, depth + 1, parts.order[depth, at[depth, 0]])
         at[depth, 0] += 1
         at[depth, 3] = depth + 1 < n_marks and parts.n_cells[depth + 1] < n
         leaves, n_leaves = known[depth], at[depth, 2]
         found = n_leaves
         if at[depth, 3]:
             # A leaf names all nodes, so an automorphism maps nodes that lead to equal leaves to each other.
-            copied(parts, depth + 1, spare, n)
-            split_until_discrete(parts, spare, first, n, messages)
-            leaves[n_leaves, 0], leaves[n_leaves, 1] = value(parts, spare, first, n, messages)
+            _copy(parts, depth + 1, spare)
+            while parts.n_cells[spare] < n:
+                _mark(parts, spare, parts.order[spare, _largest_cell(parts, spare)])
+            leaves[n_leaves, 0], leaves[n_leaves, 1] = _value(parts, spare)
             found = 0
             while leaves[found, 0] != leaves[n_leaves, 0] or leaves[found, 1] != leaves[n_leaves, 1]:
                 found += 1
