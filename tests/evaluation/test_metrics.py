@@ -26,7 +26,7 @@ class Fixed:
 
 def scores_of(estimator, y, names=tuple(CLASSES)):
     y = np.asarray(y)
-    return measure(answers_of(estimator, range(len(y)), y, names), names)
+    return answers_of(estimator, range(len(y)), y, names).measure(names)
 
 
 def test_two_classes_are_scored_as_scikit_learn_does():

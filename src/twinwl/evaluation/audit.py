@@ -231,7 +231,7 @@ class Audit(Rendered):
     def _page(self) -> Page:
         from twinwl.report.audit_page import audit_page  # noqa: PLC0415  (on demand)
 
-        return audit_page(self, list(self.data), list(self.scores))
+        return audit_page(self, self.data)
 
     def rows_in_common(self, name: str, level: str | None = None) -> Int64:
         """Return the rows of a set that an earlier set has too.

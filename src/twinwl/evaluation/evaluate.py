@@ -31,13 +31,12 @@ from twinwl.evaluation.metrics import (
     TASKS,
     WITHOUT_COPIES,
     Task,
+    answers_of,
     check_metrics,
     check_positive,
     known_metrics,
     scorer_for,
-    scores_of,
     suits,
-    task_answers_of,
     task_of,
 )
 from twinwl.evaluation.result import Evaluation, check_protocol
@@ -449,12 +448,12 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, request: FoldRequest) -> 
         for name in request.metrics
         if not (request.optional and METRICS[name].needs_probabilities) or hasattr(estimator, "predict_proba")
     ]
-    answers = task_answers_of(estimator, test, y[fold.test], metrics, data.tasks, request.positive)
-    scores = scores_of(answers, metrics)
+    answers = answers_of(estimator, test, y[fold.test], metrics, data.tasks, request.positive)
+    scores = answers.measure(metrics)
     leaked = leaked_test_graphs(copies, fold)
     if leaked.any() and not leaked.all():
         headline = names_for(request.task)[0]
-        kept = scores_of(answers.part(~leaked), [headline])
+        kept = answers.part(~leaked).measure([headline])
         scores |= {headline + WITHOUT_COPIES: kept[headline]} if headline in kept else {}
     row: Row = {
         **unit.key,
@@ -530,10 +529,8 @@ def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, request: FoldRe
         judge = Precomputed(
             estimator, estimator.held_out_decisions_
         )  # by now it has learnt from the hold-out
-    answers = task_answers_of(
-        judge, graphs, data.targets[held], [request.scoring], data.tasks, request.positive
-    )
-    score = scores_of(answers, [request.scoring]).get(request.scoring)
+    answers = answers_of(judge, graphs, data.targets[held], [request.scoring], data.tasks, request.positive)
+    score = answers.measure([request.scoring]).get(request.scoring)
     if score is None:
         raise TwinWLError(
             f"scoring: {request.scoring} is undefined on the {len(held)} graphs held out in fold "

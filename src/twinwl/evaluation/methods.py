@@ -70,7 +70,7 @@ class Method:
         from sklearn.base import is_classifier, is_regressor  # noqa: PLC0415
 
         kinds = zip(TASKS, (is_classifier, is_regressor), strict=True)
-        return tuple(task for task, is_kind in kinds if _is(is_kind, self.estimator)) or TASKS
+        return tuple(task for task, is_kind in kinds if is_kind(self.estimator)) or TASKS
 
     def for_task(self, task: Task, targets: Sequence[str] = ()) -> Method:
         """Return the method with the estimator for a task; the error message lists methods that support it.
@@ -381,23 +381,9 @@ def _new(kind: Callable[[], BaseEstimator], home: str) -> BaseEstimator:
         ) from error
 
 
-def _is(kind: Callable[[object], bool], estimator: object) -> bool:
-    try:
-        return bool(kind(estimator))
-    except Exception:  # noqa: BLE001  (a foreign object may raise anything when asked)
-        return False
-
-
-def _can(estimator: object, method: str) -> bool:
-    try:
-        return callable(getattr(estimator, method, None))
-    except Exception:  # noqa: BLE001  (a foreign object may raise anything when asked)
-        return False
-
-
 def _in_hand(estimator: Any, home: str) -> Method:  # noqa: ANN401
     """Return a method for an estimator object, named by its class and a digest of its parameters."""
-    if not all(_can(estimator, name) for name in ("get_params", "fit", "predict")):
+    if not all(hasattr(estimator, name) for name in ("get_params", "fit", "predict")):
         raise TwinWLError(
             f"method: got {shown(estimator)}, expected a name, or an estimator with fit, predict and "
             "get_params"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -77,34 +77,6 @@ def scorer_for(estimator: BaseEstimator, name: str) -> str | None:
     return scorer
 
 
-def answers_of(
-    estimator: object, graphs: GraphBatch, y: Values, names: Sequence[str], positive: object = None
-) -> Answers:
-    """Return the predictions of a fitted estimator that the metrics need.
-
-    Raises
-    ------
-    TwinWLError
-        If one of them needs probabilities and the estimator gives none.
-    """
-    predicted, shares = predictions_of(estimator, graphs, names)
-    probability = None if shares is None else np.asarray(shares, dtype=np.float64)
-    return Answers(y, predicted, probability, getattr(estimator, "classes_", np.unique(y)), positive)
-
-
-def predictions_of(estimator: object, graphs: GraphBatch, names: Sequence[str]) -> tuple[Values, object]:
-    """Return what an estimator predicts, and its probabilities if a metric needs them, else None."""
-    predicted = np.asarray(estimator.predict(graphs))  # type: ignore[attr-defined]
-    ranked = [name for name in names if METRICS[name].needs_probabilities]
-    if not ranked:
-        return predicted, None
-    if not hasattr(estimator, "predict_proba"):
-        raise TwinWLError(
-            f"{', '.join(ranked)}: {type(estimator).__name__} has no predict_proba; choose other metrics"
-        )
-    return predicted, estimator.predict_proba(graphs)
-
-
 def figures(scores: Mapping[str, float], names: Sequence[str], positive: str | None = None) -> str:
     """Format scores on one line; a missing one is written as undefined.
 
@@ -158,11 +130,12 @@ def check_positive(data: Dataset, task: Task, positive: object, scoring: str | N
 
 @dataclass(frozen=True)
 class TaskAnswers:
-    """Predictions of a model of several tasks and the true targets.
+    """Predictions of a model of one or several tasks and the true targets.
 
     Attributes
     ----------
     tasks : tuple of str
+        Their names; empty if there is one task without a name.
     answers : tuple of Answers
         One per task, about the graphs whose target is known.
     known : array of bool, shape (n_graphs, n_tasks)
@@ -187,10 +160,10 @@ class TaskAnswers:
         >>> both.measure(["accuracy", "mcc"])
         {'accuracy': 0.75, 'mcc': 0.0, 'accuracy@a': 0.5, 'mcc@a': 0.0, 'accuracy@b': 1.0}
         """
-        of_tasks = [measure(one, names) if len(one.y) else {} for one in self.answers]
-        pairs = zip(self.tasks, of_tasks, strict=True)
-        return mean_scores(of_tasks) | {
-            of_task(name, task): score for task, scores in pairs for name, score in scores.items()
+        scores = [measure(one, names) if len(one.y) else {} for one in self.answers]
+        of_tasks = dict(zip(self.tasks, scores, strict=False))
+        return mean_scores(scores) | {
+            of_task(name, task): score for task, found in of_tasks.items() for name, score in found.items()
         }
 
 
@@ -204,19 +177,14 @@ def mean_scores(of_tasks: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: float(np.mean([scores[name] for scores in of_tasks if name in scores])) for name in names}
 
 
-def scores_of(answers: Answers | TaskAnswers, names: Sequence[str]) -> dict[str, float]:
-    """Return the scores that are defined; of several tasks the means, and those of each."""
-    return answers.measure(names) if isinstance(answers, TaskAnswers) else measure(answers, names)
-
-
-def task_answers_of(
-    estimator: object,
+def answers_of(
+    estimator: Any,  # noqa: ANN401
     graphs: GraphBatch,
     y: Values,
     names: Sequence[str],
-    tasks: tuple[str, ...],
+    tasks: tuple[str, ...] = (),
     positive: object = None,
-) -> Answers | TaskAnswers:
+) -> TaskAnswers:
     """Return the predictions of a fitted estimator that the metrics need, for one task or for several.
 
     Raises
@@ -224,24 +192,33 @@ def task_answers_of(
     TwinWLError
         If a metric needs probabilities and the estimator gives none, or it does not predict every task.
     """
+    kind, n_tasks = type(estimator).__name__, len(tasks) or 1
+    predicted, shares = np.asarray(estimator.predict(graphs)), None
+    if ranked := [name for name in names if METRICS[name].needs_probabilities]:
+        if not hasattr(estimator, "predict_proba"):
+            raise TwinWLError(f"{', '.join(ranked)}: {kind} has no predict_proba; choose other metrics")
+        shares = estimator.predict_proba(graphs)
+    classes = getattr(estimator, "classes_", None)
     if not tasks:
-        return answers_of(estimator, graphs, y, names, positive)
-    found = read_targets(y, len(y), empty=True)
-    predicted, shares = predictions_of(estimator, graphs, names)
-    if predicted.ndim != 2 or predicted.shape[1] != len(tasks):  # noqa: PLR2004
+        predicted, shares, classes = predicted[:, None], None if shares is None else [shares], [classes]
+    if predicted.ndim != 2 or predicted.shape[1] != n_tasks:  # noqa: PLR2004
         raise TwinWLError(
-            f"{type(estimator).__name__} predicts an array of shape {predicted.shape}, expected one column "
-            f"for each of {len(tasks)} tasks"
+            f"{kind} predicts an array of shape {predicted.shape}, expected one column for each of {n_tasks} "
+            "tasks"
         )
-    if shares is not None and (not isinstance(shares, list) or len(shares) != len(tasks)):
-        raise TwinWLError(f"{type(estimator).__name__}: predict_proba must return a list, one array per task")
-    classes = getattr(estimator, "classes_", [None] * len(tasks))
-    parts = []
-    for place, (column, known) in enumerate(zip(found.columns, found.known.T, strict=True)):
-        probability = None if shares is None else np.asarray(shares[place], np.float64)[known]
-        own = np.unique(column[known]) if classes[place] is None else classes[place]
-        parts.append(Answers(column[known], predicted[known, place], probability, own, positive))
-    return TaskAnswers(tasks, tuple(parts), found.known)
+    if shares is not None and (not isinstance(shares, list) or len(shares) != n_tasks):
+        raise TwinWLError(f"{kind}: predict_proba must return a list, one array per task")
+    columns, known = [y], np.ones((len(y), 1), np.bool_)
+    if tasks:
+        table = read_targets(y, len(y), empty=True)
+        columns, known = list(table.columns), table.known
+    answers = []
+    for place, (column, there) in enumerate(zip(columns, known.T, strict=True)):
+        probability = None if shares is None else np.asarray(shares[place], np.float64)[there]
+        own = None if classes is None else classes[place]
+        own = np.unique(column[there]) if own is None else own
+        answers.append(Answers(column[there], predicted[there, place], probability, own, positive))
+    return TaskAnswers(tasks, tuple(answers), known)
 
 
 TASKS = ("classification", "regression")

@@ -350,7 +350,7 @@ def _score(judge: Judge, suite: PairSuite, number: int, name: str, on_error: str
     g, h = suite.pairs[number].tolist()
     place = (name, suite.categories[number], number, suite.titles[number])
     try:
-        return PairScore(*place, *judge(g, h), "")
+        outcome, difference, noise, first_round, seconds = judge(g, h)
     except Exception as error:
         what = str(error) if isinstance(error, TwinWLError) else f"raised {type(error).__name__}: {error}"
         if on_error == "count":
@@ -359,6 +359,7 @@ def _score(judge: Judge, suite: PairSuite, number: int, name: str, on_error: str
         raise TwinWLError(
             f"{suite.name}, pair {number}{title}: {name} {what}; on_error='count' counts it as failed"
         ) from error
+    return PairScore(*place, outcome, difference, noise, first_round, seconds, "")
 
 
 def _named(f: object) -> dict[str, object]:
@@ -603,7 +604,7 @@ def _fitting(estimator: Any) -> _Fitted:  # noqa: ANN401
             f"got {shown(estimator)}, which cannot transform graphs; give one of its methods, such as "
             "model.predict_proba of a fitted model"
         )
-    return lambda pair: clone(estimator).fit(pair).transform  # type: ignore[no-any-return]
+    return lambda pair: clone(estimator).fit(pair).transform
 
 
 def _kernel_function(

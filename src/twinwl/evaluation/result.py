@@ -87,11 +87,11 @@ class Rendered:
         write_page(checked("path", path, PATH), self._page())
 
     def _page(self) -> Page:
-        from twinwl.report.page import Page, Paragraph, PlainTable, Section  # noqa: PLC0415  (on demand)
+        from twinwl.report.page import Page, PlainTable, Section  # noqa: PLC0415  (on demand)
 
         header, *rows = self.table()
-        blocks = [PlainTable(header, rows), *map(Paragraph, str(self).splitlines())]
-        return Page(self._title, [], [], [Section("figures", "Figures", blocks)], [])
+        section = Section("figures", "Figures", [PlainTable(header, rows), *str(self).splitlines()])
+        return Page(self._title, [], [], [section], [])
 
     def _repr_html_(self) -> str:
         from twinwl.report.notebook import result_html  # noqa: PLC0415  (on demand)

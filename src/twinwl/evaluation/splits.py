@@ -21,7 +21,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -433,7 +433,7 @@ def _read_folds(split: str | Path, data: Dataset) -> tuple[bool, list[_Pairs]]:
     content = _read_json(path, data.name)
     if not isinstance(content, list | dict):
         raise TwinWLError(f'{path}: got {shown(content)}, expected {{"train": [rows], "test": [rows]}}')
-    folds = [content]
+    folds: list[Any] = [content]
     if isinstance(content, list) and content and all(isinstance(entry, dict) for entry in content):
         folds = content
     published = any("model_selection" in fold for fold in folds if isinstance(fold, dict))
@@ -523,7 +523,7 @@ def _cells(given: Column | Sequence[object], argument: str, data: Dataset) -> tu
             [given.cells[row] for row in data.rows.tolist()],
         )
     else:
-        values = given.tolist() if isinstance(given, np.ndarray) else given
+        values = getattr(given, "tolist", lambda: given)()  # an array, or a list
         what, cells = argument, items(argument, values, "a name, a file, or one value per graph")
     if len(cells) != len(data):
         raise TwinWLError(f"{argument}: got {len(cells)} values for {len(data)} graphs; give one per graph")
