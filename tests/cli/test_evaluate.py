@@ -151,6 +151,7 @@ def test_figures_are_written_as_a_table(tmp_path, ending):
         (("TWINS", "--method", TREE, "--protocol", "fairr"), "did you mean 'fair'"),
         (("TWINS", "--method", TREE, "--metric", "auc"), "roc-auc"),
         (("TWINS", "--method", TREE, "--split", "nothing.json"), "nothing.json"),
+        (("TWINS:nope=3",), "no option 'nope'"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_two(arguments, message):

@@ -48,9 +48,10 @@ def datasets(
     check_output(png, PICTURES)
     from twinwl.datasets.dataset import statistics_of  # noqa: PLC0415
     from twinwl.datasets.source import read_source  # noqa: PLC0415
-    from twinwl.report.picture import example_graphs, save_figure  # noqa: PLC0415
 
     data = read_source(name, reading)
+    from twinwl.report.picture import example_graphs, save_figure  # noqa: PLC0415  (slow; after the checks)
+
     figures, examples = statistics_of(data), example_graphs(data, draw)
     if png is not None:
         save_figure(data, examples, png)

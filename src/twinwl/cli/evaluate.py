@@ -118,7 +118,6 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     reading = replace(reading, not_targets=tuple(filter(None, (split, groups))))
     check_ending(store, STORES, or_unknown=True)
     check_output(output, (*TABLES, ".tex"), inputs=(data, split))
-    check_source(data, reading, "needed")  # a column that is not there shows before scikit-learn is loaded
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
     from twinwl.evaluation.metrics import known_metrics  # noqa: PLC0415
     from twinwl.evaluation.result import check_protocol  # noqa: PLC0415
@@ -138,6 +137,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         methods = [chosen.trained(refit=refit, device=device) for chosen in methods]
     for chosen in methods:
         chosen.configs(grid)
+    check_source(data, reading, "needed")
     by = _split(data, reading, split)
     of_groups = None if groups is None else read_column(data, reading, groups, "groups")
     from twinwl.evaluation.evaluate import evaluate as run  # noqa: PLC0415

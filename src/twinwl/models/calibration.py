@@ -18,7 +18,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 from twinwl.arguments import FLAG, Constraint, checked, number
 from twinwl.arrays import Bool, Float64, Int64, Values
@@ -58,6 +57,8 @@ class Calibration:
         codes : array of int64, shape (n,)
         weights : array of float64, shape (n,), optional
         """
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (slow; not for errors of commands)
+
         regression = LogisticRegression(C=_HARDLY_REGULARISED, max_iter=1000)
         n_classes = int(codes.max()) + 1
         every_class = np.tile(np.arange(n_classes), len(codes))
