@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from twinwl import load_dataset
+from twinwl import GraphBatch, load_dataset
+from twinwl.datasets import graph_files
 from twinwl.datasets.catalogue import is_known
-from twinwl.datasets.formats import place_of
+from twinwl.datasets.formats import FORMATS, Format, place_of, reader_of
 from twinwl.errors import GraphInputError, TwinWLError
 
 
@@ -110,3 +111,27 @@ def test_options_that_mean_nothing_are_refused(tmp_path):
     for option in ("target", "smiles_column", "node_label", "edge_label"):
         with pytest.raises(TwinWLError, match=rf"a\.g6' does not have the option '{option}'"):
             load_dataset(tmp_path / "a.g6", **{option: "x"})
+
+
+def test_every_format_has_its_reader_and_is_described():
+    for kind, form in FORMATS.items():
+        assert callable(reader_of(kind))
+        assert not form.columns or callable(reader_of(kind, "columns"))
+        assert f'"{kind}"' in load_dataset.__doc__
+
+
+def test_a_format_is_a_reader_and_a_line_of_the_table(tmp_path, monkeypatch):
+    def read_col(path, _reading):
+        return GraphBatch.from_edges(
+            [[tuple(map(int, line.split()[1:])) for line in path.open() if line[0] == "e"]]
+        )
+
+    monkeypatch.setattr(graph_files, "read_col", read_col, raising=False)
+    monkeypatch.setitem(FORMATS, "col", Format("DIMACS", (".col",), "graph_files:read_col"))
+    (tmp_path / "a.col").write_text("p edge 3 2\ne 0 1\ne 1 2\n")
+    assert load_dataset(tmp_path / "a.col").graphs.n_edges == 2
+    (tmp_path / "a.xyz").write_text("")
+    with pytest.raises(GraphInputError, match=r"Known: .*DIMACS \(\.col\)"):
+        load_dataset(tmp_path / "a.xyz")
+    with pytest.raises(TwinWLError, match=r"'a\.col' does not have the option 'target'"):
+        load_dataset("a.col", target="y")

@@ -258,10 +258,12 @@ def _picked(found: Source, place: Place, number: int) -> Source:
         return GraphInputError(f"{place.where}: graph {number} is out of range: there are {held}")
 
     if found.records is not None:
-        rows = list(itertools.islice(found.records.records, number + 1))
-        if len(rows) <= number:
-            raise out_of_range(len(rows))
-        single = replace(found.records, records=rows[number:], target=None, single=True)
+        rows = iter(found.records.records)
+        n_before = sum(1 for _ in itertools.islice(rows, number))
+        record = next(rows, None)
+        if record is None:
+            raise out_of_range(n_before)
+        single = replace(found.records, records=[record], target=None, single=True)
         return Source(found.name, lambda: read_records(single, _stem(place.where), "fail"))
 
     def read() -> Dataset:
