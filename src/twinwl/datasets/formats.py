@@ -320,7 +320,7 @@ def _kind_of(path: Path, *, has_columns: bool) -> str:
 def _table_or_edges(path: Path) -> str:
     """Decide by content whether text in columns is a table of molecules or an edge list, or refuse it."""
     lines = [
-        (line, _fields(text))
+        (line, split_fields(text))
         for line, text in itertools.islice(text_lines(path), _SAMPLE)
         if text.strip() and not text.lstrip().startswith("#")
     ]
@@ -363,7 +363,8 @@ def _table_or_edges(path: Path) -> str:
     return "edges"
 
 
-def _fields(text: str) -> list[str]:
+def split_fields(text: str) -> list[str]:
+    """Split a line at commas, semicolons or tabs, with cells in quotes, or at blanks."""
     delimiter = max(SEPARATORS, key=text.count)
     if delimiter not in text:
         return text.split()

@@ -15,7 +15,6 @@ and not all are integers, all are floats.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
@@ -27,7 +26,7 @@ from xml.parsers import expat
 import networkx as nx
 from networkx.readwrite.graphml import GraphMLReader
 
-from twinwl.datasets.formats import HEADINGS
+from twinwl.datasets.formats import HEADINGS, split_fields
 from twinwl.datasets.text_files import ending_of, read_bytes, read_text
 from twinwl.errors import GraphInputError, TwinWLError, first_line, shown, warn_caller
 from twinwl.graphs.batch import GraphBatch
@@ -182,26 +181,14 @@ def _fields_of_lines(text: str, name: str, *, quoted: bool) -> Iterator[tuple[in
         if not stripped or stripped.startswith("#"):
             continue
         if quoted:
-            fields = _quoted_fields(stripped, f"{name}, line {line}")
+            fields = split_fields(stripped)
+            if "" in fields:
+                raise GraphInputError(f"{name}, line {line}: a field is empty; give each node a name")
         else:
             # networkx ends each line with {} where edges have no attributes.
             fields = [field for field in _SEPARATORS.split(stripped.removesuffix("{}")) if field]
         if fields:
             yield line, fields
-
-
-def _quoted_fields(line: str, where: str) -> list[str]:
-    delimiter = next((sign for sign in ",;\t" if sign in line), " ")
-    try:
-        cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
-    except csv.Error as error:
-        raise GraphInputError(f"{where}: {error}; correct that line") from error
-    fields = [cell.strip() for cell in cells]
-    while fields and not fields[-1]:  # a trailing separator, or an empty label column
-        fields.pop()
-    if "" in fields:
-        raise GraphInputError(f"{where}: a field is empty; give each node a name")
-    return fields
 
 
 # ---------------------------------------------------------------------- GraphML and GML

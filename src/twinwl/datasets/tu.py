@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Float64, Int64, pointer
+from twinwl.arrays import Int64, pointer
 from twinwl.datasets.text_files import ArchiveMembers, read_bytes
 from twinwl.errors import GraphInputError, TwinWLError
-from twinwl.graphs.batch import UNLABELLED, GraphBatch
-from twinwl.graphs.building import assemble, build
+from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.building import build
 from twinwl.graphs.labels import Coded, encode_labels
 
 # What is not a number; no more digits than are certain to fit 64 bits.
@@ -126,19 +126,11 @@ class TUCollection(NamedTuple):
         Undirected; multi-column labels are tuples of integers, node attributes are ``node_features``.
     y : array of int64, shape (n_graphs,)
         The class of each graph, as in the file.
-    graph_attributes : array of float64, shape (n_graphs, n_attributes), or None
-    n_merged : int
-        Number of repeated arcs that were merged (some sets list every arc twice).
-    n_loops : int
-        Number of self-loops that were dropped.
     """
 
     name: str
     graphs: GraphBatch
     y: Int64
-    graph_attributes: Float64 | None
-    n_merged: int
-    n_loops: int
 
 
 def read_tu(path: str | os.PathLike[str]) -> TUCollection:
@@ -232,42 +224,32 @@ class _Files:
         """Read and check all files, and return the collection."""
         y = self.table("graph_labels", np.int64, n_columns=1)[:, 0]
         owners = self._owners(len(y))
-        n_nodes = len(owners)
-        sources, targets = self._arcs(owners)
-        nodes = self.labels("node_labels", n_nodes)
-        features = self.table("node_attributes", np.float64, n_rows=n_nodes)
-        edges = self.labels("edge_labels", len(sources))
-        if (np.diff(owners) < 0).any():  # the nodes of a graph need not stand together in the file
-            order = np.argsort(owners, kind="stable")
-            place = np.empty(n_nodes, np.int64)
-            place[order] = np.arange(n_nodes)
-            sources, targets = place[sources], place[targets]
-            nodes = nodes and Coded(nodes.codes[order], nodes.vocabulary)
-            features = None if features is None else features[order]
-        graph_ptr = pointer(np.bincount(owners, minlength=len(y)))
+        arcs = self._arcs(owners)
+        nodes = self.labels("node_labels", len(owners))
+        features = self.table("node_attributes", np.float64, n_rows=len(owners))
+        edges = self.labels("edge_labels", len(arcs))
+        # Neither the nodes nor the arcs of a graph need stand together in the file.
+        by_owner = np.argsort(owners, kind="stable")
+        place = np.empty(len(owners), np.int64)
+        place[by_owner] = np.arange(len(owners))
+        node_counts = np.bincount(owners, minlength=len(y))
+        owner_of_arc = owners[arcs[:, 0]]
+        order = np.argsort(owner_of_arc, kind="stable")
+        ends = place[arcs[order]] - pointer(node_counts)[owner_of_arc[order], None]
         try:
-            adjacency = assemble(graph_ptr, sources, targets, edges and edges.codes, warn=False)
+            graphs = build(
+                node_counts,
+                np.bincount(owner_of_arc, minlength=len(y)),
+                np.ascontiguousarray(ends[:, 0]),
+                np.ascontiguousarray(ends[:, 1]),
+                nodes=nodes and Coded(nodes.codes[by_owner], nodes.vocabulary),
+                edges=edges and Coded(edges.codes[order], edges.vocabulary),
+                node_features=None if features is None else features[by_owner],
+                warn=False,
+            )
         except GraphInputError as error:
             raise GraphInputError(f"{self.named('A')}: {error}", error.graph) from error
-        graphs = GraphBatch.unchecked(
-            indptr=adjacency.indptr,
-            indices=adjacency.indices,
-            graph_ptr=graph_ptr,
-            node_labels=np.zeros(n_nodes, np.int32) if nodes is None else nodes.codes,
-            node_vocabulary=nodes.vocabulary if nodes and n_nodes else UNLABELLED,
-            edge_labels=adjacency.edge_labels,
-            edge_vocabulary=edges.vocabulary if edges else (),
-            node_features=features,
-            directed=False,
-        )
-        return TUCollection(
-            self.name,
-            graphs,
-            y,
-            self.table("graph_attributes", np.float64, n_rows=len(y)),
-            adjacency.n_parallel,
-            adjacency.n_loops,
-        )
+        return TUCollection(self.name, graphs, y)
 
     def _owners(self, n_graphs: int) -> Int64:
         """Return the graph of each node, counted from 0."""
@@ -280,28 +262,26 @@ class _Files:
             )
         return owners - 1
 
-    def _arcs(self, owners: Int64) -> tuple[Int64, Int64]:
+    def _arcs(self, owners: Int64) -> Int64:
         """Return sources and targets of the arcs, counted from 0 over the whole collection."""
-        arcs = self.table("A", np.int64, n_columns=2)
-        if not len(arcs):
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        n_nodes = len(owners)
-        wrong = np.flatnonzero(((arcs < 1) | (arcs > n_nodes)).any(axis=1))
+        table: Int64 = self.table("A", np.int64, n_columns=2)
+        arcs = table - 1 if len(table) else np.empty((0, 2), np.int64)
+        wrong = np.flatnonzero(((arcs < 0) | (arcs >= len(owners))).any(axis=1))
         if len(wrong):
+            line = int(wrong[0])
             raise TwinWLError(
-                f"{self.named('A')}, line {wrong[0] + 1}: arc {tuple(arcs[wrong[0]].tolist())} names no "
-                f"node; the lines of {self.name}_graph_indicator.txt number them 1..{n_nodes}: "
-                "correct either file"
+                f"{self.named('A')}, line {line + 1}: arc {tuple(table[line].tolist())} names no node; the "
+                f"lines of {self.name}_graph_indicator.txt number them 1..{len(owners)}: correct either file"
             )
-        sources, targets = np.ascontiguousarray(arcs[:, 0]) - 1, np.ascontiguousarray(arcs[:, 1]) - 1
-        across = np.flatnonzero(owners[sources] != owners[targets])
+        across = np.flatnonzero(owners[arcs[:, 0]] != owners[arcs[:, 1]])
         if len(across):
             line = int(across[0])
+            first, second = (owners[arcs[line]] + 1).tolist()
             raise TwinWLError(
-                f"{self.named('A')}, line {line + 1}: arc {tuple(arcs[line].tolist())} joins graphs "
-                f"{owners[sources[line]] + 1} and {owners[targets[line]] + 1}; an arc must stay inside one"
+                f"{self.named('A')}, line {line + 1}: arc {tuple(table[line].tolist())} joins graphs {first} "
+                f"and {second}; an arc must stay inside one"
             )
-        return sources, targets
+        return arcs
 
 
 # ---------------------------------------------------------------------- EXP in its authors' text form

@@ -43,8 +43,6 @@ def test_real_set_has_the_figures_of_its_card(tu_zip, name):
     )
     assert batch.edge_vocabulary == edge_labels
     assert int((np.diff(batch.indptr) == 0).sum()) == isolated
-    assert collection.n_merged == (2 * n_edges if name == "IMDB-BINARY" else 0)
-    assert collection.n_loops == 0
     if node_labels is None:
         assert len(batch.node_vocabulary) == 82
     else:
@@ -110,7 +108,6 @@ def test_attributes_are_features(tmp_path):
         )
     )
     assert collection.graphs.node_features.tolist() == [[0.5, 1.0]] * 5
-    assert collection.graph_attributes.tolist() == [[1.5], [2.5]]
 
 
 def test_labels_of_several_columns_are_tuples(tmp_path):
@@ -130,9 +127,9 @@ def test_nodes_of_a_graph_need_not_stand_together(tmp_path):
     assert set(edge_dict(apart.graphs)) == {(0, 1), (1, 0), (3, 4), (4, 3)}
 
 
-def test_repeated_arcs_and_loops_are_counted_not_warned_about(tmp_path):
+def test_repeated_arcs_and_loops_are_not_warned_about(tmp_path):
     collection = read_tu(_folder(tmp_path, A="1, 2\n2, 1\n1, 2\n2, 1\n1, 1\n", edge_labels=None))
-    assert (collection.n_merged, collection.n_loops, collection.graphs.n_edges) == (2, 1, 1)
+    assert collection.graphs.n_edges == 1
 
 
 def test_empty_graphs_and_no_arcs_are_ordinary(tmp_path):
