@@ -12,7 +12,6 @@ import importlib
 import io
 import logging
 import os
-import re
 import shlex
 import sys
 import warnings
@@ -25,39 +24,25 @@ from typer.core import TyperGroup
 
 import twinwl
 from twinwl.cli.options import add
-from twinwl.errors import TwinWLError, TwinWLWarning, gist, shown
+from twinwl.errors import TwinWLError, TwinWLWarning, gist, shown, spell_settings
 from twinwl.terminal import printable, say
 
-_PARAMETER = re.compile(
-    r"""\b(node_label|edge_label|on_error|target|smiles_column|kind|atoms)=(["'])([^"']*)\2"""
-)
-
-_FLAGS = {
-    "ignore_features=True": "--ignore-attributes",
-    "ignore_node_attributes=True": "--ignore-attributes",
-    "edge_labels=True": "--edge-labels",
-    "edge_labels=False": "--no-edge-labels",
-    "fresh=True": "--fresh",
-}
+# Parameters whose options have other names than theirs.
+_OPTION_OF = {"ignore_features": "ignore-attributes", "ignore_node_attributes": "ignore-attributes"}
 
 
-def in_options(message: str) -> str:
-    """Replace parameter names in a message of the library by the options of the command line.
+def as_option(parameter: str, value: object) -> str:
+    """Return how a parameter of the library is set on the command line, for messages.
 
-    >>> in_options('pass ignore_features=True, edge_labels=False or edge_label="weight"')
-    'pass --ignore-attributes, --no-edge-labels or --edge-label weight'
-    >>> in_options('name the column with target="…"')
-    'name the column with --target'
+    >>> as_option("ignore_features", True), as_option("edge_labels", False)
+    ('--ignore-attributes', '--no-edge-labels')
+    >>> as_option("edge_label", "weight"), as_option("target", ...)
+    ('--edge-label weight', '--target')
     """
-    named = _PARAMETER.sub(_as_option, message)
-    for parameter, option in _FLAGS.items():
-        named = named.replace(parameter, option)
-    return named
-
-
-def _as_option(found: re.Match[str]) -> str:
-    value = "" if found[3] == "…" else f" {shlex.quote(found[3])}"
-    return f"--{found[1].replace('_', '-')}{value}"
+    option = _OPTION_OF.get(parameter, parameter.replace("_", "-"))
+    if value is False:
+        return f"--no-{option}"
+    return f"--{option}" if value is True or value is ... else f"--{option} {shlex.quote(str(value))}"
 
 
 @contextmanager
@@ -77,7 +62,7 @@ def warnings_as_lines() -> Iterator[None]:
 
         def show(message: Warning | str, category: type[Warning], *where: object, **more: object) -> None:
             if issubclass(category, TwinWLWarning):
-                text = in_options(" ".join(str(message).split()))
+                text = " ".join(str(message).split())
                 *source, rest = text.split(": ", maxsplit=1)
                 about = f"{source}{gist(rest)}"
                 if about not in said:
@@ -151,6 +136,7 @@ def _checked(args: list[str]) -> list[str]:
 
 @contextmanager
 def _errors_as_one_line(*, debug: bool) -> Iterator[None]:
+    spell_settings(as_option)
     try:
         yield
     except KeyboardInterrupt as error:
@@ -161,13 +147,15 @@ def _errors_as_one_line(*, debug: bool) -> Iterator[None]:
     except (TwinWLError, OSError, MemoryError) as error:
         if debug:
             raise
-        _end_with(in_options(_message_of(error)))
+        _end_with(_message_of(error))
         raise typer.Exit(_EXIT_CODE) from error
     except Exception as error:
         # The parser's errors quote the argument, which may contain control characters.
         if isinstance(getattr(error, "message", None), str):
             error.message = printable(error.message)  # type: ignore[attr-defined]
         raise
+    finally:
+        spell_settings(None)
 
 
 def _message_of(error: TwinWLError | OSError | MemoryError) -> str:

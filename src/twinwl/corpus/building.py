@@ -30,7 +30,7 @@ from twinwl.corpus.shards import (
 )
 from twinwl.datasets.tables import choose_smiles, smiles_column_of
 from twinwl.datasets.text_files import open_file
-from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest
+from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest, setting
 from twinwl.files.model_files import to_json
 from twinwl.graphs.batch import GraphBatch
 
@@ -75,7 +75,7 @@ def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], runnin
         if job.finished is not None and len(tasks) < len(job.finished["shards"]):
             raise TwinWLError(
                 f"{folder} has {len(job.finished['shards'])} shards, these inputs make {len(tasks)}; give "
-                "another folder, or start again with fresh=True"
+                f"another folder, or start again with {setting(fresh=True)}"
             )
         microseconds = 250 if settings["kind"] == "molecules" else 20
         entries = job.run("build", build_piece, tasks, (settings,), microseconds)

@@ -32,7 +32,7 @@ from twinwl.corpus.shards import (
     read_shard,
     write_shard,
 )
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, setting
 from twinwl.files.model_files import load, save
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.models.features import keep_columns, stwin_features
@@ -89,7 +89,7 @@ def _count(job: Job, corpus: Corpus, vectorizer: STwinVectorizer) -> ColumnCount
     if not len(counts.h):
         raise TwinWLError(
             f"min_df: got {vectorizer.min_df}, but no column occurs in so many of the {len(corpus):,} "
-            "graphs; lower it, with another folder or fresh=True"
+            f"graphs; lower it, with another folder or {setting(fresh=True)}"
         )
     return counts
 

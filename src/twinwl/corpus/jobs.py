@@ -23,7 +23,16 @@ from typing import Any, NamedTuple, Self, TypedDict
 from twinwl.arguments import FLAG, Constraint, checked, integer
 from twinwl.corpus.shards import OWN_TYPES, Part
 from twinwl.engines import Engine, engine_of
-from twinwl.errors import GraphInputError, TwinWLError, first_line, gist, held_warnings, shown, warn_caller
+from twinwl.errors import (
+    GraphInputError,
+    TwinWLError,
+    first_line,
+    gist,
+    held_warnings,
+    setting,
+    shown,
+    warn_caller,
+)
 from twinwl.files.atomic import errors_of_writing, written
 from twinwl.terminal import ProgressBar
 
@@ -43,9 +52,12 @@ WORK = "work"
 
 _LEAST_MEMORY = 1 << 29
 _SECONDS_HERE = 3.0  # starting processes takes that long, until they have loaded libraries and kernels
-_REMEDY = "give another folder, or start again with fresh=True"
 _UNITS = {"b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
 _UNITS |= {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+
+
+def _remedy() -> str:
+    return f"give another folder, or start again with {setting(fresh=True)}"
 
 
 def _bytes(value: str) -> int:
@@ -312,7 +324,7 @@ class Job:
                 self._done[entry.pop("stage"), entry["name"]] = entry
                 seconds = entry["seconds"]
         except (TypeError, KeyError, AttributeError, json.JSONDecodeError) as error:
-            raise TwinWLError(f"{path} is damaged; {_REMEDY}") from error
+            raise TwinWLError(f"{path} is damaged; {_remedy()}") from error
         if entries:
             self._start -= seconds
 
@@ -328,13 +340,13 @@ class Job:
             if before.get(name) != now.get(name):
                 raise TwinWLError(
                     f"{self.folder} was begun with {name} = {shown(before.get(name))}, now it is "
-                    f"{shown(now.get(name))}; {_REMEDY}"
+                    f"{shown(now.get(name))}; {_remedy()}"
                 )
 
     def _reopen(self) -> None:
         """Turn the manifest into a journal again: there is more to do."""
         if self.what != "build":
-            raise TwinWLError(f"{self.folder} was made from another corpus; {_REMEDY}")
+            raise TwinWLError(f"{self.folder} was made from another corpus; {_remedy()}")
         entries = [{"stage": self.what, **entry, "seconds": 0.0} for entry in self._done.values()]
         with written(self.folder / JOURNAL) as stream:
             stream.write(b"".join(json.dumps(line).encode() + b"\n" for line in [self._header, *entries]))
@@ -410,7 +422,8 @@ class Job:
             entry = self._done.get((stage, task.name))
             if entry is not None and entry["input"] != task.digest:
                 raise TwinWLError(
-                    f"{self.folder}: the input of {entry['name']!r} has changed since it was made; {_REMEDY}"
+                    f"{self.folder}: the input of {entry['name']!r} has changed since it was made; "
+                    f"{_remedy()}"
                 )
             if entry is not None and task.output.exists():
                 done[task.name] = entry

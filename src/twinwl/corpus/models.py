@@ -24,7 +24,7 @@ from twinwl.corpus.shards import (
     write_shard,
 )
 from twinwl.datasets.targets import as_targets, known_cells
-from twinwl.errors import TwinWLError, nearest, shown, warn_caller
+from twinwl.errors import TwinWLError, nearest, setting, shown, warn_caller
 from twinwl.files.model_files import load
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.base import one_seed
@@ -216,5 +216,5 @@ def _predictions(model: Any, graphs: GraphBatch, *, proba: bool) -> dict[str, Va
 @functools.lru_cache(maxsize=1)
 def _model(path: str, digest: str) -> Any:  # noqa: ANN401
     if digest_of(Path(path).read_bytes()) != digest:
-        raise TwinWLError(f"{path} was changed while it was used; start again with fresh=True")
+        raise TwinWLError(f"{path} was changed while it was used; start again with {setting(fresh=True)}")
     return load(path)

@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 from twinwl.arguments import FLAG, JOBS, NAME, PATH, Constraint, checked, items, one_of
 from twinwl.datasets.tables import SEPARATORS, smiles_column_of
 from twinwl.datasets.text_files import STDIN, ending_of, text_lines
-from twinwl.errors import GraphInputError, import_name, shown
+from twinwl.errors import GraphInputError, import_name, setting, shown
 from twinwl.graphs.molecules import ATOMS, AtomLevel
 
 
@@ -249,7 +249,10 @@ def place_of(
         return Place(prefix, literal, literal=literal != STDIN)
     if text == STDIN:
         if kind not in {None, *_LITERALS}:
-            raise GraphInputError(f'standard input is read as kind="graph6" or kind="smiles", not {kind!r}')
+            raise GraphInputError(
+                f"standard input is read as {setting(kind='graph6')} or {setting(kind='smiles')}, not "
+                f"{kind!r}"
+            )
         return Place(kind or "graph6", STDIN)
     close = get_close_matches(prefix, _LITERALS, n=1, cutoff=0.8)
     if colon and close and not isinstance(source, Path):
@@ -301,7 +304,9 @@ def _kind_of(path: Path, *, has_columns: bool) -> str:
     kinds = [kind for kind, form in FORMATS.items() if ending in form.endings]
     if not kinds:
         problem = f"unknown ending {path.suffix!r}" if path.suffix else "the name of the file has no ending"
-        raise GraphInputError(f'{shown(str(path))}: {problem}. Pass kind="…". Known: {known_formats()}')
+        raise GraphInputError(
+            f"{shown(str(path))}: {problem}. Pass {setting(kind=...)}. Known: {known_formats()}"
+        )
     if "edges" not in kinds:
         return kinds[0]
     if has_columns:
@@ -312,7 +317,7 @@ def _kind_of(path: Path, *, has_columns: bool) -> str:
     if found not in kinds:
         title = FORMATS[found].title
         raise GraphInputError(
-            f'{path}: looks like a {title}; pass kind="{found}" if it is, else kind="edges"'
+            f"{path}: looks like a {title}; pass {setting(kind=found)} if it is, else {setting(kind='edges')}"
         )
     return found
 
@@ -337,18 +342,18 @@ def _table_or_edges(path: Path) -> str:
     if len(fields) > _EDGE_COLUMNS and not fields[2].startswith("{"):
         raise GraphInputError(
             f"{path}, line {line}: got {len(fields)} columns, expected two or three in an edge list; if it "
-            'is a table of molecules, name the column of SMILES with smiles_column="…" '
+            f"is a table of molecules, name the column of SMILES with {setting(smiles_column=...)} "
             f"(line {first}: {titles})"
         )
     for line, fields in lines:
         for field, name in itertools.zip_longest(fields, header[: len(fields)], fillvalue="…"):
             if _BONDS.search(field) and not field.startswith("{"):
-                remedy = f'pass smiles_column="{name}"'
+                remedy = f"pass {setting(smiles_column=name)}"
                 if line == first:
                     remedy = "give its columns a header, with the name 'smiles' above them"
                 raise GraphInputError(
                     f"{path}, line {line}: {shown(field)} looks like SMILES; if this is a table of "
-                    f'molecules, {remedy}; if it is an edge list, pass kind="edges"'
+                    f"molecules, {remedy}; if it is an edge list, pass {setting(kind='edges')}"
                 )
     # A first line of words above numbers is not an edge.
     columns = zip(*(fields for _, fields in lines[1:]), strict=False)
@@ -358,7 +363,8 @@ def _table_or_edges(path: Path) -> str:
         raise GraphInputError(
             f"{path}, line 1: {titles} looks like a header; an edge list may only have the header "
             "'source,target' (or 'from,to', 'src,dst'). Rename or remove it, or pass "
-            'kind="edges" if it is an edge, or smiles_column="…" if this is a table of molecules'
+            f"{setting(kind='edges')} if it is an edge, or {setting(smiles_column=...)} if this is a table "
+            "of molecules"
         )
     return "edges"
 

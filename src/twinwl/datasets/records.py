@@ -23,7 +23,7 @@ import numpy as np
 from twinwl.arrays import Values
 from twinwl.datasets.dataset import Dataset, RowError
 from twinwl.datasets.targets import as_targets, known_cells, place_of, task_table
-from twinwl.errors import GraphInputError, TwinWLError, shown, warn_caller
+from twinwl.errors import GraphInputError, TwinWLError, setting, shown, warn_caller
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.molecules import AtomLevel, read_smiles
 from twinwl.terminal import ProgressBar
@@ -159,7 +159,7 @@ def _blocks(
         graphs, kept, errors = convert(records, chunk)
         if errors and on_error == "fail":
             where = "" if records.single and errors[0].line is None else place_of(errors[0])
-            remedy = "" if records.single else ', or skip such rows with on_error="skip"'
+            remedy = "" if records.single else f", or skip such rows with {setting(on_error='skip')}"
             raise GraphInputError(f"{records.source}{where}: {errors[0].reason}; correct it{remedy}")
         unreadable = [error for error in errors if error.kind == "graph"]
         if first and len(chunk) >= _FEW and 2 * len(unreadable) > len(chunk):

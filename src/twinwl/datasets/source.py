@@ -33,6 +33,7 @@ from twinwl.errors import (
     held_warnings,
     import_extra,
     nearest,
+    setting,
     shown,
     warn_caller,
 )
@@ -296,8 +297,8 @@ def _records_in_memory(source: object, reading: ReadOptions, targets: Targets) -
     if kind not in {"smiles", "graph6"} or not isinstance(source, list | tuple | np.ndarray):
         raise TwinWLError(
             f"data set: got {shown(source)}, expected a name, a path, a frame with a column of SMILES, or a "
-            'list of strings with kind="smiles" or kind="graph6"; graphs become a data set by '
-            "Dataset.from_graphs"
+            f"list of strings with {setting(kind='smiles')} or {setting(kind='graph6')}; graphs become a "
+            "data set by Dataset.from_graphs"
         )
     _check_options("the list", reading, FORMATS[kind].options)
     records = (

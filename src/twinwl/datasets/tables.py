@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from twinwl.datasets.records import Record, Records
 from twinwl.datasets.targets import Targets, choose_targets, is_missing, named_column
 from twinwl.datasets.text_files import STDIN, numbered_lines, open_file, text_lines
-from twinwl.errors import GraphInputError, first_line, import_extra
+from twinwl.errors import GraphInputError, first_line, import_extra, setting
 from twinwl.files.tables import plain_cell
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ def choose_smiles(header: Sequence[str], name: str, wanted: str | None) -> str:
     if found is None:
         raise GraphInputError(
             f"{name}: no column is called 'smiles'; name the column of SMILES with "
-            f'smiles_column="…". The columns are {", ".join(map(repr, header))}'
+            f"{setting(smiles_column=...)}. The columns are {', '.join(map(repr, header))}"
         )
     return named_column(header, found, "smiles_column", name)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from twinwl.arrays import Float64, Values
-from twinwl.errors import GraphInputError, nearest, shown, warn_caller
+from twinwl.errors import GraphInputError, nearest, setting, shown, warn_caller
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import RowError
@@ -79,7 +79,9 @@ def choose_targets(
         return named_column(header, obvious[0], "target", source)
     if targets == "needed":
         held = ", ".join(map(repr, header)) or "none"
-        raise GraphInputError(f'{source}: name the column of targets with target="…"; there are: {held}')
+        raise GraphInputError(
+            f"{source}: name the column of targets with {setting(target=...)}; there are: {held}"
+        )
     return None
 
 

@@ -21,7 +21,7 @@ from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_columns, read_source, read_with_targets, targets_in
 from twinwl.datasets.targets import ALL, as_targets, known_cells
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, setting
 from twinwl.evaluation.metrics import figures, task_of
 from twinwl.evaluation.result import Rendered
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -492,7 +492,7 @@ def read_audited(sources: Sequence[object], reading: ReadOptions) -> list[Audite
     if len(sets) == 1 and not found:
         raise TwinWLError(
             f"{sets[0].data.name}: there is nothing to compare it with; give a second data set or, to find "
-            'copies with different targets, name their column with target="…"'
+            f"copies with different targets, name their column with {setting(target=...)}"
         )
     return sets
 

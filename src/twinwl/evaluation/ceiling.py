@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from twinwl.arguments import FLAG, ROUNDS, checked, one_of
 from twinwl.arrays import Bool, Int64, Values
 from twinwl.datasets.dataset import Dataset
-from twinwl.errors import TwinWLError, shown, warn_caller
+from twinwl.errors import TwinWLError, setting, shown, warn_caller
 from twinwl.evaluation.metrics import task_of
 from twinwl.evaluation.result import Rendered
 from twinwl.graphs.batch import GraphBatch, labels_only
@@ -202,8 +202,8 @@ def ceiling(
     if not checked("edge_labels", edge_labels, FLAG, None):
         if edge_labels is None and batch.has_different_edge_labels:
             warn_caller(
-                "models ignore edge labels unless edge_labels=True is given, and so does their ceiling; "
-                "edge_labels=False silences this"
+                f"models ignore edge labels unless {setting(edge_labels=True)} is given, and so does their "
+                f"ceiling; {setting(edge_labels=False)} silences this"
             )
         batch = batch.without_edge_labels()
     kind = task_of(targets, task).name

@@ -24,7 +24,7 @@ from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_source
 from twinwl.engines import ENGINES, Engine, engine_of
-from twinwl.errors import TwinWLError, held_warnings, shown, warn_caller
+from twinwl.errors import TwinWLError, held_warnings, setting, shown, warn_caller
 from twinwl.evaluation.audit import copies_of
 from twinwl.evaluation.methods import Config, Grid, Method, resolve
 from twinwl.evaluation.metrics import (
@@ -238,13 +238,13 @@ def _with_inputs(method: Method, configs: list[Config], data: Dataset, edge_labe
     if graphs.has_node_features and any(name.rpartition("__")[2] == "ignore_features" for name in refused):
         warn_caller(
             f"{data.name}: not every method uses continuous node attributes; each result lists its inputs, "
-            "and ignore_node_attributes=True leaves attributes out for all methods"
+            f"and {setting(ignore_node_attributes=True)} leaves attributes out for all methods"
         )
     unused = all(inputs is not None and "edge_labels" not in inputs for inputs in used)
     if edge_labels is None and unused and graphs.has_different_edge_labels:
         warn_caller(
-            f"{data.name}: models ignore edge labels unless edge_labels=True is given; "
-            "edge_labels=False silences this"
+            f"{data.name}: models ignore edge labels unless {setting(edge_labels=True)} is given; "
+            f"{setting(edge_labels=False)} silences this"
         )
     return data
 

@@ -23,7 +23,7 @@ import numpy as np
 from twinwl.arguments import FLAG, NAME, SEED, checked, integer, items, one_of
 from twinwl.arrays import Float64
 from twinwl.datasets.suites import PairSuite, load_suite
-from twinwl.errors import TwinWLError, import_extra, shown
+from twinwl.errors import TwinWLError, import_extra, setting, shown
 from twinwl.evaluation.methods import imported
 from twinwl.evaluation.result import Rendered
 from twinwl.graphs.batch import GraphBatch, concatenate, relabelled
@@ -357,7 +357,8 @@ def _score(judge: Judge, suite: PairSuite, number: int, name: str, on_error: str
             return PairScore(*place, "failed", None, None, None, 0.0, what)
         title = "" if suite.titles[number] == f"pair {number}" else f" ({suite.titles[number]})"
         raise TwinWLError(
-            f"{suite.name}, pair {number}{title}: {name} {what}; on_error='count' counts it as failed"
+            f"{suite.name}, pair {number}{title}: {name} {what}; "
+            f"{setting(on_error='count')} counts it as failed"
         ) from error
     return PairScore(*place, outcome, difference, noise, first_round, seconds, "")
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from twinwl.arguments import NAME, checked
 from twinwl.arrays import Int32, Int64
-from twinwl.errors import GraphInputError, import_extra, shown
+from twinwl.errors import GraphInputError, import_extra, setting, shown
 
 if TYPE_CHECKING:
     import igraph
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from twinwl.graphs.labels import Label
 
 _MOST_TRIES = 512
-_PLAIN = '; read molecules with atoms="skeleton" to write them again'
 _NEON = 10
 _HETERO = {"B", "N", "O", "P", "S", "Se", "Te"}
 
@@ -71,10 +70,11 @@ def _skeleton(chem: ModuleType, graph: GraphBatch, number: int) -> Chem.Mol:
     for label in graph.labels_of_nodes():
         try:
             atomic_number = 0 if label == "*" else table.GetAtomicNumber(label)
-        except (RuntimeError, TypeError, ValueError) as error:
-            raise GraphInputError(f"{shown(label)} is not an element symbol{_PLAIN}", number) from error
+        except (RuntimeError, TypeError, ValueError):
+            atomic_number = -1
         if atomic_number < 0:
-            raise GraphInputError(f"{shown(label)} is not an element symbol{_PLAIN}", number)
+            remedy = f"read molecules with {setting(atoms='skeleton')} to write them again"
+            raise GraphInputError(f"{shown(label)} is not an element symbol", number, remedy=remedy)
         molecule.AddAtom(chem.Atom(atomic_number))
     sources, targets = graph.arcs()
     codes = graph.edge_labels if graph.edge_labels is not None else np.empty(0, np.int32)

@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeAlias, cast
 import numpy as np
 
 from twinwl.arrays import Int32, Values
-from twinwl.errors import LabelError, shown, warn_caller
+from twinwl.errors import LabelError, setting, shown, warn_caller
 
 Label: TypeAlias = "bool | int | float | str | bytes | tuple[Label, ...] | None"
 
@@ -248,5 +248,5 @@ def warn_weights(n_weighted: int, n_edges: int, edge_label: str = WEIGHT) -> Non
     if n_weighted:
         warn_caller(
             f"ignored edge weights, {n_weighted:,} of {n_edges:,} other than 1; pass "
-            f'edge_label="{edge_label}" to take them as labels, or remove them'
+            f"{setting(edge_label=edge_label)} to take them as labels, or remove them"
         )

@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 
 from twinwl.arguments import JOBS, Constraint, checked
 from twinwl.arrays import Bool
-from twinwl.errors import GraphInputError, TwinWLError, warn_caller
+from twinwl.errors import GraphInputError, TwinWLError, setting, warn_caller
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.coercion import GraphsLike, as_batch, one_graph
 from twinwl.graphs.molecules import ATOMS, AtomLevel
@@ -142,7 +142,8 @@ def warn_of_edge_labels(estimator: BaseEstimator, n_labels: int) -> None:
     if n_labels > 1:
         remedy = "STwinSVC(edge_labels=True) uses them; GraphBatch.without_edge_labels() leaves them out"
         if "edge_labels" in estimator.get_params(deep=False):
-            remedy = "pass edge_labels=True to use them, or edge_labels=False to leave them out"
+            remedy = f"pass {setting(edge_labels=True)} to use them, or {setting(edge_labels=False)} to "
+            remedy += "leave them out"
         warn_caller(
             f"{type(estimator).__name__} ignores edge labels, and these graphs have {n_labels:,} different "
             f"ones; {remedy}"
