@@ -25,7 +25,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import torch
@@ -33,7 +33,7 @@ from scipy import sparse
 from torch import Tensor, nn
 
 from twinwl.arguments import WIDTH, one_of
-from twinwl.arrays import Bool, Float64, Int64
+from twinwl.arrays import Bool, Float64, Int64, pointer, ranges
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore, savable
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -184,12 +184,10 @@ class NetworkInput:
         """Return the steps that each count reaches, every graph's brought to one length."""
         column = counts.indices
         reached = np.minimum(_steps_reached(counts.data), np.diff(self.step_ptr)[column])
-        first = np.concatenate([[0], np.cumsum(reached)])
-        place = np.arange(first[-1]) - np.repeat(first[:-1], reached)
-        indptr = first[counts.indptr]
+        indptr = pointer(reached)[counts.indptr]
         per_graph = np.diff(indptr)
         values = np.repeat(STEPS_LENGTH / np.sqrt(np.maximum(per_graph, 1)), per_graph)
-        indices = np.repeat(self.step_ptr[column], reached) + place
+        indices = ranges(self.step_ptr[column], reached)
         return sparse.csr_matrix((values, indices, indptr), shape=(counts.shape[0], self.n_steps))
 
     def fits(self, n_columns: int, *, sums: bool) -> bool:
@@ -230,7 +228,7 @@ class ColumnStatistics:
 
     def scaling(self) -> NetworkInput:
         """Return the scaling of the graphs so far."""
-        step_ptr = np.concatenate([[0], np.cumsum(_steps_reached(self._largest))])
+        step_ptr = pointer(_steps_reached(self._largest))
         if not self._sums:
             return NetworkInput(step_ptr)
         usual = self._sizes / np.maximum(self._nodes, 1)
@@ -251,6 +249,9 @@ def _excess(features: sparse.csr_matrix, counts: sparse.csr_matrix, usual: Float
     excess: Float64 = features.data - usual[features.indices] * counts.data
     excess[np.abs(excess) < _NOTHING * features.data] = 0.0
     return excess
+
+
+_OF_VECTORIZER = ("n_iter", "features", "edge_labels", "initial", "min_df", "max_features", "readout")
 
 
 class STwinNetworkEstimator(NeuralGraphEstimator):
@@ -275,16 +276,9 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
 
     n_iter: int | None
     features: str
-    edge_labels: bool | None
-    initial: str
-    min_df: int | float
-    max_features: int | None
     scaling: str
     hidden: int
     dropout: float
-    ignore_features: bool
-    readout: ReadoutChoice
-
     vectorizer_: STwinVectorizer
     input_: NetworkInput | None
 
@@ -315,29 +309,17 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
 
     def _fit_examples(self, batch: GraphBatch) -> SparseExamples:
         self.vectorizer_ = self._new_vectorizer()
-        encoding = self.vectorizer_._learn(batch)
-        features, counts = self._views(batch, encoding)
+        features, counts = self._views(batch, self.vectorizer_._learn(batch))
         self.input_ = NetworkInput.fitted(features, counts) if self.scaling == "twin" else None
         return self._scaled(features, counts)
 
     def _new_vectorizer(self) -> STwinVectorizer:
-        return STwinVectorizer(
-            self.n_iter,
-            self.features,
-            self.edge_labels,
-            self.initial,
-            self.min_df,
-            self.max_features,
-            ignore_features=True,
-            readout=self.readout,
-        )
+        parameters = self.get_params(deep=False)
+        return STwinVectorizer(**{name: parameters[name] for name in _OF_VECTORIZER}, ignore_features=True)
 
     def _examples(self, batch: GraphBatch) -> SparseExamples:
         encoding = stwin_features(batch, space=self.vectorizer_.space_)
         warn_strange_graphs(batch, encoding)
-        return self._examples_of(batch, encoding)
-
-    def _examples_of(self, batch: GraphBatch, encoding: Encoding) -> SparseExamples:
         return self._scaled(*self._views(batch, encoding))
 
     def _build_module(self, n_outputs: int) -> SparsePerceptron:
@@ -370,11 +352,8 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
     @classmethod
     def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> Self:
         self = cls._with_params(params)
-        wanted = ("n_iter", "features", "edge_labels", "initial", "min_df", "max_features", "readout")
-        self.vectorizer_ = STwinVectorizer._from_state(
-            {name: params[name] for name in wanted if name in params},
-            state["vectorizer"],  # type: ignore[arg-type]
-        )
+        wanted = {name: params[name] for name in _OF_VECTORIZER if name in params}
+        self.vectorizer_ = STwinVectorizer._from_state(wanted, state["vectorizer"])  # type: ignore[arg-type]
         self.input_ = restore(NetworkInput, state["input"]) if self.scaling == "twin" else None
         sums, n_columns = self.vectorizer_.space_.kind == "size", self.vectorizer_.n_features_out_
         if self.input_ is not None and not self.input_.fits(n_columns, sums=sums):
@@ -387,16 +366,14 @@ def explain_decision(model: STwinNetworkEstimator, X: GraphsLike, n_columns: int
     """Explain a predicted class against the second most likely one, or a number."""
     graph = model._graph_to_explain(X)
     encoding = stwin_features(graph, space=model.vectorizer_.space_)
-    examples = model._examples_of(graph, encoding)
+    examples = model._scaled(*model._views(graph, encoding))
     outputs = predict_logits(model.module_, examples)[0]
     reading = model._decision_about(outputs)
     row = examples.take(np.array([0]))
     gradient = model.module_.gradient(row, torch.from_numpy(reading.weights)).numpy()  # type: ignore[operator]
     # Entries of the network's input: contribution and gradient of each.
-    added = np.zeros(examples.n_columns)
-    added[row.indices] = gradient.astype(np.float64) * row.values
-    steepness = np.zeros(examples.n_columns)
-    steepness[row.indices] = gradient
+    added, steepness = np.zeros((2, examples.n_columns))
+    added[row.indices], steepness[row.indices] = gradient.astype(np.float64) * row.values, gradient
     by_count, by_excess, slope = _on_columns(model, added, steepness)
     decision = float(outputs.astype(np.float64) @ reading.weights.astype(np.float64)) + reading.intercept
     reading = reading._replace(intercept=decision - float(added.sum()))
@@ -653,17 +630,8 @@ MEMORY = 1 << 28
 """Bytes of features in memory at a time, unless told otherwise."""
 _FILES = {"indices": np.int64, "values": np.float32}
 _COUNTS_AT_ONCE = 1 << 22
-
-
-class GraphParts(Protocol):
-    """Graphs in parts, each of which can be read again and again."""
-
-    @property
-    def sizes(self) -> list[int]:
-        """Number of graphs of each part."""
-
-    def read(self, part: int, rows: Int64) -> GraphBatch:
-        """Return some graphs of a part, by their rising numbers within it."""
+GraphParts: TypeAlias = Any
+"""Graphs in parts: ``sizes``, the number of graphs of each, and ``read(part, rows)``, again and again."""
 
 
 # What ``fit`` of the estimator consists of, is called here in the same order.
@@ -686,7 +654,7 @@ def fit_in_parts(
     model
         The estimator to fit.
     parts
-        The graphs.
+        The graphs; ``parts.read`` returns some graphs of a part, by their rising numbers within it.
     y
         Targets of all graphs, as for ``fit``.
     held_out : array of bool, shape (n_graphs,), optional

@@ -108,15 +108,15 @@ class History:
         ['validation 81.2 %', 'best 81.2 %', 'loss 0.500']
         """
         parts = [f"loss {self.train_loss[-1]:.3f}"]
-        if self.validation_score:
-            now, best = self.validation_score[-1], self.validation_score[self.best_epoch]
-            parts = [f"validation score {now:.3f}", f"best {best:.3f}", *parts]
-        elif self.validation_accuracy:
-            now, best = self.validation_accuracy[-1], self.best_validation_accuracy
-            parts = [f"validation {100 * now:.1f} %", f"best {100 * best:.1f} %", *parts]
-        elif self.validation_loss:
-            now, best = self.validation_loss[-1], self.validation_loss[self.best_epoch]
-            parts = [f"validation loss {now:.3f}", f"best {best:.3f}", *parts]
+        for name, curve, form in (
+            ("validation score", self.validation_score, "{:.3f}"),
+            ("validation", [100 * value for value in self.validation_accuracy], "{:.1f} %"),
+            ("validation loss", self.validation_loss, "{:.3f}"),
+        ):
+            if curve:
+                now, best = form.format(curve[-1]), form.format(curve[self.best_epoch])
+                parts = [f"{name} {now}", f"best {best}", *parts]
+                break
         if self.monitor_accuracy:
             parts.append(f"watched {100 * self.monitor_accuracy[-1]:.1f} %")
         return parts
@@ -130,25 +130,28 @@ class History:
         from matplotlib.figure import Figure  # noqa: PLC0415  (heavy)
         from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
 
-        panels = [
-            ("loss", [("training", self.train_loss), ("held out", self.validation_loss)]),
-            ("accuracy, %", [("held out", self.validation_accuracy), ("watched", self.monitor_accuracy)]),
-            ("score", [("held out", self.validation_score)]),
-        ]
-        drawn = [(name, [curve for curve in curves if curve[1]]) for name, curves in panels]
-        drawn = [(name, curves) for name, curves in drawn if curves] or [("loss", [])]
+        held, watched = (
+            [100 * value for value in x] for x in (self.validation_accuracy, self.monitor_accuracy)
+        )
+        panels = {
+            "loss": {"training": self.train_loss, "held out": self.validation_loss},
+            "accuracy, %": {"held out": held, "watched": watched},
+            "score": {"held out": self.validation_score},
+        }
+        drawn = {name: curves for name, curves in panels.items() if any(curves.values()) or name == "loss"}
+        colours = {"training": "0.55", "held out": "tab:blue", "watched": "tab:orange"}
         figure = Figure(figsize=(5 * len(drawn), 3.2), layout="constrained")
-        for place, (name, curves) in enumerate(drawn, start=1):
+        for place, (name, curves) in enumerate(drawn.items(), start=1):
             axes = figure.add_subplot(1, len(drawn), place, xlabel="epoch", ylabel=name)
             axes.spines[["top", "right"]].set_visible(False)
-            colours = {"training": "0.55", "held out": "tab:blue", "watched": "tab:orange"}
-            for label, values in curves:
-                shown = [100 * value for value in values] if name.startswith("accuracy") else values
-                axes.plot(range(1, len(shown) + 1), shown, label=label, color=colours[label], marker=".")
+            for label, values in curves.items():
+                if values:
+                    axes.plot(
+                        range(1, len(values) + 1), values, label=label, color=colours[label], marker="."
+                    )
             if self.best_epoch >= 0:
-                axes.axvline(
-                    self.best_epoch + 1, color="0.8", zorder=0, label=f"epoch kept: {self.best_epoch + 1}"
-                )
+                kept = self.best_epoch + 1
+                axes.axvline(kept, color="0.8", zorder=0, label=f"epoch kept: {kept}")
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             if axes.lines:
                 axes.legend(frameon=False)
