@@ -237,12 +237,10 @@ class FittedInputs:
         root_mark: RootMark,
         roots: float | None = None,
         max_memory: int | None = None,
-        *,
-        keep_pairs: bool = False,
     ) -> RowExamples:
         """Return graphs as rows, with the labels of the network."""
         settings = (hops, root_mark, self.labels, self.edge_labels, self.scaled(batch), roots, max_memory)
-        return RowExamples(batch, *settings, keep_pairs=keep_pairs)
+        return RowExamples(batch, *settings)
 
     def scaled(self, batch: GraphBatch, nodes: Int32 | slice = slice(None)) -> Float32:
         """Return the continuous features of nodes, standardised."""

@@ -7,7 +7,7 @@ roots, and explain: gradient times state, mapped from colours back to nodes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
@@ -36,10 +36,10 @@ from twinwl.memory import allowed_memory, readable
 from twinwl.models.base import Constraints, RandomState, keeps_parameters, old_names, seeds
 from twinwl.models.explanation import ColumnShare, Decision, Explanation, plain, tree_of_colour
 from twinwl.neural.devices import device_of, moved, own_device, seeded, single_threaded
-from twinwl.neural.encoder import NTwinEncoder, readout_arguments
+from twinwl.neural.encoder import GraphData, NTwinEncoder, messages, readout_arguments, subgraph_batch
 from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator, NeuralGraphRegressor
 from twinwl.neural.inputs import SUBTREES, FittedInputs, NTwinExamples, SubgraphExamples, SubtreeHistograms
-from twinwl.neural.network import NTwinInput, NTwinNetwork
+from twinwl.neural.network import NTwinNetwork
 from twinwl.neural.quotient import (
     HOPS,
     ROOT_MARK,
@@ -49,13 +49,14 @@ from twinwl.neural.quotient import (
     RowExamples,
     TooManyColoursError,
     hops_of_layers,
+    root_blocks,
 )
 from twinwl.neural.readouts import GIN, READOUT, BoundedReadout, NetworkReadout, kind_of
-from twinwl.neural.rows import RowBatch
 from twinwl.neural.sparse import SparseExamples, SparseRows
 from twinwl.neural.training import Callbacks, Examples, rows_at_once
 from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes
+from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
 
 _MANY_GRAPHS = 1000
 # A state of a GIN and its gradient, its rectified units and their signs, and the numbers of its messages.
@@ -202,13 +203,9 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         n_columns = checked("n_columns", n_columns, integer(0, MAX_ITEMS))
         decide = model._decision_about  # noqa: SLF001  (of the same class)
         self.inputs_.check(graph)
-        if self._network_kind() is GIN:
-            settings = (self.hops_, self.root_mark, None, self.max_memory)
-            rooted = self.inputs_.rows(graph, *settings, keep_pairs=True)
-            examples = self.inputs_.examples(rooted, graph, self.layers, self.max_memory)
-            return _explain(model.module_, graph, self.inputs_, examples, decide, n_columns)
-        self._check_largest(graph)
-        return _explain(model.module_, graph, self.inputs_, None, decide, n_columns)
+        if not isinstance(model.module_.encoder.rooted, BoundedReadout):
+            self._check_largest(graph)
+        return _explain(model.module_, graph, self.inputs_, decide, n_columns)
 
     # ------------------------------------------------------------------ what the base class asks for
 
@@ -420,7 +417,6 @@ def _explain(
     network: NTwinNetwork,
     graph: GraphBatch,
     inputs: FittedInputs,
-    examples: NTwinExamples | None,
     read: Callable[[NDArray[np.float32]], Decision],
     n_columns: int,
 ) -> Explanation:
@@ -428,42 +424,38 @@ def _explain(
 
     The representation is a sum: of the states of every node in every rooted subgraph, and of one-hot colours.
     So the gradient of the decision, times a state, is that state's share to first order; a node's share is
-    summed over all rooted subgraphs that contain it, and over its own colours. Where nothing is known of a
-    network, ``examples`` is None, and the gradient is multiplied by the input of each node instead.
+    summed over all rooted subgraphs that contain it, and over its own colours. Of a network without states of
+    single nodes the gradient is multiplied by the input of each node instead.
     """
     network.eval()
-    x = torch.empty(0)
-    if examples is None:
-        data = inputs.graph_data(graph)
-        x = data.x.to(network.first.weight.dtype).requires_grad_()
-        row = None if inputs.histograms is None else inputs.histograms.rows(graph.without_features())
-        taken = NTwinInput(
-            data._replace(x=x), None if row is None else SparseExamples(row).take(np.arange(1))
-        )
-    else:
-        taken = examples.take(np.arange(1))
-    sums = network.encoder(taken.graphs)
-    units = network.hidden_units(sums, taken.histograms)
+    encoder, data, histogram = network.encoder, inputs.graph_data(graph), None
+    x = data.x.to(network.first.weight.dtype).requires_grad_()
+    data = data._replace(x=x)
+    if inputs.histograms is not None:
+        histogram = SparseExamples(inputs.histograms.rows(graph.without_features())).take(np.arange(1))
+    has_width = encoder.n_rooted_outputs == len(encoder.hops) * encoder.hidden
+    by_state = isinstance(encoder.rooted, BoundedReadout) and has_width
+    with torch.set_grad_enabled(not by_state):
+        sums = encoder(data)
+    if by_state:
+        sums.requires_grad_()
+    units = network.hidden_units(sums, histogram)
     outputs = network.second(units.relu())[0]
     reading = read(outputs.detach().float().numpy())
     decision = outputs @ torch.from_numpy(reading.weights).to(outputs.dtype) + reading.intercept
     of_input, of_units = torch.autograd.grad(  # an own readout may not look at x
-        decision, [sums if examples is not None else x, units], allow_unused=True, materialize_grads=True
+        decision, [sums if by_state else x, units], allow_unused=True, materialize_grads=True
     )
-    if examples is None:
+    if by_state:
+        method = "gradient × state of each node in each rooted subgraph, gradient × count of each colour"
+        shares = _state_shares(encoder, graph, data, of_input[0].reshape(-1, encoder.hidden))
+    else:
         method = "gradient × input of each node, gradient × count of each colour"
         shares = (x.detach() * of_input).sum(dim=1).double().numpy()
-    else:
-        method = "gradient × state of each node in each rooted subgraph, gradient × count of each colour"
-        encoder, graphs = network.encoder, cast("Any", taken.graphs)
-        gradients = of_input[0].reshape(-1, encoder.hidden)
-        shares = _state_shares(encoder.rooted, graphs.rooted, examples.rooted, encoder, gradients)
-        if examples.whole is not None:
-            shares += _state_shares(encoder.subtree, graphs.whole, examples.whole, encoder, gradients)
     columns: tuple[ColumnShare, ...] = ()
-    if inputs.histograms is not None and network.wide is not None and taken.histograms is not None:
+    if inputs.histograms is not None and network.wide is not None and histogram is not None:
         of_columns = (network.wide.weight.detach() @ of_units[0]).double().numpy()
-        columns = _column_shares(graph, inputs.histograms, taken.histograms, of_columns, shares, n_columns)
+        columns = _column_shares(graph, inputs.histograms, histogram, of_columns, shares, n_columns)
     return Explanation(
         graph=graph,
         prediction=plain(reading.prediction),
@@ -476,29 +468,32 @@ def _explain(
     )
 
 
-def _state_shares(
-    gin: Any,  # noqa: ANN401
-    graphs: RowBatch,
-    examples: Any,  # noqa: ANN401
-    encoder: NTwinEncoder,
-    gradients: Tensor,
-) -> Float64:
+def _state_shares(encoder: Any, graph: GraphBatch, data: GraphData, gradients: Tensor) -> Float64:  # noqa: ANN401
     """Return each node's share by its states, summed over layers and over the subgraphs that contain it."""
-    quotient, n_nodes = examples.quotient, examples.plain.n_nodes
-    # The representation has the whole graphs first, then the rooted subgraphs.
-    layers = len(quotient.hops)
-    gradients = gradients[:layers] if gin is encoder.subtree else gradients[-layers:]
-    # All rows are wanted, not only those that are passed on.
-    every = graphs._replace(layers=tuple(part._replace(n_passed=part.n_rows) for part in graphs.layers))
-    shares = np.zeros(n_nodes)
+    layers, marks = len(encoder.hops), (encoder.root_mark, encoder.n_marks)
+    shares, nodes = np.zeros(graph.n_nodes), np.arange(graph.n_nodes)
+
+    def states(network: Any, x: Tensor, edges: Tensor, codes: Tensor | None) -> Iterator[Tensor]:  # noqa: ANN401
+        # If each node is a subgraph of its own, what is pooled is its state.
+        return cast(
+            "Iterator[Tensor]", network.pooled_by_depth(x, edges, torch.arange(len(x)), codes, len(x), layers)
+        )
+
     with torch.no_grad():
-        steps = gin.hidden_units(every, encoder.n_features)
-        parts = zip(steps, gradients, quotient.pools, quotient.pairs, quotient.n_colours[1:], strict=True)
-        for (layer, rows, units, _), gradient, pool, pairs, n_colours in parts:
-            of_colour = np.zeros(n_colours)
-            of_colour[pool.rows] = (layer.second(units) @ gradient).double().numpy()[rows.pool.rows]
-            for node, colours in pairs:
-                shares += np.bincount(node, of_colour[colours], minlength=n_nodes)
+        if encoder.subtree is not None:  # its part of the representation comes first
+            edges, codes = messages(data.edge_index, data.edge_attr, directed=encoder.directed)
+            for rows, gradient in zip(states(encoder.subtree, data.x, edges, codes), gradients, strict=False):
+                shares += (rows @ gradient).double().numpy()
+        for radius in dict.fromkeys(encoder.hops):
+            sizes = rooted_sizes(graph, radius)[radius].astype(np.int64)
+            for low, high in root_blocks(graph, sizes, nodes):
+                cut = rooted_subgraphs(graph, radius, nodes[low:high])
+                x = data.x[torch.from_numpy(cut.node).long()]
+                part = subgraph_batch(cut, x, data.edge_attr, marks, directed=encoder.directed)
+                for layer, rows in enumerate(states(encoder.rooted, part.x, part.edge_index, part.codes)):
+                    if encoder.hops[layer] == radius:
+                        of_pairs = (rows @ gradients[layer - layers]).double().numpy()
+                        shares += np.bincount(cut.node, of_pairs, minlength=graph.n_nodes)
     return shares
 
 

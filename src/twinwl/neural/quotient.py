@@ -11,6 +11,7 @@ colour, tables start over from time to time: small ones stay in the cache, and t
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -117,8 +118,6 @@ class Quotient:
         ``P_1, …, P_K``: how often each colour occurs in each graph.
     n_pairs : tuple of int
         Number of (root, node) pairs of each layer.
-    pairs : tuple
-        Node and colour of each pair, block by block, for each layer; empty unless it was asked for.
 
     Examples
     --------
@@ -134,7 +133,6 @@ class Quotient:
     rounds: tuple[Round, ...]
     pools: tuple[Pool, ...]
     n_pairs: tuple[int, ...]
-    pairs: tuple[list[tuple[Int32, Int32]], ...] = ()
     # Place of each colour among the rows of a mini-batch, -1 between two calls; and the colour of each row.
     _scratch: list[tuple[Int32, Int32]] = field(default_factory=list)
 
@@ -243,8 +241,6 @@ class RowExamples:
         generator; None takes all.
     max_memory
         Limit for the colours of all graphs, in bytes; None allows half of the machine's memory.
-    keep_pairs
-        Whether the quotient keeps the colour of each pair.
 
     Examples
     --------
@@ -265,8 +261,6 @@ class RowExamples:
         features: Float32 | None = None,
         roots: float | None = None,
         max_memory: int | None = None,
-        *,
-        keep_pairs: bool = False,
     ) -> None:
         # Code 0 stands for all labels that the network does not know: it cannot tell them apart.
         codes = recode(batch.node_labels, batch.node_vocabulary, labels) + 1
@@ -292,11 +286,8 @@ class RowExamples:
         self.roots = roots
         self.quotient: Quotient | None = None
         if roots is None:
-            try:
-                self.quotient = self._build(self.plain, max_memory, keep_pairs=keep_pairs)
-            except TooManyColoursError:
-                if keep_pairs:
-                    raise
+            with contextlib.suppress(TooManyColoursError):
+                self.quotient = self._build(self.plain, max_memory)
         self.rows_at_once = 32 if self.quotient is None else 1024
 
     def __len__(self) -> int:
@@ -325,16 +316,8 @@ class RowExamples:
             )
         return RowBatch(self.label_of_code[code], mark, self.features_of_code[code], layers, scale)
 
-    def _build(
-        self,
-        plain: GraphBatch,
-        max_memory: int | None,
-        roots: Int64 | None = None,
-        *,
-        keep_pairs: bool = False,
-    ) -> Quotient:
-        settings = (self.hops, self.root_mark, self.n_codes, max_memory)
-        return _build(plain, *settings, roots, keep_pairs=keep_pairs)
+    def _build(self, plain: GraphBatch, max_memory: int | None, roots: Int64 | None = None) -> Quotient:
+        return _build(plain, self.hops, self.root_mark, self.n_codes, max_memory, roots)
 
 
 def draw_roots(graph_ptr: Int64, roots: float) -> tuple[Int64, Float64]:
@@ -374,8 +357,6 @@ def _build(
     n_codes: tuple[int, int],
     max_memory: int | None,
     roots: Int64 | None = None,
-    *,
-    keep_pairs: bool = False,
 ) -> Quotient:
     """Refine rooted subgraphs of graphs whose labels are codes; ``n_codes`` are those of nodes and edges."""
     roots = np.arange(plain.n_nodes) if roots is None else roots
@@ -390,12 +371,12 @@ def _build(
     parts, limit = [_Part(*settings)], allowed_memory(max_memory)
     n_colours = 0
     for low, high in root_blocks(plain, of_root[-1], roots, whole=widest is None):
-        if parts[-1].wears_out() and not keep_pairs:
+        if parts[-1].wears_out():
             n_colours += parts[-1].n_colours
             parts.append(_Part(*settings))
         first, last = np.searchsorted(plain.graph_ptr, [roots[low], roots[high - 1]], side="right") - 1
         some = plain[first : last + 1]
-        parts[-1].add(some, roots[low:high] - plain.graph_ptr[first], first, keep_pairs=keep_pairs)
+        parts[-1].add(some, roots[low:high] - plain.graph_ptr[first], first)
         need = _BYTES_PER_COLOUR * (n_colours + parts[-1].n_colours)
         if need > limit:
             raise TooManyColoursError(
@@ -450,7 +431,6 @@ class _Part:
         self.n_kinds, self.n_edge_codes = n_kinds, n_edge_codes
         self.tables = [RoundTable(_roomy(0), n_kinds) for _ in hops]
         self.pools: list[list[tuple[int, Pool]]] = [[] for _ in hops]
-        self.pairs: list[list[tuple[Int32, Int32]]] = [[] for _ in hops]
 
     @property
     def n_colours(self) -> int:
@@ -461,22 +441,20 @@ class _Part:
         occurring = sum(len(pool.rows) for _, pool in self.pools[-1])
         return self.n_colours > _LARGE_TABLES and occurring < 2 * self.tables[-1].n_colours
 
-    def add(self, batch: GraphBatch, roots: Int64, first_graph: int, *, keep_pairs: bool) -> None:
+    def add(self, batch: GraphBatch, roots: Int64, first_graph: int) -> None:
         """Refine the rooted subgraphs of some roots of these graphs."""
         ends = np.searchsorted(roots, batch.graph_ptr)
         for radius in dict.fromkeys(self.hops):
-            union, node, mark, ptr = batch, np.arange(batch.n_nodes, dtype=np.int32), None, batch.graph_ptr
+            union, mark, ptr = batch, None, batch.graph_ptr
             if radius is not None:
                 cut = rooted_subgraphs(batch, radius, roots)
-                union, node, ptr = cut.as_batch(batch), cut.node, cut.subgraph_ptr[ends]
+                union, ptr = cut.as_batch(batch), cut.subgraph_ptr[ends]
                 mark = {"none": None, "root": cut.distance > 0, "distance": cut.distance}[self.root_mark]
             colours = union.node_labels * np.int32(self.marks)
             for place, after in enumerate(self._rounds(union, colours if mark is None else colours + mark)):
                 if self.hops[place] != radius:
                     continue
                 self.pools[place].append((first_graph, count_rows(ptr, after)))
-                if keep_pairs:
-                    self.pairs[place].append((node, after))
                 if radius not in self.hops[place + 1 :]:
                     break
 
@@ -504,7 +482,7 @@ def _joined(
     parts: list[_Part], hops: tuple[int | None, ...], n_first: int, n_graphs: int, n_pairs: tuple[int, ...]
 ) -> Quotient:
     """Give the colours of all parts numbers one after the other; layer 0 is common to them."""
-    rounds, pools, pairs = [], [], []
+    rounds, pools = [], []
     n_below, shifts_below = max(1, n_first), [0] * len(parts)
     for place in range(len(hops)):
         counts = [part.tables[place].n_colours for part in parts]
@@ -523,9 +501,8 @@ def _joined(
                 rows.append(pool.rows + np.int32(shift))
                 times.append(pool.counts)
         pools.append(Pool(pointer(sizes), np.concatenate(rows), np.concatenate(times)))
-        pairs.append(parts[0].pairs[place])  # kept of single graphs only, which are one part
         n_below, shifts_below = max(1, sum(counts)), shifts
-    return Quotient(hops, n_first, tuple(rounds), tuple(pools), n_pairs, tuple(pairs))
+    return Quotient(hops, n_first, tuple(rounds), tuple(pools), n_pairs)
 
 
 @kernel

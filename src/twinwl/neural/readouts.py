@@ -19,7 +19,7 @@ from torch.nn import functional
 from twinwl.arguments import Constraint, one_of
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.neural.devices import as_tensor, seeded
-from twinwl.neural.rows import RowBatch, RowLayer, aggregate_and_pool, expanded, pool
+from twinwl.neural.rows import RowBatch, aggregate_and_pool, expanded, pool
 
 _HEADS = 4
 
@@ -301,22 +301,6 @@ class GIN(BoundedReadout):
 
     def pooled_rows(self, graphs: RowBatch, n_features: int, n_marks: int) -> list[Tensor]:  # noqa: ARG002
         """Return ``R_1, …, R_K`` for rows, each of shape (n_graphs, hidden)."""
-        sums: list[Tensor] = []
-        for layer, rows, _, total in self.hidden_units(graphs, n_features):
-            # The MLP ends with a linear layer, so pooling can come first: there are fewer graphs than rows.
-            before = np.concatenate([[0], np.cumsum(rows.pool.counts, dtype=np.int64)])
-            n_pairs = as_tensor(before[rows.pool.ptr[1:]] - before[rows.pool.ptr[:-1]], total.device)
-            bias = n_pairs.to(total.dtype)[:, None] * layer.second.bias
-            sums.append(_scaled(functional.linear(total, layer.second.weight) + bias, graphs))
-        return sums
-
-    def hidden_units(
-        self, graphs: RowBatch, n_features: int
-    ) -> Iterator[tuple[GINLayer, RowLayer, Tensor, Tensor]]:
-        """Yield each layer, its rows, the hidden units of those that are passed on, and their pooled sums.
-
-        ``layer.second`` makes states of hidden units.
-        """
         first = self.steps[0].first.weight
         features = as_tensor(graphs.features, first.device).to(first.dtype)
         n_labels = n_features - features.shape[1]
@@ -325,17 +309,23 @@ class GIN(BoundedReadout):
             projected = projected + functional.linear(features, first[:, n_labels:n_features])
         if first.shape[1] > n_features:
             projected = projected + _looked_up(first[:, n_features:], as_tensor(graphs.mark, first.device))
+        sums: list[Tensor] = []
         for number, (layer, rows) in enumerate(zip(self.steps, graphs.layers, strict=True), start=1):
             # Sums over neighbours are linear, so weights come first: there are fewer rows before than after.
             of_code = None
             if layer.edge is not None and len(rows.codes):
                 of_code = functional.linear(layer.edge.weight, layer.first.weight)
             units, total = aggregate_and_pool(projected, layer.first.bias, rows, of_code)
-            yield layer, rows, units, total
+            # The MLP ends with a linear layer, so pooling can come first: there are fewer graphs than rows.
+            before = np.concatenate([[0], np.cumsum(rows.pool.counts, dtype=np.int64)])
+            n_pairs = as_tensor(before[rows.pool.ptr[1:]] - before[rows.pool.ptr[:-1]], total.device)
+            bias = n_pairs.to(total.dtype)[:, None] * layer.second.bias
+            sums.append(_scaled(functional.linear(total, layer.second.weight) + bias, graphs))
             if number < len(self.steps):
                 # Two linear maps in a row are one: a product of two small matrices saves one of all rows.
                 weight = self.steps[number].first.weight
                 projected = functional.linear(units, weight @ layer.second.weight, weight @ layer.second.bias)
+        return sums
 
 
 def _looked_up(weight: Tensor, numbers: Tensor) -> Tensor:
