@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Collection, Sequence
 from difflib import get_close_matches
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import twinwl as tw
@@ -25,7 +25,6 @@ from reproduction.runs import (
     Cell,
     Settings,
     cells_of,
-    compare_runtimes,
     find_ceilings,
     run_case_study,
     run_tasks,
@@ -66,71 +65,64 @@ class Reproduction:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
-        self.parts = PARTS if options.part == "all" else (options.part,)
         self.until = time.monotonic() + options.time_budget
         self.problems: dict[str, str] = {}
-        self._loaded: dict[str, tw.Dataset] = {}
-        wanted = {part: self._work(part) for part in self.parts}
-        for part in self.parts:
-            ResultStore(self._store(part)).rows()
-        if not any(wanted.values()):
+        self.parts = PARTS if options.part == "all" else (options.part,)
+        self._read = cache(partial(tw.load_dataset, data_dir=options.data_dir))
+        methods, datasets = options.methods, options.datasets
+        self.cells = {
+            cell: name
+            for name in TABLES
+            if name in self.parts
+            for cell in cells_of(TABLES[name], methods, datasets)
+        }
+        self.case_methods = [name for name in CASE_METHODS if methods is None or name in methods]
+        case_study = partial(run_case_study, methods=self.case_methods, until=self.until)
+        measured = {
+            "table3": (RUNTIME_SETS, time_features),
+            "ceiling": (DATASETS, find_ceilings),
+            "table2": (TABLES["table2"].datasets, separate_pairs),
+            "case-study": ((CASE_SET,) if self.case_methods else (), case_study),
+        }
+        self.measured = [
+            (part, name, measure)
+            for part, (sets, measure) in measured.items()
+            for name in sets
+            if part in self.parts and (datasets is None or name in datasets)
+        ]
+        if not (self.cells or self.measured or "figures" in self.parts):
             raise tw.TwinWLError(
                 f"nothing of {' and '.join(self.parts)} is left by these --methods and --datasets; widen them"
             )
-
-    def _work(self, part: str) -> Sequence[object]:
-        """Return the data sets, methods or cells of a part that --methods and --datasets leave."""
-        methods, datasets = self.options.methods, self.options.datasets
-        if part in TABLES:
-            return cells_of(TABLES[part], methods, datasets)
-        if part == "case-study":
-            wanted = datasets is None or CASE_SET in datasets
-            return [name for name in CASE_METHODS if wanted and (methods is None or name in methods)]
-        sets = {"table3": RUNTIME_SETS, "ceiling": DATASETS}.get(part, ("figures",))
-        return [name for name in sets if part == "figures" or datasets is None or name in datasets]
+        for part in self.parts:
+            ResultStore(self._store(part)).rows()
 
     def run(self) -> None:
-        """Run all parts until the time is up; what the stores have is not run again."""
+        """Run all parts, the cheapest first, until the time is up; what the stores have is not run again."""
         if "figures" in self.parts:
             for path in write_figures(self.options.figures, self._load(CASE_SET)):
                 print(f"drawn: {path}")
-        for part, measure in (("table3", time_features), ("ceiling", find_ceilings)):
-            for name in self._work(part) if part in self.parts else ():
-                if time.monotonic() < self.until and (data := self._load(str(name))):
-                    rows = measure(data, self._store(part))
-                    for found in compare_runtimes(rows) if part == "table3" else ():
-                        print(f"runtime on {name}: STwin takes {found.ratio:.2f} × 1-WL")
-        if "table2" in self.parts and self._work("table2") and (data := self._load_in_time("EXP")):
-            separate_pairs(data, self._store("table2"))
-        if "case-study" in self.parts and self._work("case-study") and (data := self._load_in_time(CASE_SET)):
-            methods = [str(name) for name in self._work("case-study")]
-            run_case_study(data, self._store("case-study"), methods, until=self.until)
-        self._run_tables()
-
-    def _run_tables(self) -> None:
+        for part, name, measure in self.measured:
+            if time.monotonic() < self.until and (data := self._load(name)):
+                print(f"{part}: {len(measure(data, self._store(part)))} results on {name}")
+        if not self.cells:
+            return
         options = self.options
         settings = Settings(options.grid, repeats=options.repeats, n_jobs=options.jobs)
-        home = {cell: name for name in TABLES if name in self.parts for cell in self._cells(name)}
-        if not home:
-            return
-        stores = {self._store(name) for name in home.values()}
-        tasks = tasks_of(home, settings, Results.read(sorted(stores)).rows)
+        stores = {self._store(name) for name in self.cells.values()}
+        tasks = tasks_of(self.cells, settings, Results.read(sorted(stores)).rows)
         missing, units = (sum(column) for column in list(zip(*tasks, strict=True))[1:3])
         print(f"{len(tasks)} cells, {missing:,} of {units:,} fits to run")
 
         def store_of(cell: Cell) -> Path:
-            return self._store(home[cell])
+            return self._store(self.cells[cell])
 
         for cell, state, message in run_tasks(tasks, settings, store_of, self._read, self.until):
-            figure = ""
-            if state == "done":
-                found = Results.read([store_of(cell)]).cell(*cell)
-                figure = f"  {found.readings['fair']}" if found else ""
-            elif message:
-                self.problems[cell.dataset if state == "no data" else f"{cell.method} on {cell.dataset}"] = (
-                    message
-                )
-            print(f"{cell.method} on {cell.dataset}: {state}{figure}")
+            where = f"{cell.method} on {cell.dataset}"
+            if message:
+                self.problems[cell.dataset if state == "no data" else where] = message
+            found = Results.read([store_of(cell)]).cell(*cell) if state == "done" else None
+            print(f"{where}: {state}", found.readings["fair"] if found else "")
 
     def write(self) -> None:
         """Write page and Markdown from whatever the stores have."""
@@ -144,14 +136,8 @@ class Reproduction:
             update_readme(options.readme, results)
         print(f"written: {options.report} and {options.markdown}")
 
-    def _cells(self, name: str) -> list[Cell]:
-        return cells_of(TABLES[name], self.options.methods, self.options.datasets)
-
     def _store(self, part: str) -> Path:
         return self.options.store or _RESULTS / f"{part}.jsonl"
-
-    def _load_in_time(self, name: str) -> tw.Dataset | None:
-        return self._load(name) if time.monotonic() < self.until else None
 
     def _load(self, name: str) -> tw.Dataset | None:
         """Return a data set, or note why it is not there."""
@@ -160,11 +146,6 @@ class Reproduction:
         except tw.TwinWLError as error:
             self.problems[name] = " ".join(str(error).split())
             return None
-
-    def _read(self, name: str) -> tw.Dataset:
-        if name not in self._loaded:
-            self._loaded[name] = tw.load_dataset(name, data_dir=self.options.data_dir)
-        return self._loaded[name]
 
 
 def _parser() -> argparse.ArgumentParser:
