@@ -21,7 +21,6 @@ from typing import Any
 import numba
 from numba import config
 
-from twinwl import __version__
 from twinwl.user_cache import user_cache
 
 _IMPORTED = re.compile(r"^from twinwl\.([\w.]+) import", re.MULTILINE)
@@ -69,7 +68,7 @@ def _code_folder(file: Path) -> Path:
     a kernel or a constant in another file, nor of NUMBA_BOUNDSCHECK, nor that a type has moved.
     """
     sources = "".join(sorted(_kernel_sources(file)))
-    digest = blake2b(f"{__version__} {config.BOUNDSCHECK} {sources}".encode(), digest_size=10).hexdigest()
+    digest = blake2b(f"{config.BOUNDSCHECK} {sources}".encode(), digest_size=10).hexdigest()
     folder = _base_folder() / digest
     if not folder.exists():
         _announce()

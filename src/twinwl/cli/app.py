@@ -95,7 +95,7 @@ _SUBCOMMANDS = (
 _REMOVED = {
     "corpus head": "corpus info --rows N",
     "corpus sample": "corpus info --rows N --seed S",
-    "corpus hash": "corpus info --rows N, which shows hashes, or Corpus.hash in Python",
+    "corpus hash": "corpus info --rows N, which shows hashes, or Corpus.hashes() in Python",
     "evaluate --workers": "--jobs",
     "--splits": "--split",
     "--ignore-features": "--ignore-attributes",
